@@ -25,7 +25,7 @@ from scipy.stats import binom, binomtest
 from explain_coverage import KERNEL, LAWS, PAIRS, SERIAL, judged, misses, samples, truth, variables
 from kernelmean import embed, features
 from kernelmean.embedding.features import Landmarks
-from kernelmean.inference.multiple import holm
+from kernelmean.inference.null import holm
 
 FOLDER = Path(__file__).parent
 RESULTS, PAGE = FOLDER / "calibration.jsonl", FOLDER.parent / "docs" / "calibration.md"

@@ -29,10 +29,10 @@ import torch
 import kernelmean as km
 from _timing import markdown
 from kernelmean.core.array import joined
-from kernelmean.inference.problem import KernelSide
+from kernelmean.inference import mmd_problem
 from kernelmean.inference.resampling_options import Resources
-from kernelmean.inference.schemes.blocks import RowBins
-from kernelmean.inference.schemes.device import bin_sums
+from kernelmean.inference.schemes.blocks import BinTiling, RowBins
+from kernelmean.inference.schemes.device import tile_side
 
 RESAMPLES = 999
 SMALL = 4000
@@ -72,10 +72,11 @@ def mmd(X: Any, Y: Any, scheme: str, **options: Any) -> km.TestResult:
 
 def only_pass(X: Any, Y: Any, kernel: Any) -> Callable[[], Any]:
     """Return the pass over the Gram matrix alone."""
-    labels = np.repeat([1.0, 0.0], [X.shape[0], Y.shape[0]])
-    bins = RowBins.draw(labels, np.random.default_rng(0))
-    side = KernelSide(joined([X, Y]), (kernel,)).permuted(bins.order).unshifted()
-    return lambda: bin_sums(side, bins.edges, Resources())
+    problem = mmd_problem(joined([X, Y]), X.shape[0], [kernel], "u")
+    bins = RowBins.draw(problem.labels, np.random.default_rng(0))
+    alone = np.arange(bins.movable)[None]
+    tiling = BinTiling(problem.shuffled(bins.order), bins, alone, tile_side(problem.left, Resources()))
+    return lambda: tiling.part(tiling.tiles())
 
 
 def measured(samples: tuple[Any, Any], device: str, dtype: str, scheme: str, rounds: int) -> Row:

@@ -18,9 +18,8 @@ from kernelmean.inference.bins.fitting import Fitted, fitted
 from kernelmean.inference.bins.pairs import PairSums, pilot_rows, rotations
 from kernelmean.inference.bins.request import BY_SCHEME, BinnedTest
 from kernelmean.inference.bins.sample_sums import SampleSums
-from kernelmean.inference.kernel_choice import HSIC_ESTIMATORS, MMD_ESTIMATORS
 from kernelmean.inference.questions import Pairs, TwoSamples
-from kernelmean.inference.request import Request, asked
+from kernelmean.inference.request import HSIC_ESTIMATORS, MMD_ESTIMATORS, Request, asked
 
 Array = np.ndarray[Any, Any]
 

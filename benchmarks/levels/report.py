@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binom, chi2
 
-from kernelmean.inference.multiple import holm
+from kernelmean.inference.null import holm
 
 sys.path.insert(0, str(Path(__file__).parent))
 from bins import BINNED

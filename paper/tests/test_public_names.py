@@ -69,7 +69,7 @@ def test_names_are_documented(path: Path, known: set[tuple[str, str]]) -> None:
     "line",
     [
         "from kernelmean.core.words import count",
-        "from kernelmean.inference.multiple import holm",
+        "from kernelmean.inference.null import holm",
         "from kernelmean.report.html import render",
         "from kernelmean.cli.errors import guarded",
         "from kernelmean import _lazy",

@@ -132,7 +132,7 @@ import numpy as np
 from kernelmean.core.validate import as_points
 from kernelmean.inference.designs.paired import PairedDesign
 from kernelmean.inference.questions import Question, hsic_problem
-from kernelmean.inference.units import units_notes
+from kernelmean.inference.samples import units_notes
 from kernelmean.kernels import Linear
 
 @dataclass(frozen=True, eq=False)

@@ -11,15 +11,12 @@ from .adaptive.many_kernels import Adaptive
 from .adaptive.members import Member, PairMember
 from .answering import answer
 from .base_result import Result
-from .coordinates import Coordinates
-from .custom_statistic import CustomStatistic
 from .designs.design import Design
-from .engine import memory_estimate, permutation_null
+from .engine import CustomStatistic, memory_estimate, permutation_null
 from .independence import hsic_test, wild_hsic_test
-from .low_rank import pivoted_cholesky
+from .low_rank import Coordinates, pivoted_cholesky
 from .many_samples import dhsic_test, k_sample_test
-from .multiple import PairOutcome, holm, max_t
-from .null import Null
+from .null import Null, PairOutcome, holm, max_t
 from .permutation_groups import ListedRotations, Rotations, Torus
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .problem import KernelSide, LabelSide, Problem

@@ -108,12 +108,8 @@ def _measured(table: Any, limit: int) -> tuple[Any, bool]:
     """Return a table, and whether it has more rows than a limit."""
     if isinstance(table, Source):
         return measured(table, limit)
-    return table, _rows(table) > limit
-
-
-def _rows(table: Any) -> int:
     shape = getattr(table, "shape", None)
-    return len(table) if shape is None else int(shape[0])
+    return table, (len(table) if shape is None else int(shape[0])) > limit
 
 
 def _held(table: Any) -> tuple[Any, tuple[str, ...]]:

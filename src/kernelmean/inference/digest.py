@@ -113,7 +113,9 @@ class _Column:
         self._hash.update(np.ascontiguousarray(rows, dtype=np.float64).data)
 
     def cells(self, cells: Cells, declared: Declared | None) -> None:
-        stop = _stop(cells)
+        stop = len(cells)  # one more than the position of the last cell that is not missing
+        if stop and missing_cells(cells[-1:])[0]:
+            stop = int(np.flatnonzero(~missing_cells(cells)).max(initial=-1)) + 1
         if stop:
             self._turn((cells.dtype.str, declared))
             self._hash.update(_bytes(_absent(cells.dtype, self._missing)))
@@ -126,14 +128,6 @@ class _Column:
         if kind != self._kind:
             self._hash = hashlib.sha256(self._hash.digest() + repr(kind).encode())
             self._kind = kind
-
-
-def _stop(cells: Cells) -> int:
-    """Return one more than the position of the last cell that is not missing, 0 where all are."""
-    if len(cells) and not missing_cells(cells[-1:])[0]:
-        return len(cells)
-    known = np.flatnonzero(~missing_cells(cells))
-    return int(known[-1]) + 1 if len(known) else 0
 
 
 def _absent(dtype: np.dtype[np.generic], many: int) -> Cells:

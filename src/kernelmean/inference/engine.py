@@ -11,6 +11,10 @@ The rule of ``scheme="auto"``, by sizes alone, so that neither units nor install
    factors are found that fit the memory limit and cost less.
 
 Arrays of other libraries take tiles, never factors: a device makes them faster than it finds pivots.
+
+A ``CustomStatistic`` is no quadratic form: any function of a batch of permutations, over the same lists and p-values.
+Weights that are fitted anew under every permutation belong there: it sees permutations, takes the labels or the pairs
+from them, and returns one row per variant.
 """
 
 from __future__ import annotations
@@ -22,17 +26,18 @@ from typing import final
 
 import numpy as np
 
-from ..core.array import precision
+from ..core.array import Array, IntArray, precision
 from ..core.validate import check_integer
 from ..plan.plan import Plan, serial_blas
 from .low_rank_problem import LowRankError
 from .null import Null
+from .permutations import WITHOUT_GRAM, AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .problem import Problem
 from .resampling_options import MIB, Resampling, Resources, Shape, check_n_resamples, resources_of
 from .schemes import SCHEMES, Cyclic, Scheme
-from .schemes.base import TiledScheme, Tiling
+from .schemes.base import TiledScheme, Tiling, in_order
 from .schemes.device import check_scheme
-from .statistics import SINGLE, Statistic, Sums
+from .statistics import ROUNDING, SINGLE, Statistic, Sums, ties
 
 _UNITS = (MIB, "MiB"), (1024, "KiB"), (1, "bytes")
 _GEMM_ROWS = 100
@@ -187,15 +192,6 @@ def memory_estimate(
     >>> name, needed < 2**30
     ('cyclic', True)
     """
-    shape = _shape(sizes, dim, n_resamples, kernels)
-    resources = resources_of(plan)
-    chosen = choose(shape, scheme)
-    tried = [chosen, _FIRST_TRIED] if scheme == "auto" and chosen.name == "blocks" else [chosen]
-    return chosen.name, max(each.memory(shape, resources) for each in tried)
-
-
-def _shape(sizes: tuple[int, ...], dim: int, n_resamples: int, kernels: tuple[int, int]) -> Shape:
-    """Return the sizes of a call that passes no data, all of them checked."""
     if not isinstance(sizes, tuple | list) or len(sizes) not in (1, 2):
         raise ValueError(f"sizes is {sizes!r}; pass (n, m) for two samples, (n,) for n pairs")
     if not isinstance(kernels, tuple | list) or len(kernels) != 2:
@@ -203,4 +199,91 @@ def _shape(sizes: tuple[int, ...], dim: int, n_resamples: int, kernels: tuple[in
     rows = [check_integer(size, "an entry of sizes", 3 - len(sizes)) for size in sizes]
     left, right = (check_integer(many, "an entry of kernels", 1) for many in kernels)
     first = rows[0] if len(rows) == 2 else None
-    return Shape(sum(rows), check_integer(dim, "dim", 1), check_n_resamples(n_resamples), first, (left, right))
+    shape = Shape(sum(rows), check_integer(dim, "dim", 1), check_n_resamples(n_resamples), first, (left, right))
+    resources = resources_of(plan)
+    chosen = choose(shape, scheme)
+    tried = [chosen, _FIRST_TRIED] if scheme == "auto" and chosen.name == "blocks" else [chosen]
+    return chosen.name, max(each.memory(shape, resources) for each in tried)
+
+
+_AT_LEAST = 2.0 * MIB  # a thread: what does not grow with the rows
+
+
+@final
+@dataclass(frozen=True)
+class CustomStatistic:
+    """A function of permutations, and what evaluating it takes.
+
+    Parameters
+    ----------
+    function : callable
+        From permutations π of shape (b, n) to values of shape (m, b); ``labels[π]`` are the labels of two samples.
+        When ``sized``, the last row is the size of the numbers whose differences the others are.
+    name : str
+        What the values are.
+    batch : int
+        How many permutations ``function`` gets at once.
+    needed : (float, float)
+        The bytes that ``function`` takes at all times, and for every permutation of a batch.
+    magnitude : float
+        The size of those numbers, where it is the same for all permutations and known beforehand.
+    sized : bool
+        Whether ``function`` returns that size.
+    precision : (float, float)
+        Shares of the range and of the magnitude below which values are tied.
+    """
+
+    function: Callable[[IntArray], Array]
+    name: str
+    batch: int = 256
+    needed: tuple[float, float] = (0.0, 0.0)
+    magnitude: float = 0.0
+    sized: bool = False
+    precision: tuple[float, float] = ROUNDING
+
+    def null(self, sizes: tuple[int, ...], how: Resampling) -> Null:
+        """Return the values under the permutations of samples (n, m) or of pairs (n,), the observed one first.
+
+        Raises
+        ------
+        ValueError
+            When the scheme is none of "auto", "exact" and "random", or all permutations are more than two million.
+        MemoryError
+            When more memory is needed than the plan allows.
+
+        Examples
+        --------
+        >>> from kernelmean.inference import Resampling
+        >>> x = np.array([0.0, 1.0, 5.0, 7.0])
+        >>> statistic = CustomStatistic(lambda p: x[p][:, 2:].sum(1)[None], "sum of the second sample")
+        >>> float(statistic.null((2, 2), Resampling.of(n_resamples=99)).pvalues[0] * 6)
+        1.0
+        """
+        listed, resources = permutations_of(sizes, how), how.resources
+        total = self.needed[0] + resources.n_jobs * (_AT_LEAST + self.batch * (self.needed[1] + 8.0 * listed.n))
+        check_memory(total, resources, self.name, listed.n)
+        with serial_blas:
+            parts = list(in_order(self.function, listed.batches(self.batch), resources.n_jobs))
+        values, magnitude = np.concatenate([np.atleast_2d(part) for part in parts], axis=1), self.magnitude
+        if self.sized:
+            values, magnitude = values[:-1], float(values[-1].max())
+        largest = np.maximum(np.abs(values).max(axis=1), magnitude)
+        return Null(values, ties(values, largest, self.precision), self.name, listed.scheme, total)
+
+
+def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Permutations:
+    """Return the permutations of samples (n, m) or pairs (n,) for a statistic that sums over no matrix."""
+    if how.scheme not in WITHOUT_GRAM:
+        raise ValueError(
+            f"scheme is {how.scheme!r}, which sums over a Gram matrix; a statistic that is fitted anew under every "
+            f"permutation takes one of {', '.join(map(repr, WITHOUT_GRAM))}"
+        )
+    count = how.n_resamples + 1
+    n, first = sum(sizes), sizes[0] if len(sizes) == 2 else None
+    shape = Shape(n, 0, how.n_resamples, first)
+    if how.scheme == "random" or (how.scheme == "auto" and shape.count_all(count) > count):
+        return RandomPermutations(n, count, how.rng)
+    obstacle = SCHEMES["exact"].obstacle(shape)
+    if obstacle:
+        raise ValueError(f"scheme {how.scheme!r} does not fit: {obstacle}")
+    return AllPermutations(n) if first is None else AllLabelings(first, n - first)

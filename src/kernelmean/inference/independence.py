@@ -9,9 +9,8 @@ from ..estimators.base import KernelLike
 from ..plan.plan import Plan, RemotePlan
 from .answering import answer
 from .designs.design import Design, check_design
-from .kernel_choice import ESTIMATORS
 from .questions import Pairs
-from .request import Request, asked
+from .request import ESTIMATORS, Request, asked
 from .resampling_options import Resampling
 from .result import TestResult
 from .statistics import StatisticForm

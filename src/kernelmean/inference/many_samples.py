@@ -12,9 +12,8 @@ from ..plan.plan import Plan
 from .adaptive.many_kernels import Adaptive
 from .answering import answer
 from .designs.design import Design, check_design
-from .kernel_choice import KernelOf
 from .questions import JointIndependence, KSamples
-from .request import Request, asked
+from .request import KernelOf, Request, asked
 from .result import TestResult
 from .statistics import StatisticForm
 

@@ -1,15 +1,121 @@
-"""The permutation distribution of one or several statistics, and their p-values."""
+"""The permutation distribution of one or several statistics, and their p-values, also adjusted to be read together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
 
 from ..core.array import Array
-from .multiple import pair_outcomes
+
+_ROUNDING = 1e-9
+ROOM_FOR_HOLM = 50
+"""Permutations per test, so that an adjusted p-value can be as small as 0.02."""
+
+
+@final
+@dataclass(frozen=True)
+class PairOutcome:
+    """What one pair of several samples says.
+
+    Attributes
+    ----------
+    first, second : int
+        Positions of the samples.
+    statistic : float
+        Their MMD²; of an adaptive test what it combines the statistics of its kernels to.
+    pvalue : float
+        Its share of the permutations of all samples, not adjusted for the other pairs.
+    adjusted : float
+        The p-value adjusted for all pairs, by the largest standardized statistic, stepping down.
+    """
+
+    first: int
+    second: int
+    statistic: float
+    pvalue: float
+    adjusted: float
+
+
+def holm(pvalues: Sequence[float]) -> Array:
+    """Return p-values adjusted by Holm's method for the family-wise error rate, in the given order.
+
+    Valid whatever the dependence between the tests. O(m log m) for m tests; Holm (1979).
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    p = np.asarray(pvalues, dtype=np.float64)
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def enough_for_holm(n_resamples: int, tests: int) -> int:
+    """Return how many permutations each of so many tests needs, at least ``n_resamples``."""
+    return max(n_resamples, ROOM_FOR_HOLM * tests - 1)
+
+
+def standardized(values: Array) -> Array:
+    """Return (T - mean) / deviation over the permutations of every row; rows that never vary become 0."""
+    centered = values - values.mean(axis=-1, keepdims=True)
+    deviation = np.sqrt(np.square(centered).mean(axis=-1, keepdims=True))
+    return np.asarray(np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0.0))
+
+
+def max_t(values: Array) -> Array:
+    r"""Return step-down p-values, adjusted for the family-wise error rate by the largest statistic.
+
+    With the statistics ordered by their observed value, the k-th adjusted p-value is the share of permutations π,
+    the observed one counted, under which :math:`\max_{l \ge k} T_l(π) \ge T_k`, made monotone in k.
+
+    Parameters
+    ----------
+    values : array of shape (d, P)
+        Statistics of comparable scale, one row each; the first column is the observed arrangement.
+
+    Returns
+    -------
+    array of shape (d,)
+        At least 1/P; ties count.
+
+    Notes
+    -----
+    O(d P) time and memory. Westfall & Young (1993), algorithm 4.1.
+
+    Examples
+    --------
+    >>> max_t(np.array([[9.0, 1.0, 2.0, 0.0], [2.0, 1.0, 3.0, 0.0]]))
+    array([0.25, 0.5 ])
+    """
+    order = np.argsort(-values[:, 0], kind="stable")
+    ordered = values[order]
+    largest = np.maximum.accumulate(ordered[::-1], axis=0)[::-1]
+    slack = _ROUNDING * (1.0 + np.abs(ordered[:, :1]))
+    stepped = np.maximum.accumulate((largest >= ordered[:, :1] - slack).mean(axis=1))
+    adjusted = np.empty(len(values))
+    adjusted[order] = stepped
+    return adjusted
+
+
+def pair_outcomes(values: Mapping[tuple[int, int], Array]) -> tuple[PairOutcome, ...]:
+    """Return what every pair of samples says, from its statistics (P,) under the same permutations, observed first.
+
+    Adjusted by the largest standardized statistic.
+    """
+    if not values:
+        return ()
+    rows = np.stack(list(values.values()))
+    own = (rows >= rows[:, :1]).mean(axis=1).tolist()
+    numbers = zip(values, rows[:, 0].tolist(), own, max_t(standardized(rows)).tolist(), strict=True)
+    return tuple(PairOutcome(*pair, statistic, p, adjusted) for pair, statistic, p, adjusted in numbers)
+
 
 _PER_KERNEL = "values", "tolerance"
 

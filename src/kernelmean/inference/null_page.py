@@ -27,18 +27,18 @@ def null_section(test: TestResult, anew: str, facts: Sequence[tuple[str, str]]) 
 
     ``anew`` says what happens to the rows under a random arrangement.
     """
-    charts = (null_chart(test),) if test.n_resamples else ()
+    title = "What chance alone makes, and what was observed"
+    charts: tuple[Chart, ...] = ()
+    if test.n_resamples:
+        charts = (Chart("null-distribution", title, (_null_panel(test),), _null_words(test)),)
     kernels = (test.grid_of_kernels().table(),) if test.members else ()
-    return Section("The test", (_share(test, anew),), tables=kernels, charts=charts, settings=tuple(facts))
-
-
-def _share(test: TestResult, anew: str) -> str:
     reached = _reached(test)
     found = {0: "none has", 1: "one has"}.get(reached, f"{reached:,} have")
-    return (
+    share = (
         f"Of {count(test.n_resamples, 'other arrangement')}, in which {anew}, {found} a statistic as large as the "
         f"observed one, or larger: p = (1 + {reached:,}) / (1 + {test.n_resamples:,}) = {test.pvalue:.3g}."
     )
+    return Section("The test", (share,), tables=kernels, charts=charts, settings=tuple(facts))
 
 
 def _reached(test: Tested) -> int:
@@ -93,12 +93,6 @@ def null_distribution(result: Tested, *, bins: Any = None, ax: Axes | None = Non
         raise ValueError("there is no arrangement but the observed one, so no null distribution to draw")
     panel = replace(_null_panel(result, bins), title=getattr(result, "method", ""))
     return pictures.show(panel, ax, size=(6.0, 3.4), words=_null_words(result))
-
-
-def null_chart(test: TestResult) -> Chart:
-    """Return the histogram of the statistic under random arrangements, with the observed value."""
-    title = "What chance alone makes, and what was observed"
-    return Chart("null-distribution", title, (_null_panel(test),), _null_words(test))
 
 
 def _null_panel(result: Tested, bins: Any = None) -> Panel:

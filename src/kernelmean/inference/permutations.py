@@ -1,17 +1,22 @@
-"""Which permutations a test looks at: all of them, or a random batch; the observed one comes first."""
+"""Which permutations a test looks at: all of them, or a random batch; the observed one comes first.
+
+Those that respect a design stay within cells, move whole units, or flip the signs of pairs.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, combinations, islice, permutations
+from itertools import chain, combinations, islice, permutations, product
 from typing import ClassVar, final
 
 import numpy as np
+from scipy.special import gammaln
 
-from ..core.array import IntArray
+from ..core.array import Array, IntArray
 
 WITHOUT_GRAM = ("auto", "exact", "random")
 """What ``scheme=`` takes where a statistic is no sum over a Gram matrix: designs, weights that are fitted anew."""
@@ -95,10 +100,212 @@ class RandomPermutations(Permutations):
             yield batch
 
 
-def _in_batches(tuples: Iterator[tuple[int, ...]], width: int, size: int) -> Iterator[IntArray]:
-    """Collect tuples of one width into integer arrays of at most ``size`` rows."""
+def _in_batches(tuples: Iterator[Iterable[int]], width: int, size: int) -> Iterator[IntArray]:
+    """Collect rows of one width into integer arrays of at most ``size`` rows."""
     while True:
         flat = np.fromiter(chain.from_iterable(islice(tuples, size)), dtype=np.intp)
         if not flat.size:
             return
         yield flat.reshape(-1, width)
+
+
+_MOST = 2 * 10**6
+
+
+class OfCells(Permutations):
+    """Permutations that leave every unit in its cell; ``cells`` (n,) are whole numbers from 0, in ascending order."""
+
+    cells: IntArray
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of units."""
+        return len(self.cells)
+
+
+@final
+@dataclass(frozen=True)
+class WithinCells(OfCells):
+    """The identity and ``count - 1`` independent uniform permutations within cells."""
+
+    cells: IntArray
+    count: int
+    rng: np.random.Generator
+
+    scheme: ClassVar[str] = "random"
+
+    def batches(self, size: int) -> Iterator[IntArray]:
+        """Shuffle all units, then sort them by cell, which keeps the random order within cells."""
+        narrow = self.cells.astype(np.min_scalar_type(int(self.cells[-1])))  # small integers sort in linear time
+        for batch in RandomPermutations(self.n, self.count, self.rng).batches(size):
+            order = np.argsort(narrow[batch], axis=1, kind="stable")  # which leaves the identity as it is
+            yield np.take_along_axis(batch, order, axis=1)
+
+
+@final
+@dataclass(frozen=True)
+class AllWithinCells(OfCells):
+    """Every permutation within cells."""
+
+    cells: IntArray
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """Return the product of the factorials of the sizes of the cells."""
+        return math.prod(math.factorial(int(size)) for size in np.bincount(self.cells))
+
+    def batches(self, size: int) -> Iterator[IntArray]:
+        """Yield one permutation of every cell after the other, in all combinations."""
+        members = (np.flatnonzero(self.cells == cell).tolist() for cell in range(int(self.cells[-1]) + 1))
+        combined = product(*(list(permutations(cell)) for cell in members))
+        yield from _in_batches((chain(*parts) for parts in combined), self.n, size)
+
+
+@final
+@dataclass(frozen=True)
+class AllArrangements(OfCells):
+    """One permutation for every distinct way to arrange labels within cells.
+
+    ``labels`` (n,) are whole numbers from 0; units are in ascending order of cell and then label.
+    """
+
+    cells: IntArray
+    labels: IntArray
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """Return the product of the multinomial coefficients of the cells."""
+        return math.prod(
+            math.factorial(len(cell)) // math.prod(map(math.factorial, Counter(cell).values()))
+            for cell in self._by_cell()
+        )
+
+    def _by_cell(self) -> list[list[int]]:
+        ends = np.cumsum(np.bincount(self.cells))[:-1]
+        return [cell.tolist() for cell in np.split(self.labels, ends)]
+
+    def batches(self, size: int) -> Iterator[IntArray]:
+        """Yield permutations π for which ``labels[π]`` runs over the arrangements, the given one first."""
+        arranged = product(*(list(_arrangements(cell)) for cell in self._by_cell()))
+        kinds = int(self.labels.max()) + 1
+        for labels in _in_batches((chain(*parts) for parts in arranged), self.n, size):
+            order = np.argsort(self.cells * kinds + labels, axis=1, kind="stable")
+            yield np.argsort(order, axis=1)
+
+
+def _arrangements(labels: list[int]) -> Iterator[tuple[int, ...]]:
+    """Yield the distinct arrangements of a sorted list, in lexicographic order."""
+    current = list(labels)
+    while True:
+        yield tuple(current)
+        rise = next((i for i in range(len(current) - 2, -1, -1) if current[i] < current[i + 1]), None)
+        if rise is None:
+            return
+        other = next(j for j in range(len(current) - 1, rise, -1) if current[j] > current[rise])
+        current[rise], current[other] = current[other], current[rise]
+        current[rise + 1 :] = reversed(current[rise + 1 :])
+
+
+@final
+@dataclass(frozen=True)
+class Expanded(Permutations):
+    """Permutations of units as permutations of their rows, which move along in order.
+
+    ``sizes`` (units,) are the numbers of consecutive rows; ``units`` exchange places with units of the same size only.
+    """
+
+    units: Permutations
+    sizes: IntArray
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of rows."""
+        return int(self.sizes.sum())
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """Return the number of permutations of the units."""
+        return self.units.count
+
+    def batches(self, size: int) -> Iterator[IntArray]:
+        """Yield permutations of the rows."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        unit = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        offset = np.arange(self.n) - starts[unit]
+        for batch in self.units.batches(size):
+            yield starts[batch][:, unit] + offset
+
+
+def within_cells(
+    cells: IntArray, n_resamples: int, rng: np.random.Generator, labels: IntArray | None = None, scheme: str = "auto"
+) -> Permutations:
+    """Return all permutations within cells if they are at most n_resamples + 1, else random ones.
+
+    With ``labels``, only the arrangements of these count as different. ``scheme`` "exact" or "random" overrules.
+    """
+    check_scheme(scheme)
+    if scheme == "random":
+        return WithinCells(cells, n_resamples + 1, rng)
+    limit = _MOST if scheme == "exact" else n_resamples + 1
+    if _log_count(cells, labels) <= np.log(limit) + 0.5:  # else the count itself may have a million digits
+        everything = AllWithinCells(cells) if labels is None else AllArrangements(cells, labels)
+        if everything.count <= limit:
+            return everything
+    if scheme == "exact":
+        raise too_many()
+    return WithinCells(cells, n_resamples + 1, rng)
+
+
+def _log_count(cells: IntArray, labels: IntArray | None) -> float:
+    """Return the logarithm of the number of different permutations."""
+    count = gammaln(np.bincount(cells) + 1).sum()
+    if labels is not None:
+        count -= gammaln(np.bincount(cells * (int(labels.max()) + 1) + labels) + 1).sum()
+    return float(count)
+
+
+@final
+@dataclass(frozen=True)
+class SignFlips:
+    """Signs ±1 of n pairs, all +1 first: every sign of all but the first pair, or random ones.
+
+    s and -s give a quadratic form the same value, so half of the 2ⁿ flips are all there is to see.
+    """
+
+    n: int
+    count: int
+    exact: bool
+    rng: np.random.Generator
+
+    @classmethod
+    def choose(cls, n: int, n_resamples: int, rng: np.random.Generator, scheme: str = "auto") -> SignFlips:
+        """Return all flips if they are at most n_resamples + 1, else random ones; ``scheme`` overrules."""
+        check_scheme(scheme)
+        everything = 2 ** (n - 1)
+        if scheme == "exact" and everything > _MOST:
+            raise too_many()
+        exact = scheme == "exact" or (scheme == "auto" and everything <= n_resamples + 1)
+        return cls(n, everything if exact else n_resamples + 1, exact, rng)
+
+    def batches(self, size: int) -> Iterator[Array]:
+        """Yield arrays of shape (n, b)."""
+        for start in range(0, self.count, size):
+            numbers = np.arange(start, min(start + size, self.count))
+            if self.exact:
+                flipped = numbers >> np.arange(self.n)[::-1, None] & 1
+            else:
+                flipped = self.rng.integers(0, 2, (len(numbers), self.n)).T
+                flipped[:, numbers == 0] = 0
+            yield 1.0 - 2.0 * flipped
+
+
+def check_scheme(scheme: str) -> None:
+    """Raise when the scheme is none that designs know."""
+    if scheme not in WITHOUT_GRAM:
+        known = ", ".join(map(repr, WITHOUT_GRAM))
+        raise ValueError(f"scheme {scheme!r} does not serve designs; pass one of {known}")
+
+
+def too_many() -> ValueError:
+    """Return the error that enumeration would take too long."""
+    return ValueError(f"there are more than {_MOST:,} permutations to enumerate; use scheme='auto'")

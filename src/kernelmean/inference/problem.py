@@ -16,8 +16,7 @@ import numpy as np
 from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_rows
 from ..kernels import Kernel
 from ..kernels.distances import Blocks, ExponentialBlocks
-from .coordinates import Coordinates, widened
-from .low_rank import Factor, pivoted_cholesky
+from .low_rank import Coordinates, Factor, pivoted_cholesky, widened
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .resampling_options import Shape
 from .statistics import RemovedMeans, Statistic, Sums
@@ -124,7 +123,8 @@ class KernelSide(Side):
     def __post_init__(self) -> None:
         if not self.shifts:
             rows = take_rows(self.points, np.linspace(0, self.n - 1, min(self.n, _SHIFT_ROWS)).astype(np.intp))
-            object.__setattr__(self, "shifts", tuple(_shift(kernel, rows) for kernel in self.kernels))
+            shifts = (0.0 if isinstance(own, Coordinates) else mean_of(own(rows, rows)) for own in self.kernels)
+            object.__setattr__(self, "shifts", tuple(shifts))  # coordinates are centered as they are
 
     @property
     def n(self) -> int:
@@ -203,11 +203,6 @@ class KernelSide(Side):
             rows[kernel.columns] = own = np.ascontiguousarray(self.points[:, kernel.place].T)
             own.flags.writeable = own.flags.owndata or (self.copied and self.explicit)
         return Factor(rows[kernel.columns], 0.0, np.array(kernel.weights))
-
-
-def _shift(kernel: Kernel, rows: Array) -> float:
-    """Return about the mean of the kernel; coordinates are centered as they are."""
-    return 0.0 if isinstance(kernel, Coordinates) else mean_of(kernel(rows, rows))
 
 
 def _separated(blocks: Blocks, n: int) -> tuple[Array, Blocks, Array]:
@@ -350,16 +345,12 @@ class Problem:
         pairs = raw - 2 / self.n * linear + totals[:, None] / self.n**2
         traces = (side.diagonal(sums).sum(axis=1) for side, sums in zip((self.left, self.right), rows, strict=True))
         left_trace, right_trace = traces
-        return Sums(pairs, diagonal, left_trace[left], right_trace[right], self._level(linear, rows[0]))
-
-    def _level(self, linear: Array, row_sums: Array) -> RemovedMeans | None:
-        """Return the row means that centering removed, those of the unshifted matrices; None for independence."""
-        if not self.two_samples:
-            return None
-        left, first = self.index[0], float(self.labels.sum())
-        shifts = np.array(self.left.shifts)
-        mean = row_sums.sum(axis=1) / self.n**2 + shifts
-        return RemovedMeans(linear / (self.n * first) + first * shifts[left][:, None], mean[left])
+        level = None
+        if self.two_samples:  # the row means that centering removed, those of the unshifted matrices
+            first, shifts = float(self.labels.sum()), np.array(self.left.shifts)
+            mean = rows[0].sum(axis=1) / self.n**2 + shifts
+            level = RemovedMeans(linear / (self.n * first) + first * shifts[left][:, None], mean[left])
+        return Sums(pairs, diagonal, left_trace[left], right_trace[right], level)
 
 
 def _subset(side: KernelSide, chosen: Sequence[int]) -> KernelSide:

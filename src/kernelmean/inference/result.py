@@ -19,7 +19,7 @@ from ..report.page import Document
 from .adaptive.kinds import EvidenceKind
 from .adaptive.members import MemberOutcome
 from .base_result import Result
-from .multiple import PairOutcome
+from .null import PairOutcome
 from .null_page import made_by, null_distribution, null_section
 from .result_verbs import Explained
 from .schemes import SCHEMES
@@ -168,14 +168,10 @@ class TestResult(Explained, Frozen, Result):
             facts.append(("scheme", f"{self.scheme} ({SCHEMES[self.scheme].summary})"))
         facts += [("rows", " and ".join(f"{size:,}" for size in self.sizes))]
         facts += [("memory", f"about {self.memory / 2**20:.3g} MiB")]
-        return Description(self.method, facts=facts, grids=tuple(self._grids()), notes=self.notes)
-
-    def _grids(self) -> Iterator[Grid]:
-        """Yield the pairs of several samples."""
-        if self.pairs:
-            values = ((p, (p.statistic, p.pvalue, p.adjusted)) for p in self.pairs)
-            rows = [(f"{p.first} and {p.second}", *(f"{x:.4g}" for x in row)) for p, row in values]
-            yield Grid("Pairs of samples", ("samples", "statistic", "p", "adjusted p"), rows, noun="pair")
+        values = ((p, (p.statistic, p.pvalue, p.adjusted)) for p in self.pairs)
+        rows = [(f"{p.first} and {p.second}", *(f"{x:.4g}" for x in row)) for p, row in values]
+        pairs = Grid("Pairs of samples", ("samples", "statistic", "p", "adjusted p"), rows, noun="pair")
+        return Description(self.method, facts=facts, grids=(pairs,) if self.pairs else (), notes=self.notes)
 
     def grid_of_kernels(self) -> Grid:
         """Return the five kernels of an adaptive test that tell most."""

@@ -206,11 +206,11 @@ class Explained:
         >>> result.witness()([[0.0], [3.0]]).round(2)
         array([ 0.69, -0.67])
         """
-        from .explain import PairSubject, SampleSubject, any_subject_of, joint_witness, means_of, witness, witness_bands
+        from .explain import PairSubject, SampleSubject, joint_witness, means_of, subject_of, witness, witness_bands
 
-        if points is None and isinstance(subject := any_subject_of(self, plan), SampleSubject):
+        if points is None and isinstance(subject := subject_of(self, plan, weighted=True), SampleSubject):
             return witness(*means_of(self.question.explained(), subject))
-        subject = self._subject(plan)
+        subject = subject_of(self, plan)
         if points is None and isinstance(subject, PairSubject):
             return joint_witness(subject)
         if isinstance(subject, PairSubject):
@@ -335,8 +335,7 @@ class Explained:
         """
         from .explain import ColumnTests, attribute
         from .explain.subject import check_plain
-        from .kernel_choice import ESTIMATORS
-        from .request import asked
+        from .request import ESTIMATORS, asked
         from .resampling_options import Resampling
 
         question = check_plain(self.question)

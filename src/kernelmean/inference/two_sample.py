@@ -11,9 +11,8 @@ from ..plan.plan import Plan, RemotePlan
 from .adaptive.many_kernels import Adaptive
 from .answering import answer
 from .designs.design import Design, check_design
-from .kernel_choice import ESTIMATORS, KernelOf
 from .questions import TwoSamples
-from .request import Request, asked
+from .request import ESTIMATORS, KernelOf, Request, asked
 from .resampling_options import Resampling
 from .result import TestResult
 from .statistics import StatisticForm

@@ -18,7 +18,7 @@ import numpy as np
 from ..core.array import Progress
 from ..core.option_names import written
 from ..core.words import Notice, count, roughly
-from ..inference.multiple import enough_for_holm
+from ..inference.null import enough_for_holm
 from ..inference.resampling_options import check_n_resamples
 from ..inference.schemes.base import in_order
 from .screening import UNSCREENED, limit_of

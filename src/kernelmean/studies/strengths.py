@@ -9,8 +9,8 @@ import numpy as np
 from ..estimators import KME
 from ..inference import Pairs, Resampling
 from ..inference.adaptive.many_kernels import in_parts
-from ..inference.kernel_choice import choose_kernel, representative_rows
 from ..inference.null import Null
+from ..inference.request import choose_kernel, representative_rows
 from ..kernels import Gaussian, Kernel, TensorProduct
 from ..tables.columns import Encoded
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelmean.inference import HSIC, Cyclic, KernelSide, Problem, Resources, Rotations
+from kernelmean.inference import HSIC, MMD, Cyclic, KernelSide, LabelSide, Problem, Resources, Rotations
 from kernelmean.inference.engine import begin
-from kernelmean.inference.schemes import device, device_rotations
-from kernelmean.inference.schemes.cyclic_tiles import tile_sums
-from kernelmean.inference.schemes.random_labels import _forms
+from kernelmean.inference.schemes import device
+from kernelmean.inference.schemes.blocks import BinTiling, RowBins
+from kernelmean.inference.schemes.cyclic import tile_sums
+from kernelmean.inference.schemes.random_labels import _forms, device_batch
 from kernelmean.inference.schemes.random_pairs import _gather
 from kernelmean.kernels import Gaussian, Linear
 from nulls import problem_of, resampling
@@ -42,7 +43,8 @@ def test_forms_of_labelings_and_row_sums(library: Library) -> None:
     shifted = [gram - shift for gram, shift in zip(grams(), (0.3, -1.0), strict=True)]
     host = KernelSide(X, KERNELS, (0.3, -1.0))
     elsewhere = KernelSide(library.make(X), KERNELS, (0.3, -1.0))
-    for forms, rows in (_forms(host, labels, 1), device.label_forms(elsewhere, labels, Resources())):
+    for side in (host, elsewhere):
+        forms, rows = _forms(side, labels, Resources())
         np.testing.assert_allclose(forms, [np.einsum("ib,ij,jb->b", labels, K, labels) for K in shifted], rtol=1e-11)
         np.testing.assert_allclose(rows, [K.sum(axis=1) for K in shifted], rtol=1e-10, atol=1e-12)
 
@@ -50,8 +52,12 @@ def test_forms_of_labelings_and_row_sums(library: Library) -> None:
 @FLOAT64
 @pytest.mark.parametrize("edges", [[0, 3, 6, 9, 12, 15, 18, 21, 23], [0, 4, 8, 12, 16, 20, 22, 23], [0, 9, 18, 23]])
 def test_sums_of_bins(library: Library, edges: list[int]) -> None:
-    side = KernelSide(library.make(X), KERNELS, (0.0, 0.0))
-    found = device.bin_sums(side, np.array(edges), Resources())
+    side = KernelSide(library.make(X), KERNELS)
+    labels = np.repeat([1.0, 0.0], [12, 11])
+    problem = Problem(side, LabelSide(labels), ((0, 0), (1, 0)), MMD(12, 11))
+    bins = RowBins(np.arange(23), np.array(edges), np.ones(len(edges) - 1), len(edges) - 2)
+    tiling = BinTiling(problem, bins, np.arange(len(edges) - 2)[None], device.tile_side(side, Resources()))
+    (found,) = tiling.part(tiling.tiles())
     member = np.repeat(np.eye(len(edges) - 1), np.diff(edges), axis=0)
     np.testing.assert_allclose(found, [member.T @ gram @ member for gram in grams()], rtol=1e-11)
 
@@ -76,16 +82,16 @@ def test_rotations_of_blocks_and_rows_that_stay(library: Library, order: int, me
         Problem(KernelSide(Z, KERNELS, (0.3, -1.0)), KernelSide(Z, KERNELS, (0.1, 2.0)), pairs, HSIC(23, "u"))
         for Z in (X, library.make(X))
     )
-    exact = tile_sums(host.shuffled(rotations.shuffle), rotations, 1)
-    found = device_rotations.tile_sums(elsewhere.shuffled(rotations.shuffle), rotations, Resources(1, memory))
+    exact = tile_sums(host.shuffled(rotations.shuffle), rotations, Resources())
+    found = tile_sums(elsewhere.shuffled(rotations.shuffle), rotations, Resources(1, memory))
     assert found.pairs.shape == (3, 2 * order)
     for name in ("pairs", "diagonal", "left_trace", "right_trace"):
         np.testing.assert_allclose(getattr(found, name), getattr(exact, name), rtol=1e-9, atol=1e-10)
 
 
 def test_batches_of_labelings_fit_a_quarter_of_the_memory() -> None:
-    assert device.label_batch(1000, Resources(1, 2.0**30)) == 2**30 // 4 // 24_000
-    assert device.label_batch(1000, Resources(1, 1.0)) == 64
+    assert device_batch(1000, Resources(1, 2.0**30)) == 2**30 // 4 // 24_000
+    assert device_batch(1000, Resources(1, 1.0)) == 64
 
 
 @pytest.mark.parametrize("library", [STRICT])

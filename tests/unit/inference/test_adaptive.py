@@ -13,10 +13,9 @@ import kernelmean as km
 from dense_members import combined, viewed
 from kernelmean.inference import Adaptive, Member, PairMember, hsic_test, mmd_test
 from kernelmean.inference.adaptive import many_kernels
-from kernelmean.inference.adaptive.combination import COMBINATIONS, evidence
-from kernelmean.inference.adaptive.many_kernels import snapped
+from kernelmean.inference.adaptive.many_kernels import COMBINATIONS, evidence, snapped
 from kernelmean.inference.adaptive.views import view
-from kernelmean.inference.multiple import standardized
+from kernelmean.inference.null import standardized
 from kernelmean.kernels import DistanceInduced, Gaussian, Linear, Polynomial
 from nulls import mmd_null
 

@@ -15,7 +15,6 @@ from checkered import checkered
 from kernelmean import Design, dhsic_test, k_sample_test, paired_mmd_test
 from kernelmean.inference import Adaptive, hsic_test, mmd_test
 from kernelmean.inference.adaptive import candidates as candidates_module
-from kernelmean.inference.adaptive import joint as joint_module
 from kernelmean.inference.adaptive.views import ViewSource
 from null_data import NullData
 
@@ -115,7 +114,6 @@ def few_landmarks(monkeypatch):
     """Let three rows be the landmarks, and four decide on units."""
     monkeypatch.setattr(candidates_module, "_LANDMARKS", 3)
     monkeypatch.setattr(candidates_module, "UNIT_ROWS", 4)
-    monkeypatch.setattr(joint_module, "UNIT_ROWS", 2)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -157,12 +155,13 @@ def test_pairs_of_samples_on_few_landmarks(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.usefixtures("few_landmarks")
-def test_several_samples_and_several_variables_on_few_landmarks(kind):
+def test_several_samples_and_several_variables_on_few_landmarks(kind, monkeypatch):
     points, labels = rows(kind, 5, 2), sorted(set(permutations([0, 1, 1, 2, 2])))
     samples = [NullData(k_sample_test, tuple(points[np.array(own) == g] for g in range(3))) for own in labels]
     assert excess(pvalues(samples, statistic="v")) == 0
     x, y, z = (rows(kind, 3, 1, seed) for seed in range(3))
     orders = product(map(list, permutations(range(3))), repeat=2)
+    monkeypatch.setattr(candidates_module, "UNIT_ROWS", 2)
     several = [NullData(dhsic_test, (x, y[own], z[other])) for own, other in orders]
     assert excess(pvalues(several)) == 0
 

@@ -12,11 +12,10 @@ from scipy.stats import rankdata
 
 from dense_members import viewed
 from kernelmean.inference import Adaptive, Member, candidates, hsic_test, mmd_test
-from kernelmean.inference.adaptive.l_moments import l_ratios
+from kernelmean.inference.adaptive.columns import DIRECT, Whitening, clustered
+from kernelmean.inference.adaptive.kinds import l_ratios
 from kernelmean.inference.adaptive.members import independence_members, two_sample_members
 from kernelmean.inference.adaptive.spectrum import spectrum
-from kernelmean.inference.adaptive.transformations import Whitening
-from kernelmean.inference.adaptive.units import DIRECT, clustered
 from kernelmean.inference.adaptive.views import VIEWS, Views, ViewSource, available, view
 from kernelmean.inference.bins.columns import Columns
 from kernelmean.kernels import (

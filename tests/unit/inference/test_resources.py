@@ -13,7 +13,7 @@ from kernelmean.inference.low_rank import _with_room
 from kernelmean.inference.low_rank_problem import split
 from kernelmean.inference.schemes import base, low_rank, random_labels, random_pairs
 from kernelmean.inference.schemes.blocks import BinTiling
-from kernelmean.inference.schemes.cyclic_tiles import RotationTiling, tile_sums
+from kernelmean.inference.schemes.cyclic import RotationTiling, tile_sums
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null, mmd_null
 
@@ -53,7 +53,7 @@ def test_tiles_are_evaluated_by_one_thread_unless_more_are_asked_for(threads):
     tiling = RotationTiling(PAIRS, group)
     tiling.part(tiling.tiles())
     assert threads == []
-    tile_sums(PAIRS, group, 2)
+    tile_sums(PAIRS, group, Resources(2))
     assert threads == [2]
 
 
@@ -122,17 +122,16 @@ def test_tiles_are_no_more_than_needed():
     labels = np.repeat([1.0, 0.0], [9, 14])
     problem = Problem(KernelSide(X, KERNELS), LabelSide(labels), ((0, 0),), MMD(9, 14))
     bins = RowBins(np.arange(23), np.array([0, 3, 6, 9, 12, 15, 18, 21, 23]), np.array([1.0, 1, 1, 0, 0, 0, 0, 0]), 7)
-    tiling = BinTiling(problem, bins, np.arange(7)[None])
-    assert tiling._groups == [slice(0, 8)]
+    tiling, wide, last = BinTiling(problem, bins, np.arange(7)[None]), slice(0, 7), slice(7, 8)
+    assert tiling.tiles() == [(wide, wide), (wide, last), (last, last)]
 
 
-@pytest.mark.parametrize(("tile", "sizes"), [(10, [3, 3, 2]), (1, [1] * 8), (6, [2] * 4)])
-def test_tiles_hold_as_many_bins_as_fit(monkeypatch, tile, sizes):
-    monkeypatch.setattr("kernelmean.inference.schemes.blocks._TILE", tile)
+@pytest.mark.parametrize(("tile", "sizes"), [(10, [3, 3, 1, 1]), (1, [1] * 8), (6, [2, 2, 2, 1, 1])])
+def test_tiles_hold_as_many_bins_of_one_size_as_fit(tile, sizes):
     labels = np.repeat([1.0, 0.0], [9, 14])
     problem = Problem(KernelSide(X, KERNELS), LabelSide(labels), ((0, 0),), MMD(9, 14))
     bins = RowBins(np.arange(23), np.array([0, 3, 6, 9, 12, 15, 18, 21, 23]), np.array([1.0, 1, 1, 0, 0, 0, 0, 0]), 7)
-    groups = BinTiling(problem, bins, np.arange(7)[None])._groups
+    groups = [one for one, other in BinTiling(problem, bins, np.arange(7)[None], tile).tiles() if one == other]
     assert [group.stop - group.start for group in groups] == sizes
 
 

@@ -7,11 +7,21 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from kernelmean.inference import HSIC, MMD, SCHEMES, Cyclic, KernelSide, LabelSide, Problem, Rotations, Shape, Torus
+from kernelmean.inference import (
+    HSIC,
+    MMD,
+    SCHEMES,
+    Cyclic,
+    KernelSide,
+    LabelSide,
+    Problem,
+    Resources,
+    Rotations,
+    Shape,
+    Torus,
+)
 from kernelmean.inference.low_rank_problem import split
-from kernelmean.inference.schemes.cyclic import worthwhile_rank
-from kernelmean.inference.schemes.cyclic_factors import factor_sums
-from kernelmean.inference.schemes.cyclic_tiles import tile_sums
+from kernelmean.inference.schemes.cyclic import factor_sums, tile_sums, worthwhile_rank
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null, mmd_null, schemes_for
 
@@ -128,7 +138,7 @@ def test_rotations_of_several_blocks_with_rows_left_over(brute, evaluate, order)
     sides = KernelSide(X, tuple(KERNELS)), KernelSide(Y, (KERNELS[0], Linear()))
     problem = Problem(*sides, ((0, 0), (1, 1)), HSIC(n, "u")).shuffled(group.shuffle)
     if evaluate == "tiles":
-        sums = tile_sums(problem, group, n_jobs=1)
+        sums = tile_sums(problem, group, Resources(1))
     else:
         factored, _, others = split(problem, n)
         assert not others
@@ -178,7 +188,9 @@ def test_a_large_block_is_cut_into_strips_and_chunks(brute):
     X = table("normal", n)
     labels = np.repeat([1.0, 0.0], [100, 200])
     problem = Problem(KernelSide(X, tuple(KERNELS)), LabelSide(labels), ((0, 0), (1, 0)), MMD(100, 200))
-    values, threaded = (problem.statistic(tile_sums(problem.shuffled(group.shuffle), group, jobs)) for jobs in (1, 3))
+    values, threaded = (
+        problem.statistic(tile_sums(problem.shuffled(group.shuffle), group, Resources(jobs))) for jobs in (1, 3)
+    )
     np.testing.assert_array_equal(values, threaded)
     moved = labels[brute.orbit(group, brute.rotate(group))]
     expected = [[brute.mmd(kernel(X, X), row, "u") for row in moved] for kernel in KERNELS]
@@ -280,8 +292,8 @@ def test_batches_of_permutations_do_not_change_the_values(monkeypatch, scheme, r
 
 @pytest.mark.parametrize("order", [5, 12, 43])
 def test_strips_and_chunks_of_a_block_add_up(brute, monkeypatch, order):
-    monkeypatch.setattr("kernelmean.inference.schemes.cyclic_tiles._STRIP", 3)
-    monkeypatch.setattr("kernelmean.inference.schemes.cyclic_tiles._CHUNK", 4)
+    monkeypatch.setattr("kernelmean.inference.schemes.cyclic._STRIP", 3)
+    monkeypatch.setattr("kernelmean.inference.schemes.cyclic._CHUNK", 4)
     n, rng = 43, np.random.default_rng(0)
     group = Rotations(rng.permutation(n), np.array([np.arange(n), rng.permutation(n)]), order)
     X, Y = table("normal", n), table("normal", n, 1, seed=1)
@@ -290,7 +302,7 @@ def test_strips_and_chunks_of_a_block_add_up(brute, monkeypatch, order):
     orders = brute.orbit(group, brute.rotate(group))
     kernels = ((KERNELS[0], KERNELS[0]), (KERNELS[1], Linear()))
     expected = [[brute.hsic(k(X, X), z(Y[p], Y[p]), "u") for p in orders] for k, z in kernels]
-    np.testing.assert_allclose(problem.statistic(tile_sums(problem, group, n_jobs=2)), expected, atol=1e-12)
+    np.testing.assert_allclose(problem.statistic(tile_sums(problem, group, Resources(2))), expected, atol=1e-12)
 
 
 def test_all_permutations_are_counted_up_to_a_limit():

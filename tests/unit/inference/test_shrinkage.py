@@ -7,9 +7,8 @@ import pytest
 
 import kernelmean as km
 from kernelmean.estimators import Cutoff, IteratedRidge, Ridge
-from kernelmean.inference.estimated.ridge_stack import RidgeStack, ridge_weights
 from kernelmean.inference.estimated.shrinkage import SCOSE, ShrunkMMD, leave_one_out_factor
-from kernelmean.inference.estimated.weighted_mmd import FilterWeights, split
+from kernelmean.inference.estimated.weighted_mmd import FilterWeights, RidgeStack, ridge_weights, split
 from kernelmean.kernels import Gaussian, Polynomial
 from nulls import hsic_null, mmd_null, schemes_for
 

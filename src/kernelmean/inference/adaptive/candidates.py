@@ -1,4 +1,9 @@
-"""What an adaptive test evaluates on some tables: the members that say something, on views of the rows."""
+"""What an adaptive test evaluates on some tables: the members that say something, on views of the rows.
+
+Joint independence of three variables or more has a statistic of products of kernels that are not centered: a kernel on
+centered features would see only what all variables do together, and not that two of them go together. So these
+members look at views as they are, without landmarks and filters.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +16,14 @@ from typing import Any, final
 import numpy as np
 
 from ...core.array import Array, as_host, like
+from ...kernels import Kernel, Polynomial, TensorProduct
 from ..null import Null
 from ..resampling_options import Resampling
-from .many_kernels import Adaptive, combined, in_parts
-from .members import Member, present
-from .row_order import put_back, row_order
-from .views import Views, ViewSource
+from ..samples import alone
+from .columns import DIRECT, put_back, row_order
+from .many_kernels import Adaptive, in_parts
+from .members import MEDIAN, QUARTER, WIDE, Member, present
+from .views import View, Views, ViewSource
 from .volume import volume_null
 
 _LANDMARKS = 64
@@ -26,6 +33,8 @@ _LANDMARKS_OF_MANY_COLUMNS, _MANY_COLUMNS = 32, 10
 UNIT_ROWS = 256
 """Rows whose distances are the units of views."""
 
+Evaluated = tuple[Null, Sequence[Any], Sequence[int]]
+"""The statistics of members under the same permutations, these members, and how many statistics every one has."""
 Over = Callable[[tuple[Array, ...], Sequence[Any], Resampling], Null]
 """From tables, some kernels on them and a resampling to the statistics of these kernels."""
 
@@ -54,28 +63,11 @@ class Candidates:
         nulls = [in_parts(partial(over, self.tables), kernels, how)] if kernels else []
         scheme = nulls[0].scheme if nulls else how.scheme
         others = self.members[len(self.kernels) :]
-        nulls += [self._volume(member, sizes, how.repeated(scheme)) for member in others]
-        counts = [len(own) for own in self.kernels] + [1] * len(others)
-        return Evaluated(reduce(Null.beside, nulls), self.members, counts)
-
-    def _volume(self, member: Member, sizes: tuple[int, ...], how: Resampling) -> Null:
-        assert member.ridge is not None, "a volume has a ridge"
-        return volume_null(self.in_spreads, (min(sizes), max(sizes)), member.ridge, how)
-
-
-@final
-@dataclass(frozen=True)
-class Evaluated:
-    """The statistics of the members of a test under the same permutations."""
-
-    null: Null
-    members: Sequence[Any]
-    counts: Sequence[int]
-    """How many statistics every member has."""
-
-    def combined(self, rule: str, samples: Sequence[Array]) -> dict[str, Any]:
-        """Return what a result holds, as keyword arguments of ``TestResult``; for a test of samples, pass them."""
-        return combined(self.null, rule, self.members, self.counts, samples)
+        nulls += [
+            volume_null(self.in_spreads, (min(sizes), max(sizes)), member.ridge, how.repeated(scheme))
+            for member in others
+        ]
+        return reduce(Null.beside, nulls), self.members, [len(own) for own in self.kernels] + [1] * len(others)
 
 
 def candidates(
@@ -107,9 +99,14 @@ def candidates(
     with_kernels = [member for member in members if not _without_kernel(member)]
     views = [
         Views.of(rows, side, unit, rows.drawn(_landmarks(*rows.points.shape), rng))
-        for rows, side, unit in zip(hosts, _sides(with_kernels, len(tables)), units, strict=True)
+        for rows, side, unit in zip(
+            hosts, ([own.sides[k] for own in with_kernels] for k in range(len(tables))), units, strict=True
+        )
     ]
-    kernels = [list(map(_alone, product(*_kernels(views, own.sides)))) for own in with_kernels]
+    kernels = [
+        list(map(alone, product(*(view.kernels[side] for view, side in zip(views, own.sides, strict=True)))))
+        for own in with_kernels
+    ]
     for view, order in zip(views, orders, strict=True):
         put_back(view.table.T, order)
     columns = tuple(like(view.table, own, "float64") for view, own in zip(views, tables, strict=True))
@@ -125,14 +122,51 @@ def _without_kernel(member: Any) -> bool:
     return any(side.view == "volume" for side in member.sides)
 
 
-def _sides(members: Sequence[Any], tables: int) -> list[list[Member]]:
-    return [[member.sides[table] for member in members] for table in range(tables)]
+# -- several variables -------------------------------------------------------------------------------------------------
+
+AFFINE = Polynomial(1, 1.0)
+"""1 + x·y: pairs of columns that go together, and products of three."""
+JOINT_MEMBERS = tuple(
+    Member("data", kernel, group=group)
+    for group, kernel in (("linear", AFFINE), ("smooth", WIDE), ("smooth", MEDIAN), ("local", QUARTER))
+)
+"""The default members for several variables: four, each with the work of a test of one kernel."""
 
 
-def _kernels(views: Sequence[Views], sides: Sequence[Member]) -> list[list[Any]]:
-    return [view.kernels[side] for view, side in zip(views, sides, strict=True)]
+def joint_candidates(adaptive: Adaptive, tables: Sequence[Array], rng: np.random.Generator) -> Candidates:
+    """Return the members on views of all variables.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When a member is a pair, has a ridge, or a view that looks at columns one by one.
+    """
+    members = adaptive.members or JOINT_MEMBERS
+    for member in members:
+        if not isinstance(member, Member):
+            raise TypeError(
+                f"{member!r}: joint independence has one kernel for all variables; pass Member(view, kernel)"
+            )
+        if member.ridge is not None or member.view in (*DIRECT, "volume"):
+            raise ValueError(
+                f"{member.label}: joint independence takes kernels as they are, on whole views; leave the ridge out, "
+                "and pass a view such as 'data', 'scores' or 'ranks'"
+            )
+    orders = [row_order(as_host(points)) for points in tables]
+    sources = [ViewSource(as_host(points)[order]) for points, order in zip(tables, orders, strict=True)]
+    sides = [_side(source, members, rng) for source in sources]
+    kernels: list[list[Any]] = [[own] for own in zip(*(own for _, own in sides), strict=True)]
+    columns = tuple(own for own, _ in sides)
+    for own, order in zip(columns, orders, strict=True):
+        put_back(own.T, order)
+    return Candidates(members, kernels, columns, sources[0].in_spreads[np.argsort(orders[0])])
 
 
-def _alone(parts: tuple[Any, ...]) -> Any:
-    """Return what holds for the only table as it is, and for several tables as a tuple."""
-    return parts[0] if len(parts) == 1 else parts
+def _side(source: ViewSource, members: Sequence[Member], rng: np.random.Generator) -> tuple[Array, list[Kernel]]:
+    """Return the views of a variable side by side, and the kernel of every member on its columns."""
+    rows = source.drawn(UNIT_ROWS, rng)
+    views = {name: View.of(name, source, rows)(source) for name in dict.fromkeys(own.view for own in members)}
+    ends = np.cumsum([0, *(view.shape[1] for view in views.values())]).tolist()
+    places = dict(zip(views, map(range, ends, ends[1:]), strict=False))
+    kernels: list[Kernel] = [TensorProduct((own.kernel,), (tuple(places[own.view]),)) for own in members]
+    return np.hstack(list(views.values())), kernels

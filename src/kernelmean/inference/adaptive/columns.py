@@ -1,15 +1,59 @@
-"""How columns lose their units: by their spreads or by ranks, fitted to some rows and applied to any."""
+"""What views are made of, all fitted to some rows and applied to any.
+
+Columns lose their units, by their spreads or by ranks; a view transforms them, and is divided by its unit, a distance
+between its rows, so that kernels of fixed widths fit whatever was measured.
+
+Rows are put in an order that only they decide on: sums over them then have the same last digit in whatever order they
+came. Where digits are lost, as of values far from 0 or ten orders of magnitude apart, rounding would otherwise know in
+which order the rows came, which is to say who is in which sample.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self, final
+from typing import Any, Self, final
 
 import numpy as np
+from scipy.spatial.distance import pdist, squareform
 from scipy.special import ndtri
 
-from ...core.array import Array, IntArray, as_type, column_of, like, namespace, scaled_by
+from ...core.array import (
+    Array,
+    IntArray,
+    as_type,
+    column_of,
+    like,
+    namespace,
+    pairwise_products,
+    rounded,
+    row_lengths,
+    scaled_by,
+)
+from ...kernels.bandwidth import median_bandwidth
+from .spectrum import decomposed
+
+
+def row_order(points: Array) -> IntArray:
+    """Return row numbers in ascending order of the first column, equal ones of the next, and so on.
+
+    Examples
+    --------
+    >>> row_order(np.array([[2.0, 1.0], [0.0, 5.0], [2.0, 0.0]])).tolist()
+    [1, 2, 0]
+    """
+    order = np.argsort(points[:, 0], kind="stable")
+    first = points[order, 0]
+    return order if (first[1:] > first[:-1]).all() else np.lexsort(points.T[::-1])
+
+
+def put_back(columns: Array, order: IntArray) -> None:
+    """Move, in place, the entries of columns (D, n) of rows in this order to where the rows came from."""
+    ranks, moved = np.argsort(order), np.empty(len(order))
+    for column in columns:
+        column[:] = np.take(column, ranks, out=moved, mode="clip")
+
 
 _LEAST_SPREAD = 1e-8
 """Of the farthest value of a column: beyond, squares of outliers would overflow."""
@@ -124,3 +168,193 @@ def ranks(column: Array) -> Array:
     found = np.empty(len(column))
     found[order] = np.repeat(ends - (counts - 1.0) / 2, counts.astype(np.intp))
     return found
+
+
+# -- what views make of a table in its spreads, its ranks or its normal scores -----------------------------------------
+
+_DIGITS = 13
+
+
+@final
+@dataclass(frozen=True)
+class Whitening:
+    """The table times C^{-1/2}, C the covariance of some rows shrunk by d / (n + d) towards its mean variance."""
+
+    means: Array
+    factors: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, table: Array) -> Self:
+        """Fit it to some rows."""
+        n, dim = table.shape
+        means = table.mean(axis=0)
+        centered = table - means
+        covariance = centered.T @ centered / n
+        mean_variance = np.trace(covariance) / dim
+        if mean_variance == 0.0:
+            return cls(means, ())
+        shrinkage = dim / (n + dim)
+        values, vectors = decomposed((1 - shrinkage) * covariance + shrinkage * mean_variance * np.eye(dim))
+        return cls(means, (vectors / np.sqrt(values), vectors.T))
+
+    def __call__(self, table: Array) -> Array:
+        """Return the whitened rows."""
+        whitened = table - like(self.means, table)
+        for factor in self.factors:
+            whitened = whitened @ like(factor, table)
+        return whitened
+
+
+@final
+@dataclass(frozen=True)
+class Length:
+    """The lengths of rows, one column, to 13 digits of the longest: rows of one length must not tell apart."""
+
+    unit: float
+
+    @classmethod
+    def of(cls, table: Array) -> Self:
+        """Fit the digits to some rows."""
+        largest = float(np.linalg.norm(table, axis=1).max())
+        return cls(float(np.ldexp(1.0, int(np.frexp(largest)[1]))) if largest else 1.0)
+
+    def __call__(self, table: Array) -> Array:
+        """Return the lengths, shape (n, 1)."""
+        return rounded(row_lengths(table) / self.unit, _DIGITS) * self.unit
+
+
+@final
+@dataclass(frozen=True)
+class Ranked:
+    """(rank - ½) / n - ½, from -½ to ½."""
+
+    n: int
+
+    @classmethod
+    def of(cls, table: Array) -> Self:
+        """Return that of ranks among so many rows."""
+        return cls(len(table))
+
+    def __call__(self, table: Array) -> Array:
+        """Return the centered shares of the rows below."""
+        return (table - 0.5) / self.n - 0.5
+
+
+@final
+@dataclass(frozen=True)
+class Products:
+    """s_i s_j less its mean for every two columns i < j, shape (n, d (d - 1) / 2)."""
+
+    means: Array
+
+    @classmethod
+    def of(cls, table: Array) -> Self:
+        """Fit the means to some rows."""
+        return cls((table.T @ table)[np.triu_indices(table.shape[1], 1)] / len(table))
+
+    def __call__(self, table: Array) -> Array:
+        """Return the products."""
+        first, second = np.triu_indices(table.shape[1], 1)
+        return pairwise_products(table, first, second) - like(self.means, table)
+
+
+@final
+@dataclass(frozen=True)
+class Squares:
+    """The squares of columns less their means."""
+
+    means: Array
+
+    @classmethod
+    def of(cls, table: Array) -> Self:
+        """Fit the means to some rows."""
+        return cls(np.square(table).mean(axis=0))
+
+    def __call__(self, table: Array) -> Array:
+        """Return the centered squares."""
+        return namespace(table).square(table) - like(self.means, table)
+
+
+TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {
+    "white": Whitening.of,
+    "radius": Length.of,
+    "spread": Length.of,
+    "ranks": Ranked.of,
+    "products": Products.of,
+    "squares": Squares.of,
+    "square axes": Squares.of,
+}
+"""By view, from the rows that they are fitted to."""
+
+
+# -- units -------------------------------------------------------------------------------------------------------------
+
+DIRECT = ("order", "axes", "square axes")
+"""Views that kernels look at as they are: the order of one column, and columns one by one."""
+AS_IT_IS = "points"
+"""What a kernel that a caller chose looks at: the rows in their own units."""
+NEAR = {"near": 0.1, "nearest": 0.03}
+"""The share of the rows whose distance is the unit of these views."""
+_FAR, _SURELY_FAR = 7.25, 9.0
+_CLOSE_PAIRS = 0.1
+
+
+@final
+@dataclass(frozen=True)
+class Unit:
+    """What a view is divided by: a distance, of single columns their deviations, of "order" 1.
+
+    Where all rows were equal, what any row has beyond them: kernels on these are then constant without rounding.
+    """
+
+    divisor: Any
+    origin: Array | None = None
+
+    @classmethod
+    def of(cls, name: str, table: Array, rows: IntArray) -> Self:
+        """Return the unit of a view, judged by some of its rows."""
+        if name == "order":
+            return cls(1.0)
+        if (table[-1] == table[0]).all() and (table == table[0]).all():
+            return cls(1.0, table[0])
+        if name == AS_IT_IS:
+            return cls(1.0)
+        if name in DIRECT:
+            deviation = table.std(axis=0)
+            return cls(np.where(deviation > 0.0, deviation, 1.0))
+        some = table[rows]
+        return cls(1.0 if (some == some[0]).all() else _distance(name, some))
+
+    def __call__(self, table: Array) -> Array:
+        """Return rows of the view in this unit."""
+        if self.origin is not None:
+            return table - like(self.origin, table)
+        if isinstance(self.divisor, float) and self.divisor == 1.0:
+            return table
+        return table / like(self.divisor, table)
+
+
+def _distance(name: str, some: Array) -> float:
+    """Return the distance that is 1 in a view, positive where not all rows are equal."""
+    if name == "blocks":
+        distances = pdist(some, "cityblock")
+        return float(np.median(distances[distances > 0.0]))
+    if name in NEAR:  # the median over the rows of the distance within which a share of the others lie
+        place = max(1, min(len(some) - 1, round(NEAR[name] * len(some))))
+        near = float(np.median(np.partition(squareform(pdist(some)), place, axis=1)[:, place]))
+        if near > 0.0:
+            return near
+    return float(median_bandwidth(some))
+
+
+def clustered(rows: Array) -> float:
+    """Return from 0 to 1 how surely the rows of a table lie in far clusters, from the distances of some of them.
+
+    The median distance is measured by the distance below which a tenth of the pairs are, those within a cluster where
+    there are clusters: 5.4 times for normal values in one dimension, less in more, 6.3 for Cauchy's and 6.7 for
+    lognormal ones. From 7.25 to 9 times the answer rises from 0 to 1. Values with many ties are not clusters.
+    """
+    near, middle = np.quantile(pdist(rows), (_CLOSE_PAIRS, 0.5))
+    if near <= 0.0:
+        return 0.0
+    return float(np.clip(np.log(middle / near / _FAR) / np.log(_SURELY_FAR / _FAR), 0.0, 1.0))

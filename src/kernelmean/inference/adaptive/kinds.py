@@ -7,23 +7,74 @@ have the same p-value, the smallest that so many permutations can have.
 Most members see several kinds. A shift is seen by narrow kernels too, and nobody would call it local. Some members see
 one kind only, such as a linear kernel on the distance from the center: they mark it. What another member found counts
 for a kind that is marked at least as strongly as two thirds or so of it, and else for what has no such members: the
-tails or the shape of single columns, where their L-moments differ, or something local.
+tails or the shape of single columns, where their L-moments (Hosking 1990) differ, which no single row can dominate, or
+something local.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Self, final
 
 import numpy as np
 from scipy.special import gammaincc, gammaln, logsumexp
 
 from ...core.array import Array
-from .combination import LEAST_SKEWNESS
-from .l_moments import residual
 from .members import ENERGY, LINEAR, Member, PairMember
 
+_NORMAL = np.sqrt([[0.1866], [0.0883]])
+"""The deviations of L-skewness and L-kurtosis of n normal values are these over √n."""
+_LEAST_ROWS = 8
+_DEVIATIONS, _SHARE = 3.0, 0.3
+_HEAVY = 0.17
+"""The L-kurtosis from which on tails are called heavy: that of normal values is .1226, of Student's t with 3 .26."""
+
+
+def residual(samples: Sequence[Array], strength: float) -> str:
+    """Return what a difference is that is not one of means, of spread, or of how columns go together.
+
+    "tails" or "shape" where the L-kurtosis or the L-skewness of a column differs by three deviations and by a share of
+    the ``strength`` of the evidence, -log of a p-value; else "local".
+    """
+    if min(map(len, samples), default=0) < _LEAST_ROWS:
+        return "local"
+    ratios = [l_ratios(sample) for sample in samples]
+    found = [
+        (deviations, order, max(own[order, column], other[order, column]))
+        for (own, n), (other, m) in combinations([(r, len(s)) for r, s in zip(ratios, samples, strict=True)], 2)
+        for (order, column), deviations in np.ndenumerate(np.abs(own - other) / (_NORMAL * np.sqrt(1 / n + 1 / m)))
+    ]
+    deviations, order, largest = max(found)
+    if deviations < _DEVIATIONS or deviations**2 / 2 < _SHARE * strength:
+        return "local"
+    return "tails" if order == 1 and largest >= _HEAVY else "shape"
+
+
+def l_ratios(points: Array) -> Array:
+    """Return the L-skewness and the L-kurtosis of every column, shape (2, d); 0 of constant columns.
+
+    Examples
+    --------
+    >>> l_ratios(np.arange(5.0)[:, None] ** 2).round(3).ravel().tolist()
+    [0.35, 0.0]
+    """
+    rows = np.sort(points, axis=0)
+    n = len(rows)
+    rank = np.arange(n)[:, None]
+    below = [np.ones((n, 1))]
+    for k in range(1, 4):
+        below.append(below[-1] * (rank - k + 1) / (n - k))
+    moments = [(share * rows).mean(axis=0) for share in below]
+    scale = 2 * moments[1] - moments[0]
+    third = 6 * moments[2] - 6 * moments[1] + moments[0]
+    fourth = 20 * moments[3] - 30 * moments[2] + 12 * moments[1] - moments[0]
+    higher = np.stack([third, fourth])
+    return np.divide(higher, scale, out=np.zeros_like(higher), where=scale > 0.0)
+
+
+LEAST_SKEWNESS = 0.05
 LEVEL = 0.05
 """A kind is named where the p-value is at most this."""
 _CLEAR = 0.5
@@ -132,10 +183,15 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
     asked = "samples" if isinstance(members[0], Member) else "pairs"
     strengths = strengths_of(rows)
     marked = _marked(members, strengths, asked)
-    if not any(kind for kind in marked):
+    if not any(marked):
         return None
     rest = residual(samples, float(strengths.max())) if asked == "samples" else "local"
-    counted = _counted(marked, strengths, asked, rest)
+    needed = {kind: _EXPLAINED.get(kind, _EXPLAINED[asked]) for kind in PHRASES}
+    marks = sorted(zip(strengths.tolist(), marked, strict=True))  # so that the strongest of every kind comes last
+    tiers = [{kind: own for own, kind in marks if kind in tier} for tier in _TIERS[asked]]
+    easier = _FALL if rest == "local" else 0.0
+    compared = (strengths * (_STRONG / np.maximum(strengths, _STRONG)) ** easier).tolist()
+    counted = [_explained(kind, own, tiers, needed) or rest for kind, own in zip(marked, compared, strict=True)]
     shares = np.exp(np.log(weights) + strengths - logsumexp(np.log(weights) + strengths))
     return EvidenceKind.of({kind: float(shares[[own == kind for own in counted]].sum()) for kind in counted})
 
@@ -199,16 +255,6 @@ def _turns(pairs: Sequence[PairMember], strengths: Array) -> bool:
 
 def _plain_energy(side: Member) -> bool:
     return side.kernel == ENERGY and side.ridge is None
-
-
-def _counted(marked: Sequence[str], strengths: Array, asked: str, rest: str) -> list[str]:
-    """Return the kind that what every member found counts for."""
-    needed = {kind: _EXPLAINED.get(kind, _EXPLAINED[asked]) for kind in PHRASES}
-    marks = sorted(zip(strengths.tolist(), marked, strict=True))  # so that the strongest of every kind comes last
-    tiers = [{kind: own for own, kind in marks if kind in tier} for tier in _TIERS[asked]]
-    easier = _FALL if rest == "local" else 0.0
-    compared = strengths * (_STRONG / np.maximum(strengths, _STRONG)) ** easier
-    return [_explained(kind, own, tiers, needed) or rest for kind, own in zip(marked, compared.tolist(), strict=True)]
 
 
 def _explained(kind: str, own: float, tiers: Sequence[Mapping[str, float]], needed: Mapping[str, float]) -> str:

@@ -4,6 +4,10 @@ Every member k has its statistic under the same permutations. Its values are sta
 deviation, turned into approximate p-values p_k by their own skewness, and combined to log Σ_k w_k / p_k. All that is a
 symmetric function of the permutations, the observed one among them, so the rank of the observed value is an exact
 p-value whatever the members are.
+
+Every rule of combination maps the values (m, P) of m members under P permutations to one row of P numbers, and treats
+the observed permutation like all others: whatever is estimated from the P values includes the observed one. The
+combined statistic is then just another statistic of a permutation, and its rank among the P is an exact p-value.
 """
 
 from __future__ import annotations
@@ -16,16 +20,120 @@ from itertools import pairwise
 from typing import Any, TypeVar, final
 
 import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.special import gammaincc
+from scipy.stats import rankdata
 
 from ...core.array import Array
+from ...core.option_names import written
 from ...noise import Dirac
-from ..multiple import standardized
-from ..null import Null, snapped
+from ..null import Null, snapped, standardized
 from ..resampling_options import Resampling
-from .combination import COMBINATIONS, check_renamed, evidence
-from .kinds import LEVEL, kind_of
+from .kinds import LEAST_SKEWNESS, LEVEL, kind_of
 from .members import Member, MemberOutcome, PairMember
 from .views import VIEWS
+
+_FLOOR = 0.1
+_SMALLEST = 1e-300
+_SPLINED, _KNOTS, _LEAST_SPAN = 10_000, 4097, 1e-3
+
+
+def evidence(scores: Array, first: int | None = None) -> Array:
+    r"""Return -log of an approximate p-value of every standardized value, from its row's own skewness.
+
+    With ``first`` only that of so many values at the beginning of every row.
+
+    A quadratic statistic is nearly a shifted gamma variable under the permutations (Pearson's type III; Mielke &
+    Berry): with skewness g, a = 4/g², the tail beyond z is :math:`Γ(a, a + z \sqrt a) / Γ(a)`. Validity does not rest
+    on this being accurate, only power does. The far lower tail is flat, where the gamma density has a pole. Of more
+    than 10,000 values a spline through 4097 points of the curve is read, which is as exact as the curve itself (12
+    digits).
+    """
+    skewness = np.maximum(np.mean(np.square(scores) * scores, axis=-1, keepdims=True), LEAST_SKEWNESS)
+    shape = 4.0 / skewness**2
+    places = np.maximum(shape + scores[..., :first] * np.sqrt(shape), _FLOOR * shape)
+    if places.shape[-1] <= _SPLINED:
+        return _minus_log_tail(np.broadcast_to(shape, places.shape), places)
+    return np.stack([_splined(float(a), row) for a, row in zip(shape[..., 0], places, strict=True)])
+
+
+def _minus_log_tail(shape: Array, places: Array) -> Array:
+    return np.asarray(-np.log(np.maximum(gammaincc(shape, places), _SMALLEST)))
+
+
+def _splined(shape: float, places: Array) -> Array:
+    """Return the curve at many places, read off a cubic spline in their logarithm, in which it is smooth."""
+    logs = np.log(places)
+    knots = np.linspace(logs.min(), max(logs.max(), logs.min() + _LEAST_SPAN), _KNOTS)
+    curve = CubicSpline(knots, _minus_log_tail(np.full(_KNOTS, shape), np.exp(knots)))
+    return np.asarray(curve(logs))
+
+
+def harmonic(values: Array, weights: Array) -> Array:
+    r"""Return -log of the weighted harmonic mean of the approximate p-values, :math:`\log \sum_k w_k / p_k`.
+
+    One small p-value decides, as in a minimum, and several that agree add up, as in a mean (Wilson 2019).
+    """
+    return _log_mean_exp(evidence(standardized(values)), weights)
+
+
+def log_mean_exp(values: Array, weights: Array) -> Array:
+    r"""Return :math:`\log \sum_k w_k e^{z_k}` of the standardized values, a soft maximum.
+
+    Biggs, Schrab & Gretton (2023) combine statistics by the same formula in MMD-FUSE, but divide each by the norm of
+    its Gram matrix, where :math:`z_k` is divided by its deviation over the permutations: this is another test.
+    """
+    return _log_mean_exp(standardized(values), weights)
+
+
+def largest(values: Array, weights: Array) -> Array:
+    """Return the largest standardized value; the weights only say who takes part."""
+    return np.asarray(standardized(values)[weights > 0.0].max(axis=0))
+
+
+def mean(values: Array, weights: Array) -> Array:
+    """Return the weighted mean of the standardized values: best where members that agree are the rule."""
+    return np.asarray(weights @ standardized(values))
+
+
+def aggregate(values: Array, weights: Array) -> Array:
+    """Return -log of the smallest p_k / w_k, p_k the share of permutations at least as large, ties counted.
+
+    Rejecting for it is rejecting when a member rejects at level u w_k, with u corrected so that the whole has its level
+    (after Schrab et al. 2023).
+    """
+    shares = rankdata(-values, method="max", axis=-1) / values.shape[-1]
+    return np.asarray((np.log(weights)[:, None] - np.log(shares)).max(axis=0))
+
+
+def _log_mean_exp(rows: Array, weights: Array) -> Array:
+    """Return log Σ_k w_k exp(row_k)."""
+    top = rows.max(axis=0)
+    return np.asarray(top + np.log(weights @ np.exp(rows - top)))
+
+
+Rule = Callable[[Array, Array], Array]
+COMBINATIONS: dict[str, Rule] = {
+    "harmonic": harmonic,
+    "log-mean-exp": log_mean_exp,
+    "max": largest,
+    "mean": mean,
+    "aggregate": aggregate,
+}
+"""The rules by name: from values (m, P) and weights (m,) that sum to one to P combined values."""
+
+
+def check_renamed(name: str, parameter: str = "estimator") -> None:
+    """Raise for "fuse", which "log-mean-exp" was called until it was found to be another test than MMD-FUSE."""
+    if name != "fuse":
+        return
+    instead = "log-mean-exp"
+    raise ValueError(
+        f"{parameter} 'fuse' is now called {instead!r}; write "
+        f"{written(f'{parameter}={instead!r}', f'--{parameter} {instead}')}. It never was MMD-FUSE, which divides each "
+        "statistic by the norm of its Gram matrix; this test divides by the deviation over the permutations"
+    )
+
 
 Item = TypeVar("Item")
 Evaluate = Callable[[Sequence[Item], Resampling], Null]
@@ -43,7 +151,7 @@ class Adaptive:
     Parameters
     ----------
     combination : {"harmonic", "log-mean-exp", "max", "mean", "aggregate"}
-        The rule, see :mod:`kernelmean.inference.adaptive.combination`: the weighted harmonic mean of approximate
+        The rule, see :mod:`kernelmean.inference.adaptive.many_kernels`: the weighted harmonic mean of approximate
         p-values (the default, which loses least to a plain test where that is best), the log-mean-exp of standardized
         statistics, their maximum, their mean, or the smallest rank p-value over its weight (as MMDAgg and HSICAgg, with
         other kernels).
@@ -80,7 +188,16 @@ class Adaptive:
                 if not 0.0 < member.weight < math.inf:
                     raise ValueError(f"{member.label} has weight {member.weight!r}, a positive number is needed")
                 for side in member.sides:
-                    _check_side(side)
+                    if side.view not in VIEWS:
+                        raise ValueError(f"view {side.view!r} is unknown; pass one of {', '.join(map(repr, VIEWS))}")
+                    if side.ridge is not None and not 0.0 < side.ridge < math.inf:
+                        raise ValueError(
+                            f"{side.label} has ridge {side.ridge!r}, a positive number is needed, such as 0.01, or None"
+                        )
+                    if side.view == "volume" and side.ridge is None:
+                        raise ValueError(
+                            "a member on 'volume' needs a ridge; write Member('volume', kernels.Linear(), ridge=0.001)"
+                        )
 
 
 NAMED: dict[str, Adaptive] = {
@@ -89,16 +206,6 @@ NAMED: dict[str, Adaptive] = {
     "aggregate": Adaptive("aggregate"),
 }
 """What ``estimator=`` takes by name."""
-
-
-def _check_side(side: Member) -> None:
-    """Raise when what looks at a table has no such view, or a λ that regularizes nothing."""
-    if side.view not in VIEWS:
-        raise ValueError(f"view {side.view!r} is unknown; pass one of {', '.join(map(repr, VIEWS))}")
-    if side.ridge is not None and not 0.0 < side.ridge < math.inf:
-        raise ValueError(f"{side.label} has ridge {side.ridge!r}, a positive number is needed, such as 0.01, or None")
-    if side.view == "volume" and side.ridge is None:
-        raise ValueError("a member on 'volume' needs a ridge; write Member('volume', kernels.Linear(), ridge=0.001)")
 
 
 def in_parts(evaluate: Evaluate[Item], kernels: Sequence[Item], how: Resampling) -> Null:
@@ -141,10 +248,20 @@ def combined(
     outcome = _in_one(null, rows, rule, weights, counts).outcome(0)
     starts = np.cumsum([0, *counts[:-1]])
     observed = [float(null.values[i, 0] if n == 1 else row[0]) for i, n, row in zip(starts, counts, rows, strict=True)]
+    scores = standardized(rows)
+    columns = (
+        [member.label for member in members],
+        weights.tolist(),
+        observed,
+        scores[:, 0].tolist(),
+        evidence(scores, 1)[:, 0].tolist(),
+        (rows >= rows[:, :1]).mean(axis=1).tolist(),
+        [member.group for member in members],
+    )
     return {
         "kernel": tuple(member.kernels for member in members),
         "noise": Dirac(),
-        "members": _outcomes(members, weights, observed, rows),
+        "members": tuple(MemberOutcome(*column) for column in zip(*columns, strict=True)),
         "kind": kind_of(members, weights, rows, samples) if outcome["pvalue"] <= LEVEL else None,
         **outcome,
     }
@@ -167,19 +284,3 @@ def _per_member(null: Null, counts: Sequence[int]) -> Array:
     rows = standardized(null.snapped)
     ends = np.cumsum([0, *counts])
     return np.stack([rows[i] if j == i + 1 else snapped(rows[i:j].max(axis=0), _ROUNDING) for i, j in pairwise(ends)])
-
-
-def _outcomes(
-    members: Sequence[Member | PairMember], weights: Array, observed: Sequence[float], rows: Array
-) -> tuple[MemberOutcome, ...]:
-    scores = standardized(rows)
-    columns = (
-        [member.label for member in members],
-        weights.tolist(),
-        observed,
-        scores[:, 0].tolist(),
-        evidence(scores, 1)[:, 0].tolist(),
-        (rows >= rows[:, :1]).mean(axis=1).tolist(),
-        [member.group for member in members],
-    )
-    return tuple(MemberOutcome(*column) for column in zip(*columns, strict=True))

@@ -192,9 +192,11 @@ def independence_members(size: float = _PAIRS[1]) -> tuple[PairMember, ...]:
 
 
 def _independence() -> tuple[tuple[str, tuple[float, float, float], tuple[tuple[Member, Member], ...]], ...]:
-    data, ranks, scores, radius, squares, products, axes = (
-        _on(view) for view in ("data", "ranks", "scores", "radius", "squares", "products", "axes")
-    )
+    def on(view: str) -> Callable[..., Member]:
+        return lambda kernel, ridge=None: Member(view, kernel, ridge=ridge)
+
+    data, ranks, scores, radius = on("data"), on("ranks"), on("scores"), on("radius")
+    squares, products, axes = on("squares"), on("products"), on("axes")
     return (
         ("trend", (34, 9, 6), _same(data(LINEAR))),
         ("trend", (2, 4, 3), _same(scores(LINEAR))),
@@ -220,10 +222,6 @@ def _independence() -> tuple[tuple[str, tuple[float, float, float], tuple[tuple[
     )
 
 
-def _on(view: str) -> Callable[..., Member]:
-    return lambda kernel, ridge=None: Member(view, kernel, ridge=ridge)
-
-
 def _same(member: Member) -> tuple[tuple[Member, Member], ...]:
     """Pair a member with itself."""
     return ((member, member),)
@@ -244,11 +242,18 @@ _STAND_INS = ("white", "axes")
 
 def present(members: Sequence[Any] | None, tables: Sequence[ViewedTable], size: float) -> list[Any]:
     """Return those of the members, by default all there are, that say something of tables with these views."""
-    if len(tables) == 1:
-        return _present_members(members or two_sample_members(size, tables[0].clustered), tables[0].views)
     if len(tables) == 2:
         return _present_pairs(members or independence_members(size), tables)
-    raise ValueError(f"{len(tables)} tables have no members of this kind, one or two have")
+    if len(tables) != 1:
+        raise ValueError(f"{len(tables)} tables have no members of this kind, one or two have")
+    table = tables[0]
+    members = members or two_sample_members(size, table.clustered)
+    if not all(isinstance(member, Member) for member in members):
+        raise TypeError("two samples have one kernel per member; pass Member(view, kernel, weight), not PairMember")
+    kept = [member for member in members if member.view in table.views]
+    if not kept:
+        raise ValueError(f"no member is left: data of this shape have the views {', '.join(map(repr, table.views))}")
+    return kept
 
 
 @final
@@ -261,20 +266,6 @@ class ViewedTable:
     dim: int
     clustered: float
     """From 0 to 1, how surely its rows lie in far clusters."""
-
-    def is_too_wide_for(self, member: Member) -> bool:
-        """Say whether hardly two rows are near each other for a kernel: in many columns all distances are alike."""
-        return member.kernel == QUARTER and member.view == "data" and self.dim > _MOST_COLUMNS_OF_NARROW
-
-
-def _present_members(members: Sequence[Any], views: Sequence[str]) -> list[Member]:
-    """Leave out what needs a view that says nothing new."""
-    if not all(isinstance(member, Member) for member in members):
-        raise TypeError("two samples have one kernel per member; pass Member(view, kernel, weight), not PairMember")
-    kept = [member for member in members if member.view in views]
-    if not kept:
-        raise ValueError(f"no member is left: data of this shape have the views {', '.join(map(repr, views))}")
-    return kept
 
 
 def _present_pairs(pairs: Sequence[Any], tables: Sequence[ViewedTable]) -> list[PairMember]:
@@ -292,8 +283,9 @@ def _fitting(pair: PairMember, tables: Sequence[ViewedTable]) -> PairMember | No
     """Return the pair, on a side of one column with scores for its view, or None where that adds nothing."""
     fits = [member.view in table.views for member, table in zip(pair.sides, tables, strict=True)]
     both = {pair.x.view, pair.y.view}
-    if any(table.is_too_wide_for(member) for member, table in zip(pair.sides, tables, strict=True)):
-        return None
+    narrow = [member.kernel == QUARTER and member.view == "data" for member in pair.sides]
+    if any(own and table.dim > _MOST_COLUMNS_OF_NARROW for own, table in zip(narrow, tables, strict=True)):
+        return None  # in many columns all distances are alike, so that hardly two rows are near each other
     if both == {"axes"} and tables[0].dim * tables[1].dim > _MOST_PAIRS_OF_AXES:
         return None
     if all(fits):

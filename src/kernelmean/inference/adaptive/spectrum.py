@@ -88,18 +88,14 @@ class Components:
         kernel these are small w, of the one with λ = ``ridge`` only those far below λ.
         """
         total, largest = float(self.values.sum()), float(self.values.max(initial=0.0))
-        first = 0 if self.whole or not largest else _cut(self.values, self._negligible(ridge, total, largest))
+        negligible = _NEGLIGIBLE * largest  # the w at which g is a hundredth of that of the largest w
+        if ridge is not None and largest:
+            share = negligible / (largest + ridge * total)
+            negligible = total * ridge * share / (1.0 - share)
+        first = 0 if self.whole or not largest else _cut(self.values, negligible)
         if ridge is None:
             return first, (1.0,) * (len(self.values) - first)
         return first, tuple((1.0 / (self.values[first:] / total + ridge)).tolist())
-
-    @staticmethod
-    def _negligible(ridge: float | None, total: float, largest: float) -> float:
-        """Return the w at which g is a hundredth of that of the largest w."""
-        if ridge is None:
-            return _NEGLIGIBLE * largest
-        share = _NEGLIGIBLE * largest / (largest + ridge * total)
-        return total * ridge * share / (1.0 - share)
 
 
 def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Components:

@@ -16,12 +16,10 @@ import numpy as np
 
 from ...core.array import Array, IntArray, like, namespace
 from ...kernels import Kernel, TensorProduct
-from ..coordinates import Coordinates
-from .columns import Ranks, Spreads, normal_scores, ranks
+from ..low_rank import Coordinates
+from .columns import AS_IT_IS, DIRECT, NEAR, TRANSFORMATIONS, Ranks, Spreads, Unit, clustered, normal_scores, ranks
 from .members import Member, ViewedTable
 from .spectrum import Projection, spectrum
-from .transformations import TRANSFORMATIONS
-from .units import AS_IT_IS, DIRECT, NEAR, Unit, clustered
 
 VIEWS = (
     *("data", "near", "nearest", "blocks", "scores", "ranks", "white", "radius", "spread", "products", "squares"),

@@ -14,10 +14,10 @@ from dataclasses import replace
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ..custom_statistic import CustomStatistic
+from ..engine import CustomStatistic
 from ..null import Null
 from ..resampling_options import Resampling
-from .row_order import row_order
+from .columns import row_order
 
 MOST_ROWS = 256
 """Of a sample: every permutation costs two Cholesky factors of such matrices."""

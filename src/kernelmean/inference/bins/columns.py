@@ -13,7 +13,7 @@ import numpy as np
 from ...core.array import Array, IntArray, as_float64, group_sums, like, namespace, to_numpy
 from ...kernels import Kernel
 from ..adaptive.views import Fits, Part, Views, ViewSource, columns_at
-from ..coordinates import Coordinates
+from ..low_rank import Coordinates
 
 
 @final

@@ -14,15 +14,13 @@ from ...core.array import Array
 from ...core.words import count
 from ...kernels import Kernel
 from ..adaptive.candidates import candidates
+from ..adaptive.columns import AS_IT_IS, row_order
 from ..adaptive.many_kernels import Adaptive, combined
 from ..adaptive.members import Member
-from ..adaptive.row_order import row_order
-from ..adaptive.units import AS_IT_IS
 from ..adaptive.views import Views, ViewSource
-from ..kernel_choice import choose_kernel, is_constant, representative_rows
 from ..null import Null
 from ..questions import Question
-from ..request import Request
+from ..request import Request, choose_kernel, is_constant, representative_rows
 from ..resampling_options import Resampling
 from ..result import TestResult
 from .columns import Columns

@@ -12,9 +12,8 @@ from ...core.conflicts import is_passed
 from ...core.validate import check_integer
 from ...estimators import KernelMean
 from ..designs.design import Design
-from ..kernel_choice import is_plain
 from ..questions import Question, TwoSamples
-from ..request import BINS, Request
+from ..request import BINS, Request, is_plain
 from ..resampling_options import check_n_resamples
 from ..result import TestResult
 

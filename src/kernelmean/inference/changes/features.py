@@ -13,11 +13,10 @@ import numpy as np
 from ...core.array import Array
 from ...kernels import Kernel
 from ..adaptive.candidates import UNIT_ROWS
+from ..adaptive.columns import DIRECT, put_back, row_order
 from ..adaptive.members import ENERGY, LINEAR, MEDIAN, QUARTER, Member
-from ..adaptive.row_order import put_back, row_order
-from ..adaptive.units import DIRECT
 from ..adaptive.views import Views, ViewSource, available
-from ..coordinates import Coordinates
+from ..low_rank import Coordinates
 
 _LANDMARKS = 32
 _MEMBERS: tuple[tuple[str, str, Kernel, float | None, float], ...] = (

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ...core.array import Array, IntArray
-from ..adaptive.combination import harmonic
 from ..adaptive.kinds import strengths_of
+from ..adaptive.many_kernels import harmonic
 from .features import ChangeFeatures
 
 _UNEVEN = 4

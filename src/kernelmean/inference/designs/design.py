@@ -1,12 +1,18 @@
-"""Which rows may change places, as a caller says it."""
+"""Which rows may change places: as a caller says it, and as an order of the rows with strata, cells and clusters."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, final
 
-from ...core.words import passed
+import numpy as np
+
+from ...core.array import Array, IntArray
+from ...core.cells import missing_cells
+from ...core.validate import check_weights
+from ...core.words import count, passed
 
 
 @final
@@ -82,3 +88,135 @@ def check_design(design: Any) -> Design:
     if not isinstance(design, Design):
         raise TypeError(f"design is {design!r}; pass a Design, such as Design(groups=...), or None")
     return design
+
+
+# -- the rows in its order ---------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class Layout:
+    """Rows in an order in which strata, cells and clusters are consecutive, and their weights.
+
+    A unit is a row, or a cluster of rows; a cell holds the units of one size within one stratum, which may take one
+    another's place.
+    """
+
+    order: IntArray
+    """Positions of the rows among those that were passed, shape (n,)."""
+    weights: Array
+    """In the new order, with mean 1, shape (n,)."""
+    stratum: IntArray
+    """Whole numbers from 0, ascending, shape (n,)."""
+    sizes: IntArray
+    """Rows of every unit, shape (units,)."""
+    cells: IntArray
+    """Whole numbers from 0, ascending, shape (units,)."""
+    labels: IntArray
+    """Shape (units,). Within a cell ascending; 0 throughout where there are no samples."""
+
+    @property
+    def n(self) -> int:
+        """Return the number of rows."""
+        return len(self.order)
+
+    @property
+    def starts(self) -> IntArray:
+        """Return the first row of every unit."""
+        return np.asarray(np.cumsum(self.sizes) - self.sizes)
+
+    @property
+    def strata(self) -> list[slice]:
+        """Return the rows of every stratum."""
+        edges = np.concatenate([[0], np.cumsum(np.bincount(self.stratum))])
+        return [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
+
+    @property
+    def still(self) -> int:
+        """Return how many units have no other to change places with."""
+        own = np.bincount(self.cells)
+        first = np.bincount(self.cells, self.labels)
+        mixed = np.bincount(self.cells) > 1 if not self.labels.any() else (first > 0) & (first < own)
+        return int(own[~mixed].sum())
+
+
+def make_layout(weights: Array, groups: IntArray | None, clusters: IntArray | None, labels: IntArray) -> Layout:
+    """Sort rows by stratum, size of the cluster, label and cluster; all columns have shape (n,)."""
+    strata = np.zeros_like(labels) if groups is None else groups
+    own = np.arange(len(labels)) if clusters is None else clusters
+    sizes = np.bincount(own)
+    order = np.lexsort((own, labels, sizes[own], strata))
+    first = order[np.flatnonzero(np.diff(own[order], prepend=-1))]
+    _, cells = np.unique(np.stack([strata[first], sizes[own[first]]], axis=1), axis=0, return_inverse=True)
+    _, stratum = np.unique(strata[order], return_inverse=True)
+    used = weights[order] / weights.max()  # no sum overflows
+    return Layout(order, used / used.mean(), stratum, sizes[own[first]], cells.ravel(), labels[first])
+
+
+def taken_layout(
+    rows: IntArray, weights: Array, groups: IntArray | None, clusters: IntArray | None, labels: IntArray
+) -> Layout:
+    """Return the layout of the rows that take part, whose labels are given; raise when none of them can move."""
+    strata, own = (None if column is None else column[rows] for column in (groups, clusters))
+    layout = make_layout(weights[rows], strata, own, labels)
+    if layout.still < len(layout.cells):
+        return layout
+    units = "rows" if clusters is None else "clusters"
+    raise ValueError(
+        f"nothing can be permuted: no two {units} may change places, and p would be 1 whatever the data; pass coarser "
+        "groups, or clusters of equal sizes"
+    )
+
+
+def check_codes(values: Any, n: int, name: str) -> Any:
+    """Return the labels of n rows as an array of shape (n,), none of them missing."""
+    array = np.asarray(values)
+    if array.shape != (n,):
+        raise ValueError(f"{name} has shape {array.shape}; one label per row, ({n},), is needed")
+    blank = missing_cells(array) if array.dtype.kind in "fO" else np.zeros(n, dtype=bool)
+    if blank.any():
+        raise ValueError(f"{name} has no label in row {int(np.argmax(blank))}; give every row a label, or leave it out")
+    return array
+
+
+def codes(values: Any, name: str) -> tuple[IntArray, tuple[str, ...]]:
+    """Return labels of one type as whole numbers from 0, and what these stand for."""
+    try:
+        known, found = np.unique(values, return_inverse=True)
+    except TypeError as error:
+        raise TypeError(f"{name} mixes labels that do not compare, such as numbers and text; use one type") from error
+    return np.asarray(found).ravel(), tuple(repr(value) for value in known.tolist())
+
+
+def check_nested(clusters: IntArray | None, names: tuple[str, ...], of: IntArray | None, what: str) -> None:
+    """Raise when the rows of a cluster differ in a column of codes."""
+    if clusters is None or of is None:
+        return
+    pairs = np.unique(np.stack([clusters, of], axis=1), axis=0)[:, 0]
+    torn = np.flatnonzero(np.diff(pairs) == 0)
+    if len(torn):
+        raise ValueError(f"cluster {names[int(pairs[torn[0]])]} has rows in two {what}; a cluster moves as a whole")
+
+
+def check_sample_weights(weights: Any, n: int, name: str) -> Array:
+    """Return weights of n rows, none negative."""
+    array = check_weights(weights, n, name)
+    if (array < 0.0).any():
+        where = int(np.argmax(array < 0.0))
+        raise ValueError(f"{name} is {array[where]:g} in row {where}; weights must not be negative")
+    if not array.any():
+        raise ValueError(f"{name} sums to zero; at least one row needs a positive weight")
+    return array
+
+
+def description(layout: Layout, names: tuple[str, ...], clustered: bool) -> tuple[str, ...]:
+    """Return what a reader should know of the permutations."""
+    notes: tuple[str, ...] = ()
+    units = "cluster" if clustered else "row"
+    if clustered:
+        notes += (f"{count(len(layout.cells), units)} change places as wholes, with those of as many rows only",)
+    if len(names) > 1:
+        notes += (f"permuted within {len(names)} groups only",)
+    if layout.still:
+        notes += (f"{count(layout.still, units)} of {len(layout.cells)} stay in place: none like them to change with",)
+    return notes

@@ -1,26 +1,168 @@
-"""Pairs with strata, clusters or weights: which rows take part, and the permutation distribution of HSIC."""
+r"""Pairs with strata, clusters or weights: which rows take part, and the permutation distribution of HSIC.
+
+With weights p of sum 1 and C_s the weighted cross-covariance within stratum s,
+
+.. math:: \mathrm{HSIC} = \Big| \sum_s p_s C_s \Big|^2 = \sum_{ij} p_i p_j \bar K_{ij} Z_{ij} ,
+
+K̄ the Gram matrix of X less its weighted means over strata: dependence between strata does not enter. With one stratum
+and equal weights it is tr(HKHZ)/n². Only Z is permuted; K̄ takes care of its means.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 from typing import ClassVar, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, IntArray, slices
 from ...core.words import count
 from ...plan.plan import serial_blas
 from ..engine import check_memory
+from ..low_rank import Factor
+from ..low_rank_problem import SharedRows, shared_rows
 from ..null import Null
+from ..permutations import Expanded, Permutations, within_cells
 from ..problem import KernelPair, KernelSide, distinct_side
 from ..resampling_options import MIB, Resampling, Resources
-from ..schemes.random_pairs import DENSE_LIMIT
+from ..schemes.base import Tile, in_order, upper_tiles
+from ..schemes.random_pairs import DENSE_LIMIT, gatherer
 from ..statistics import StatisticForm, ties
-from .design import Design
-from .layout import Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
-from .restricted import Expanded, within_cells
-from .stratified_hsic import stratified_hsic
+from .design import Design, Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
+from .quadratic_forms import FACTORS_FROM, TILE, tiled_forms
+
+_BATCH_BYTES = 2**23
+_PERMUTED = 64
+_AT_ONCE = 16
+_PAYS = 5  # a product of factors of rank 5 √n takes as long as a gathered matrix
+
+Pairs = tuple[tuple[int, int], ...]
+Factors = list[Factor]
+
+
+def stratified_hsic(
+    sides: tuple[KernelSide, KernelSide], pairs: Pairs, layout: Layout, permutations: Permutations, resources: Resources
+) -> tuple[Array, Array]:
+    """Return HSIC of pairs of kernels, shape (pairs, P), and a size that rounding errors are relative to, (pairs,).
+
+    On factors where both ranks are low, else on dense matrices, above 5000 rows on tiles.
+    """
+    left, right = sides
+    factors = _factors(left, right, resources)
+    if factors is not None:
+        centered = _centered(factors[0], layout), factors[1]
+        traces = [np.array([factor.diagonal.sum() for factor in side]) for side in centered]
+        values = _on_factors(shared_rows(*centered, pairs), permutations, len(pairs))
+    else:
+        tiles = CenteredTiles(left, layout, resources)
+        traces = [tiles.magnitude(), np.abs(right.gram_diagonal()).sum(axis=1)]
+        values = (_dense if left.n <= DENSE_LIMIT else _on_tiles)(tiles, right, pairs, permutations, resources.n_jobs)
+    return values, np.array([traces[0][i] * traces[1][j] for i, j in pairs])
+
+
+def _factors(left: KernelSide, right: KernelSide, resources: Resources) -> tuple[Factors, Factors] | None:
+    """Return low-rank factors of all kernels, or None where a rank is too high to pay."""
+    if left.explicit and right.explicit:
+        return left.known_factors(), right.known_factors()
+    n = left.n
+    pays = _PAYS * np.sqrt(n) if n <= DENSE_LIMIT else n / 8
+    rank = int(min(pays, resources.memory / (32 * n * (left.count + right.count))))
+    if n < FACTORS_FROM or not rank:
+        return None
+    own, other = ([factor for factor in side.factors(rank) if factor is not None] for side in (left, right))
+    return (own, other) if [len(own), len(other)] == [left.count, right.count] else None
+
+
+def stratum_means(layout: Layout) -> Array:
+    """Return the matrix (n, strata) of the weights within strata, every column of sum 1."""
+    inside = np.zeros((layout.n, int(layout.stratum[-1]) + 1))
+    inside[np.arange(layout.n), layout.stratum] = layout.weights
+    return np.asarray(inside / inside.sum(axis=0))
+
+
+def _centered(factors: Factors, layout: Layout) -> Factors:
+    """Return factors less their means over strata, times the shares of the rows; shared rows stay shared."""
+    means, shares = stratum_means(layout), layout.weights / layout.weights.sum()
+    distinct = {id(own.rows): own.rows for own in factors}
+    centered = {key: (rows - (rows @ means)[:, layout.stratum]) * shares for key, rows in distinct.items()}
+    return [replace(own, rows=centered[id(own.rows)]) for own in factors]
+
+
+def _on_factors(shared: list[SharedRows], permutations: Permutations, count: int) -> Array:
+    """Return Σ_rq w_r v_q (A C_πᵀ)_rq² for factors A and C with weights w and v: O(n r²) time a permutation."""
+    values = np.empty((count, permutations.count))
+    start = 0
+    for orders in permutations.batches(_AT_ONCE):
+        for rows in shared:
+            entries = np.stack([rows.left @ rows.right[:, order].T for order in orders], axis=-1)
+            values[rows.pairs, start : start + len(orders)] = rows.weighted_norms(entries, slice(None))
+        start += len(orders)
+    return values
+
+
+@final
+class CenteredTiles:
+    """Tiles of p_i p_j K̄_ij; O(n S) memory for S strata."""
+
+    def __init__(self, side: KernelSide, layout: Layout, resources: Resources) -> None:
+        self.side, self.tiles, self.stratum = side, side.tiles(), layout.stratum
+        self.shares = layout.weights / layout.weights.sum()
+        inside = stratum_means(layout)
+        self.means = tiled_forms(side, resources).times(inside)
+        self.between = np.einsum("ns,mnt->mst", inside, self.means)
+
+    def __call__(self, i: slice, j: slice) -> list[Array]:
+        """Return one tile of every kernel."""
+        rows, columns = self.stratum[i], self.stratum[j]
+        return [
+            (gram - shift - means[i][:, columns] - means[j][:, rows].T + between[np.ix_(rows, columns)])
+            * np.outer(self.shares[i], self.shares[j])
+            for gram, shift, means, between in zip(
+                self.tiles(i, j), self.side.shifts, self.means, self.between, strict=True
+            )
+        ]
+
+    def magnitude(self) -> Array:
+        """Return Σ p_i² |k_ii| of the matrices less a constant, shape (m,)."""
+        return np.abs(self.side.gram_diagonal()) @ np.square(self.shares)
+
+
+def _dense(left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, n_jobs: int) -> Array:
+    """Return Σ_ij M_ij Z_π(i)π(j), M from centered tiles: both in memory, Z gathered anew, O(n²) time each."""
+    n, everything = permutations.n, slice(0, permutations.n)
+    grams = left(everything, everything)
+    raw = right.tiles()(everything, everything)
+    others = [gram - shift for gram, shift in zip(raw, right.shifts, strict=True)]
+    gather = gatherer(n**2 * permutations.count)
+
+    def evaluate(batch: IntArray) -> Array:
+        return np.stack([gather(grams[i], others[j], batch) for i, j in pairs])
+
+    batches = permutations.batches(max(1, _BATCH_BYTES // (8 * n**2)))
+    return np.concatenate(list(in_order(evaluate, batches, n_jobs)), axis=1)
+
+
+def _on_tiles(left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, n_jobs: int) -> Array:
+    """Return the same, Z evaluated on permuted rows: O(n² d) time a permutation, O(tile²) memory.
+
+    A tile of M is evaluated once for a batch of permutations.
+    """
+    tiles = upper_tiles(slices(permutations.n, TILE))
+
+    def of_tile(batch: IntArray, tile: Tile) -> Array:
+        i, j = tile
+        grams, weight, found = left(i, j), 1.0 if i == j else 2.0, []
+        for order in batch:
+            points = right.points[order[i]], right.points[order[j]]
+            others = [kernel(*points) - shift for kernel, shift in zip(right.kernels, right.shifts, strict=True)]
+            found.append([weight * float(np.vdot(grams[k], others[z])) for k, z in pairs])
+        return np.array(found).T
+
+    batches = permutations.batches(_PERMUTED)
+    sums = [reduce(np.add, in_order(partial(of_tile, batch), tiles, n_jobs)) for batch in batches]
+    return np.concatenate(sums, axis=1)
 
 
 @final
@@ -60,10 +202,9 @@ class PairDesign:
         check_memory(needed, resources, "this design", layout.n)
         with serial_blas:
             pairs = tuple(zip(sides[0][1], sides[1][1], strict=True))
-            criterion = stratified_hsic(sides[0][0], sides[1][0], pairs, layout, resources)
-            values = criterion.over(Expanded(units, layout.sizes))
-            slack = ties(values, criterion.magnitude())
-        return Null(values, slack, "HSIC (V-statistic)", units.scheme, needed)
+            listed = Expanded(units, layout.sizes)
+            values, magnitude = stratified_hsic((sides[0][0], sides[1][0]), pairs, layout, listed, resources)
+        return Null(values, ties(values, magnitude), "HSIC (V-statistic)", units.scheme, needed)
 
 
 def pair_design(n: int, design: Design) -> PairDesign:

@@ -15,13 +15,13 @@ from ...kernels import Kernel
 from ...plan.plan import serial_blas
 from ..engine import check_memory
 from ..null import Null
+from ..permutations import within_cells
 from ..problem import KernelSide
 from ..resampling_options import MIB, Resampling, Resources
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.random_pairs import DENSE_LIMIT
 from ..statistics import StatisticForm, ties
 from .quadratic_forms import TILE, tiled_forms
-from .restricted import within_cells
 
 _BATCH, _STRIP = 64, 64
 _SMALL = 2**21
@@ -59,7 +59,7 @@ class ManyVariables:
         needed = _bytes(n, sum(table.shape[1] for table in tables), many, len(kernels), resources)
         check_memory(needed, resources, "the test", n)
         with serial_blas:
-            joints = [_Joint.of(tables, own, resources) for own in kernels]
+            joints = [_Joint(tables, own, resources) for own in kernels]
             orders = (batch.reshape(-1, many - 1, n) % n for batch in listed.batches(_BATCH))
             values = np.concatenate([np.stack([joint(batch) for joint in joints]) for batch in orders], axis=1)
         slack = ties(values, np.array([joint.magnitude for joint in joints]))
@@ -70,19 +70,14 @@ class ManyVariables:
 class _Joint:
     """dHSIC as a function of one permutation for every variable but the first."""
 
-    def __init__(self, sides: Sequence[KernelSide], resources: Resources) -> None:
+    def __init__(self, tables: Sequence[Array], kernels: Sequence[Kernel], resources: Resources) -> None:
+        sides = [KernelSide(points, (own,)).unshifted() for points, own in zip(tables, kernels, strict=True)]
         self.sides, self.n_jobs, self.n = sides, resources.n_jobs, sides[0].n
         ones = np.full((self.n, 1), 1 / self.n)
         self.means = [tiled_forms(side, resources).times(ones)[0, :, 0] for side in sides]
         everything = slice(0, self.n)
         dense = self.n <= DENSE_LIMIT
         self.grams = [side.tiles()(everything, everything)[0] for side in sides] if dense else None
-
-    @classmethod
-    def of(cls, tables: Sequence[Array], kernels: Sequence[Kernel], resources: Resources) -> _Joint:
-        """Return dHSIC of one kernel for every table."""
-        sides = [KernelSide(points, (kernel,)) for points, kernel in zip(tables, kernels, strict=True)]
-        return cls([side.unshifted() for side in sides], resources)
 
     @property
     def magnitude(self) -> float:
@@ -111,29 +106,26 @@ class _Joint:
             return np.asarray(reduce(np.multiply, chosen).sum(axis=(1, 2)))
 
         def one(order: IntArray) -> float:
-            return sum(self._strip(order, rows, grams) for rows in slices(self.n, _STRIP))
+            total = 0.0
+            for rows in slices(self.n, _STRIP):
+                others = [gram[own[rows]].take(own, axis=1) for gram, own in zip(grams[1:], order[1:], strict=True)]
+                total += float(np.vdot(reduce(np.multiply, others[:-1], grams[0][rows]), others[-1]))
+            return total
 
         return np.array(list(in_order(one, orders, self.n_jobs)))
 
-    def _strip(self, order: IntArray, rows: slice, grams: list[Array]) -> float:
-        """Return the sum over a few rows of one combination of permutations."""
-        others = [gram[own[rows]].take(own, axis=1) for gram, own in zip(grams[1:], order[1:], strict=True)]
-        return float(np.vdot(reduce(np.multiply, others[:-1], grams[0][rows]), others[-1]))
-
     def _tile(self, orders: IntArray, i: slice, j: slice) -> Array:
-        first = self._block(0, np.arange(self.n)[i], np.arange(self.n)[j])
-        weight = 1.0 if i == j else 2.0
-        return np.array([weight * self._product(first, order[:, i], order[:, j]) for order in orders])
-
-    def _product(self, first: Array, rows: IntArray, columns: IntArray) -> float:
-        """Return the sum over one tile of one combination of permutations."""
-        others = [self._block(v, rows[v], columns[v]) for v in range(1, len(self.sides))]
-        return float(np.vdot(reduce(np.multiply, others[:-1], first), others[-1]))
-
-    def _block(self, variable: int, rows: IntArray, columns: IntArray) -> Array:
-        """Evaluate K^l on some rows and columns."""
-        points = self.sides[variable].points
-        return self.sides[variable].kernels[0](points[rows], points[columns])
+        """Return the sums over one tile, whose kernels are evaluated anew."""
+        side, weight = self.sides[0], 1.0 if i == j else 2.0
+        first = side.kernels[0](side.points[i], side.points[j])
+        found = []
+        for order in orders:
+            others = [
+                own.kernels[0](own.points[rows[i]], own.points[rows[j]])
+                for own, rows in zip(self.sides[1:], order[1:], strict=True)
+            ]
+            found.append(weight * float(np.vdot(reduce(np.multiply, others[:-1], first), others[-1])))
+        return np.array(found)
 
 
 def _bytes(n: int, dim: int, many: int, kernels: int, resources: Resources) -> float:

@@ -14,11 +14,11 @@ from ...kernels import Kernel
 from ...plan.plan import serial_blas
 from ..engine import check_memory
 from ..null import Null
+from ..permutations import within_cells
 from ..problem import KernelSide
-from ..resampling_options import Resampling, Resources
+from ..resampling_options import Resampling
 from ..statistics import StatisticForm, check_kind, named, ties
 from .quadratic_forms import Forms, forms_bytes, gram_forms
-from .restricted import within_cells
 
 
 @final
@@ -48,7 +48,7 @@ class ManySamples:
         labels = np.repeat(np.arange(len(sizes)), sizes)
         listed = within_cells(np.zeros_like(labels), how.n_resamples, how.rng, labels, how.scheme)
         side = KernelSide(pooled, tuple(kernels))
-        needed = self._bytes(side, listed.count, resources)
+        needed = forms_bytes(side, listed.count, resources) + 8.0 * side.count * len(sizes) ** 2 * listed.count
         check_memory(needed, resources, "the test", side.n)
         with serial_blas:
             between = _Between(gram_forms(side, resources), sizes, statistic)
@@ -62,10 +62,6 @@ class ManySamples:
         mean = np.einsum("p,mpb->mb", between.shares, values)
         name = named("mean MMD² of all pairs", statistic)
         return Null(mean, slack @ between.shares, name, scheme, needed, parts)
-
-    def _bytes(self, side: KernelSide, count: int, resources: Resources) -> float:
-        """Return the memory at most: forms, and the statistics of all pairs."""
-        return forms_bytes(side, count, resources) + 8.0 * side.count * len(self.sizes) ** 2 * count
 
 
 @final

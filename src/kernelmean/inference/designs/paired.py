@@ -12,15 +12,15 @@ from ...core.array import Array, slices
 from ...kernels import Kernel
 from ...kernels.distances import Blocks
 from ...plan.plan import serial_blas
-from ..coordinates import Coordinates
 from ..engine import check_memory
+from ..low_rank import Coordinates
 from ..null import Null
+from ..permutations import SignFlips
 from ..problem import KernelSide
 from ..resampling_options import Resampling
 from ..samples import in_fixed_order
 from ..statistics import StatisticForm, check_kind, named, ties
 from .quadratic_forms import forms_bytes, gram_forms
-from .restricted import SignFlips
 
 _STRIP = 64
 

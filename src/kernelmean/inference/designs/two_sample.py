@@ -1,4 +1,14 @@
-"""Two samples with strata, clusters or weights: which rows take part, and the permutation distribution of MMD²."""
+r"""Two samples with strata, clusters or weights: which rows take part, and the permutation distribution of MMD².
+
+With weights ω and labels a, and A_s, B_s the weight of either sample in stratum s, the difference of kernel means is
+the average of those within strata, in the proportions :math:`c_s ∝ A_s B_s / (A_s + B_s)` of Cochran, Mantel and
+Haenszel, so that a difference between strata is none between samples:
+
+.. math:: \mathrm{MMD}^2 = \Big| \sum_s c_s (μ_{X,s} - μ_{Y,s}) \Big|^2 , \qquad \sum_s c_s = 1 .
+
+It is one quadratic form, of :math:`v_i = ω_i (a_i - \bar a_{s(i)})`. With one stratum and equal weights it is MMD²
+as it always is.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +19,136 @@ from typing import Any, ClassVar, final
 import numpy as np
 import numpy.typing as npt
 
-from ...core.array import Array, IntArray, check_numpy
+from ...core.array import Array, IntArray, check_numpy, slices
 from ...core.words import count, listed
 from ...kernels import Kernel
 from ...plan.plan import serial_blas
 from ..engine import check_memory
 from ..null import Null
+from ..permutations import within_cells
 from ..problem import KernelSide
-from ..resampling_options import Resampling
+from ..resampling_options import Resampling, Resources
 from ..samples import in_fixed_order
 from ..statistics import StatisticForm, named, ties
-from .design import Design
-from .layout import Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
-from .quadratic_forms import forms_bytes
-from .restricted import within_cells
-from .stratified_mmd import StratifiedMMD
+from .design import Design, Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
+from .quadratic_forms import Forms, forms_bytes, gram_forms
+
+_LEAST_PAIRS = 1e-9
+_LEAST_SHARE = 1e-8
+_BLOCK = 2048
+
+
+@final
+@dataclass(frozen=True)
+class _Stratum:
+    """One stratum: its Gram matrices, and what leaving out the pairs within units needs."""
+
+    rows: slice
+    units: slice
+    forms: Forms
+    own: Array  # (m, units): Σ ω_i ω_j k_ij over the rows of every unit
+    linear: Array  # (m, units): Σ ω_i r_i, r the weighted row means of K
+    masses: Array  # (units,): Σ ω_i
+
+    def unbiased_less_plain(self, form: Array, labels: Array) -> Array:
+        """Return c_s² times the unbiased less the V-statistic of the stratum, of which ``form`` is c_s² times that."""
+        sides = [self._sample(form, part) for part in (labels[self.units], 1.0 - labels[self.units])]
+        (first, means, within), (second, other_means, other_within) = sides
+        mean = self.linear.sum(axis=1)[:, None] / self.masses.sum()
+        cross = means + other_means - mean - form / (first * second)
+        share = first * second / self.masses.sum()
+        return np.asarray(share**2 * (within + other_within - 2 * cross) - form)
+
+    def _sample(self, form: Array, chosen: Array) -> tuple[Array, Array, Array]:
+        """Return of a sample its weight (b,), ⟨μ, mean of all⟩, and the mean of k over pairs of its units, (m, b)."""
+        mass, squares = self.masses @ chosen, np.square(self.masses) @ chosen
+        pairs = np.square(mass) - squares
+        if pairs.min() <= _LEAST_PAIRS * (self.masses.mean()) ** 2:
+            raise ValueError(
+                "one row or cluster holds nearly all the weight of a sample: the unbiased statistic needs pairs; pass "
+                "statistic='v'"
+            )
+        means, total = self.linear @ chosen / mass, self.masses.sum()
+        mean = self.linear.sum(axis=1)[:, None] / total
+        all_pairs = form + np.square(mass) * (2 * means - mean)
+        return mass, means, (all_pairs - self.own @ chosen) / pairs
+
+    @classmethod
+    def of(cls, side: KernelSide, layout: Layout, rows: slice, forms: Forms) -> _Stratum:
+        """Prepare a stratum for the unbiased statistic."""
+        starts = layout.starts
+        units = slice(int(np.searchsorted(starts, rows.start)), int(np.searchsorted(starts, rows.stop)))
+        weights = layout.weights[rows]
+        total = weights.sum()
+        first = starts[units] - rows.start
+        means = forms.times(weights[:, None])[:, :, 0] / total
+        linear = np.add.reduceat(means * weights, first, axis=1)
+        alone = bool((layout.sizes[units] == 1).all())
+        own = forms.diagonal * weights**2 if alone else _within_units(_rows(side, rows), weights, layout.sizes[units])
+        return cls(rows, units, forms, own, linear, np.add.reduceat(weights, first))
+
+
+@final
+class StratifiedMMD:
+    """MMD² as a function of the labels of the units."""
+
+    def __init__(self, side: KernelSide, layout: Layout, kind: StatisticForm, resources: Resources) -> None:
+        self.layout, self.kind = layout, kind
+        self.forms = gram_forms(side, resources)
+        several = len(layout.strata) > 1
+        self.parts = [
+            _Stratum.of(side, layout, rows, gram_forms(_rows(side, rows), resources) if several else self.forms)
+            for rows in (layout.strata if kind == "u" else [])
+        ]
+        self.starts = np.array([rows.start for rows in layout.strata])
+
+    def __call__(self, labels: Array) -> Array:
+        """Return the statistic, shape (m, b), of labels (units, b)."""
+        layout, weights = self.layout, self.layout.weights[:, None]
+        weighted = weights * np.repeat(labels, layout.sizes, axis=0)
+        first = np.add.reduceat(weighted, self.starts, axis=0)
+        total = np.add.reduceat(weights, self.starts, axis=0)
+        vectors = weighted - weights * (first / total)[layout.stratum]
+        share = (first * (total - first) / total).sum(axis=0)
+        if share.min() <= _LEAST_SHARE * total.sum():
+            raise ValueError(
+                "nearly all the weight is on one sample, or would be after a permutation: weights differ by more "
+                "than eight orders of magnitude; pass weights on one scale"
+            )
+        value = self.forms.forms(vectors)
+        corrections = [
+            part.unbiased_less_plain(value if len(self.parts) == 1 else part.forms.forms(vectors[part.rows]), labels)
+            for part in self.parts
+        ]
+        return np.asarray((value + sum(corrections)) / share**2)
+
+    def magnitude(self) -> Array:
+        """Return a size that rounding errors are relative to, shape (m,)."""
+        weights = self.layout.weights
+        labels = np.repeat(self.layout.labels, self.layout.sizes)
+        mean = self.forms.times(weights[:, None])[:, :, 0] / weights.sum()
+        diagonal = self.forms.diagonal - 2 * mean + (mean @ weights / weights.sum())[:, None]
+        masses = [weights[labels == label] for label in (0, 1)]
+        spread = sum(np.square(mass).sum() / mass.sum() ** 2 for mass in masses)
+        return np.asarray(np.abs(diagonal).sum(axis=1) * spread)
+
+
+def _rows(side: KernelSide, rows: slice) -> KernelSide:
+    return KernelSide(side.points[rows], side.kernels, side.shifts)
+
+
+def _within_units(side: KernelSide, weights: Array, sizes: IntArray) -> Array:
+    """Return Σ ω_i ω_j k_ij over the rows of every unit, shape (m, units)."""
+    tiles, ends = side.tiles(), np.cumsum(sizes)
+    found: Array = np.zeros((side.count, len(sizes)))
+    for unit, (stop, size) in enumerate(zip(ends.tolist(), sizes.tolist(), strict=True)):
+        for part in slices(size, _BLOCK):
+            i = slice(stop - size + part.start, stop - size + part.stop)
+            j = slice(stop - size, stop)
+            blocks = zip(tiles(i, j), side.shifts, strict=True)
+            found[:, unit] += [weights[i] @ (gram - shift) @ weights[j] for gram, shift in blocks]
+    return found
+
 
 Pair = tuple[Any, Any]
 BoolArray = npt.NDArray[np.bool_]
@@ -100,9 +225,16 @@ def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
     own, clusters_by_name = _pooled_codes(clusters, sizes, "clusters")
     check_nested(own, clusters_by_name, strata, "groups")
     check_nested(own, clusters_by_name, first, "samples")
-    every = np.ones(sum(sizes)) if weights is None else _pooled_weights(weights, sizes)
+    every = np.ones(sum(sizes))
+    if weights is not None:
+        given = zip(_both(weights, "weights"), sizes, "XY", strict=True)
+        every = np.concatenate([check_sample_weights(part, n, f"weights of {own}") for part, n, own in given])
     kept, names, notes = _kept(every > 0.0, strata, first, names)
-    ordered, rows = _in_fixed_order(samples, kept, first)
+    positions = [np.flatnonzero(kept & (first == label)) for label in (1, 0)]
+    pooled = np.concatenate(samples)
+    taken = [pooled[rows] for rows in positions]
+    ordered = in_fixed_order(taken[0], taken[1])
+    rows = np.concatenate(positions if ordered[0] is taken[0] else positions[::-1])
     labels = np.repeat([1, 0], [len(sample) for sample in ordered])
     layout = taken_layout(rows, every, strata, own, labels)
     if weights is not None:
@@ -111,15 +243,6 @@ def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
             "weights move with their rows: exact where (row, weight) pairs are exchangeable under the null",
         )
     return TwoSampleDesign(ordered, layout, names, notes + description(layout, names, clusters is not None))
-
-
-def _in_fixed_order(samples: Samples, kept: BoolArray, first: IntArray) -> tuple[Samples, IntArray]:
-    """Return the kept rows of both samples, and their positions among all, whichever sample came first."""
-    positions = [np.flatnonzero(kept & (first == label)) for label in (1, 0)]
-    pooled = np.concatenate(samples)
-    own = [pooled[rows] for rows in positions]
-    ordered = in_fixed_order(own[0], own[1])
-    return ordered, np.concatenate(positions if ordered[0] is own[0] else positions[::-1])
 
 
 def _kept(
@@ -151,12 +274,6 @@ def _pooled_codes(pair: Pair | None, sizes: tuple[int, int], name: str) -> tuple
     if len(kinds) > 1:
         raise TypeError(f"{name} are text for one sample and numbers for the other; use one type")
     return codes(np.concatenate(parts), name)
-
-
-def _pooled_weights(pair: Pair, sizes: tuple[int, int]) -> Array:
-    """Return the weights of the pooled rows."""
-    named = zip(_both(pair, "weights"), sizes, "XY", strict=True)
-    return np.concatenate([check_sample_weights(part, n, f"weights of {own}") for part, n, own in named])
 
 
 def _both(pair: Any, name: str) -> Pair:

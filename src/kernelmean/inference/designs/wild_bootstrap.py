@@ -18,17 +18,31 @@ from ..problem import KernelPair, KernelSide
 from ..resampling_options import Resampling
 from ..result import WILD
 from ..statistics import StatisticForm, ties
-from .design import only
-from .layout import plain_layout
+from .design import make_layout, only
+from .independence import CenteredTiles
 from .quadratic_forms import TiledForms, forms_bytes, gram_forms
-from .stratified_hsic import CenteredTiles
 
 _LEAST_ROWS = 4
 
 
+class _WildBootstrap:
+    """What both designs say."""
+
+    block_length: float
+    plain_only: ClassVar[str | None] = "the wild bootstrap"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return that the p-value is not exact."""
+        return (
+            "the p-value is asymptotic, not exact: it holds for long stationary series whose dependence fades within "
+            f"block_length={float(self.block_length):g} rows",
+        )
+
+
 @final
 @dataclass(frozen=True)
-class WildSamples:
+class WildSamples(_WildBootstrap):
     """Two independent time series."""
 
     samples: tuple[Array, Array]
@@ -40,7 +54,6 @@ class WildSamples:
         "Wild bootstrap two-sample test for time series, maximum mean discrepancy",
         "",
     )
-    plain_only: ClassVar[str | None] = "the wild bootstrap"
     pool: ClassVar[str] = "both series"
 
     @classmethod
@@ -49,11 +62,6 @@ class WildSamples:
         for series, name in zip(samples, "XY", strict=True):
             _check_length(len(series), block_length, name)
         return cls(samples, block_length)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Return that the p-value is not exact."""
-        return _caution(self.block_length)
 
     def null(
         self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling
@@ -75,7 +83,7 @@ class WildSamples:
 
 @final
 @dataclass(frozen=True)
-class WildPairs:
+class WildPairs(_WildBootstrap):
     """Two time series over the same times."""
 
     block_length: float
@@ -85,18 +93,12 @@ class WildPairs:
         "Wild bootstrap test of independence for time series, Hilbert-Schmidt criterion",
         "",
     )
-    plain_only: ClassVar[str | None] = "the wild bootstrap"
 
     @classmethod
     def of(cls, variables: tuple[Array, Array], block_length: float) -> Self:
         """Check that the series are long enough."""
         _check_length(len(variables[0]), block_length, "X")
         return cls(block_length)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Return that the p-value is not exact."""
-        return _caution(self.block_length)
 
     def taken(self, X: Array, Y: Array) -> tuple[Array, Array]:
         """Return the series as they are."""
@@ -112,7 +114,8 @@ class WildPairs:
         needed = sum(forms_bytes(side, count, how.resources) for side in sides)
         check_memory(needed, how.resources, "the wild bootstrap", n)
         with serial_blas:
-            left, right = (CenteredTiles(side, plain_layout(n), how.resources) for side in sides)
+            plain = make_layout(np.ones(n), None, None, np.zeros(n, dtype=np.intp))
+            left, right = (CenteredTiles(side, plain, how.resources) for side in sides)
             forms = TiledForms(lambda i, j: [left(i, j)[0] * right(i, j)[0]], np.zeros((1, n)), how.resources.n_jobs)
             drawn = centered_multipliers((n,), self.block_length, count, how.rng, forms.batch)
             values = n**2 * np.concatenate([forms.forms(part) for part in drawn], axis=1)
@@ -167,10 +170,3 @@ def _check_length(n: int, block_length: float, name: str) -> None:
             f"{name} has {n} rows for block_length={length:g}; the wild bootstrap rests on many blocks: pass a longer "
             "series or a shorter length"
         )
-
-
-def _caution(block_length: float) -> tuple[str, ...]:
-    return (
-        f"the p-value is asymptotic, not exact: it holds for long stationary series whose dependence fades within "
-        f"block_length={float(block_length):g} rows",
-    )

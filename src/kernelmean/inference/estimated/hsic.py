@@ -21,11 +21,10 @@ from ...estimators.filters import Filter, Ridge, Scale
 from ...expected import difference, smoothed
 from ...kernels import Gaussian, Kernel
 from ...noise import Dirac, Noise, Normal
-from ..custom_statistic import CustomStatistic
-from ..kernel_choice import Chosen, KernelOf, fitted, is_constant
+from ..engine import CustomStatistic
 from ..null import Null
 from ..problem import KernelSide
-from ..request import check_fit_on
+from ..request import Chosen, KernelOf, check_fit_on, fitted, is_constant
 from ..resampling_options import Resampling
 from ..statistics import HSIC, SEARCHED, StatisticForm, Sums, check_kind
 from .mmd import REFITTED_ROWS, SOLVED_ROWS, WEIGHTED_ROWS
@@ -260,18 +259,14 @@ class JointNoise:
 
 def _smoothed(noise: Noise, columns: range, bandwidth: Any) -> tuple[Kernel, Noise]:
     """Return the kernel under the noise of some columns, both in the units of the data."""
-    kernel, own = Gaussian(bandwidth), _scaled(noise, columns, bandwidth)
-    return smoothed(kernel, difference(own, own), len(columns)), own
-
-
-def _scaled(noise: Noise, columns: range, bandwidth: Any) -> Noise:
-    """Return the noise of some of the columns, its unit the bandwidth, in the units of the data."""
-    if not isinstance(noise, Normal):
-        return Dirac()
-    own = noise.columns(tuple(columns))
-    unit = np.broadcast_to(np.asarray(bandwidth, dtype=np.float64), (len(columns),))
-    if own.form == "full":
-        return Normal(own.covariance * np.outer(unit, unit))
-    if own.form == "isotropic" and np.ndim(bandwidth) == 0:
-        return Normal(float(own.covariance) * float(bandwidth) ** 2)
-    return Normal.diagonal(own.variances(len(columns)) * unit**2)
+    own: Noise = Dirac()
+    if isinstance(noise, Normal):  # whose unit is the bandwidth
+        found = noise.columns(tuple(columns))
+        unit = np.broadcast_to(np.asarray(bandwidth, dtype=np.float64), (len(columns),))
+        if found.form == "full":
+            own = Normal(found.covariance * np.outer(unit, unit))
+        elif found.form == "isotropic" and np.ndim(bandwidth) == 0:
+            own = Normal(float(found.covariance) * float(bandwidth) ** 2)
+        else:
+            own = Normal.diagonal(found.variances(len(columns)) * unit**2)
+    return smoothed(Gaussian(bandwidth), difference(own, own), len(columns)), own

@@ -23,9 +23,9 @@ from ...estimators.base import as_filter
 from ...estimators.filters import Ridge, Scale
 from ...kernels import Gaussian, Kernel
 from ...noise import Dirac, Normal
-from ..custom_statistic import CustomStatistic
-from ..kernel_choice import MEDIAN_ROWS, Chosen, base_kernel, fitted, is_constant, median_rows, settled, with_noise
+from ..engine import CustomStatistic
 from ..null import Null
+from ..request import MEDIAN_ROWS, Chosen, base_kernel, fitted, is_constant, median_rows, settled, with_noise
 from ..resampling_options import Resampling
 from ..statistics import MMD, SEARCHED, StatisticForm
 from .contracted_mmd import ContractedMMD
@@ -58,7 +58,12 @@ class EstimatedMMD:
         pooled = as_host(joined([X, Y]))
         rows = median_rows(len(pooled), self.how.rng)
         made = base_kernel(pooled, self.estimator.kernel, self.estimator.bandwidth, rows, _POOLED)
-        check_sizes(X, Y, self.kind, leaves_out=self.way == "each")
+        n, m = X.shape[0], Y.shape[0]
+        MMD(n, m, self.kind)  # checks that they are large enough
+        if self.way == "each" and min(n, m) < 2:
+            raise ValueError(
+                f"samples of {n} and {m} rows: leaving one out needs two rows in each; pass fit_on='pooled'"
+            )
         if is_constant(pooled if self.way == "each" else pooled[rows]):  # nothing to fit
             alone = replace(made, estimator=KernelMean(made.kernel, noise=Dirac()))
             return self.plain((joined([X, Y]),), [made.kernel], self.kind, self.how.over_sums()), alone
@@ -116,13 +121,7 @@ class EstimatedMMD:
         pooled = np.concatenate([X, Y])
         check_spread(pooled)
         chosen = replace(chosen, noise=(estimate(X).noise, estimate(Y).noise))
-        if (
-            is_common_noise(self.estimator)
-            and isinstance(made.kernel, Gaussian)
-            and np.ndim(made.kernel.bandwidth) == 0
-        ):
-            return self._renoised(pooled, len(X), made.kernel), chosen
-        return self._refitted(pooled, len(X), estimate), chosen
+        return self._refitted(pooled, (len(X), len(Y)), estimate, made.kernel), chosen
 
     # -- the nulls ---------------------------------------------------------------------------------------------------
 
@@ -149,21 +148,18 @@ class EstimatedMMD:
         needed = max(16.0 * n**2, self._fit_bytes(n)), 96.0 * n
         return self._listed(statistic, sizes, needed=needed, magnitude=height)
 
-    def _refitted(self, pooled: Array, n_first: int, estimate: Estimate) -> Null:
-        sizes = n_first, len(pooled) - n_first
+    def _refitted(self, pooled: Array, sizes: tuple[int, int], estimate: Estimate, kernel: Kernel) -> Null:
+        """Refit one by one, but a common noise of a Gaussian kernel for many permutations at once."""
+        n, takes = len(pooled), {"sized": True, "precision": SEARCHED}
         check_rows(max(sizes), REFITTED_ROWS, self.estimator, self.way)
-        statistic = RefittedMMD(pooled, n_first, estimate, self.kind)
-        needed = self._fit_bytes(len(pooled)), 64.0 * max(sizes) ** 2 / _REFIT_BATCH
-        takes: dict[str, Any] = {"needed": needed, "sized": True, "precision": SEARCHED}
-        return self._listed(statistic, sizes, batch=_REFIT_BATCH, **takes)
-
-    def _renoised(self, pooled: Array, n_first: int, kernel: Gaussian) -> Null:
-        n, sizes = len(pooled), (n_first, len(pooled) - n_first)
-        check_rows(max(sizes), REFITTED_ROWS, self.estimator, self.way)
-        distances = squared_distances(pooled, kernel.bandwidth)
-        statistic = RefittedNoiseMMD(distances, n_first, pooled.shape[1], self.estimator.criterion, self.kind)
-        takes: dict[str, Any] = {"needed": (16.0 * n**2, batch_bytes(n)), "sized": True, "precision": SEARCHED}
-        return self._listed(statistic, sizes, batch=batch_of(n), **takes)
+        statistic: Callable[[IntArray], Array]
+        if is_common_noise(self.estimator) and isinstance(kernel, Gaussian) and np.ndim(kernel.bandwidth) == 0:
+            distances = squared_distances(pooled, kernel.bandwidth)
+            statistic = RefittedNoiseMMD(distances, sizes[0], pooled.shape[1], self.estimator.criterion, self.kind)
+            return self._listed(statistic, sizes, batch=batch_of(n), needed=(16.0 * n**2, batch_bytes(n)), **takes)
+        statistic = RefittedMMD(pooled, sizes[0], estimate, self.kind)
+        needed = self._fit_bytes(n), 64.0 * max(sizes) ** 2 / _REFIT_BATCH
+        return self._listed(statistic, sizes, batch=_REFIT_BATCH, needed=needed, **takes)
 
     def _fit_bytes(self, n: int) -> float:
         """Return the memory of the fit to the pooled rows, which is over when permutations begin."""
@@ -174,14 +170,6 @@ class EstimatedMMD:
         estimator = clone(self.estimator).set_params(kernel=default, fit_on="auto")
         name = f"MMD² of {estimator!r}" + (" (without diagonal)" if self.kind == "u" else "")
         return CustomStatistic(statistic, name, **takes).null(sizes, self.how)
-
-
-def check_sizes(X: Array, Y: Array, kind: StatisticForm, *, leaves_out: bool) -> None:
-    """Raise when a sample is too small for the statistic, or to leave one row out of it."""
-    n, m = X.shape[0], Y.shape[0]
-    MMD(n, m, kind)
-    if leaves_out and min(n, m) < 2:
-        raise ValueError(f"samples of {n} and {m} rows: leaving one out needs two rows in each; pass fit_on='pooled'")
 
 
 def check_rows(rows: int, limit: int, estimator: KernelMean, way: str) -> None:

@@ -5,10 +5,8 @@ from .contributions import Contributions, contributions
 from .effect import DependenceSize, EffectSize, effect_size
 from .equivalence import EquivalenceResult, Hypothesis, equivalence
 from .fluctuation import Estimate
-from .joint_witness import JointWitness, joint_witness
-from .means import means_of
-from .subject import PairSubject, SampleSubject, any_subject_of, subject_of
-from .witness import Witness, WitnessBands, witness, witness_bands
+from .subject import PairSubject, SampleSubject, subject_of
+from .witness import JointWitness, Witness, WitnessBands, joint_witness, means_of, witness, witness_bands
 
 __all__ = [
     "Attribution",
@@ -25,7 +23,6 @@ __all__ = [
     "SampleSubject",
     "Witness",
     "WitnessBands",
-    "any_subject_of",
     "attribute",
     "contributions",
     "effect_size",

@@ -1,31 +1,118 @@
-"""Which columns differ, or depend: one test each, under one set of permutations, family-wise adjusted."""
+"""Which columns differ, or depend: one test each, under one set of permutations, family-wise adjusted.
+
+A column is a block of coordinates, with a kernel of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import index
 from typing import Any, final
 
 import numpy as np
 
 from ...core.array import Array, as_host
 from ...core.points import Names
-from ...core.table import Table
-from ...core.words import passed
+from ...core.table import Table, as_table
+from ...core.words import listed, passed
 from ...estimators import KernelMean
-from ...kernels import Gaussian, Kernel
+from ...kernels import Gaussian, Kernel, TensorProduct
 from ...plan.plan import Plan
-from ..adaptive.combination import evidence
-from ..adaptive.many_kernels import in_parts
-from ..kernel_choice import KernelOf
-from ..multiple import holm, max_t, standardized
-from ..null import Null
+from ..adaptive.many_kernels import evidence, in_parts
+from ..null import Null, holm, max_t, standardized
 from ..questions import Pairs, TwoSamples
+from ..request import KernelOf
 from ..resampling_options import Resampling
 from ..samples import in_fixed_order
-from .blocks import Blocks, block_kernels, named_blocks, on_columns
-from .moments import moments, without_each
-from .subject import PairSubject, SampleSubject, both, check_plain
+from .features import moments, without_each
+from .subject import PairSubject, SampleSubject, both, check_plain, kernel_for
+
+Groups = Mapping[str, Sequence[int]]
+"""The columns of a table by the positions of their coordinates, as ``TableEncoder.groups_``."""
+Blocks = tuple[tuple[int, ...], ...]
+
+
+def _names(table: Any, side: str, names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of the columns, given or their own."""
+    own = as_table(table, side)
+    if names is None:
+        return own.names
+    if isinstance(names, str):
+        raise TypeError(f"names is {names!r}; pass a sequence of names, one per column")
+    given = tuple(str(name) for name in names)
+    if len(given) != len(own.names) or len(set(given)) != len(given):
+        needed = len(own.names)
+        raise ValueError(f"the names of {side} are {listed(given)}; {needed} different ones are needed, one per column")
+    return given
+
+
+def named_blocks(
+    table: Any, side: str, names: Sequence[str] | None, groups: Groups | None
+) -> tuple[tuple[str, ...], Blocks]:
+    """Return the names of the columns, and the coordinates of each: one, unless groups are given."""
+    if groups is None:
+        found = _names(table, side, names)
+        return found, tuple((j,) for j in range(len(found)))
+    if names is not None:
+        raise ValueError("names and groups were both passed; groups name the columns, so leave names out")
+    dim = len(as_table(table, side).names)
+    try:
+        blocks = tuple(tuple(map(index, block)) for block in groups.values())
+    except (AttributeError, TypeError) as error:
+        raise TypeError(
+            f"groups is {groups!r}; pass a mapping from names to lists of coordinates, such as "
+            "{'a': [0], 'b': [1, 2]}"
+        ) from error
+    if not all(blocks) or sorted(j for block in blocks for j in block) != list(range(dim)):
+        raise ValueError(
+            f"the groups of {side} are {dict(groups)!r}; every one of its {dim} coordinates, 0 to {dim - 1}, must "
+            "stand in one group"
+        )
+    return tuple(str(name) for name in groups), blocks
+
+
+def block_kernels(
+    points: Array, blocks: Blocks, estimator: KernelMean | KernelOf
+) -> tuple[Array, list[Kernel], Kernel]:
+    """Return a table in the units of the kernels, a kernel for every column, and one for all columns.
+
+    A kernel that is no family, and has no rule for a bandwidth, is used as it is, in the units of the data.
+    """
+    kernel = estimator.kernel if isinstance(estimator, KernelMean) else None
+    whole = isinstance(kernel, Kernel) and not isinstance(getattr(kernel, "bandwidth", None), str)
+    points = points if whole else _in_deviations(points, blocks)
+    joint = kernel_for(points, estimator, "the table")
+    if whole:
+        return points, [on_columns(joint, block) for block in blocks], joint
+    own = (kernel_for(points[:, block], estimator, f"column {j}") for j, block in enumerate(blocks))
+    return points, [TensorProduct((each,), (block,)) for each, block in zip(own, blocks, strict=True)], joint
+
+
+def _in_deviations(pooled: Array, blocks: Blocks) -> Array:
+    """Return the columns less their mean, divided by their deviation where that is not 0; nothing overflows.
+
+    All coordinates of a column are divided by the same number, the root of their summed variances.
+    """
+    _, exponent = np.frexp(np.abs(pooled).max(axis=0))
+    for block in blocks:
+        exponent[list(block)] = exponent[list(block)].max()
+    scaled = np.ldexp(pooled, -exponent)
+    scaled = scaled - scaled.mean(axis=0)
+    varies = np.ptp(pooled, axis=0) > 0.0
+    scaled = np.where(varies, scaled, 0.0)
+    deviation = scaled.std(axis=0)
+    for block in blocks:
+        deviation[list(block)] = np.linalg.norm(deviation[list(block)])
+    return np.asarray(scaled / np.where(deviation > 0.0, deviation, 1.0))
+
+
+def on_columns(kernel: Kernel, columns: tuple[int, ...]) -> Kernel:
+    """Return the kernel on some columns; one bandwidth per axis is cut to them."""
+    bandwidth = getattr(kernel, "bandwidth", None)
+    if isinstance(bandwidth, tuple):
+        kernel = replace(kernel, bandwidth=tuple(bandwidth[j] for j in columns))  # type: ignore[type-var]
+    return TensorProduct((kernel,), (columns,))
 
 
 @final
@@ -129,29 +216,30 @@ class ColumnTests:
 def attribute(question: TwoSamples | Pairs, tests: ColumnTests, names: Any, groups: Any) -> Attribution:
     """Test every column, or every pair of columns, on its own; see :meth:`kernelmean.TestResult.attribute`."""
     check_plain(question)
+    if tests.adjustment not in ADJUSTMENTS:
+        raise ValueError(f"adjustment is {tests.adjustment!r}; pass one of {', '.join(map(repr, ADJUSTMENTS))}")
     if isinstance(question, TwoSamples):
         return _columns_of_samples(question, tests, names, groups)
     return _columns_of_pairs(question, tests, names, groups)
 
 
 def _columns_of_samples(question: TwoSamples, tests: ColumnTests, names: Any, groups: Any) -> Attribution:
-    adjust, plan = _adjustment(tests.adjustment), tests.plan
     columns, blocks = named_blocks(_table(question.X, question.names), "X", names, groups)
     first, second = in_fixed_order(as_host(question.X), as_host(question.Y))
     pooled, kernels, joint = block_kernels(np.concatenate([first, second]), blocks, tests.estimators[0])
-    subject = SampleSubject(pooled, (len(first), len(second)), joint, plan)
+    subject = SampleSubject(pooled, (len(first), len(second)), joint, tests.plan)
     subject.check_rows(2, "the unbiased statistic")
     own, other = subject.parts
     asked = TwoSamples(pooled[own], pooled[other])
     null = in_parts(lambda part, how: asked.null(part, "u", how), kernels, tests.how)
     whole = moments(subject, joint).squared
     effects = (moments(subject, each).explained for each in kernels)
-    found = _evidence(null, adjust, columns, effects, whole - _left_out(subject, joint, blocks))
+    found = _evidence(null, tests.adjustment, columns, effects, whole - _left_out(subject, joint, blocks))
     return Attribution(found, whole, null.scheme, null.values.shape[1] - 1, tests.adjustment)
 
 
 def _columns_of_pairs(question: Pairs, tests: ColumnTests, names: Any, groups: Any) -> Attribution:
-    adjust, plan, tables = _adjustment(tests.adjustment), tests.plan, (as_host(question.X), as_host(question.Y))
+    plan, tables = tests.plan, (as_host(question.X), as_host(question.Y))
     if len(tables[0]) < 4:
         raise ValueError(f"{passed(len(tables[0]), 'pair')}, the alignment needs at least 4")
     given = (None, None) if names is None else both(names)
@@ -168,7 +256,7 @@ def _columns_of_pairs(question: Pairs, tests: ColumnTests, names: Any, groups: A
     joint = PairSubject((first, second), (whole_left, whole_right), plan).products(unbiased=False)
     pairs = [(own, other) for own in columns[0][0] for other in columns[1][0]]
     effects = (value for row in _alignments((first, second), (left, right), plan) for value in row)
-    found = _evidence(null, adjust, pairs, effects, np.full(len(pairs), np.nan))
+    found = _evidence(null, tests.adjustment, pairs, effects, np.full(len(pairs), np.nan))
     squared = float(joint.mean()) / len(first)
     return Attribution(found, squared, null.scheme, null.values.shape[1] - 1, tests.adjustment)
 
@@ -190,19 +278,13 @@ def _alignments(tables: tuple[Array, Array], kernels: tuple[list[Kernel], list[K
     return np.divide(cross, norms, out=np.zeros_like(cross), where=norms > 1e-14)
 
 
-def _adjustment(name: str) -> Callable[[Array, Array], Array]:
-    if name not in ADJUSTMENTS:
-        raise ValueError(f"adjustment is {name!r}; pass one of {', '.join(map(repr, ADJUSTMENTS))}")
-    return ADJUSTMENTS[name]
-
-
 def _evidence(
-    null: Null, adjust: Callable[[Array, Array], Array], names: Sequence[Any], effects: Iterable[float], drops: Array
+    null: Null, adjustment: str, names: Sequence[Any], effects: Iterable[float], drops: Array
 ) -> tuple[ColumnEvidence, ...]:
     """Return what every test found, the clearest first."""
     values = null.snapped
     scores = np.where(np.ptp(values, axis=1, keepdims=True) > 0.0, evidence(standardized(values)), 0.0)
-    numbers = (null.values[:, 0], effects, drops, null.pvalues, adjust(scores, null.pvalues))
+    numbers = (null.values[:, 0], effects, drops, null.pvalues, ADJUSTMENTS[adjustment](scores, null.pvalues))
     found = [ColumnEvidence(name, *(float(value) for value in row)) for name, *row in zip(names, *numbers, strict=True)]
     strength = {column.name: score for column, score in zip(found, scores[:, 0].tolist(), strict=True)}
     return tuple(sorted(found, key=lambda each: (each.adjusted, -strength[each.name], -each.effect)))

@@ -84,7 +84,11 @@ def contributions(subject: Subject | tuple[Embedding, Embedding], statistic: Sta
 def _of_samples(subject: SampleSubject, statistic: StatisticForm) -> Contributions:
     if statistic == "u":
         subject.check_rows(2, "the unbiased statistic")
-    values, name = _witness_at_rows(subject, statistic == "u"), "unbiased" if statistic == "u" else "V-statistic"
+    labels, counts, name = subject.labels, np.array(subject.sizes), "V-statistic"
+    means = subject.row_sums / counts
+    if statistic == "u":  # each row is left out of its own mean
+        means, name = (subject.row_sums - labels * subject.diagonal[:, None]) / (counts - labels), "unbiased"
+    values = means @ [1.0, -1.0]
     added = subject.signed * values
     return Contributions(added, values, float(added.sum()), f"MMD² ({name})", subject.sizes, subject.kernel)
 
@@ -117,12 +121,3 @@ def _expected_values(f: Embedding, places: PointPart) -> Array:
         blocks = expected_blocks(f.kernel, places.points, places.noise, part.points, part.noise)
         values += f.plan.matmul(blocks, n, len(part.points), part.weights[:, None])[:, 0]
     return values
-
-
-def _witness_at_rows(subject: SampleSubject, unbiased: bool) -> Array:
-    """Return μ_X - μ_Y at all rows, each left out of its own mean when ``unbiased``."""
-    labels, counts = subject.labels, np.array(subject.sizes)
-    if not unbiased:
-        return np.asarray(subject.row_sums / counts @ [1.0, -1.0])
-    means = (subject.row_sums - labels * subject.diagonal[:, None]) / (counts - labels)
-    return np.asarray(means @ [1.0, -1.0])

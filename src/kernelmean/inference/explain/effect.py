@@ -114,33 +114,21 @@ def effect_size(
 ) -> EffectSize | DependenceSize:
     """Return the size of a difference, or of a dependence; see :meth:`kernelmean.TestResult.effect_size`."""
     check_level(level)
-    drawing = IntervalDraws(level, n_resamples, as_rng(rng))
     if isinstance(subject, SampleSubject):
-        return _difference(subject, drawing)
-    return _dependence(subject, drawing)
+        return _difference(subject, level, n_resamples, as_rng(rng))
+    return _dependence(subject, level, n_resamples, as_rng(rng))
 
 
-@final
-@dataclass(frozen=True)
-class IntervalDraws:
-    """The confidence of intervals, and the draws that they rest on."""
-
-    level: float
-    n_resamples: int
-    rng: np.random.Generator
-
-
-def _difference(subject: SampleSubject, drawing: IntervalDraws) -> EffectSize:
+def _difference(subject: SampleSubject, level: float, n_resamples: int, rng: np.random.Generator) -> EffectSize:
     effect = difference_of_means(subject)
     if not effect.defined:
         raise ValueError(
             "all rows of X and Y are equal, so nothing varies and no effect has a size; pass data that vary"
         )
-    level, n_resamples = drawing.level, drawing.n_resamples
-    drawn = fluctuations(effect.mean, n_resamples, drawing.rng, level)
-    first, second = subject.parts
-    question, how = TwoSamples(subject.pooled[first], subject.pooled[second]), _resampling(drawing)
-    pvalue = float(question.null([subject.kernel], "u", how).pvalues[0])
+    drawn = fluctuations(effect.mean, n_resamples, rng, level)
+    first, second = (subject.pooled[part] for part in subject.parts)
+    how = Resampling.of(n_resamples=n_resamples, rng=rng)
+    pvalue = float(TwoSamples(first, second).null([subject.kernel], "u", how).pvalues[0])
     differ = differs(pvalue, level)
     ratio = _relative(effect, drawn, level, differ)
     distance = _distance(effect, drawn, level, differ)
@@ -160,13 +148,13 @@ def _difference(subject: SampleSubject, drawing: IntervalDraws) -> EffectSize:
     )
 
 
-def _dependence(pairs: PairSubject, drawing: IntervalDraws) -> DependenceSize:
+def _dependence(pairs: PairSubject, level: float, n_resamples: int, rng: np.random.Generator) -> DependenceSize:
     effect = cross_covariance(pairs)
     if not effect.defined:
         raise ValueError("X or Y is constant, so its alignment is 0/0; pass variables that vary")
-    level, n_resamples = drawing.level, drawing.n_resamples
-    drawn = fluctuations(effect.mean, n_resamples, drawing.rng, level)
-    pvalue = float(Pairs(*pairs.tables).null([pairs.kernels], "v", _resampling(drawing)).pvalues[0])
+    drawn = fluctuations(effect.mean, n_resamples, rng, level)
+    how = Resampling.of(n_resamples=n_resamples, rng=rng)
+    pvalue = float(Pairs(*pairs.tables).null([pairs.kernels], "v", how).pvalues[0])
     differ = differs(pvalue, level)
     return DependenceSize(
         effect.mean.squared,
@@ -179,10 +167,6 @@ def _dependence(pairs: PairSubject, drawing: IntervalDraws) -> DependenceSize:
         pairs.n,
         n_resamples,
     )
-
-
-def _resampling(drawing: IntervalDraws) -> Resampling:
-    return Resampling.of(n_resamples=drawing.n_resamples, rng=drawing.rng)
 
 
 def maximum_distance(kernel: Kernel, dim: int) -> float:

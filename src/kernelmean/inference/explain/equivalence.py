@@ -114,9 +114,11 @@ def equivalence(
     subject: Subject, hypothesis: Hypothesis, *, method: str = "simulated", n_resamples: int = 999, rng: RngLike = None
 ) -> EquivalenceResult:
     """Test the hypothesis of a difference, or a dependence; see :meth:`kernelmean.TestResult.equivalence`."""
+    if method not in ("simulated", "bound"):
+        raise ValueError(f"method is {method!r}; pass 'simulated' or 'bound'")
     if isinstance(subject, SampleSubject):
-        return _of_samples(subject, hypothesis, _check_method(method), n_resamples, rng)
-    if _check_method(method) != "simulated":
+        return _of_samples(subject, hypothesis, method, n_resamples, rng)
+    if method != "simulated":
         raise ValueError("method 'bound' is for two samples; of two variables write method='simulated'")
     return _of_pairs(subject, hypothesis, n_resamples, rng)
 
@@ -133,9 +135,8 @@ def _of_samples(
     if used == "simulated":
         found = _by_simulation(effect, hypothesis, n_resamples, rng)
         return _result(effect, found, hypothesis, used, *about, n_resamples)
-    radius = _bound_scale(hypothesis.unit, most, subject.sizes)
-    found = _by_bound(float(np.sqrt(max(effect.mean.total, 0.0))), hypothesis.margin, radius, hypothesis.level)
-    return _result(effect, found, hypothesis, used, *about, 0)
+    distance = float(np.sqrt(max(effect.mean.total, 0.0)))
+    return _result(effect, _by_bound(distance, hypothesis, most, subject.sizes), hypothesis, used, *about, 0)
 
 
 def _of_pairs(pairs: PairSubject, hypothesis: Hypothesis, n_resamples: int, rng: RngLike) -> EquivalenceResult:
@@ -185,21 +186,17 @@ def _usable(method: str, effect: Effect, unit: str, most: float) -> str:
     return "constant"
 
 
-def _bound_scale(unit: str, most: float, sizes: tuple[int, int]) -> float:
-    """Return √(K (1/n + 1/m)), K the largest value of the kernel."""
-    if unit != "distance" or not np.isfinite(most):
+def _by_bound(distance: float, hypothesis: Hypothesis, most: float, sizes: tuple[int, int]) -> tuple[float, float]:
+    """Return the p-value and the upper limit of McDiarmid's inequality, of radius √(K (1/n + 1/m)), K the most of k."""
+    if hypothesis.unit != "distance" or not np.isfinite(most):
         raise ValueError(
             "method 'bound' needs unit='distance' and a bounded kernel, such as a Gaussian one; write "
             "method='simulated' otherwise"
         )
-    return float(most * np.sqrt((1.0 / sizes[0] + 1.0 / sizes[1]) / 2.0))
-
-
-def _by_bound(distance: float, margin: float, radius: float, level: float) -> tuple[float, float]:
-    """Return the p-value and the upper limit of McDiarmid's inequality."""
-    beyond = max(margin - distance - radius, 0.0)
-    pvalue = float(np.exp(-np.square(beyond / radius)))
-    return max(pvalue, np.finfo(float).tiny), distance + radius * (1.0 + float(np.sqrt(-np.log(1.0 - level))))
+    radius = float(most * np.sqrt((1.0 / sizes[0] + 1.0 / sizes[1]) / 2.0))
+    beyond = max(hypothesis.margin - distance - radius, 0.0)
+    pvalue = max(float(np.exp(-np.square(beyond / radius))), np.finfo(float).tiny)
+    return pvalue, distance + radius * (1.0 + float(np.sqrt(-np.log(1.0 - hypothesis.level))))
 
 
 def _result(
@@ -208,9 +205,3 @@ def _result(
     (pvalue, upper), margin = found, float(hypothesis.margin)
     about = margin, hypothesis.unit, upper, hypothesis.level, METHODS[method]
     return EquivalenceResult(effect.mean.squared, pvalue, *about, *rest)
-
-
-def _check_method(method: str) -> str:
-    if method not in ("simulated", "bound"):
-        raise ValueError(f"method is {method!r}; pass 'simulated' or 'bound'")
-    return method

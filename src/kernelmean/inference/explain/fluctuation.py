@@ -235,7 +235,10 @@ def fluctuations(
 
 def _fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Fluctuations:
     check_n_resamples(n_resamples, LEAST_DRAWS)
-    top = _largest_variance(mean, rng)
+    scale = np.repeat(np.array(mean.signs) / np.sqrt(np.square(mean.sizes) - np.array(mean.sizes)), mean.sizes)
+    sketch = mean.centered(rng.standard_normal((len(scale), _SKETCH)))
+    image = mean.centered(mean.product(sketch * scale[:, None])) * scale[:, None]
+    top = largest_eigenvalue(sketch, image)  # the largest variance that E has in any direction, from its own rows
     unit = _unit(mean, top)
     size = max(16, _BATCH_BYTES // (8 * sum(mean.sizes)))
     parts = [_drawn(mean, part.stop - part.start, rng) for part in slices(n_resamples, size)]
@@ -260,13 +263,6 @@ def _drawn(mean: FeatureMean, count: int, rng: np.random.Generator) -> Array:
         excess += np.square(factor) * mean.noise(g) - spread
     squared = np.einsum("ib,ib->b", together, mean.product(together)) - excess
     return np.stack([mean.projections @ together, squared, relative])
-
-
-def _largest_variance(mean: FeatureMean, rng: np.random.Generator) -> float:
-    """Return the largest variance that E has in any direction, from its own rows."""
-    scale = np.repeat(np.array(mean.signs) / np.sqrt(np.square(mean.sizes) - np.array(mean.sizes)), mean.sizes)
-    sketch = mean.centered(rng.standard_normal((len(scale), _SKETCH)))
-    return largest_eigenvalue(sketch, mean.centered(mean.product(sketch * scale[:, None])) * scale[:, None])
 
 
 def _unit(mean: FeatureMean, top: float) -> float:

@@ -16,8 +16,8 @@ from ...kernels import Gaussian, Kernel
 from ...kernels.bandwidth import median_bandwidth
 from ...kernels.distances import Blocks
 from ...plan.plan import DEFAULT, Plan
-from ..kernel_choice import KernelOf, choose_kernel, is_constant, is_plain, representative_rows
 from ..questions import Pairs, TwoSamples
+from ..request import KernelOf, choose_kernel, is_constant, is_plain, representative_rows
 from ..samples import in_fixed_order
 
 
@@ -195,8 +195,10 @@ def hadamard(first: Blocks, second: Blocks) -> Blocks:
 Subject = SampleSubject | PairSubject
 
 
-def subject_of(result: Any, plan: Plan) -> Subject:
+def subject_of(result: Any, plan: Plan, *, weighted: bool = False) -> Subject:
     """Return what a test looked at, with the kernel that explains it.
+
+    The witness takes ``weighted`` means as well, as they are, whatever the estimator.
 
     Raises
     ------
@@ -205,16 +207,8 @@ def subject_of(result: Any, plan: Plan) -> Subject:
         permutation.
     """
     question = check_plain(result.question)
-    _check_estimators(question)
-    return _made(question, result, plan)
-
-
-def any_subject_of(result: Any, plan: Plan) -> Subject:
-    """Return what a test looked at whatever its estimator, for the witness, which takes the means as they are."""
-    return _made(check_plain(result.question), result, plan)
-
-
-def _made(question: Any, result: Any, plan: Plan) -> Subject:
+    if not weighted:
+        _check_estimators(question)
     X, Y = as_host(question.X), as_host(question.Y)
     if isinstance(question, TwoSamples):
         kernel = reference_kernel(np.concatenate([X, Y])) if result.members else result.kernel

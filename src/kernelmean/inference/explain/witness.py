@@ -1,9 +1,13 @@
-"""Where two samples differ: the function on which their means differ most, and what it could be by chance."""
+"""Where two samples differ: the function on which their means differ most, and what it could be by chance.
+
+Where two variables depend it is the function on which their joint distribution and independence differ most.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, final
 
 import numpy as np
@@ -12,13 +16,79 @@ from ...core.array import Array, IntArray, RngLike, as_host
 from ...core.frozen import Frozen
 from ...core.points import points_like
 from ...core.validate import check_points, check_same_columns
-from ...embedding.embedding import Embedding
+from ...embedding.embedding import Embedding, embed
+from ...estimators import KernelMean
 from ...kernels import Kernel
-from ..custom_statistic import permutations_of
+from ...noise import Noise
+from ...plan.plan import Plan
+from ..engine import permutations_of
+from ..estimated.mmd import refitted
 from ..permutations import Permutations
+from ..questions import TwoSamples
+from ..request import is_plain
 from ..resampling_options import Resampling, check_n_resamples
 from .fluctuation import LEAST_DRAWS
-from .subject import SampleSubject
+from .subject import PairSubject, SampleSubject, hadamard
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class JointWitness:
+    r"""The unit witness :math:`(μ_{XY} - μ_X ⊗ μ_Y) / \sqrt{\mathrm{HSIC}}` on pairs of points.
+
+    Positive where pairs are more frequent than they would be without dependence, as the kernels see it.
+
+    Attributes
+    ----------
+    pairs : PairSubject
+        The tables, and the kernel of either.
+    norm : float
+        √HSIC (V-statistic): times the unit witness it is the plain difference of the means.
+    """
+
+    pairs: PairSubject
+    norm: float
+
+    def __call__(self, x: Any, y: Any) -> Array:
+        """Return the values at the pairs of rows of ``x`` (p, d) and ``y`` (p, e), shape (p,)."""
+        names = self.pairs.names
+        places = (
+            as_host(points_like(x, names[0], "x", "the sample of x")),
+            as_host(points_like(y, names[1], "y", "the sample of y")),
+        )
+        if len(places[0]) != len(places[1]):
+            raise ValueError(f"x has {len(places[0])} rows and y has {len(places[1])}; row i of both is one place")
+        for place, table, name in zip(places, self.pairs.tables, "xy", strict=True):
+            check_same_columns(table, place, (f"the sample of {name}", name))
+        return (self._mean(places, (0, 1)) - self._mean(places, (0,)) * self._mean(places, (1,))) / self.norm
+
+    def _mean(self, places: tuple[Array, Array], sides: tuple[int, ...]) -> Array:
+        """Return the mean over the sample of the product of the kernels of some sides, shape (p,)."""
+        n = self.pairs.n
+        prepared = [self.pairs.kernels[side].blocks(places[side], self.pairs.tables[side]) for side in sides]
+        blocks = reduce(hadamard, prepared)
+        return self.pairs.plan.matmul(blocks, len(places[0]), n, np.full((n, 1), 1.0 / n))[:, 0]
+
+
+def joint_witness(subject: PairSubject) -> JointWitness:
+    """Return the unit function on which the joint distribution of two variables differs most from independence.
+
+    Raises
+    ------
+    ValueError
+        When the witness is 0 everywhere: of a constant variable, for example.
+
+    Notes
+    -----
+    O(n² (d + e)) time once, and O(n (d + e)) per pair of points. Gretton et al. (2005), section 3.
+    """
+    pairs = subject.owned()
+    squared = float(pairs.products(unbiased=False).mean()) / pairs.n
+    magnitude = np.prod([np.abs(gram.raw_diagonal).mean() for gram in pairs.centered(unbiased=False)])
+    if squared <= 1e-28 * magnitude:
+        raise ValueError("HSIC is 0, so no function tells the pairs from independent ones; pass variables that vary")
+    return JointWitness(pairs, float(np.sqrt(squared)))
+
 
 _BATCH_BYTES = 2**26
 _ROUNDING = 1e-9
@@ -71,7 +141,9 @@ class Witness:
             When there are not one or two different columns, or one does not exist.
         """
         data = self.function.points
-        _check_columns(columns, data.shape[1])
+        dim = data.shape[1]
+        if len(columns) not in (1, 2) or len({*columns}) != len(columns) or not all(0 <= j < dim for j in columns):
+            raise ValueError(f"columns is {tuple(columns)}; pass one or two different numbers from 0 to {dim - 1}")
         low, high = data.min(axis=0), data.max(axis=0)
         reach = margin * (high - low)
         axes = tuple(np.linspace(low[j] - reach[j], high[j] + reach[j], size) for j in columns)
@@ -175,22 +247,17 @@ def witness_bands(
     how = Resampling.of("auto", check_n_resamples(n_resamples, LEAST_DRAWS), rng)
     listed = permutations_of(subject.sizes, how)
     scale = _null_deviation(subject, places)
-    values, maxima = _largest(_values(subject, places, listed), scale)
+    observed: list[Array] = []
+    largest = []
+    for batch in _values(subject, places, listed):
+        observed = observed or [batch[:, 0]]
+        largest.append(_relative(batch, scale[:, None]).max(axis=0))
+    values, maxima = observed[0], np.concatenate(largest)
     ascending = np.sort(maxima)
     below = np.searchsorted(ascending, _relative(values, scale) * (1.0 - _ROUNDING) - _ROUNDING)
     critical = ascending[int(np.ceil(level * len(maxima) - _ROUNDING)) - 1]
     adjusted = 1.0 - below / len(maxima)
     return WitnessBands(places, values, critical * scale, adjusted, level, len(maxima) - 1, subject.kernel)
-
-
-def _largest(batches: Iterable[Array], scale: Array) -> tuple[Array, Array]:
-    """Return the observed values, and the largest relative one of every permutation."""
-    observed: list[Array] = []
-    maxima = []
-    for batch in batches:
-        observed = observed or [batch[:, 0]]
-        maxima.append(_relative(batch, scale[:, None]).max(axis=0))
-    return observed[0], np.concatenate(maxima)
 
 
 def _relative(values: Array, scale: Array) -> Array:
@@ -226,6 +293,28 @@ def check_level(level: float) -> None:
         raise ValueError(f"level is {level!r}; pass a number between 0 and 1, such as 0.95")
 
 
-def _check_columns(columns: Sequence[int], dim: int) -> None:
-    if len(columns) not in (1, 2) or len(set(columns)) != len(columns) or not all(0 <= j < dim for j in columns):
-        raise ValueError(f"columns is {tuple(columns)}; pass one or two different numbers from 0 to {dim - 1}")
+def means_of(question: TwoSamples, subject: SampleSubject) -> tuple[Embedding, Embedding]:
+    """Return the means of two samples in the space of one kernel: those that the test compared.
+
+    What the test found in the pooled rows, a bandwidth, a noise or λ, is taken from there; what it finds in each sample
+    is found in each. A test of many kernels, or of a function, has plain means under the kernel that explains it.
+    """
+    found = next(iter(question.asked.found), None) if question.asked is not None else None
+    tables = [subject.pooled[part] for part in subject.parts]
+    if found is None:
+        means = [embed(points, subject.kernel, plan=subject.plan) for points in tables]
+    else:
+        means = [_mean(points, found, subject.plan) for points in tables]
+    first, second = (replace(mean, names=question.names) for mean in means)
+    return first, second
+
+
+def _mean(points: Array, found: KernelMean, plan: Plan) -> Embedding:
+    """Return the mean of a sample by an estimator whose parameters were found, or are to be found in the sample."""
+    if hasattr(found, "contraction_"):  # fitted to the pooled rows; with the shift of either sample to its own center
+        center, scale = points.mean(axis=0), 1.0 if found.strength_ is None else 1.0 / (1.0 + found.strength_)
+        drawn = center + found.contraction_ * (points - center)
+        return scale * embed(drawn, found.kernel_, noise=found.noise_, plan=plan)
+    if is_plain(found) and isinstance(found.noise, Noise):
+        return embed(points, found.kernel, noise=found.noise, plan=plan)  # type: ignore[arg-type]  # it was resolved
+    return refitted(found, found.kernel)(points)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from ...core.array import Array, IntArray
 from ..adaptive.candidates import UNIT_ROWS
 from ..adaptive.members import LINEAR, MEDIAN, QUADRATIC, QUARTER, Member
 from ..adaptive.views import View, Views, ViewSource, available, columns_at
-from ..coordinates import Coordinates
+from ..low_rank import Coordinates
 
 _MEMBERS = (
     Member("data", LINEAR),

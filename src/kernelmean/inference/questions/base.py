@@ -21,15 +21,25 @@ from ...core.frozen import copied_elsewhere
 from ...plan.plan import serial_blas
 from ...tables import limits
 from ..adaptive.candidates import Evaluated, candidates
-from ..adaptive.many_kernels import Adaptive
+from ..adaptive.many_kernels import Adaptive, combined
 from ..designs.design import Design
 from ..engine import permutation_null
-from ..kernel_choice import ESTIMATORS, Chosen, choose_kernel, median_rows, representative_rows
 from ..null import Null
 from ..problem import Problem
-from ..request import ONE_KERNEL, Estimators, Known, check_fit_on
+from ..request import (
+    ESTIMATORS,
+    ONE_KERNEL,
+    Chosen,
+    Estimators,
+    Known,
+    check_fit_on,
+    choose_kernel,
+    median_rows,
+    representative_rows,
+)
 from ..resampling_options import Resampling
 from ..result import TestResult
+from ..samples import alone
 from ..statistics import Statistic, StatisticForm
 
 Tables = tuple[Array, ...]
@@ -205,7 +215,7 @@ class Question(ABC):
     ) -> tuple[Any, list[Chosen]]:
         """Return the null of the kernels that estimators find, and these."""
         chosen = self.chosen(tables, estimators, how.rng)
-        return self.over(tables, [_alone(own.kernel for own in chosen)], statistic, how), chosen
+        return self.over(tables, [alone(own.kernel for own in chosen)], statistic, how), chosen
 
     def chosen(self, tables: Tables, estimators: Sequence[Any], rng: np.random.Generator) -> list[Chosen]:
         """Return the kernel of every table, found from its own rows."""
@@ -249,8 +259,8 @@ class Question(ABC):
         return PendingResult(
             null,
             method=self.methods[0],
-            kernel=_alone(own.kernel for own in chosen),
-            noise=_alone(own.noise for own in chosen),
+            kernel=alone(own.kernel for own in chosen),
+            noise=alone(own.noise for own in chosen),
             sizes=self.sizes,
             notes=tuple(note for own in chosen for note in own.notes) + self.notes + (ONE_KERNEL,) * many_rows,
             asked=asked.settled(own.estimator for own in chosen),
@@ -259,7 +269,8 @@ class Question(ABC):
     def _adaptive(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> TestResult:
         """Run all members under the same permutations, and combine them."""
         samples = tuple(map(as_host, self.compared))
-        outcome = self.evaluated(adaptive, statistic, how).combined(adaptive.combination, samples)
+        null, members, counts = self.evaluated(adaptive, statistic, how)
+        outcome = combined(null, adaptive.combination, members, counts, samples)
         return TestResult(method=self.methods[1], sizes=self.sizes, notes=self.notes, **outcome)
 
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
@@ -283,7 +294,39 @@ class Question(ABC):
         return None
 
 
-def _alone(parts: Any) -> Any:
-    """Return what holds for the only side as it is, and for several sides as a tuple."""
-    found = tuple(parts)
-    return found[0] if len(found) == 1 else found
+class OfMany(Question):
+    """Several samples, or several variables: a question of which two are another question, which explains them."""
+
+    noun: ClassVar[str]
+    """What there are several of."""
+    two: ClassVar[str]
+    """What to do with two of them at a time, in words."""
+    test: ClassVar[str]
+    """The name of the test of two."""
+
+    @property
+    @abstractmethod
+    def members(self) -> int:
+        """Return how many there are."""
+
+    @abstractmethod
+    def of_both(self) -> Question:
+        """Return the question of two as such."""
+
+    def explained(self) -> Question:
+        """Return the question of two; explanations know no more of them."""
+        if self.members == 2:
+            return self.of_both()
+        raise ValueError(
+            f"explanations are of two {self.noun}, and this test had {self.members}; ask the test of two of them, such "
+            f"as {self.test}(X, Y).effect_size()"
+        )
+
+    @classmethod
+    def refuse(cls, design: Design) -> None:
+        """Raise where a design says something, which is of two samples or of pairs."""
+        if design.paired or design.says_more:
+            raise ValueError(
+                f"{design!r} is for two samples or for pairs; leave design= out, or {cls.two} at a time, "
+                f"{cls.test}(X, Y, design=...), and adjust the p-values by Holm's method"
+            )

@@ -8,16 +8,14 @@ from typing import Any, Self, final
 from ...core.array import Array
 from ...core.points import Names
 from ...core.table import as_table
-from ..adaptive.candidates import Evaluated
-from ..adaptive.joint import joint_candidates
+from ..adaptive.candidates import Evaluated, joint_candidates
 from ..adaptive.many_kernels import Adaptive
 from ..designs.design import Design
 from ..designs.joint import ManyVariables
 from ..resampling_options import Resampling
 from ..samples import names_of
 from ..statistics import StatisticForm
-from .base import Tables
-from .many import OfMany
+from .base import OfMany, Tables
 from .pairs import Pairs, notes_of_variables
 
 

@@ -12,8 +12,7 @@ from ...core.points import Names
 from ..designs.design import Design
 from ..designs.k_sample import ManySamples
 from ..samples import matched, names_of
-from .base import Tables
-from .many import OfMany
+from .base import OfMany, Tables
 from .two_samples import TwoSamples, notes_of_samples
 
 

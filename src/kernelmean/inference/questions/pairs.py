@@ -13,13 +13,11 @@ from ..designs.design import Design
 from ..designs.independence import PairDesign, pair_design
 from ..designs.wild_bootstrap import WildPairs
 from ..estimated.hsic import pair_estimator
-from ..kernel_choice import HSIC_ESTIMATORS, Chosen
 from ..problem import KernelPair, Problem, distinct_side
-from ..request import Estimators, Known
+from ..request import HSIC_ESTIMATORS, Chosen, Estimators, Known
 from ..resampling_options import Resampling
-from ..samples import named_variables
+from ..samples import named_variables, units_notes
 from ..statistics import HSIC, Statistic, StatisticForm
-from ..units import each_notes
 from .base import Question, Tables
 
 
@@ -108,5 +106,5 @@ def hsic_problem(variables: Tables, kernels: Sequence[KernelPair], statistic: St
 
 def notes_of_variables(variables: Sequence[Array], names: Sequence[Names], *, adaptive: bool) -> tuple[str, ...]:
     """Return what to tell of the spreads of the columns of every variable, whose names were taken off."""
-    named = zip(variables, names, strict=True)
-    return each_notes([rows if own is None else Table(rows, own) for rows, own in named], adaptive=adaptive)
+    tables = [rows if own is None else Table(rows, own) for rows, own in zip(variables, names, strict=True)]
+    return tuple(note for table in tables for note in units_notes(table, study="dependence", adaptive=adaptive))

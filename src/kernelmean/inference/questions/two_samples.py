@@ -20,13 +20,11 @@ from ..designs.two_sample import TwoSampleDesign, two_sample_design
 from ..designs.wild_bootstrap import WildSamples
 from ..engine import automatic
 from ..estimated.mmd import EstimatedMMD
-from ..kernel_choice import ESTIMATORS, MMD_ESTIMATORS, Chosen
 from ..problem import KernelSide, LabelSide, Problem
-from ..request import Estimators, Known, two_sample_estimator
+from ..request import ESTIMATORS, MMD_ESTIMATORS, Chosen, Estimators, Known, two_sample_estimator
 from ..resampling_options import Resampling, Shape
-from ..samples import in_fixed_order, named_samples
+from ..samples import in_fixed_order, named_samples, units_notes
 from ..statistics import MMD, Statistic, StatisticForm
-from ..units import units_notes
 from .base import Question, Tables
 
 _LISTS = "exact", "gemm", "low-rank"

@@ -6,14 +6,14 @@ The work of many is tiles: which there are, what one is worth, how they add up. 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations_with_replacement
-from typing import Any, TypeVar
+from typing import Any, TypeVar, final
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import Array, as_host, joined, namespace
 from ..permutations import Permutations
 from ..problem import Problem, Side, Tiles
 from ..resampling_options import Resources, Shape
@@ -62,6 +62,33 @@ class RandomList(Scheme):
 def upper_tiles(rows: list[slice]) -> list[tuple[slice, slice]]:
     """Return the pairs (I, J), I ≤ J, of slices of rows, which cover a symmetric matrix."""
     return list(combinations_with_replacement(rows, 2))
+
+
+def stacked(arrays: Sequence[Any]) -> Any:
+    """Return arrays of one library one above the other."""
+    return namespace(arrays[0]).stack(arrays)
+
+
+@final
+class RowSums:
+    """Row sums of symmetric matrices over the same n rows, from tiles of one half of them; on a device they stay."""
+
+    def __init__(self) -> None:
+        self._parts: dict[int, Any] = {}
+
+    def add(self, tile: Tile, rows: Any, columns: Any) -> None:
+        """Add the sums of a tile over its rows and over its columns, shape (count, rows) and (count, columns)."""
+        first, second = tile[0].start, tile[1].start
+        self._parts[first] = self._parts.get(first, 0.0) + rows
+        if first != second:
+            self._parts[second] = self._parts.get(second, 0.0) + columns
+
+    def whole(self, count: int, n: int) -> Array:
+        """Return the sums of all rows, shape (count, n), 0 where no tile was added."""
+        sums = np.zeros((count, n))
+        places = [np.arange(start, start + part.shape[1]) for start, part in self._parts.items()]
+        sums[:, np.concatenate(places)] = as_host(joined([part.T for part in self._parts.values()])).T
+        return sums
 
 
 def shifted_tile(tiles: Tiles, side: Side, tile: tuple[slice, slice]) -> Array:

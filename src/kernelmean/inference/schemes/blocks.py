@@ -7,19 +7,21 @@ itself, so unequal samples are right (Domingo-Enrich, Dwivedi & Mackey 2025 trea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import final
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, slices
+from ...core.array import Array, IntArray, as_host, joined, namespace, slices, total
 from ..permutations import RandomPermutations
 from ..problem import Problem
 from ..resampling_options import Resources, Shape, point_bytes
 from ..statistics import RemovedMeans, Sums
 from .base import Tile, TiledScheme, Tiling, Total, upper_tiles
-from .device import bin_sums
+from .device import tile_side
 
 _BINS = 512
 _LEAST_BINS = 64
@@ -86,22 +88,25 @@ class BinTiling(Tiling):
     permutations: IntArray
     """The observed arrangement first, shape (P, movable bins)."""
 
-    @property
-    def _groups(self) -> list[slice]:
-        """The bins of every row of tiles."""
-        return slices(len(self.bins.sizes), max(1, _TILE // int(np.diff(self.bins.edges).max())))
+    size: int = _TILE
+    """How many rows a tile has at most, unless one bin has more."""
 
     def tiles(self) -> list[Tile]:
-        """Return pairs of groups of bins."""
-        return upper_tiles(self._groups)
+        """Return pairs of groups of bins of one size each."""
+        sizes = np.diff(self.bins.edges)
+        changes = [0, *(np.flatnonzero(np.diff(sizes)) + 1).tolist(), len(sizes)]
+        runs = (slices(stop, max(1, self.size // int(sizes[start])), start=start) for start, stop in pairwise(changes))
+        return upper_tiles([group for run in runs for group in run])
 
-    def evaluator(self) -> Callable[[Tile], list[Array]]:
+    def evaluator(self) -> Callable[[Tile], list[Any]]:
         """Prepare the sums over the bins of a tile."""
-        edges, starts = self.bins.edges, self.bins.edges[:-1]
-        left, tiles, right = self.problem.left.unshifted().separated()
+        edges, starts, side = self.bins.edges.tolist(), self.bins.edges[:-1], self.problem.left.unshifted()
+        left, tiles, right = (None, side.tiles(), None) if side.on_device else side.separated()
 
-        def add_up(tile: Tile) -> list[Array]:
+        def add_up(tile: Tile) -> list[Any]:
             rows, columns = (slice(edges[group.start], edges[group.stop]) for group in tile)
+            if left is None or right is None:
+                return [_per_bin(gram, *(group.stop - group.start for group in tile)) for gram in tiles(rows, columns)]
             i, j = (starts[group] - starts[group.start] for group in tile)
             return [
                 np.add.reduceat(a[:, None] * _row_sums(gram, b, j), i, axis=0)
@@ -110,11 +115,11 @@ class BinTiling(Tiling):
 
         return add_up
 
-    def total(self, parts: Iterable[tuple[Tile, list[Array]]]) -> Total:
+    def total(self, parts: Iterable[tuple[Tile, list[Any]]]) -> Total:
         """Put the sums of the tiles where they belong, and mirror them."""
         count = len(self.bins.sizes)
         sums = np.zeros((self.problem.left.count, count, count))
-        for (i, j), found in parts:
+        for (i, j), found in _copied(list(parts)) if self.problem.left.on_device else parts:
             for k, part in enumerate(found):
                 sums[k, i, j] = part
                 sums[k, j, i] = part.T
@@ -149,9 +154,10 @@ class Blocks(TiledScheme):
         bins = RowBins.draw(problem.labels, rng)
         permutations = np.concatenate(list(RandomPermutations(bins.movable, n_resamples + 1, rng).batches(1024)))
         tiling = BinTiling(problem.shuffled(bins.order), bins, permutations)
-        if problem.left.on_device:
-            return tiling.sums((bin_sums(tiling.problem.left.unshifted(), bins.edges, resources),))
-        return tiling
+        if not problem.left.on_device:
+            return tiling
+        tiling = replace(tiling, size=tile_side(problem.left, resources))
+        return tiling.sums(tiling.part(tiling.tiles()))
 
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count the prepared points, the bin sums, the labels of the bins and the tiles."""
@@ -167,6 +173,21 @@ class Blocks(TiledScheme):
         if shape.n > _MOST_BINS * bin_size(shape.first, shape.n - shape.first):
             return f"with {shape.first} rows against {shape.n - shape.first} it needs too many bins; use 'cyclic'"
         return None
+
+
+def _per_bin(tile: Any, rows: int, columns: int) -> Any:
+    """Return the sums of a tile of another library over so many bins of equal size, in float64."""
+    xp = namespace(tile)
+    across = total(xp.reshape(tile, (tile.shape[0], columns, -1)), axis=2)
+    return total(xp.reshape(across, (rows, -1, columns)), axis=1)
+
+
+def _copied(parts: list[tuple[Tile, list[Any]]]) -> list[tuple[Tile, list[Array]]]:
+    """Return what tiles of another library add up to on the host, copied at once."""
+    flat = as_host(joined([namespace(own).reshape(own, (-1,)) for _, found in parts for own in found]))
+    ends = np.cumsum([math.prod(own.shape) for _, found in parts for own in found])
+    copies = iter(np.split(flat, ends[:-1]))
+    return [(tile, [next(copies).reshape(own.shape) for own in found]) for tile, found in parts]
 
 
 def _row_sums(tile: Array, weights: Array, starts: IntArray) -> Array:

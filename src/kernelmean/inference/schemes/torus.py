@@ -17,10 +17,9 @@ from ..permutation_groups import Torus, torus_length
 from ..problem import Problem
 from ..resampling_options import Resources, Shape, point_bytes
 from ..statistics import Sums
-from .base import Scheme, in_order, shifted_tile, upper_tiles
+from .base import RowSums, Scheme, Tile, in_order, shifted_tile, upper_tiles
 
 _LEAST_ROWS = 8
-Tile = tuple[slice, slice]
 
 
 @final
@@ -35,16 +34,17 @@ class TwoHalves(Scheme):
         group = Torus.draw(problem.n, n_resamples + 1, rng)
         problem = problem.shuffled(group.shuffle)
         total = _Total.empty(len(problem.pairs), group)
-        rows = np.zeros((problem.left.count, problem.n)), np.zeros((problem.right.count, problem.n))
+        rows = RowSums(), RowSums()
         places = [*group.blocks, *([group.rest] if group.rest.start < problem.n else [])]
         tiles = upper_tiles(places)
         for tile, part in zip(tiles, in_order(_Correlation(problem, group), tiles, resources.n_jobs), strict=True):
             total.add(tile, part.values)
-            for margin, (row_sums, column_sums) in zip(rows, part.margins, strict=True):
-                margin[:, tile[0]] += row_sums
-                if tile[0] != tile[1]:
-                    margin[:, tile[1]] += column_sums
-        return group.centered(problem, total.everything(), rows)
+            for own, margins in zip(rows, part.margins, strict=True):
+                own.add(tile, *margins)
+        left, right = (
+            own.whole(side.count, side.n) for own, side in zip(rows, (problem.left, problem.right), strict=True)
+        )
+        return group.centered(problem, total.everything(), (left, right))
 
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count the tiles and transforms of every thread, the sums, and the prepared points of every coset."""

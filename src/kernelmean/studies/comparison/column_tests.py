@@ -10,13 +10,13 @@ import numpy as np
 
 from ...core.array import Array
 from ...estimators import KernelMean
+from ...inference.adaptive.columns import AS_IT_IS
 from ...inference.adaptive.many_kernels import Adaptive, combined
 from ...inference.adaptive.members import EIGHTH, LINEAR, Member
-from ...inference.adaptive.units import AS_IT_IS
 from ...inference.adaptive.views import Views, ViewSource
 from ...inference.bins.columns import Columns
 from ...inference.bins.two_samples import Bins, binned_null
-from ...inference.kernel_choice import base_kernel, choose_kernel, representative_rows
+from ...inference.request import base_kernel, choose_kernel, representative_rows
 from ...inference.resampling_options import Resampling
 from ...kernels import Kernel
 from ...tables.columns.column_codings import Categories, Coding

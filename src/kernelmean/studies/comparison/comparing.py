@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from ...core.array import SILENT, Progress, RngLike
 from ...inference.adaptive.many_kernels import NAMED
-from ...inference.kernel_choice import ESTIMATORS as PLAIN
+from ...inference.request import ESTIMATORS as PLAIN
 from ...plan.plan import Plan, RemotePlan, check_plan
 from ...tables import limits
 from ...tables.batchwise import asked_for, is_long, measured, readable

@@ -14,9 +14,8 @@ from ...core.array import Array, as_rng
 from ...core.option_names import written
 from ...core.words import count, listed
 from ...inference import Resampling, TestResult, TwoSamples, mmd_test
-from ...inference.adaptive.combination import check_renamed
-from ...inference.adaptive.many_kernels import NAMED
-from ...inference.kernel_choice import MMD_ESTIMATORS as ESTIMATORS
+from ...inference.adaptive.many_kernels import NAMED, check_renamed
+from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
 from ...kernels import Gaussian
 from ...kernels.bandwidth import Bandwidth, bandwidth_from
 from ...tables import limits

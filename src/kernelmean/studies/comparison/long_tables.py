@@ -17,8 +17,8 @@ from ...core.option_names import written
 from ...core.table import Frame
 from ...core.words import count, listed
 from ...inference import TestResult, TwoSamples
+from ...inference.adaptive.columns import row_order
 from ...inference.adaptive.many_kernels import NAMED
-from ...inference.adaptive.row_order import row_order
 from ...inference.adaptive.views import ViewSource
 from ...inference.bins.checkpoint import Checkpoint
 from ...inference.bins.columns import Columns
@@ -28,7 +28,7 @@ from ...inference.bins.sample_sums import SampleSums, TwoSums
 from ...inference.bins.two_samples import Bins, binned_null
 from ...inference.designs.design import Design
 from ...inference.digest import RowDigest
-from ...inference.kernel_choice import ESTIMATORS as PLAIN
+from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
 from ...inference.resampling_options import Resampling

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...inference.multiple import holm
+from ...inference.null import holm
 from ...noise import Noise, Normal
 from ...tables.columns import ColumnSummary
 from ...tables.columns.column_codings import Coding, Numbers

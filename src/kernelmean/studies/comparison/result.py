@@ -14,7 +14,7 @@ from ...core.option_names import written
 from ...core.words import count, listed
 from ...inference import TestResult
 from ...inference.base_result import JointTest, Result
-from ...inference.kernel_choice import ESTIMATORS
+from ...inference.request import ESTIMATORS
 from ...inference.wording import beside, titles
 from ...report.description import Description, Grid
 from ...report.numbers import number_range, signed

@@ -22,8 +22,8 @@ from ...inference.bins.request import seed_of
 from ...inference.bins.stripes import Stripes
 from ...inference.designs.design import Design
 from ...inference.engine import check_memory
-from ...inference.kernel_choice import ESTIMATORS as PLAIN
-from ...inference.multiple import holm
+from ...inference.null import holm
+from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
 from ...inference.resampling_options import resources_of

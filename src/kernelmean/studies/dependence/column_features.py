@@ -11,15 +11,14 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...estimators import KernelMean
+from ...inference.adaptive.columns import AS_IT_IS, row_order
 from ...inference.adaptive.many_kernels import Adaptive
 from ...inference.adaptive.members import ENERGY, LINEAR, MEDIAN, Member, PairMember
-from ...inference.adaptive.row_order import row_order
-from ...inference.adaptive.units import AS_IT_IS
 from ...inference.adaptive.views import Views, ViewSource
 from ...inference.bins.columns import Columns, OwnColumns
 from ...inference.bins.pairs import BlockPair
-from ...inference.coordinates import Coordinates
-from ...inference.kernel_choice import base_kernel, choose_kernel, representative_rows
+from ...inference.low_rank import Coordinates
+from ...inference.request import base_kernel, choose_kernel, representative_rows
 from ...kernels import Kernel
 from ...tables.columns.column_codings import Categories, Coding
 from ..comparison.column_tests import UNIT_ROWS, category_weights

@@ -14,8 +14,8 @@ import numpy as np
 from ...core.array import SILENT, Progress, RngLike, as_rng
 from ...core.words import count
 from ...inference import TestResult, hsic_test
-from ...inference.kernel_choice import HSIC_ESTIMATORS
-from ...inference.multiple import holm
+from ...inference.null import holm
+from ...inference.request import HSIC_ESTIMATORS
 from ...inference.resampling_options import resources_of
 from ...plan.plan import Plan
 from ...tables.batchwise import readable

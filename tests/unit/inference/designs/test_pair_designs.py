@@ -101,9 +101,9 @@ def test_factors_dense_matrices_and_tiles_agree(monkeypatch):
     X, Y = draw(1200)
     options = {"groups": np.arange(1200) % 3, "n_resamples": 9, "rng": 0, "kernel": Gaussian(8.0)}
     factors = hsic_test(X, Y, **packed(**options))
-    monkeypatch.setattr("kernelmean.inference.designs.stratified_hsic.FACTORS_FROM", 10**9)
+    monkeypatch.setattr("kernelmean.inference.designs.independence.FACTORS_FROM", 10**9)
     dense = hsic_test(X, Y, **packed(**options))
-    monkeypatch.setattr("kernelmean.inference.designs.stratified_hsic.DENSE_LIMIT", 10)
+    monkeypatch.setattr("kernelmean.inference.designs.independence.DENSE_LIMIT", 10)
     for jobs in (1, 2):
         tiles = hsic_test(X, Y, **packed(threads=jobs, **options))
         for other in (factors, tiles):
