@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..core.option_names import command_line
+from ..core.words import command_line
 from . import changes, compare, density, dependence, estimate, info, monitor
 from .errors import PACKAGES, Stopped, guarded
 

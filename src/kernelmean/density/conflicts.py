@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import signature
 from typing import Any
 
-from ..core.conflicts import refuse
+from ..core.words import refuse
 
 
 def check_conflicts(model: Any) -> None:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..core.array import Array
-from ..core.conflicts import refuse
 from ..core.validate import check_positive
+from ..core.words import refuse
 from ..embedding.score import Criterion
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel, Stationary

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from ..core.array import RngLike
-from ..core.conflicts import is_passed
-from ..core.option_names import written
+from ..core.words import is_passed, written
 from ..estimators import KME, KernelMean
 from ..estimators import NAMED as ESTIMATORS_BY_NAME
 from ..estimators.options import KernelLike

@@ -21,7 +21,7 @@ from ..embedding.embedding import Embedding
 from ..inference.base_result import Result
 from ..kernels import Gaussian
 from ..report.description import Description, Grid
-from ..report.page import Document
+from ..report.html import Document
 from .numbers import Needs
 
 if TYPE_CHECKING:

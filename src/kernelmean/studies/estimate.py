@@ -11,7 +11,7 @@ import numpy as np
 from ..core.array import SILENT, Array, Progress
 from ..core.frozen import Frozen
 from ..core.table import Table
-from ..core.words import listed
+from ..core.words import listed, number_range
 from ..embedding.embedding import Embedding
 from ..embedding.parts import PointPart
 from ..estimators import NAMED, KernelMean
@@ -22,7 +22,6 @@ from ..kernels import Gaussian
 from ..kernels.bandwidth import Bandwidth, bandwidth_from
 from ..noise import Dirac, Noise, Normal
 from ..report.description import Description, Grid
-from ..report.numbers import number_range
 from .numbers import Needs
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from scipy.special import gammaincc
 from scipy.stats import rankdata
 
 from ...core.array import Array
-from ...core.option_names import written
+from ...core.words import written
 from ..multiple import standardized
 
 LEAST_SKEWNESS = 0.05

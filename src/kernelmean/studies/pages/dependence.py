@@ -9,15 +9,13 @@ import numpy as np
 
 from ...core.array import IntArray
 from ...core.table import Frame
-from ...core.words import count
+from ...core.words import count, signed
 from ...inference.null_page import made_by, null_section
 from ...inference.wording import brief
 from ...report import Chart, Document, Panel, Points, Section
 from ...report.marginals import marginal
-from ...report.numbers import signed
 from ..plots.dependence import heat_map
-from .cells import Axis, names_of
-from .parts import caveats
+from .parts import Axis, caveats, names_of
 
 if TYPE_CHECKING:
     from ..dependence import Dependence, PairDependence

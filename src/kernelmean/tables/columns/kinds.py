@@ -11,10 +11,8 @@ import numpy as np
 from ...core.array import Array
 from ...core.cell_formats import is_number
 from ...core.cells import Cells, label, missing_cells, shared
-from ...core.option_names import written
-from ...core.remedies import leave_out
 from ...core.table import Frame
-from ...core.words import listed
+from ...core.words import leave_out, listed, written
 from .texts import TextCells, mend, refusal
 
 Kind: TypeAlias = Literal["numeric", "boolean", "categorical", "ordinal", "datetime", "duration"]
