@@ -268,11 +268,8 @@ def write_markdown(page: Document, path: Path) -> list[str]:
     return [figure.name for figure in figures]
 
 
-def write_picture(figure: Any, path: str) -> None:
-    """Write a matplotlib figure, or that of axes, in the format that the ending names."""
-    stream = io.BytesIO()
-    pictures.write(getattr(figure, "figure", figure), stream, Path(path).suffix.lower())
-    write_file(path, stream.getvalue())
+write_picture = pictures.save
+"""Writes a matplotlib figure, or that of axes, in the format that the ending names."""
 
 
 def plain(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -119,7 +119,12 @@ def number_format(cells: Iterable[str]) -> Form | None:
     if marks and not signs and len(units) == 1:
         unit = {"unit": next(iter(units))} if units != {""} else {}
         return Form(what, found, tuple({**unit, **each} for each in marks))
-    return Form(what, found, (), _mend(units, signs))
+    mend = "write all of them in one way, such as 1234.5"
+    if signs:
+        mend = "write negative numbers with a - in front, such as -1234.5"
+    elif len(units) > 1:
+        mend = "write all of them as plain numbers in one unit, such as 1234.5"
+    return Form(what, found, (), mend)
 
 
 def is_bare(form: Form) -> bool:
@@ -196,14 +201,6 @@ def _words(units: set[str], signs: frozenset[str], marks: tuple[Mapping[str, str
     return "numbers with " + (" and ".join(parts) if len(parts) < 3 else ", ".join(parts))
 
 
-def _mend(units: set[str], signs: frozenset[str]) -> str:
-    if signs:
-        return "write negative numbers with a - in front, such as -1234.5"
-    if len(units) > 1:
-        return "write all of them as plain numbers in one unit, such as 1234.5"
-    return "write all of them in one way, such as 1234.5"
-
-
 _POINT = re.compile(r"[+-]?\d*\.\d+")
 _MOST_ABSENT, _LONGEST = 3, 20
 
@@ -264,19 +261,14 @@ def date_format(cells: Iterable[str]) -> Form | None:
     for find, form in _FORMS.items():
         found = tuple(cell for cell, text in texts.items() if find(text))
         if 2 * len(found) > len(texts):
-            if len(found) == len(texts) and _is_iso([texts[cell] for cell in found]):
+            zones = {
+                bool(_ZONE.search(text)) for text in texts.values()
+            }  # which readers know in all of them or in none
+            is_iso = all(_ISO.fullmatch(text) and not text.endswith("GMT") for text in texts.values())
+            if is_iso and len(found) == len(texts) and len(zones) == 1:
                 return Form("dates", found, ({"dates": "ymd"},), "", "to_datetime")
             return form(cells=found)
     return None
-
-
-def _is_iso(texts: Sequence[str]) -> bool:
-    """Whether all dates are of ISO, with a zone that readers know in all of them or in none."""
-    return (
-        all(map(_ISO.fullmatch, texts))
-        and len({bool(_ZONE.search(text)) for text in texts}) == 1
-        and (not any(text.endswith("GMT") for text in texts))
-    )
 
 
 def _orders(text: str) -> tuple[Order, ...]:

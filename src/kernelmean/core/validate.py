@@ -75,19 +75,15 @@ def _sparse(data: Any) -> tuple[str, str] | None:
         return f"a sparse tensor ({data.layout})", "{name}.to_dense()"
     if home == "sparse":
         return f"a sparse array ({type(data).__name__})", "{name}.todense()"
-    return _sparse_columns(data) if home == "pandas" else None
-
-
-def _sparse_columns(data: Any) -> tuple[str, str] | None:
-    """Return what is sparse in a table or Series of pandas; tables of both kinds are made dense column by column."""
+    if home != "pandas":
+        return None
     types = data.dtypes.items() if data.ndim == 2 else [(None, getattr(data, "dtype", None))]
     sparse = [column for column, dtype in types if type(dtype).__name__ == "SparseDtype"]
-    if not sparse:
-        return None
-    if data.ndim == 2 and len(sparse) < data.shape[1]:
+    if sparse and data.ndim == 2 and len(sparse) < data.shape[1]:  # some columns only
         dense = f"{{name}}.assign(**{{{{c: {{name}}[c].sparse.to_dense() for c in {sparse!r}}}}})"
         return "a pandas table with sparse columns", dense
-    return "a sparse pandas table" if data.ndim == 2 else "a sparse pandas Series", "{name}.sparse.to_dense()"
+    what = "a sparse pandas table" if data.ndim == 2 else "a sparse pandas Series"
+    return (what, "{name}.sparse.to_dense()") if sparse else None
 
 
 # -- arrays and numbers ------------------------------------------------------------------------------------------------

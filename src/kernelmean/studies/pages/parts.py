@@ -11,6 +11,7 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...core.cells import label, missing_cells
 from ...core.table import Frame
+from ...core.words import cut, signed
 from ...report import Section
 from ...tables.columns.column_codings import ABSENT, Coding, Numbers
 from ...tables.columns.kinds import as_labels
@@ -72,10 +73,6 @@ def names_of(frame: Frame, name: str) -> Any:
     return np.where(missing_cells(labels), ABSENT, labels)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
 def written(frame: Frame, name: str, rows: IntArray) -> list[str]:
     """Return some cells as text.
 
@@ -88,7 +85,7 @@ def written(frame: Frame, name: str, rows: IntArray) -> list[str]:
     """
     cells, declared = frame[name][rows], frame.declared.get(name)
     if cells.dtype == np.float64:
-        texts = [f"{cell:.6g}".replace("-", "−") for cell in cells.tolist()]
+        texts = [signed(cell, ".6g") for cell in cells.tolist()]
         if declared is not None and declared.kind == "boolean":
             texts = [str(bool(cell)) for cell in cells.tolist()]
     elif cells.dtype.kind in "mM":
@@ -96,7 +93,7 @@ def written(frame: Frame, name: str, rows: IntArray) -> list[str]:
             str(cell).partition(".")[0].removesuffix("T00:00:00") for cell in cells.astype(f"{cells.dtype.kind}8[s]")
         ]
     else:
-        texts = [_cut(label(cell) or "") for cell in cells]
+        texts = [cut(label(cell) or "", _LONGEST) for cell in cells]
     return [ABSENT if gone else text for text, gone in zip(texts, missing_cells(cells), strict=True)]
 
 

@@ -230,15 +230,14 @@ def spectrum_damping(estimator: KernelMean, columns: Sequence[str] = (), *, ax: 
 
 def _damping_panel(found: Damping) -> Panel:
     x = tuple(found.places.tolist())
-    curves = tuple(
-        Curve(_named(name, found), x, tuple(factors.tolist()))
-        for name, factors in zip(found.names, found.factors, strict=True)
-    )
-    seen = (Strip("what the kernel sees", x, (0.0,) * len(x), tuple(found.weights.tolist()), quiet=True),)
     of_sample = found.axis == "eigenvalue"
+    label = f"frequency × {'bandwidth, ω θ' if found.unit == 'bandwidth' else 'standard deviation of the column'}"
+    names = found.names if of_sample or len(found.names) > 1 else ("every column",)
+    curves = tuple(Curve(name, x, tuple(own.tolist())) for name, own in zip(names, found.factors, strict=True))
+    seen = (Strip("what the kernel sees", x, (0.0,) * len(x), tuple(found.weights.tolist()), quiet=True),)
     return Panel(
         "",
-        _damping_label(found),
+        "eigenvalue of the Gram matrix" if of_sample else label,
         "factor",
         curves,
         x_log=of_sample,
@@ -256,18 +255,6 @@ def _eigenvalues(found: Damping) -> Points:
     factors = np.interp(np.log(values), np.log(found.places), found.factors[0])
     label = f"{len(kept)} of {len(found.eigenvalues)} eigenvalues of the sample"
     return Points(label, tuple(values.tolist()), tuple(factors.tolist()))
-
-
-def _named(name: str, found: Damping) -> str:
-    if found.axis == "eigenvalue":
-        return name
-    return name if len(found.names) > 1 else "every column"
-
-
-def _damping_label(found: Damping) -> str:
-    if found.axis == "eigenvalue":
-        return "eigenvalue of the Gram matrix"
-    return "frequency × bandwidth, ω θ" if found.unit == "bandwidth" else "frequency × standard deviation of the column"
 
 
 def _damping_words(found: Damping) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core.array import Array, RngLike
-from ...core.table import Table, as_table
+from ...core.table import as_table
 from ...core.words import listed, rounded
 from ...inference.explain import SampleSubject, WitnessBands, witness_bands
 from ...inference.samples import matched
@@ -185,7 +185,9 @@ def witness_map(
     pictures.matplotlib()
     tables = matched(X, Y)
     chosen = tuple(columns) or tables[0].names[:2]
-    samples = [_two(table, chosen) for table in tables]
+    if len(chosen) != 2 or len(set(chosen)) != 2 or any(name not in tables[0].names for name in chosen):
+        raise ValueError(f"columns is {chosen}; pass two different names of {listed(tables[0].names)}")
+    samples = [table.values[:, [table.names.index(name) for name in chosen]] for table in tables]
     across, up = grids(np.concatenate(samples), _GRID_OF_MAP)
     points = np.stack([part.ravel() for part in np.meshgrid(across, up)], axis=1)
     bands = witness_bands(SampleSubject.gaussian(samples[0], samples[1]), points, rng=rng)
@@ -212,13 +214,6 @@ def _rows(values: Array) -> tuple[tuple[float, ...], ...]:
 def _points(name: str, sample: Array) -> Points:
     x, y = some(sample, _POINTS_OF_MAP).T
     return Points(name, tuple(x.tolist()), tuple(y.tolist()))
-
-
-def _two(table: Table, columns: Sequence[str]) -> Array:
-    """Return two columns of a table, shape (n, 2)."""
-    if len(columns) != 2 or len(set(columns)) != 2 or any(name not in table.names for name in columns):
-        raise ValueError(f"columns is {tuple(columns)}; pass two different names of {listed(table.names)}")
-    return table.values[:, [table.names.index(name) for name in columns]]
 
 
 def _map_words(bands: WitnessBands, names: tuple[str, str], columns: Sequence[str]) -> str:
