@@ -183,7 +183,6 @@ def _pattern(point: str, thousands: str | None) -> re.Pattern[str]:
 
 
 def _words(units: set[str], signs: frozenset[str], marks: tuple[Mapping[str, str], ...]) -> str:
-    """Return what the numbers have beside digits."""
     known = sorted(units - {""})
     parts = [f"the unit {known[0]!r}"] if len(known) == 1 else ["different units"] if known else []
     options = {name: value for reading in marks for name, value in reading.items()}

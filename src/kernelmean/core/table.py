@@ -192,7 +192,6 @@ class Frame:
         return np.arange(1, len(self) + 1) if self.rows is None else self.rows
 
     def _check_cells(self, bad: npt.NDArray[np.bool_], what: str, mend: str) -> None:
-        """Raise when a cell is bad, and say where the first one is."""
         if bad.any():
             row, column = (int(i) for i in np.argwhere(bad)[0])
             raise ValueError(
@@ -201,7 +200,6 @@ class Frame:
             )
 
     def _known(self, names: Iterable[str]) -> list[str]:
-        """Return ``names``, or raise when one is not a column."""
         found = list(names)
         for name in found:
             if name not in self.cells:
@@ -351,7 +349,6 @@ def _reading(frame: Frame, name: str) -> str:
 
 
 def _first_other(column: Cells) -> str:
-    """Return the first cell that is not a number, and its row."""
     filled = [(row, column[row - 1]) for row in (np.flatnonzero(~missing_cells(column)) + 1).tolist()]
     if not filled:
         return "blank in every row"

@@ -116,7 +116,6 @@ def _is_wide(panel: AnyPanel) -> bool:
 
 
 def _figure(chart: Chart) -> Figure:
-    """Return all panels under the title and the legend."""
     wide = min(len(chart.panels), 2 if len(chart.panels) in (2, 4) else 3) or 1
     sizes = [(_WIDTH, _HEIGHT), *(size_of(panel, (_WIDTH, _HEIGHT)) for panel in chart.panels)]
     width, height = (max(one[axis] for one in sizes) for axis in (0, 1))

@@ -117,7 +117,6 @@ def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
 
 
 def _set_axes(ax: Axes, panel: Panel) -> None:
-    """Set the scales and ranges of axes on which everything is drawn."""
     if any(steps.heights for steps in panel.steps):
         ax.set_ylim(bottom=0.0)
     if not panel.x_log and max(map(abs, ax.get_xlim())) >= _LONG_NUMBERS:

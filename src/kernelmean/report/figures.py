@@ -121,7 +121,6 @@ def _line_rows(panel: Panel) -> Iterator[_Row]:
 
 
 def _ends(panel: Surface) -> tuple[tuple[float, float, float], ...]:
-    """Return the largest and the least height with their places."""
     heights = [
         (v, x, y) for y, row in zip(panel.y, panel.values, strict=True) for x, v in zip(panel.x, row, strict=True)
     ]

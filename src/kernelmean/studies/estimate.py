@@ -106,7 +106,6 @@ class Fits(Frozen, Result):
         return Description(f"Estimates of the kernel mean of {self.name}", self.verdict(), facts, (grid,), self.notes)
 
     def _gain(self, name: str) -> float:
-        """Return how much lower a score is than that of KME."""
         return float(self.estimators["kme"].loocv_ - self.estimators[name].loocv_)
 
     def plot(self, ax: Axes | None = None) -> Axes:

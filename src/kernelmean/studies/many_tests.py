@@ -256,6 +256,5 @@ def _sizes(most: int) -> IntArray:
 
 
 def _harmonic(pvalues: Iterable[Array]) -> float:
-    """Return the harmonic mean."""
     all_of = np.concatenate([own.ravel() for own in pvalues])
     return float(1.0 / np.mean(1.0 / np.maximum(all_of, _SMALLEST)))

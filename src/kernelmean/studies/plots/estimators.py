@@ -105,7 +105,6 @@ def _cut(found: ScoreCurves) -> tuple[float, float] | None:
 
 
 def _score_words(found: ScoreCurves, symbol: str) -> str:
-    """Say what was chosen, and what it gained."""
     chosen = [
         f"{symbol} = {rounded(curve.chosen)}" + (f" for {curve.name}" if curve.name else "") for curve in found.curves
     ]
@@ -258,7 +257,6 @@ def _eigenvalues(found: Damping) -> Points:
 
 
 def _damping_words(found: Damping) -> str:
-    """Say by what the ends of the spectrum are multiplied."""
     ends = rounded(found.places[0]), rounded(found.places[-1])
     parts = [
         f"{name}: {rounded(factors[0])} at {ends[0]}, {rounded(factors[-1])} at {ends[1]}"

@@ -337,7 +337,6 @@ def match_columns(A: Frame, B: Frame) -> tuple[Frame, bool]:
 
 
 def _other_columns(A: Frame, B: Frame) -> ValueError:
-    """Return what to raise for two tables that do not have the same columns."""
     if not (A.named and B.named):
         numbers = f"{A.source} has {count(len(A.names), 'column')} and {B.source} has {len(B.names)}"
         return ValueError(f"the two tables differ in their columns: {numbers}; both must describe the same variables")

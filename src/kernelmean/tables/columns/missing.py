@@ -132,7 +132,6 @@ def _check_complete(frames: Sequence[Frame], masks: Mapping[str, Sequence[Any]],
 
 
 def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:
-    """Raise when missing cells of a column that holds no numbers are to be noise."""
     others = [name for name in names if types[name].kind not in ("numeric", "datetime", "duration")]
     if others:
         noise = written("missing='noise'", "--missing noise")

@@ -70,7 +70,6 @@ class JsonLines:
                     return
 
     def _rows(self) -> Generator[tuple[int, Row], None, None]:
-        """Yield every line that is not blank, with its number."""
         encoding = "utf-8-sig" if self._file.is_utf8 else self._file.encoding
         with (
             told(self._file.name, self._file.encoding),
@@ -102,7 +101,6 @@ class JsonLines:
         return row
 
     def _column(self, name: str, rows: Iterable[tuple[int, Row]], kinds: dict[str, str]) -> Cells:
-        """Return the values of a key, which all lines must agree on."""
         values = [row.get(name) for _, row in rows]
         cells = [None if is_missing(value) and not isinstance(value, str) else value for value in values]
         for (number, _), cell in zip(rows, cells, strict=True):
