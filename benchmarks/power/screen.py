@@ -31,7 +31,7 @@ import pandas as pd  # noqa: E402 (after the numbers of threads)
 from scipy.stats import beta  # noqa: E402 (after the numbers of threads)
 
 import kernelmean as km  # noqa: E402 (after the numbers of threads)
-from kernelmean.studies.screening import Contrasts  # noqa: E402 (after the numbers of threads)
+from kernelmean.studies.many_tests import Contrasts  # noqa: E402 (after the numbers of threads)
 from kernelmean.tables import Encoding, encode  # noqa: E402 (after the numbers of threads)
 
 RESULTS = Path(__file__).parent / "results" / "screen.jsonl"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .errors import Stopped, explain
     from .outputs import as_csv
     from .parameters import takes_options
-    from .streams import stoppable
+    from .progress import stoppable
 
 __all__ = ["Stopped", "app", "as_csv", "explain", "main", "run", "stoppable", "takes_options"]
 
@@ -27,7 +27,7 @@ _lazy.attach(
         "errors": "Stopped explain",
         "outputs": "as_csv",
         "parameters": "takes_options",
-        "streams": "stoppable",
+        "progress": "stoppable",
     },
 )
 

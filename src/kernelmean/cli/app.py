@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..core.option_names import command_line
+from ..core.words import command_line
 from . import changes, compare, density, dependence, estimate, info, monitor
 from .errors import PACKAGES, Stopped, guarded
 
@@ -57,7 +57,11 @@ def others() -> Iterator[tuple[str, Any]]:
     """Yield the commands of other packages by their names; ours that are not installed say how to install them."""
     known = {each.name: each for each in metadata.entry_points(group=ENTRY_POINTS)}
     for name in sorted({*known, *APART}):
-        yield name, _loaded(known[name]) if name in known else _absent(name)
+        if name in known:
+            yield name, _loaded(known[name])
+            continue
+        error = f"{name} is a package of its own, which is not installed; in the root of a clone of kernelmean write: "
+        yield name, _stub(name, f"Not installed; in the root of a clone: {APART[name]}", f"{error}{APART[name]}")
 
 
 def _loaded(entry: metadata.EntryPoint) -> Any:
@@ -71,15 +75,6 @@ def _loaded(entry: metadata.EntryPoint) -> Any:
             f"Cannot be loaded; install {package} anew.",
             f"{entry.name} cannot be loaded ({type(error).__name__}: {error}); install {package} anew",
         )
-
-
-def _absent(name: str) -> Any:
-    return _stub(
-        name,
-        f"Not installed; in the root of a clone: {APART[name]}",
-        f"{name} is a package of its own, which is not installed; in the root of a clone of kernelmean write: "
-        f"{APART[name]}",
-    )
 
 
 def _stub(name: str, summary: str, error: str) -> Any:

@@ -101,7 +101,7 @@ def _in_batches(
 ) -> tuple[tuple[str, ...], Comparison]:
     """Return no notes, and what was found in all rows."""
     from .inputs import long_tables  # slow to import
-    from .streams import stoppable
+    from .progress import stoppable
 
     first, second = long_tables(*pair, long, rows)
     with stoppable(told, long.checkpoint) as watched:

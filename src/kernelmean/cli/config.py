@@ -77,7 +77,6 @@ Config = Annotated[
 
 
 def _tables(path: str) -> Mapping[str, Any]:
-    """Return the tables of the commands."""
     try:
         content = tomllib.loads(read_text(Path(path)))
     except (ValueError, RecursionError) as error:  # no TOML, or not even text

@@ -89,7 +89,6 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
 
 
 def _counts(text: str | None) -> list[int]:
-    """Return numbers separated by commas."""
     try:
         found = [int(part) for part in (text or "").split(",") if part.strip()]
     except ValueError:

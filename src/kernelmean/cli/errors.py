@@ -81,7 +81,6 @@ def explain(error: Exception) -> tuple[int, str]:
 
 
 def _bad_input(error: Exception) -> str | None:
-    """Return what is wrong with the input, None where it is not the input."""
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else "the output cannot be written: "
         return f"{where}{error.strerror}"

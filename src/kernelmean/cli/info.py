@@ -18,8 +18,8 @@ def info(
 ) -> None:
     """Show what is in a saved embedding."""
     from ..estimators.files import load, read_columns  # slow to import, which help can do without
-    from ..report import terminal
+    from ..report.description import as_text
     from . import show
 
     said = show.saved(load(file), read_columns(file))
-    print(printable(said.sentence or said.title) if quiet else terminal.render(said))
+    print(printable(said.sentence or said.title) if quiet else as_text(said))

@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..core.conflicts import refuse
 from ..core.table import Frame
-from ..core.words import count
+from ..core.words import count, refuse
 from ..inference.adaptive.many_kernels import NAMED
 from ..inference.wording import short
 from ..studies.comparison.comparing import are_read_in_batches

@@ -21,8 +21,8 @@ from ..core.cells import is_float
 from ..core.disk import is_special, write_file
 from ..core.words import listed, printable
 from ..inference.base_result import Result
-from ..report import Document, html, markdown, pictures, templates, terminal
-from ..report.description import Description
+from ..report import Document, html, markdown, pictures, templates
+from ..report.description import Description, as_text, noted
 from .config import config_file
 
 SCREEN = "-"
@@ -215,7 +215,7 @@ class Output:
         told += [f"report written to {path}" for path in (self.html, self.markdown) if path is not None]
         told += [f"its figures: {listed(drawn)}"] if drawn else []
         told += [f"without figures: {pictures.missing()}"] if page is not None and pictures.missing() else []
-        whole_text = "\n".join([terminal.render(said), *terminal.notes(told)])
+        whole_text = "\n".join([as_text(said), *noted(told)])
         print(printable(said.sentence) if self.quiet else whole_text)
 
 
@@ -268,11 +268,8 @@ def write_markdown(page: Document, path: Path) -> list[str]:
     return [figure.name for figure in figures]
 
 
-def write_picture(figure: Any, path: str) -> None:
-    """Write a matplotlib figure, or that of axes, in the format that the ending names."""
-    stream = io.BytesIO()
-    pictures.write(getattr(figure, "figure", figure), stream, Path(path).suffix.lower())
-    write_file(path, stream.getvalue())
+write_picture = pictures.save
+"""Writes a matplotlib figure, or that of axes, in the format that the ending names."""
 
 
 def plain(value: Any) -> Any:

@@ -57,7 +57,6 @@ def takes_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _spread(group: type) -> Iterator[inspect.Parameter]:
-    """Yield the fields of a dataclass as parameters."""
     hints, known = get_type_hints(group, include_extras=True), {each.name: each for each in fields(group)}
     named = [name for each in group.__mro__ for name in vars(each).get("__annotations__", ())]
     for name in dict.fromkeys(named):

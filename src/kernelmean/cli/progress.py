@@ -1,55 +1,84 @@
-"""Progress on stderr: a bar where somebody is looking, lines now and then where they are kept."""
+"""Progress on stderr: a bar where somebody is looking, else lines; and how work that tells it is stopped."""
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..core.words import Notice
+from .errors import Stopped
 from .stderr import tell
+
+Told: TypeAlias = Callable[[str, int, int], None]
+"""What is told what comes next, the steps done, and the steps in all."""
 
 
 @contextmanager
-def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Callable[[str, int, int], None]]:
+def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Told]:
     """Yield a function (what comes next, steps done, steps in all) that draws a bar on a terminal.
 
     Elsewhere it prints a line every so many seconds, and a :class:`Notice` at once; with ``quiet`` nothing anywhere.
     """
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield (lambda *_: None) if quiet else _lines(lines_every)
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        yield _drawn(bar, bar.add_task("", total=None))
+    console, last = Console(stderr=True), time.monotonic()
 
-
-def _drawn(bar: Progress, task: TaskID) -> Callable[[str, int, int], None]:
-    """Return a function that moves a bar, and prints above it what is worth a line of its own."""
-
-    def report(label: str, done: int, total: int) -> None:
-        if isinstance(label, Notice):
-            bar.console.print(label, highlight=False, markup=False)
-        else:
-            bar.update(task, description=label, completed=done, total=total)
-
-    return report
-
-
-def _lines(every: float) -> Callable[[str, int, int], None]:
-    """Return a function that prints notices, and where the work is at most once every so many seconds."""
-    last = time.monotonic()
-
-    def report(label: str, done: int, total: int) -> None:
+    def printed(label: str, done: int, total: int) -> None:
         nonlocal last
         if isinstance(label, Notice):
             tell(label)
-        elif time.monotonic() - last >= every:
+        elif time.monotonic() - last >= lines_every:
             last = time.monotonic()
             tell(f"{done:,} of {total:,}: {label}")
 
-    return report
+    if quiet or not console.is_terminal:
+        yield (lambda *_: None) if quiet else printed
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def drawn(label: str, done: int, total: int) -> None:
+            if isinstance(label, Notice):
+                bar.console.print(label, highlight=False, markup=False)
+            else:
+                bar.update(task, description=label, completed=done, total=total)
+
+        yield drawn
+
+
+@contextmanager
+def stoppable(report: Told, checkpoint: str | None) -> Iterator[Told]:
+    """Yield a progress function that ends the work between two batches after Ctrl-C, or when it is told to end."""
+    wanted = threading.Event()
+
+    def checked(label: str, done: int, total: int) -> None:
+        report(label, done, total)
+        if wanted.is_set():
+            raise Stopped(f"stopped at {done:,} of {total:,} ({label}){_going_on(label, checkpoint)}")
+
+    if threading.current_thread() is not threading.main_thread():  # which alone may handle what ends a program
+        yield checked
+        return
+    before = {number: signal.signal(number, lambda *_: wanted.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield checked
+    finally:
+        for number, one in before.items():
+            signal.signal(number, one)
+
+
+def _going_on(label: str, checkpoint: str | None) -> str:
+    from ..studies.comparison.table_pass import LABEL  # slow to import
+
+    if checkpoint is None:
+        return "; with --checkpoint FILE the same command goes on from there"
+    if label == LABEL or os.path.exists(checkpoint):
+        return f"; the same command goes on from {checkpoint}"
+    return ", before the first pass was complete; the same command begins anew"

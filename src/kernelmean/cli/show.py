@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.words import count, listed
+from ..core.words import count, listed, number_range
 from ..embedding.embedding import Embedding
 from ..inference.monitoring import DriftState
 from ..inference.wording import short
 from ..kernels import Gaussian, Kernel
 from ..noise import Noise, Normal
-from ..report.description import Description, Grid
-from ..report.numbers import number_range
-from ..report.shown import Shown
+from ..report.description import Description, Grid, Shown
 
 
 def saved(value: Any, columns: Sequence[str]) -> Description:

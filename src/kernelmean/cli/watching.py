@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.cells import label, missing_cells
-from ..core.checksums import parse, sealed, unsealed
-from ..core.disk import read_text, write_file
+from ..core.disk import parse, read_text, sealed, unsealed, write_file
 from ..core.table import Frame
 from ..core.validate import check_integer
 from ..core.words import count

@@ -6,13 +6,11 @@ from . import lazy as _lazy
 
 if TYPE_CHECKING:
     from .array import as_host, home, is_foreign, joined, like, to_numpy
-    from .checksums import parse
-    from .disk import write_file
-    from .option_names import command_line
+    from .disk import parse, write_file
     from .roots import rising_roots
     from .simplex_qp import solve_simplex_qp
     from .type_rules import Rules
-    from .words import Notice, printable
+    from .words import Notice, command_line, printable
 
 __all__ = [
     "Notice",
@@ -36,12 +34,10 @@ _lazy.attach(
     {
         "array": "as_host home is_foreign joined like to_numpy",
         "roots": "rising_roots",
-        "disk": "write_file",
+        "disk": "parse write_file",
         "type_rules": "Rules",
-        "checksums": "parse",
         "simplex_qp": "solve_simplex_qp",
-        "option_names": "command_line",
-        "words": "Notice printable",
+        "words": "Notice command_line printable",
     },
 )
 

@@ -387,11 +387,6 @@ def without_diagonal(tile: Any, value: float = 0.0) -> Any:
     return xp.where(rows[:, None] == rows[None, :], xp.asarray(value, dtype=tile.dtype, device=tile.device), tile)
 
 
-def is_array(x: Any) -> bool:
-    """Whether ``x`` is an array, of any library."""
-    return isinstance(x, np.ndarray) or is_foreign(x)
-
-
 def as_numbers(x: Any) -> Any:
     """Return an array of another library as it is, anything else as NumPy's and float64."""
     return x if is_foreign(x) else np.asarray(x, dtype=np.float64)

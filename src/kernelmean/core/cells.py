@@ -39,9 +39,10 @@ def read_cells(column: nw.Series[Any]) -> tuple[Cells, Declared | None]:
     if _fits_float64(column):
         numbers = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
         return numbers, Declared("boolean") if column.dtype == nw.Boolean else None
-    if isinstance(column.dtype, nw.Datetime):
-        return _instants(column)
-    if isinstance(column.dtype, nw.Duration) or column.dtype == nw.Date:
+    if isinstance(column.dtype, nw.Datetime) and getattr(column.dtype, "time_zone", None) is not None:
+        in_utc = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return np.asarray(in_utc.to_numpy()), Declared("zoned")
+    if isinstance(column.dtype, nw.Datetime | nw.Duration) or column.dtype == nw.Date:
         return np.asarray(column.to_numpy()), None
     if column.dtype in (nw.Categorical, nw.Enum):
         levels = _levels(column)
@@ -86,14 +87,6 @@ def shared(cells: Iterable[Any], convert: Any) -> Cells:
     out = np.empty(len(listed), dtype=object)
     out[:] = [known[cell] for cell in listed]
     return out
-
-
-def _instants(column: nw.Series[Any]) -> tuple[Cells, Declared | None]:
-    """Return times as they are, or those with a zone in UTC."""
-    if getattr(column.dtype, "time_zone", None) is None:
-        return np.asarray(column.to_numpy()), None
-    in_utc = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return np.asarray(in_utc.to_numpy()), Declared("zoned")
 
 
 def _levels(column: nw.Series[Any]) -> tuple[str, ...]:

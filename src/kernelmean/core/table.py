@@ -13,12 +13,9 @@ import numpy.typing as npt
 from .array import Array, IntArray
 from .cell_formats import absent_words, is_number, number_format, other_marks
 from .cells import Cells, Declared, missing_cells, read_cells
-from .data_frames import data_frame
 from .frozen import Frozen, owned, sealed
-from .option_names import written
-from .remedies import all_incomplete, drop_rows, leave_out
-from .validate import check_points
-from .words import count, did_you_mean, listed, printable
+from .validate import check_points, data_frame
+from .words import all_incomplete, count, did_you_mean, drop_rows, leave_out, listed, printable, written
 
 SMALLEST, LARGEST = 1e-140, 1e140
 """Of standard deviations and bandwidths: their squares and the squares' products stay numbers."""
@@ -183,7 +180,10 @@ class Frame:
         values: Array = np.column_stack(list(self.cells.values()))
         self._check_cells(np.isinf(values), "infinite", "replace or remove it first")
         if missing == "drop":
-            values = self._complete_rows(values, reader)
+            blank = np.isnan(values)
+            values = values[~blank.any(axis=1)]
+            if not len(values):
+                raise all_incomplete(self.source, self.names[int(blank.sum(axis=0).argmax())], reader)
         self._check_cells(np.isnan(values), "blank or NaN", drop_rows(reader))
         return Table(sealed(np.ascontiguousarray(values)), self.names, self.named)
 
@@ -192,7 +192,6 @@ class Frame:
         return np.arange(1, len(self) + 1) if self.rows is None else self.rows
 
     def _check_cells(self, bad: npt.NDArray[np.bool_], what: str, mend: str) -> None:
-        """Raise when a cell is bad, and say where the first one is."""
         if bad.any():
             row, column = (int(i) for i in np.argwhere(bad)[0])
             raise ValueError(
@@ -201,7 +200,6 @@ class Frame:
             )
 
     def _known(self, names: Iterable[str]) -> list[str]:
-        """Return ``names``, or raise when one is not a column."""
         found = list(names)
         for name in found:
             if name not in self.cells:
@@ -222,14 +220,6 @@ class Frame:
                 f"{self.source} has columns that are not numbers, or integers beyond 2^53: {examples}; {read}leave "
                 f"them out {printable(leave_out(others, reader))}, or encode them as numbers{encoder}"
             )
-
-    def _complete_rows(self, values: Array, reader: str) -> Array:
-        """Return the rows without NaN, or raise when none is left."""
-        kept = values[~np.isnan(values).any(axis=1)]
-        if not len(kept):
-            emptiest = self.names[int(np.isnan(values).sum(axis=0).argmax())]
-            raise all_incomplete(self.source, emptiest, reader)
-        return kept
 
 
 def as_table(X: Any, name: str = "X", *, missing: str = "error", reader: str = "") -> Table:
@@ -359,7 +349,6 @@ def _reading(frame: Frame, name: str) -> str:
 
 
 def _first_other(column: Cells) -> str:
-    """Return the first cell that is not a number, and its row."""
     filled = [(row, column[row - 1]) for row in (np.flatnonzero(~missing_cells(column)) + 1).tolist()]
     if not filled:
         return "blank in every row"

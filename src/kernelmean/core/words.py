@@ -1,10 +1,13 @@
-"""Words for messages: numbers with their nouns, lists that are cut, text that is safe to print."""
+"""Words of messages and reports: numbers, nouns and lists, options as the caller writes them, and advice."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 _LISTED = 8
 _UNITS = (3600, "hour"), (60, "minute")
@@ -47,8 +50,150 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " if letter.isspace() else "." for letter in text)
 
 
+def cut(text: str, most: int) -> str:
+    """Return a text of at most so many letters, whose last is … where some are left out."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return " (did you mean 'x'?)" for the known name nearest to a wrong one, or nothing."""
     folded = {each.casefold(): each for each in known}
     near = difflib.get_close_matches(name.casefold(), folded, n=1)
     return f" (did you mean {folded[near[0]]!r}?)" if near else ""
+
+
+# -- options, as Python or the command line writes them ----------------------------------------------------------------
+
+
+_surface = "python"
+
+
+@contextmanager
+def command_line() -> Iterator[None]:
+    """Let messages name the options of the command line; other threads of the process included."""
+    global _surface  # noqa: PLW0603 (a process has one surface; readers in other threads raise messages as well)
+    before, _surface = _surface, "command line"
+    try:
+        yield
+    finally:
+        _surface = before
+
+
+def written(python: str, command: str) -> str:
+    """Return what a person writes: ``python`` in Python, ``command`` on the command line.
+
+    Examples
+    --------
+    >>> written("missing='drop'", "--missing drop")
+    "missing='drop'"
+    >>> with command_line():
+    ...     written("missing='drop'", "--missing drop")
+    '--missing drop'
+    """
+    return command if _surface == "command line" else python
+
+
+def is_passed(value: Any, default: Any) -> bool:
+    """Say whether an option has another value than its default, or None."""
+    if value is None or value is default:
+        return False
+    if type(value) is not type(default):
+        return True
+    return not bool(np.all(value == default))
+
+
+def refuse(reason: str, **options: tuple[Any, Any]) -> None:
+    """Raise when one of some options, each with its default, was passed where it has no effect.
+
+    Examples
+    --------
+    >>> refuse("kernel=Gaussian(1.0) has a bandwidth", bandwidth=("median", "median"))
+    >>> refuse("kernel=Gaussian(1.0) has a bandwidth", bandwidth=(2.0, "median"))
+    Traceback (most recent call last):
+    ...
+    ValueError: kernel=Gaussian(1.0) has a bandwidth; leave bandwidth= out
+    """
+    names = [name for name, given in options.items() if is_passed(*given)]
+    if names:
+        words = " and ".join(written(f"{name}=", f"--{name.replace('_', '-')}") for name in names)
+        raise ValueError(f"{reason}; leave {words} out")
+
+
+# -- what errors about columns offer -----------------------------------------------------------------------------------
+
+
+_SPECIAL = frozenset(" '\"\\;&|<>()*?[]#~`!{}")
+
+
+def worded(option: str, value: str) -> str:
+    """Return an option and its value, in quotes where a shell would take it apart."""
+    if not _SPECIAL.intersection(value):
+        return f"{option} {value}"
+    return f"{option} " + (f'"{value}"' if '"' not in value else f"'{value}'")
+
+
+def leave_out(names: Sequence[str], reader: str = "") -> str:
+    """Return how columns are left out: by an option of the command line or of a ``reader``, or before the call.
+
+    Examples
+    --------
+    >>> leave_out(["id"])
+    "before (pandas: drop(columns=['id']))"
+    >>> leave_out(["id"], "read_table")
+    "with read_table(..., drop=['id'])"
+    """
+    asked = f"with {reader}(..., drop={list(names)!r})" if reader else f"before (pandas: drop(columns={list(names)!r}))"
+    return written(asked, f"with {worded('--drop', ','.join(names))}")
+
+
+def drop_rows(reader: str) -> str:
+    """Return how rows with blank cells are left out of a table of numbers."""
+    asked = f"with {reader}(..., missing='drop') " if reader else ""
+    return f"drop such rows {written(asked, 'with --missing drop ' if reader else '')}or fill them first"
+
+
+def all_incomplete(source: str, emptiest: str, reader: str = "") -> ValueError:
+    """Return what to raise where rows with blank cells are left out and none is left."""
+    return ValueError(
+        f"{source}: every row has a blank cell, most of them in column {emptiest!r}; leave that column out "
+        f"{leave_out([emptiest], reader)}"
+    )
+
+
+# -- numbers as people read them ---------------------------------------------------------------------------------------
+
+
+def signed(value: float, form: str = "z.4g") -> str:
+    """Return a number with a true minus sign.
+
+    Examples
+    --------
+    >>> signed(-0.5), signed(0.125, "+.2f"), signed(-0.001, "z.2f")
+    ('−0.5', '+0.12', '0.00')
+    """
+    return f"{value:{form}}".replace("-", "−")
+
+
+def rounded(value: float) -> str:
+    """Return a number of three digits with a true minus sign."""
+    return signed(value, ".3g")
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with two digits.
+
+    Examples
+    --------
+    >>> percent(0.0123), percent(0.5), percent(0.0), percent(1.0)
+    ('1.2 %', '50 %', '0 %', '100 %')
+    """
+    value = 100.0 * share
+    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.2g} %"
+
+
+def number_range(values: Any) -> str:
+    """Return one number, or the range of several."""
+    array = np.asarray(values, dtype=np.float64)
+    if np.ptp(array) == 0:
+        return f"{array.flat[0]:.4g}"
+    return f"{array.min():.3g} to {array.max():.3g}"

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core.array import Array, IntArray
-from ..core.conflicts import refuse
 from ..core.simplex_qp import solve_simplex_qp
 from ..core.validate import check_points, check_positive, check_weights
+from ..core.words import refuse
 from ..embedding.embedding import Embedding, embed
 from ..estimators import NAMED, KernelMean
 from ..estimators.loocv.isotropic import PairDistances

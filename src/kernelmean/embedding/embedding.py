@@ -19,8 +19,7 @@ from ..kernels.base import Kernel, check_kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import DEFAULT, Plan, RemotePlan, check_plan
-from ..report.description import Description
-from ..report.shown import Shown
+from ..report.description import Description, Shown
 from .herding import Herd, herd
 from .parts import Part, PointPart, logpdf, sampled
 

@@ -15,10 +15,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, as_host, like, mean_of
-from ..core.conflicts import refuse
 from ..core.frozen import FrozenAttributes
 from ..core.table import Table
 from ..core.validate import check_positive, check_spread, check_varying, names_in, validated
+from ..core.words import refuse
 from ..embedding.embedding import Embedding
 from ..embedding.score import Criterion
 from ..kernels.bandwidth import bandwidth_from, median_bandwidth

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from ..core.array import Array, IntArray, is_foreign
-from ..core.conflicts import refuse
 from ..core.validate import check_integer, check_spread, on_host, validated
-from ..core.words import count
+from ..core.words import count, refuse
 from ..embedding.embedding import Embedding
 from ..embedding.features import (
     FeatureMap,

@@ -22,8 +22,7 @@ from typing import IO, Any, BinaryIO
 
 import numpy as np
 
-from ..core.checksums import parse
-from ..core.disk import check_regular, is_special, whole_file, write_file
+from ..core.disk import check_regular, is_special, parse, whole_file, write_file
 from ..embedding.embedding import Embedding
 from .serialization import AnyArray, OutdatedError, check_savable, decode, encode
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from ..core.array import Array, column_spans, mean_of
-from ..core.conflicts import refuse
 from ..core.validate import names_in
+from ..core.words import refuse
 from ..embedding.embedding import Embedding
 from ..kernels.base import Kernel
 from ..noise.base import Noise

@@ -29,7 +29,7 @@ from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..noise.normal import Normal
 from ..noise.sampled import Sampled
-from ..report.shown import Shown
+from ..report.description import Shown
 from .base import MeanEstimator
 from .filters import Filter
 

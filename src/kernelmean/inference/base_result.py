@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..core.array import SILENT, Progress
-from ..report.page import Document
-from ..report.shown import Shown
+from ..report.description import Shown
+from ..report.html import Document
 
 if TYPE_CHECKING:
     from .result import TestResult

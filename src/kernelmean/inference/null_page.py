@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..core.array import Array
-from ..core.words import count
+from ..core.words import count, signed
 from ..report import pictures
 from ..report.document import Chart, Panel, Section, Strip, program
 from ..report.marginals import bins as edges_of
 from ..report.marginals import outline
-from ..report.numbers import signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

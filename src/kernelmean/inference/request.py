@@ -13,8 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core.array import Array, IntArray, RngLike
-from ..core.conflicts import is_passed
-from ..core.option_names import written
+from ..core.words import is_passed, written
 from ..estimators import KME, KernelMean
 from ..estimators import NAMED as ESTIMATORS_BY_NAME
 from ..estimators.base import KernelLike, make_kernel

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from ..core.array import SILENT, Array, Progress
-from ..core.checksums import parse, sealed, unsealed
+from ..core.disk import parse, sealed, unsealed
 from ..core.frozen import Frozen
 from ..core.words import count
 from ..report.description import Description, Grid
-from ..report.page import Document
+from ..report.html import Document
 from .adaptive.kinds import EvidenceKind
 from .adaptive.members import MemberOutcome
 from .base_result import Result

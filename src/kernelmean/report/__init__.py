@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..core import lazy as _lazy
-from .content import OUTCOMES, UNKNOWN, counted
-from .description import Description, Grid
+from .description import Description, Grid, Shown
 from .document import (
+    OUTCOMES,
+    UNKNOWN,
     Band,
     Bars,
     Chart,
@@ -22,13 +23,13 @@ from .document import (
     TextTable,
     Ticks,
     Verdict,
+    counted,
 )
 from .figures import describe, labels, numbers
+from .html import Document
 from .html import render as to_html
 from .markdown import render as to_markdown
-from .page import Document
 from .palette import LOOKS, SHADES, looks, variables
-from .shown import Shown
 
 if TYPE_CHECKING:
     from .marginals import bins, marginal, outline, span

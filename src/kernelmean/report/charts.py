@@ -103,11 +103,11 @@ def _page_panel(chart: Chart, which: int, styles: dict[str, Look], prefix: str) 
     draw(figure.add_subplot(facecolor="none"), panel, styles)
     title = f"{chart.title}: {panel.title}" if len(chart.panels) > 1 and panel.title else chart.title
     named = pictures.naming(title, describe(panel), f"{prefix}-")
-    naming = {"role": "img", "aria-labelledby": f"{prefix}-title", "aria-describedby": f"{prefix}-desc"}
+    looks = {"class": "panel"}
     if _is_wide(panel):
-        width = f"width: {_REM_AN_INCH * figure.get_figwidth():.1f}rem"
-        return _inline(_svg(figure), named, prefix, {"class": "panel wide", "style": width, **naming})
-    return _inline(_svg(figure), named, prefix, {"class": "panel", **naming})
+        looks = {"class": "panel wide", "style": f"width: {_REM_AN_INCH * figure.get_figwidth():.1f}rem"}
+    naming = {"role": "img", "aria-labelledby": f"{prefix}-title", "aria-describedby": f"{prefix}-desc"}
+    return _inline(figure, named, prefix, looks | naming)
 
 
 def _is_wide(panel: AnyPanel) -> bool:
@@ -116,7 +116,6 @@ def _is_wide(panel: AnyPanel) -> bool:
 
 
 def _figure(chart: Chart) -> Figure:
-    """Return all panels under the title and the legend."""
     wide = min(len(chart.panels), 2 if len(chart.panels) in (2, 4) else 3) or 1
     sizes = [(_WIDTH, _HEIGHT), *(size_of(panel, (_WIDTH, _HEIGHT)) for panel in chart.panels)]
     width, height = (max(one[axis] for one in sizes) for axis in (0, 1))
@@ -131,7 +130,7 @@ def _sample(sample: Any, prefix: str) -> str:
     figure = _on_page((0.42, 0.18))
     figure.set_layout_engine("none")
     figure.legend([sample], [""], loc="center", borderpad=0, borderaxespad=0, handletextpad=0, handlelength=2.6)
-    return _inline(_svg(figure), "", prefix, {"class": "sample", "aria-hidden": "true"})
+    return _inline(figure, "", prefix, {"class": "sample", "aria-hidden": "true"})
 
 
 def _on_page(size: tuple[float, float]) -> Figure:
@@ -152,14 +151,11 @@ def _style() -> Iterator[None]:
         yield
 
 
-def _svg(figure: Figure) -> str:
+def _inline(figure: Figure, named: str, prefix: str, attributes: dict[str, str]) -> str:
+    """Return a figure as an SVG element of a page: own ids, the page's colours, no surface, no declarations."""
     stream = io.StringIO()
     pictures.write(figure, stream, ".svg")
-    return re.sub(r"<!--.*?-->\n?", "", stream.getvalue(), flags=re.DOTALL)
-
-
-def _inline(text: str, named: str, prefix: str, attributes: dict[str, str]) -> str:
-    """Return an SVG file as an element of a page: own ids, the page's colours, no surface, no declarations."""
+    text = re.sub(r"<!--.*?-->\n?", "", stream.getvalue(), flags=re.DOTALL)
     view = re.search(r'viewBox="([^"]*)"', text)
     body = text[text.index(">", text.index("<svg ")) + 1 :]
     body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", body, count=1, flags=re.DOTALL)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from itertools import zip_longest
+from operator import gt
+from textwrap import wrap
+from typing import Any, ClassVar, final
 
-from ..core.words import count
+from ..core.words import count, cut, printable, written
+from . import templates
 from .document import Section, TextTable, program
-from .page import Document
+from .html import Document
 
 _DIGITS = re.compile(r"\d+\.\d{6,}")
 Facts = Sequence[tuple[str, str]]
@@ -90,3 +95,120 @@ class Description:
         if self.notes:
             sections.append(Section("Notes", items=tuple(self.notes)))
         return Document(self.title, (), tuple(sections), (program(),), self.sentence)
+
+
+class Shown(ABC):
+    """A value that describes itself: ``print`` shows it in at most 80 columns, a notebook as a card."""
+
+    holds: ClassVar[tuple[type[Any], ...] | None] = None
+    """The classes of what it holds, where files may hold such values."""
+
+    @abstractmethod
+    def describe(self) -> Description:
+        """Return what is to be said."""
+
+    def check(self) -> None:
+        """Raise where what was read from a file does not fit together, or cannot be described."""
+        self.describe()
+
+    def summary(self) -> str:
+        """Return what ``print`` and the terminal show, in at most 80 columns."""
+        return as_text(self.describe())
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows; without the extra "plot" it shows the text."""
+        return as_card(self.describe()) if templates.available() else None
+
+
+# -- as text for a terminal of 80 columns: the outcome first, then facts, tables and notes -----------------------------
+
+
+WIDTH = 80
+_ROWS, _NARROWEST = 10, 6
+
+
+def as_text(description: Description) -> str:
+    """Return a description as lines of at most 80 columns.
+
+    Examples
+    --------
+    >>> grid = Grid("Columns", ("column", "p"), [("dose", "0.5")])
+    >>> print(as_text(Description("A test", "They differ.", [("rows", "3")], [grid], ["one row left out"])))
+    They differ.
+    <BLANKLINE>
+      rows  3
+    <BLANKLINE>
+    Columns
+      column    p
+      dose    0.5
+      note: one row left out
+    """
+    blocks = [wrapped(description.sentence or description.title)]
+    width = max((len(name) for name, _ in description.facts), default=0)
+    facts = [wrapped(text, f"  {name:<{width}}  ", " " * (width + 4)) for name, text in description.facts]
+    blocks += [[line for lines in facts for line in lines]] if facts else []
+    blocks += [list(_grid(grid)) for grid in description.grids if grid.rows]
+    lines = [line for block in blocks for line in ("", *block)][1:]
+    return "\n".join([*lines, *noted(description.notes)])
+
+
+def noted(texts: Sequence[str]) -> list[str]:
+    """Return notes as lines."""
+    return [line for text in texts for line in wrapped(text, "  note: ", "    ")]
+
+
+def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
+    """Return a text as lines of at most 80 columns, of which only the first begins with ``first``."""
+    options = {"break_on_hyphens": False, "initial_indent": first, "subsequent_indent": rest}
+    return wrap(printable(text), WIDTH, **options) or [first.rstrip()]  # type: ignore[arg-type]
+
+
+def _grid(grid: Grid) -> Iterator[str]:
+    """Yield the title, the first rows with numbers to the right, and how many more there are."""
+    shown = [tuple(map(printable, cells)) for cells in (grid.header, *grid.rows[:_ROWS])]
+    widths = _fitted(zip(*shown, strict=True))
+    yield from wrapped(grid.title)
+    for row in shown:
+        fits = zip(row, widths, strict=True)
+        cells = [[cell] if len(cell) <= width else wrap(cell, width, break_on_hyphens=False) for cell, width in fits]
+        for line in zip_longest(*cells, fillvalue=""):
+            beside = enumerate(zip(line, widths, strict=True))
+            placed = (text.ljust(width) if k < grid.numbers else text.rjust(width) for k, (text, width) in beside)
+            yield f"  {'  '.join(placed)}".rstrip()
+    if rest := grid.left_out(_ROWS):
+        yield from wrapped(f"and {rest} ({written('to_frame()', '--json FILE')} has all)", "  ", "    ")
+
+
+def _fitted(columns: Iterable[Sequence[str]]) -> list[int]:
+    """Return widths of columns that fit the terminal: the widest are made narrower, words broken only at last."""
+    cells = list(columns)
+    widths = [max(map(len, column)) for column in cells]
+    words = [max(len(word) for cell in column for word in cell.split() or [""]) for column in cells]
+    for least in (words, [_NARROWEST] * len(cells)):
+        while sum(widths) + 2 * len(widths) > WIDTH and any(map(gt, widths, least)):
+            widest = max(range(len(cells)), key=lambda k: (widths[k] > least[k], widths[k]))
+            widths[widest] -= 1
+    return widths
+
+
+# -- for notebooks: a card in HTML, which takes its colours from the page around it ------------------------------------
+
+
+_LONGEST_OF_CARD, _ROWS_OF_CARD = 120, 8
+
+
+def as_card(description: Description) -> str:
+    """Return a description as HTML: what it is, the outcome in a sentence, facts, tables, notes to be unfolded.
+
+    Nothing is loaded and no script runs.
+
+    Examples
+    --------
+    >>> text = as_card(Description("A <test>", facts=[("p-value", "0.01")], notes=["exact"]))
+    >>> "<strong>A &lt;test&gt;</strong>" in text, "<summary>1 note</summary>" in text
+    (True, True)
+    """
+    return templates.filled("card.html", said=description, cut=cut, longest=_LONGEST_OF_CARD, most=_ROWS_OF_CARD)

@@ -1,9 +1,19 @@
-"""What a report says, without how it looks: sections of words, verdicts, tables and charts."""
+"""What a report says, without how it looks: sections of words, verdicts, tables and charts; names of places in it."""
 
 from __future__ import annotations
 
+import re
 import sys
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from ..core.words import count
+
+if TYPE_CHECKING:
+    from .html import Document
 
 
 @dataclass(frozen=True)
@@ -188,3 +198,81 @@ def program() -> tuple[str, str]:
     """Return what makes pages, by its name and version."""
     name = __package__.partition(".")[0]
     return "Program", f"{name} {sys.modules[name].__version__}"
+
+
+# -- what the writers of documents share: signs of outcomes, columns of numbers ----------------------------------------
+
+
+OUTCOMES = {
+    "reproduced": ("✓", "good"),
+    "holds": ("✓", "good"),
+    "same ordering": ("≈", "part"),
+    "not reproduced": ("✗", "bad"),
+    "fails": ("✗", "bad"),
+    "undecided": ("?", "none"),
+    "not measured": ("–", "none"),
+}
+"""The sign of an outcome, and its part in the palette."""
+UNKNOWN = ("•", "none")
+_NUMBER = re.compile(r"[+\-−<>≤≥~≈(\s]*\.?\d")
+
+
+def tally(document: Document) -> str:
+    """Return how often each outcome was reached, in words."""
+    verdicts = [verdict for section in document.sections for verdict in section.verdicts]
+    return f"{count(len(verdicts), 'verdict')}, each by a rule from the numbers: {counted(verdicts)}."
+
+
+def counted(verdicts: Sequence[Verdict]) -> str:
+    """Return how many verdicts have each outcome, in words.
+
+    Examples
+    --------
+    >>> counted([Verdict("It adds up", outcome, "", "") for outcome in ("fails", "holds", "fails")])
+    '1 holds, 2 fails'
+    """
+    counts = Counter(verdict.outcome for verdict in verdicts)
+    order = [*OUTCOMES, *sorted(counts.keys() - OUTCOMES.keys())]
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in order if counts[outcome])
+
+
+def numeric_columns(table: TextTable) -> list[bool]:
+    """Say of each column whether all its filled cells begin with a number; raise where a row has other cells."""
+    for row in table.rows:
+        if len(row) != len(table.header):
+            raise ValueError(
+                f"table {table.caption!r}: the row {row!r} has {len(row)} cells, the header {len(table.header)}"
+            )
+    columns = [[row[k] for row in table.rows if row[k].strip()] for k in range(len(table.header))]
+    return [bool(cells) and all(_NUMBER.match(cell) or cell in "–—-" for cell in cells) for cells in columns]
+
+
+_OF_WORDS = ("L", "M", "Nd", "Pc")
+"""The categories of letters, marks on them, digits, and what joins words as _ does."""
+
+
+@final
+class Anchors:
+    """Gives every text a name that no other has.
+
+    Examples
+    --------
+    >>> anchors = Anchors()
+    >>> [anchors.take(title) for title in ("Table 3: NLL, σ² = 0", "Summary", "Summary")]
+    ['table-3-nll-σ--0', 'summary', 'summary-1']
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def take(self, text: str) -> str:
+        """Return the name: lower case, spaces as hyphens, without signs; numbered when it was taken before."""
+        signs = text.strip().lower()
+        kept = (sign for sign in signs if sign in "- " or unicodedata.category(sign).startswith(_OF_WORDS))
+        stem = "".join(kept).replace(" ", "-") or "part"
+        name, number = stem, 0
+        while name in self._taken:
+            number += 1
+            name = f"{stem}-{number}"
+        self._taken.add(name)
+        return name

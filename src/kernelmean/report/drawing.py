@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import cycle, pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from .document import AnyPanel, Bars, Curve, HeatMap, Panel, Points, Steps, Strip, Surface, Ticks
-from .numbers import rounded
+from ..core.words import cut, rounded
+from .document import AnyPanel, Bars, Curve, HeatMap, Panel, Points, Strip, Surface
 from .palette import FIRST, QUIET, SECOND, SHADES, Look
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def size_of(panel: AnyPanel, standard: tuple[float, float]) -> tuple[float, floa
     if isinstance(panel, Bars):
         return width, max(height, 1.0 + len(panel.names) * (0.12 + 0.14 * len(panel.series)))
     if isinstance(panel, HeatMap):
-        names = 0.085 * max((len(_short(name)) for name in panel.rows + panel.columns), default=0)
+        names = 0.085 * max((len(cut(name, _LETTERS_OF_NAME)) for name in panel.rows + panel.columns), default=0)
         return max(width, 0.6 + names + 0.46 * len(panel.columns)), max(height, 0.6 + names + 0.36 * len(panel.rows))
     return standard
 
@@ -49,12 +49,9 @@ def draw(ax: Axes, panel: AnyPanel, styles: dict[str, Look]) -> None:
         _draw_surface(ax, panel, styles)
     else:
         _draw_lines(ax, panel, styles)
-    labels = (
-        ("", "") if isinstance(panel, HeatMap) else (panel.x_label, "" if isinstance(panel, Bars) else panel.y_label)
-    )
     wide, high = (72.0 / ax.figure.dpi * side for side in (ax.bbox.width, ax.bbox.height))
-    ax.set_xlabel(_fitted(labels[0], wide))
-    ax.set_ylabel(_fitted(labels[1], high))
+    ax.set_xlabel("" if isinstance(panel, HeatMap) else _fitted(panel.x_label, wide))
+    ax.set_ylabel("" if isinstance(panel, HeatMap | Bars) else _fitted(panel.y_label, high))
     if panel.title:
         ax.set_title(_fitted(panel.title, wide), loc="left", fontsize="medium")
 
@@ -83,8 +80,8 @@ def samples(panel: AnyPanel, styles: dict[str, Look]) -> dict[str, Any]:
     steps = {s.label: Line2D([], [], **_step_style(styles[s.label], k)) for k, s in enumerate(panel.steps) if s.heights}
     lines = {c.label: Line2D([], [], **_line_style(styles[c.label], dashed=c.dashed)) for c in panel.curves if c.x}
     points = {p.label: Line2D([], [], **_point_style(p, styles[p.label], 6.0)) for p in panel.points if p.x}
-    hatches = repeated(_HATCHES, len(panel.bands))
-    bands = {band.label: Patch(**_band_style(hatch)) for band, hatch in zip(panel.bands, hatches, strict=True)}
+    hatches = zip(panel.bands, cycle(_HATCHES), strict=False)
+    bands = {band.label: Patch(**_band_style(hatch)) for band, hatch in hatches}
     marks = {label: Line2D([], [], **_mark_style(k)) for k, (label, _) in enumerate(panel.marks)}
     return strips | steps | lines | points | bands | marks
 
@@ -95,33 +92,31 @@ def plain(text: str) -> str:
     return f" {text}" if text.startswith("_") else text
 
 
-def repeated(styles: Sequence[str], count: int) -> list[str]:
-    """Return as many styles as are asked for, the first again after the last."""
-    return [styles[k % len(styles)] for k in range(count)]
-
-
 def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
-    for band, hatch in zip(panel.bands, repeated(_HATCHES, len(panel.bands)), strict=True):
+    for band, hatch in zip(panel.bands, cycle(_HATCHES), strict=False):
         ax.axhspan(band.low, band.high, **_band_style(hatch))
     for strip in (one for one in panel.strips if one.x):
         ax.fill_between(strip.x, strip.low, strip.high, **_strip_style(strip, styles.get(strip.label)))
     for k, steps in enumerate(panel.steps):
         if steps.heights:
-            _draw_steps(ax, steps, _step_style(styles[steps.label], k))
+            style = _step_style(styles[steps.label], k)
+            ax.stairs(steps.heights, steps.edges, fill=True, color=style["color"], alpha=0.14, lw=0)
+            ax.stairs(steps.heights, steps.edges, **style)
     for points in (one for one in panel.points if one.x):
         ax.plot(points.x, points.y, **_point_style(points, styles[points.label]))
     for curve in panel.curves:
         if curve.x:
             _draw_curve(ax, curve, styles[curve.label])
     for ticks in panel.ticks:
-        _draw_ticks(ax, ticks, styles[ticks.label])
+        low, high = (0.95, 1.0) if ticks.top else (0.0, 0.05)
+        color, across = _color(styles[ticks.label]), ax.get_xaxis_transform()
+        ax.vlines(ticks.x, low, high, color=color, lw=0.5, alpha=0.6, transform=across)
     for k, (_, at) in enumerate(panel.marks):
         ax.axvline(at, **_mark_style(k))
     _set_axes(ax, panel)
 
 
 def _set_axes(ax: Axes, panel: Panel) -> None:
-    """Set the scales and ranges of axes on which everything is drawn."""
     if any(steps.heights for steps in panel.steps):
         ax.set_ylim(bottom=0.0)
     if not panel.x_log and max(map(abs, ax.get_xlim())) >= _LONG_NUMBERS:
@@ -148,11 +143,6 @@ def _draw_curve(ax: Axes, curve: Curve, look: Look) -> None:
     if curve.errors:
         low, high = ([y + sign * e for y, e in zip(curve.y, curve.errors, strict=True)] for sign in (-1, 1))
         ax.fill_between(curve.x, low, high, color=_color(look), alpha=0.2, lw=0)
-
-
-def _draw_ticks(ax: Axes, ticks: Ticks, look: Look) -> None:
-    low, high = (0.95, 1.0) if ticks.top else (0.0, 0.05)
-    ax.vlines(ticks.x, low, high, color=_color(look), lw=0.5, alpha=0.6, transform=ax.get_xaxis_transform())
 
 
 def _draw_surface(ax: Axes, panel: Surface, styles: dict[str, Look]) -> None:
@@ -200,18 +190,13 @@ def _samples_of_surface(panel: Surface, styles: dict[str, Look]) -> dict[str, An
     return found | ({"chance (95 %)": Patch(**hatch)} if chance else {})
 
 
-def _draw_steps(ax: Axes, steps: Steps, style: dict[str, Any]) -> None:
-    ax.stairs(steps.heights, steps.edges, fill=True, color=style["color"], alpha=0.14, lw=0)
-    ax.stairs(steps.heights, steps.edges, **style)
-
-
 def _draw_bars(ax: Axes, panel: Bars, styles: dict[str, Look]) -> None:
     """Draw one group of bars a name, the first name at the top."""
     height = 0.8 / max(len(panel.series), 1)
     for k, (label, values) in enumerate(panel.series):
         places = [row + (k - (len(panel.series) - 1) / 2) * height for row in range(len(panel.names))]
         ax.barh(places, values, height=0.9 * height, **_bar_style(styles[label], k))
-    ax.set_yticks(range(len(panel.names)), [plain(_short(name)) for name in panel.names])
+    ax.set_yticks(range(len(panel.names)), [plain(cut(name, _LETTERS_OF_NAME)) for name in panel.names])
     ax.set_ylim(len(panel.names) - 0.4, -0.6)
     ends = [0.0, *(value for _, own in panel.series for value in own)]
     low, high = min(ends), max(ends)
@@ -235,7 +220,7 @@ def _draw_cells(ax: Axes, panel: HeatMap) -> None:
             number = f"{value:z.2f}".replace("0.", ".").replace("-", "−") if written else ""
             text = number + ("*" if (i, j) in panel.stars else "")
             ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize=8.5, color=_ink())
-    names = [[plain(_short(name)) for name in axis] for axis in (panel.columns, panel.rows)]
+    names = [[plain(cut(name, _LETTERS_OF_NAME)) for name in axis] for axis in (panel.columns, panel.rows)]
     ax.set_xticks([j + 0.5 for j in range(len(names[0]))], names[0], rotation=90)
     ax.set_yticks([i + 0.5 for i in range(len(names[1]))], names[1])
     ax.set(xlim=(0, max(len(names[0]), 1)), ylim=(max(len(names[1]), 1), 0))
@@ -300,9 +285,8 @@ def _strip_style(strip: Strip, look: Look | None) -> dict[str, Any]:
 
 
 def _bar_style(look: Look, which: int) -> dict[str, Any]:
-    return {"facecolor": _color(look), "edgecolor": _ink(), "alpha": 0.75, "lw": 0.6} | {
-        "hatch": _HATCHES[which % len(_HATCHES)]
-    }
+    hatch = _HATCHES[which % len(_HATCHES)]
+    return {"facecolor": _color(look), "edgecolor": _ink(), "alpha": 0.75, "lw": 0.6, "hatch": hatch}
 
 
 def _cell_style(value: float) -> dict[str, Any]:
@@ -326,23 +310,15 @@ def _logarithmic(ax: Axes, axis: str, values: Sequence[float]) -> None:
         return
     if len(positive) == len(set(finite)):
         getattr(ax, f"set_{axis}scale")("log")
-    else:
-        _beside_zero(ax, axis, positive)
+    else:  # from the smallest positive value on, with 0 half a decade before it
+        getattr(ax, f"set_{axis}scale")("symlog", linthresh=positive[0], linscale=0.5)
+        first, last = math.ceil(math.log10(2 * positive[0])), math.floor(math.log10(positive[-1]))
+        decades = [10.0**k for k in range(first, last + 1)]
+        getattr(ax, f"set_{axis}ticks")([0.0, *decades], ["0", *(f"{decade:g}" for decade in decades)])
+        getattr(ax, f"set_{axis}ticks")([], minor=True)
+        getattr(ax, f"set_{axis}lim")(-0.2 * positive[0], 1.3 * positive[-1])
     names = {place: f"{place:g}" for place in sorted(set(finite))}
     apart = all(after > 1.3 * value for value, after in pairwise(positive))
     if axis == "x" and apart and sum(map(len, names.values())) <= _LETTERS_OF_TICKS:
         ax.set_xticks(list(names), list(names.values()))
         ax.set_xticks([], minor=True)
-
-
-def _beside_zero(ax: Axes, axis: str, positive: Sequence[float]) -> None:
-    """Make an axis logarithmic from the smallest positive value on, with 0 half a decade before it."""
-    getattr(ax, f"set_{axis}scale")("symlog", linthresh=positive[0], linscale=0.5)
-    decades = [10.0**k for k in range(math.ceil(math.log10(2 * positive[0])), math.floor(math.log10(positive[-1])) + 1)]
-    getattr(ax, f"set_{axis}ticks")([0.0, *decades], ["0", *(f"{decade:g}" for decade in decades)])
-    getattr(ax, f"set_{axis}ticks")([], minor=True)
-    getattr(ax, f"set_{axis}lim")(-0.2 * positive[0], 1.3 * positive[-1])
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LETTERS_OF_NAME else name[: _LETTERS_OF_NAME - 1] + "…"

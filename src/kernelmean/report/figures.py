@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise, product
 
-from .document import AnyPanel, Bars, Chart, Curve, HeatMap, Panel, Points, Steps, Strip, Surface, TextTable
+from ..core.words import signed
+from .document import AnyPanel, Bars, Chart, Curve, HeatMap, Panel, Steps, Strip, Surface, TextTable
 
 BARS = "Bars and shaded strips around lines are one standard error to either side."
 _Row = tuple[str, str, str, str, str]
@@ -39,17 +41,28 @@ def describe(panel: AnyPanel) -> str:
         parts = [f"{panel.x_label} of {', '.join(panel.names)}."]
         return " ".join(parts + [f"{label}: {', '.join(map(_number, values))}." for label, values in panel.series])
     if isinstance(panel, HeatMap):
-        return _describe_cells(panel)
+        parts = [f"{panel.value_label} of {len(panel.rows)} rows and {len(panel.columns)} columns."]
+        cells = product(enumerate(panel.rows), enumerate(panel.columns))
+        known = [(v, row, column) for (i, row), (j, column) in cells if (v := panel.values[i][j]) is not None]
+        parts += ["Largest: {} of {} and {}.".format(_number(max(known)[0]), *max(known)[1:])] if known else []
+        return " ".join(parts + ([f"{panel.star_label}: {len(panel.stars)} cells."] if panel.star_label else []))
+    points = [
+        f"{one.label}: {len(one.x)} points, x from {_range(*_span(one.x))}, y from {_range(*_span(one.y))}."
+        for one in panel.points
+        if one.x
+    ]
     if isinstance(panel, Surface):
-        return _describe_surface(panel)
-    parts = [f"{panel.y_label}{_log(panel.y_log)} against {panel.x_label}{_log(panel.x_log)}."]
+        ends = zip(("Largest", "Least"), _ends(panel), strict=False)
+        found = (f"{which}: {_number(value)} at {_number(x)} and {_number(y)}." for which, (value, x, y) in ends)
+        return " ".join([f"{panel.label} over {panel.x_label} and {panel.y_label}.", *points, *found])
+    x_log, y_log = (" (logarithmic)" if scaled else "" for scaled in (panel.x_log, panel.y_log))
+    parts = [f"{panel.y_label}{y_log} against {panel.x_label}{x_log}."]
     parts += [_strip(strip) for strip in panel.strips if strip.x]
     parts += [_outline(steps) for steps in panel.steps if steps.heights]
     parts += [_line(curve) for curve in panel.curves if curve.x]
-    parts += [f"{one.label}: {len(one.x)} points, {_extent(one)}." for one in panel.points if one.x]
-    parts += [f"{band.label}: from {_number(band.low)} to {_number(band.high)}." for band in panel.bands]
-    parts += [f"{label}: at {_number(at)}." for label, at in panel.marks]
-    return " ".join(parts)
+    parts += points
+    parts += [f"{band.label}: from {_range(band.low, band.high)}." for band in panel.bands]
+    return " ".join(parts + [f"{label}: at {_number(at)}." for label, at in panel.marks])
 
 
 def _labels(panel: AnyPanel) -> Iterator[str]:
@@ -71,19 +84,30 @@ def _axes(panel: AnyPanel) -> tuple[str, str]:
 
 
 def _rows(panel: AnyPanel) -> Iterator[_Row]:
-    if isinstance(panel, Panel):
-        yield from _panel_rows(panel)
-    elif isinstance(panel, Surface):
-        yield from ((panel.title, *row) for row in _surface_rows(panel))
-    elif isinstance(panel, Bars):
+    """Yield what is drawn; of surfaces where heights are largest and least, of clouds where they lie."""
+    title = panel.title
+    if isinstance(panel, Bars):
         for label, values in panel.series:
-            yield from ((panel.title, label, name, _number(v), "") for name, v in zip(panel.names, values, strict=True))
+            yield from ((title, label, name, _number(v), "") for name, v in zip(panel.names, values, strict=True))
+        return
+    if isinstance(panel, HeatMap):
+        for (i, row), (j, column) in product(enumerate(panel.rows), enumerate(panel.columns)):
+            yield title, panel.value_label, f"{row}, {column}", _cell(panel, i, j), ""
+        return
+    if isinstance(panel, Surface):
+        for value, x, y in _ends(panel):
+            yield title, f"{panel.label} {_number(value)}", _number(x), _number(y), ""
     else:
-        for (i, row), (j, column) in ((a, b) for a in enumerate(panel.rows) for b in enumerate(panel.columns)):
-            yield panel.title, panel.value_label, f"{row}, {column}", _cell(panel, i, j), ""
+        yield from _line_rows(panel)
+    for one in panel.points:
+        if one.x:
+            yield title, f"{one.label} ({len(one.x)})", _range(*_span(one.x)), _range(*_span(one.y)), ""
+    if isinstance(panel, Panel):
+        yield from ((title, band.label, "", _range(band.low, band.high), "") for band in panel.bands)
+        yield from ((title, label, _number(at), "", "") for label, at in panel.marks)
 
 
-def _panel_rows(panel: Panel) -> Iterator[_Row]:
+def _line_rows(panel: Panel) -> Iterator[_Row]:
     title = panel.title
     for curve in panel.curves:
         for x, y, error in zip(curve.x, curve.y, curve.errors or curve.y, strict=True):
@@ -92,47 +116,15 @@ def _panel_rows(panel: Panel) -> Iterator[_Row]:
         for x, low, high in zip(strip.x, strip.low, strip.high, strict=True):
             yield title, strip.label, _number(x), _range(low, high), ""
     for steps in panel.steps:
-        for k, height in enumerate(steps.heights):
-            yield title, steps.label, _range(steps.edges[k], steps.edges[k + 1]), _number(height), ""
-    for one in panel.points:
-        if one.x:
-            yield (
-                title,
-                f"{one.label} ({len(one.x)})",
-                _range(min(one.x), max(one.x)),
-                _range(min(one.y), max(one.y)),
-                "",
-            )
-    for band in panel.bands:
-        yield title, band.label, "", _range(band.low, band.high), ""
-    for label, at in panel.marks:
-        yield title, label, _number(at), "", ""
-
-
-def _surface_rows(panel: Surface) -> Iterator[tuple[str, str, str, str]]:
-    """Yield where heights are largest and least, and where the points lie."""
-    for value, x, y in _ends(panel):
-        yield f"{panel.label} {_number(value)}", _number(x), _number(y), ""
-    for one in panel.points:
-        if one.x:
-            where = _range(min(one.x), max(one.x)), _range(min(one.y), max(one.y))
-            yield f"{one.label} ({len(one.x)})", *where, ""
+        for ends, height in zip(pairwise(steps.edges), steps.heights, strict=False):
+            yield title, steps.label, _range(*ends), _number(height), ""
 
 
 def _ends(panel: Surface) -> tuple[tuple[float, float, float], ...]:
-    """Return the largest and the least height with their places."""
     heights = [
         (v, x, y) for y, row in zip(panel.y, panel.values, strict=True) for x, v in zip(panel.x, row, strict=True)
     ]
     return (max(heights), min(heights)) if heights else ()
-
-
-def _describe_surface(panel: Surface) -> str:
-    parts = [f"{panel.label} over {panel.x_label} and {panel.y_label}."]
-    parts += [f"{one.label}: {len(one.x)} points, {_extent(one)}." for one in panel.points if one.x]
-    for which, (value, x, y) in zip(("Largest", "Least"), _ends(panel), strict=False):
-        parts.append(f"{which}: {_number(value)} at {_number(x)} and {_number(y)}.")
-    return " ".join(parts)
 
 
 def _cells(panel: HeatMap, caption: str) -> TextTable:
@@ -145,20 +137,6 @@ def _cells(panel: HeatMap, caption: str) -> TextTable:
 def _cell(panel: HeatMap, i: int, j: int) -> str:
     value = panel.values[i][j]
     return "" if value is None else _number(value) + ("*" if (i, j) in panel.stars else "")
-
-
-def _describe_cells(panel: HeatMap) -> str:
-    known = [
-        (value, row, column)
-        for row, values in zip(panel.rows, panel.values, strict=True)
-        for column, value in zip(panel.columns, values, strict=True)
-        if value is not None
-    ]
-    parts = [f"{panel.value_label} of {len(panel.rows)} rows and {len(panel.columns)} columns."]
-    if known:
-        value, row, column = max(known)
-        parts.append(f"Largest: {_number(value)} of {row} and {column}.")
-    return " ".join([*parts, *([f"{panel.star_label}: {len(panel.stars)} cells."] if panel.star_label else [])])
 
 
 def _strip(strip: Strip) -> str:
@@ -176,27 +154,19 @@ def _outline(steps: Steps) -> str:
     )
 
 
-def _extent(one: Points) -> str:
-    return f"x from {_range(min(one.x), max(one.x))}, y from {_range(min(one.y), max(one.y))}"
+def _span(values: Sequence[float]) -> tuple[float, float]:
+    return min(values), max(values)
 
 
 def _line(curve: Curve) -> str:
-    first, last = (f"{_number(curve.y[k])} at {_number(curve.x[k])}" for k in (0, -1))
-    return (
-        f"{curve.label}: {first}." if len(curve.x) == 1 else f"{curve.label}: from {first} to {last}{_lowest(curve)}."
-    )
-
-
-def _lowest(curve: Curve) -> str:
-    """Return where a line is lowest, if not at an end."""
-    inner: Sequence[int] = [k for k in range(len(curve.y)) if math.isfinite(curve.y[k])]
-    lowest = min(inner, key=curve.y.__getitem__, default=0)
-    between = 0 < lowest < len(curve.y) - 1
-    return f", lowest {_number(curve.y[lowest])} at {_number(curve.x[lowest])}" if between else ""
-
-
-def _log(logarithmic: bool) -> str:
-    return " (logarithmic)" if logarithmic else ""
+    """Return where a line begins and ends, and where it is lowest, if not at an end."""
+    finite = [k for k in range(len(curve.y)) if math.isfinite(curve.y[k])]
+    lowest = min(finite, key=curve.y.__getitem__, default=0)
+    first, last, least = (f"{_number(curve.y[k])} at {_number(curve.x[k])}" for k in (0, -1, lowest))
+    if len(curve.x) == 1:
+        return f"{curve.label}: {first}."
+    inner = f", lowest {least}" if 0 < lowest < len(curve.y) - 1 else ""
+    return f"{curve.label}: from {first} to {last}{inner}."
 
 
 def _range(low: float, high: float) -> str:
@@ -204,4 +174,4 @@ def _range(low: float, high: float) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.4g}".replace("-", "−") if math.isfinite(value) else "not measured"
+    return signed(value, ".4g") if math.isfinite(value) else "not measured"

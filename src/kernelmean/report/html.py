@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from . import charts, pictures, templates
-from .anchors import Anchors
-from .content import OUTCOMES, UNKNOWN, check_table, numeric_columns, tally
-from .document import Section, TextTable
+from .document import OUTCOMES, UNKNOWN, Anchors, Section, numeric_columns, tally
 from .figures import BARS, has_errors, numbers
 from .palette import variables
 
-if TYPE_CHECKING:
-    from .page import Document
+
+@dataclass(frozen=True)
+class Document:
+    """A title, a summary in plain words, sections, and what made it (versions, seed, commit).
+
+    ``headline`` is the one sentence that a reader with no time needs; it stands before the summary.
+    """
+
+    title: str
+    summary: tuple[str, ...]
+    sections: tuple[Section, ...]
+    made_by: tuple[tuple[str, str], ...] = ()
+    headline: str = ""
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, for notebooks: no script runs in it, and nothing of it gets out."""
+        return templates.filled("frame.html", page=render(self), title=self.title)
 
 
 def render(document: Document) -> str:
@@ -39,7 +51,14 @@ def render(document: Document) -> str:
     anchors = Anchors()
     places = [anchors.take(section.title) for section in document.sections]
     main, verdicts, made_by = (anchors.take(name) for name in ("content", "verdicts", "made-by"))
-    parts = [_placed(section, place, anchors) for section, place in zip(document.sections, places, strict=True)]
+    parts = [
+        {
+            "section": section,
+            "place": place,
+            "claims": [anchors.take(f"{place} verdict {number}") for number in range(1, len(section.verdicts) + 1)],
+        }
+        for section, place in zip(document.sections, places, strict=True)
+    ]
     page = templates.filled(
         "page.html",
         document=document,
@@ -52,7 +71,7 @@ def render(document: Document) -> str:
         colours=variables(),
         why_no_pictures=pictures.missing(),
         named=anchors.take,
-        prepared=lambda table: _prepared(table, anchors),
+        numeric_columns=numeric_columns,
         drawing=charts.drawing,
         numbers=numbers,
         has_errors=has_errors,
@@ -60,54 +79,3 @@ def render(document: Document) -> str:
         outcome=lambda verdict: OUTCOMES.get(verdict.outcome, UNKNOWN),
     )
     return f"{page}\n"
-
-
-def framed(document: Document) -> str:
-    """Return the page in a frame of its own, for notebooks: no script runs in it, and nothing of it gets out."""
-    return templates.filled("frame.html", page=render(document), title=document.title)
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """A section with its place, and those of its verdicts."""
-
-    section: Section
-    place: str
-    claims: tuple[str, ...]
-
-
-def _placed(section: Section, place: str, anchors: Anchors) -> _Placed:
-    claims = tuple(anchors.take(f"{place} verdict {number + 1}") for number in range(len(section.verdicts)))
-    return _Placed(section, place, claims)
-
-
-@dataclass(frozen=True)
-class _Cell:
-    """A cell: the first of a row heads it, the best of theirs are strong."""
-
-    text: str
-    number: bool
-    strong: bool
-    heads: bool
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """A table with its name in the page, and which of its columns hold numbers."""
-
-    name: str
-    numeric: list[bool]
-    rows: list[list[_Cell]]
-
-
-def _prepared(table: TextTable, anchors: Anchors) -> _Grid:
-    check_table(table)
-    numeric = numeric_columns(table)
-    rows = [
-        [
-            _Cell(text, numeric[j], (i, j) in table.emphasis, j == 0 and not numeric[0] and bool(text.strip()))
-            for j, text in enumerate(row)
-        ]
-        for i, row in enumerate(table.rows)
-    ]
-    return _Grid(anchors.take(table.caption), numeric, rows)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.array import Array
+from ..core.words import percent
 from .document import Bars, Panel, Steps
 
 _MOST_VALUES, _FEWEST_BINS, _MOST_BINS = 12, 5, 40
@@ -42,10 +43,14 @@ def marginal(name: str, samples: Mapping[str, Any], *, label: str = "", order: S
         return _shares(name, arrays, order)
     known = {one: values[~np.isnan(values)] for one, values in arrays.items()}
     absent = 1.0 - sum(map(len, known.values())) / max(sum(map(len, arrays.values())), 1)
-    title = f"{name} ({_percent(absent)} missing)" if absent else name
+    title = f"{name} ({percent(absent)} missing)" if absent else name
     if len(np.unique(np.concatenate(list(known.values())))) <= _MOST_VALUES:
         return _shares(title, known, order)
-    return _histograms(title, known, label or name)
+    edges, pooled = bins(*known.values()), np.concatenate(list(known.values()))
+    outside = float(np.mean((pooled < edges[0]) | (pooled > edges[-1])))
+    title += f" (without the outer {percent(outside)})" if outside else ""
+    outlines = tuple(outline(one, values, edges) for one, values in known.items())
+    return Panel(title, label or name, "share of rows", steps=outlines)
 
 
 def outline(label: str, values: Array, edges: Array, *, density: bool = False) -> Steps:
@@ -80,18 +85,6 @@ def span(pooled: Array) -> tuple[float, float]:
     return low - reach, high + reach
 
 
-def _histograms(title: str, samples: Mapping[str, Array], label: str) -> Panel:
-    edges = bins(*samples.values())
-    pooled = np.concatenate(list(samples.values()))
-    outside = float(np.mean((pooled < edges[0]) | (pooled > edges[-1])))
-    title += f" (without the outer {_percent(outside)})" if outside else ""
-    return Panel(title, label, "share of rows", steps=tuple(outline(one, v, edges) for one, v in samples.items()))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"
-
-
 def _shares(title: str, samples: Mapping[str, Any], order: Sequence[str]) -> Bars:
     """Return the share of each value: numbers in their order, others in the order given or by how frequent they are."""
     shown, rest = _values(np.concatenate(list(samples.values())), order)
@@ -99,7 +92,8 @@ def _shares(title: str, samples: Mapping[str, Any], order: Sequence[str]) -> Bar
     for label, values in samples.items():
         shares = [float(np.count_nonzero(values == value)) / max(len(values), 1) for value in shown]
         series.append((label, (*shares, *([max(1.0 - sum(shares), 0.0)] if rest else []))))
-    names = (*map(_written, shown), *([f"{rest} others"] if rest else []))
+    texts = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in shown]
+    names = (*texts, *([f"{rest} others"] if rest else []))
     return Bars(title, "share of rows", names, tuple(series))
 
 
@@ -112,7 +106,3 @@ def _values(pooled: Any, order: Sequence[str]) -> tuple[Sequence[Any], int]:
     ranked = [*(value for value in order if value in counts), *(value for value in frequent if value not in order)]
     kept = ranked if len(ranked) <= _MOST_VALUES else ranked[: _MOST_VALUES - 1]
     return kept, len(ranked) - len(kept)
-
-
-def _written(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from . import charts, pictures
-from .anchors import Anchors
-from .content import OUTCOMES, UNKNOWN, check_table, numeric_columns, tally
-from .document import Chart, Section, TextTable, Verdict
+from .document import (
+    OUTCOMES,
+    UNKNOWN,
+    Anchors,
+    Chart,
+    Section,
+    TextTable,
+    Verdict,
+    numeric_columns,
+    tally,
+)
 from .figures import BARS, has_errors, numbers
 
 if TYPE_CHECKING:
-    from .page import Document
+    from .html import Document
 
 _SIGNS = re.compile(r"[\\`*\[\]<>|~$&{}]|(?<![^\W_])_|_(?![^\W_])")
 _AT_START = re.compile(r"^(?:(\d{1,9})(?=[.)](?:\s|$))|(?=(?:#{1,6}|[+\-]|[\-=]+)(?:\s|$)))")
@@ -50,7 +58,10 @@ def render(document: Document, folder: str | Path) -> str:
     In short: 1 \< 2.
     <BLANKLINE>
     """
-    _check_names(document)
+    names = [chart.name for section in document.sections for chart in section.charts]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two charts are called {name!r}; the second would be written over the first")
     anchors = Anchors()
     anchors.take(document.title)
     overview = _overview(document, anchors)
@@ -122,9 +133,8 @@ def _verdict(verdict: Verdict) -> str:
 
 
 def _table(table: TextTable) -> list[str]:
-    check_table(table)
-    lines = [" | ".join(escaped(text) for text in table.header)]
-    lines.append(" | ".join("---:" if right else "---" for right in numeric_columns(table)))
+    rule = " | ".join("---:" if right else "---" for right in numeric_columns(table))
+    lines = [" | ".join(escaped(text) for text in table.header), rule]
     for i, row in enumerate(table.rows):
         cells = [escaped(text) for text in row]
         strong = [f"**{cell}**" if (i, j) in table.emphasis and cell else cell for j, cell in enumerate(cells)]
@@ -148,10 +158,3 @@ def _figure(chart: Chart, folder: Path) -> list[str]:
 
 def _pairs(pairs: tuple[tuple[str, str], ...]) -> list[str]:
     return ["\n".join(f"- {escaped(name)}: {escaped(text)}" for name, text in pairs)]
-
-
-def _check_names(document: Document) -> None:
-    names = [chart.name for section in document.sections for chart in section.charts]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"two charts are called {name!r}; the second would be written over the first")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..embedding.embedding import Embedding
 from ..inference.base_result import Result
 from ..kernels import Gaussian
 from ..report.description import Description, Grid
-from ..report.page import Document
+from ..report.html import Document
 from .numbers import Needs
 
 if TYPE_CHECKING:
@@ -269,18 +270,19 @@ def fit_densities(
     center = train.values.mean(axis=0) if scale else np.zeros(len(table.names))
     unit = train.deviations() if scale else np.ones(len(table.names))
     fit, held = ((rows - center) / unit for rows in (train.values, table.values[order[:n_test]]))
-    searches = {
-        "kernel mean matching": _matching(estimator, tuple(n_components), covariance_type, seed),
-        "GaussianMixture": _gaussian_mixture(seed),
-        "KernelDensity": _kernel_density(seed),
+    searches: dict[str, _Search] = {
+        "kernel mean matching": partial(_matching, estimator, tuple(n_components), covariance_type, seed),
+        "GaussianMixture": partial(_gaussian_mixture, seed),
+        "KernelDensity": partial(_kernel_density, seed),
     }
-    candidates, models = [], {}
+    found = []
     for step, (name, search) in enumerate(searches.items()):
         progress(name, step, len(searches))
-        candidate, losses, models[name] = _measured(name, search, fit, held)
-        candidates.append((candidate, losses))
-    model = clone(models["kernel mean matching"]).fit((table.values - center) / unit)
-    return Densities(table, (len(fit), len(held)), _ordered(candidates), model, center, unit, notes)
+        found.append(_measured(name, search, fit, held))
+    model = clone(found[0][2]).fit((table.values - center) / unit)
+    (best, least, _), *others = sorted(found, key=lambda one: one[0].loss)
+    behind = (replace(c, behind=c.loss - best.loss, behind_error=_standard_error(x - least)) for c, x, _ in others)
+    return Densities(table, (len(fit), len(held)), (best, *behind), model, center, unit, notes)
 
 
 _Search = Callable[[Array], tuple[Any, str]]
@@ -300,52 +302,37 @@ def _standard_error(values: Array) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
-def _ordered(candidates: list[tuple[Candidate, Array]]) -> tuple[Candidate, ...]:
-    """Return the candidates, the best first, with how far each is behind it."""
-    (best, least), *others = sorted(candidates, key=lambda one: one[0].loss)
-    behind = (replace(c, behind=c.loss - best.loss, behind_error=_standard_error(x - least)) for c, x in others)
-    return (best, *behind)
-
-
-def _matching(estimator: str | None, components: tuple[int, ...], covariance_type: str | None, seed: int) -> _Search:
-    """Return the search of kernel mean matching: among recommended settings, or among joint fits of what was named."""
+def _matching(
+    estimator: str | None, components: tuple[int, ...], covariance_type: str | None, seed: int, X: Array
+) -> tuple[Any, str]:
+    """Search kernel mean matching: among recommended settings, or among joint fits of what was named."""
     named = bool(estimator or components or covariance_type)
     own: dict[str, Any] = {"estimator": estimator or "mkme", "covariance_type": covariance_type or "spherical"}
-
-    def search(X: Array) -> tuple[Any, str]:
-        possible = components or [K for K in _COMPONENTS if len(X) // 2 >= K]
-        candidates = [KernelMeanMatching(K, random_state=seed, **own) for K in possible] if named else None
-        best = select(X, candidates, n_splits=_FOLDS, random_state=seed).best
-        update = "weights" if best.update == "weights" else "joint fit"
-        return best, f"{count(best.n_components_, 'component')}, {best.covariance_type}, {update} to {best.estimator}"
-
-    return search
+    possible = components or [K for K in _COMPONENTS if len(X) // 2 >= K]
+    candidates = [KernelMeanMatching(K, random_state=seed, **own) for K in possible] if named else None
+    best = select(X, candidates, n_splits=_FOLDS, random_state=seed).best
+    update = "weights" if best.update == "weights" else "joint fit"
+    return best, f"{count(best.n_components_, 'component')}, {best.covariance_type}, {update} to {best.estimator}"
 
 
-def _gaussian_mixture(seed: int) -> _Search:
+def _gaussian_mixture(seed: int, X: Array) -> tuple[Any, str]:
     from sklearn.mixture import GaussianMixture  # slow to import
 
-    def search(X: Array) -> tuple[Any, str]:
-        grid = {
-            "n_components": [K for K in _COMPONENTS if len(X) // 2 >= K],
-            "covariance_type": ["spherical", "diag", "tied", "full"],
-            "reg_covar": [0.01, 0.1],
-        }
-        found = _searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed)
-        chosen = found.best_params_
-        return found.best_estimator_, f"{count(chosen['n_components'], 'component')}, {chosen['covariance_type']}"
-
-    return search
+    grid = {
+        "n_components": [K for K in _COMPONENTS if len(X) // 2 >= K],
+        "covariance_type": ["spherical", "diag", "tied", "full"],
+        "reg_covar": [0.01, 0.1],
+    }
+    found = _searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed)
+    chosen = found.best_params_
+    return found.best_estimator_, f"{count(chosen['n_components'], 'component')}, {chosen['covariance_type']}"
 
 
-def _kernel_density(seed: int) -> _Search:
+def _kernel_density(seed: int, X: Array) -> tuple[Any, str]:
     from sklearn.neighbors import KernelDensity  # slow to import
 
-    def search(X: Array) -> tuple[Any, str]:
-        found = _searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed)
-        return found.best_estimator_, f"bandwidth {found.best_params_['bandwidth']:.3g}"
-
-    return search
+    found = _searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed)
+    return found.best_estimator_, f"bandwidth {found.best_params_['bandwidth']:.3g}"
 
 
 def _searched(model: Any, grid: dict[str, Any], X: Array, seed: int) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.array import SILENT, Array, Progress
 from ..core.frozen import Frozen
 from ..core.table import Table
-from ..core.words import listed
+from ..core.words import listed, number_range
 from ..embedding.embedding import Embedding
 from ..embedding.parts import PointPart
 from ..estimators import NAMED, KernelMean
@@ -22,7 +22,6 @@ from ..kernels import Gaussian
 from ..kernels.bandwidth import Bandwidth, bandwidth_from
 from ..noise import Dirac, Noise, Normal
 from ..report.description import Description, Grid
-from ..report.numbers import number_range
 from .numbers import Needs
 
 if TYPE_CHECKING:
@@ -97,17 +96,16 @@ class Fits(Frozen, Result):
         n, dim = self.table.values.shape
         header = ("estimator", "score", "below kme", "noise sd", "other")
         facts = [("rows", f"{n:,}"), ("columns", f"{dim:,}"), ("score", "leave-one-out; lower is better")]
-        grid = Grid("Scores and what was chosen", header, [self._row(name) for name in self.estimators])
+        rows = []
+        for name, fit in self.estimators.items():
+            chosen, words = self.parameters(name), {"strength": "λ", "contraction": "r"}
+            noise = number_range(chosen["noise"]) if "noise" in chosen else "none"
+            other = ", ".join(f"{word} = {chosen[key]:.4g}" for key, word in words.items() if key in chosen)
+            rows.append((name, f"{fit.loocv_:.8g}", f"{self._gain(name):.3g}", noise, other))
+        grid = Grid("Scores and what was chosen", header, rows)
         return Description(f"Estimates of the kernel mean of {self.name}", self.verdict(), facts, (grid,), self.notes)
 
-    def _row(self, name: str) -> tuple[str, ...]:
-        chosen, words = self.parameters(name), {"strength": "λ", "contraction": "r"}
-        noise = number_range(chosen["noise"]) if "noise" in chosen else "none"
-        other = ", ".join(f"{word} = {chosen[key]:.4g}" for key, word in words.items() if key in chosen)
-        return name, f"{self.estimators[name].loocv_:.8g}", f"{self._gain(name):.3g}", noise, other
-
     def _gain(self, name: str) -> float:
-        """Return how much lower a score is than that of KME."""
         return float(self.estimators["kme"].loocv_ - self.estimators[name].loocv_)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -194,7 +192,9 @@ def fit_all(
     deviations = table.deviations()
     unit = deviations if scale else np.ones_like(deviations)
     values = table.values / unit
-    theta = _one_if_equal(bandwidth_from(values, bandwidth))
+    theta = bandwidth_from(values, bandwidth)
+    if np.ndim(theta) and np.ptp(theta) <= _ROUNDING * np.max(theta):  # one for all columns, where they have the same
+        theta = float(np.mean(theta))
     chosen = {name: make for name, make in NAMED.items() if name != "vpmkme" or not np.ndim(theta)}
     fitted: dict[str, KernelMean] = {}
     features: Any = None if len(values) <= LIMIT else RANK
@@ -208,13 +208,6 @@ def fit_all(
     if isinstance(theta, Bandwidth):
         notes.append(f"bandwidth {float(theta):.4g}: {theta.rule}")
     return Fits(table, fitted, unit, tuple(notes))
-
-
-def _one_if_equal(theta: Any) -> Any:
-    """Return one bandwidth for all columns where they have the same, else what was passed."""
-    if np.ndim(theta) and np.ptp(theta) <= _ROUNDING * np.max(theta):
-        return float(np.mean(theta))
-    return theta
 
 
 def rescaled(mu: Embedding, unit: Array) -> Embedding:

@@ -4,6 +4,16 @@ Permutations grow: a test of which at most ten permutations, the observed one co
 run again with fresh and more permutations, and the new p-value takes the place of the old one. That is exact: with
 P₁ < P₂ < … permutations one run decides for every α, the first for α ≥ 10 / P₁, the second for α from 10 / P₂ up to
 that, and so on. The result is at most α only where the p-value of that run is, and each of these is valid alone.
+
+The screen is a fast look at many columns, or pairs of columns: which are worth the full test. Tests that are dropped
+have p = 1. That is never less than the p-value they would have had, so every p-value stays valid, and with it Holm's
+method over all tests, whatever the screen looks at: only power could be lost (benchmarks/power/screen.py measures how
+much).
+
+A column becomes two short sequences of orthonormal contrasts: of numbers the cosines of their ranks, and the values
+with their distances from the middle; of categories how often each occurs. The squared sums of the first 1, 2, 4, …
+contrasts are nearly :math:`χ^2` without a difference (Neyman's smooth tests), those of the first j of one column with
+the first k of another without a dependence, and the harmonic mean of the p-values is the evidence.
 """
 
 from __future__ import annotations
@@ -11,17 +21,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar, final
+from typing import Generic, NamedTuple, Self, TypeVar, final
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import chdtrc
+from scipy.stats import rankdata
 
-from ..core.array import Progress
-from ..core.option_names import written
-from ..core.words import Notice, count, roughly
+from ..core.array import Array, IntArray, Progress
+from ..core.words import Notice, count, roughly, written
+from ..inference.adaptive.columns import in_spreads
 from ..inference.null import enough_for_holm
 from ..inference.resampling_options import check_n_resamples
 from ..inference.schemes.base import in_order
-from .screening import UNSCREENED, limit_of
+from ..tables.columns.column_codings import Categories, Coding
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -140,3 +153,108 @@ def timed(
             if each * (many - done) > _LONG:
                 tell(each * (many - done))
         yield outcome
+
+
+# -- the screen --------------------------------------------------------------------------------------------------------
+
+
+UNSCREENED = 40
+"""Up to so many tests are all run in full."""
+_KEPT_BY_CHANCE = 60.0
+_STRICTEST, _MOST_LENIENT = 0.05, 0.2
+_MOST_CONTRASTS = 32
+_ROWS_PER_CONTRAST = 6
+_DEPENDENT = 1e-6
+_SMALLEST = 1e-300
+_SPACED = 256
+_WIDEST = 1
+_UNEVEN = 0.35
+
+
+def limit_of(tests: int) -> float:
+    """Return the evidence up to which a test is run in full: about 60 tests with nothing to find pass, at least .05."""
+    return float(np.clip(_KEPT_BY_CHANCE / tests, _STRICTEST, _MOST_LENIENT))
+
+
+@final
+@dataclass(frozen=True)
+class Contrasts:
+    """What the screen sees of a column."""
+
+    sequences: tuple[Array, Array]
+    """Orthonormal contrasts of the rows, each of shape (k, n) and in the order of their weight."""
+    in_clusters: bool
+    """Whether the values lie in many clusters far from each other, within which two samples may differ unseen."""
+
+    @classmethod
+    def of(cls, coding: Coding, points: Array) -> Self:
+        """Return the contrasts of the coordinates (n, k) of one column, over the rows of all tables."""
+        most = max(1, min(_MOST_CONTRASTS, len(points) // _ROWS_PER_CONTRAST))
+        if isinstance(coding, Categories) and points.shape[1] > 1:
+            frequent = np.argsort(-points.sum(axis=0), kind="stable")
+            shares = _orthonormal(points[:, frequent])
+            return cls((shares, shares[:most]), False)
+        values, blank = points[:, :1], points[:, 1:]
+        ranks = (rankdata(values) - 0.5)[:, None] / len(values)
+        waves = np.cos(np.pi * np.arange(1, most + 1) * ranks)
+        spreads = in_spreads(values)
+        sequences = (np.hstack([blank, waves]), np.hstack([blank, spreads, np.abs(spreads)]))
+        return cls((_orthonormal(sequences[0]), _orthonormal(sequences[1])), _in_clusters(spreads[:, 0]))
+
+    def of_samples(self, first: int) -> float:
+        """Return the evidence, an approximate p-value, that the first so many rows are another sample than the rest."""
+        return 0.0 if self.in_clusters else _harmonic(_of_samples(sequence, first) for sequence in self.sequences)
+
+    def with_partner(self, other: Contrasts) -> float:
+        """Return the evidence, an approximate p-value, that two columns depend on each other."""
+        return _harmonic(map(_of_pair, self.sequences, other.sequences))
+
+
+def _orthonormal(contrasts: Array) -> Array:
+    """Return centered contrasts (n, k), each less what those before it explain, of length 1, as (r, n)."""
+    centered = contrasts - contrasts.mean(axis=0)
+    lengths = np.linalg.norm(centered, axis=0)
+    centered /= np.where(lengths > 0.0, lengths, 1.0)
+    products = centered.T @ centered
+    root = np.zeros_like(products)
+    kept: list[int] = []
+    for column in range(len(products)):
+        own = root[: len(kept), column]
+        left = products[column, column] - own @ own
+        if left > _DEPENDENT:
+            root[len(kept)] = (products[column] - own @ root[: len(kept)]) / np.sqrt(left)
+            kept.append(column)
+    return np.asarray(solve_triangular(root[: len(kept), kept], centered[:, kept].T, trans="T"))
+
+
+def _in_clusters(values: Array) -> bool:
+    """Say whether the middle half of the values has gaps much wider than the usual one, more of them than one."""
+    spaced = np.sort(values)[np.linspace(0, len(values) - 1, min(len(values), _SPACED)).astype(int)]
+    gaps = np.sort(np.diff(np.unique(spaced[len(spaced) // 4 : -(len(spaced) // 4)])))[:-_WIDEST]
+    return bool(len(gaps) > 0 and np.median(gaps) < _UNEVEN * gaps.mean())
+
+
+def _of_samples(contrasts: Array, first: int) -> Array:
+    """Return the p-values of the first 1, 2, 4, … contrasts between two samples."""
+    n = contrasts.shape[1]
+    squares = np.square(contrasts[:, :first].sum(axis=1)) * n * (n - 1) / (first * (n - first))
+    sizes = _sizes(len(contrasts))
+    return np.asarray(chdtrc(sizes, np.cumsum(squares)[sizes - 1]))
+
+
+def _of_pair(x: Array, y: Array) -> Array:
+    """Return the p-values of the first 1, 2, 4, … contrasts of one column with those of another."""
+    squares = np.square(x @ y.T) * (x.shape[1] - 1)
+    sizes = _sizes(len(x))[:, None], _sizes(len(y))
+    sums = squares.cumsum(axis=0).cumsum(axis=1)[sizes[0] - 1, sizes[1] - 1]
+    return np.asarray(chdtrc(sizes[0] * sizes[1], sums))
+
+
+def _sizes(most: int) -> IntArray:
+    """Return 1, 2, 4, … and the whole."""
+    return np.unique([*(2 ** np.arange(most.bit_length())), most])
+
+
+def _harmonic(pvalues: Iterable[Array]) -> float:
+    all_of = np.concatenate([own.ravel() for own in pvalues])
+    return float(1.0 / np.mean(1.0 / np.maximum(all_of, _SMALLEST)))

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
-from ..core.table import Table
+from ..core.table import Table, as_table, named_frame, numbered_frame
 from ..core.words import count, listed
-from ..tables.columns import table_of_numbers
+from ..tables.columns import Encoding
 from ..tables.read import hold
 
 
@@ -27,8 +27,11 @@ class Needs:
 
     def numbers(self, X: Any, keep: str | Iterable[str]) -> tuple[Table, tuple[str, ...]]:
         """Return the columns that vary, ``keep`` being identifiers that are used all the same, and what to note."""
-        given = hold(X, self.study)
-        table, remarks = table_of_numbers(given, keep)
+        given, name = hold(X, self.study), "the table"
+        frame = named_frame(given, name)
+        table = as_table(given, name) if frame is None else frame.to_table()
+        seen = numbered_frame(table.values, name) if frame is None else frame
+        remarks = Encoding(keep=keep).inspect([seen])
         if len(table) < self.rows:
             raise ValueError(f"the table has {count(len(table), 'row')}; at least {self.rows} are needed{self.why}")
         kept, constant = table.constant()

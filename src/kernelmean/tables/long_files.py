@@ -10,9 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.array import IntArray, slices
-from ..core.conflicts import refuse
 from ..core.table import Frame, as_frame, check_names
-from ..core.words import listed
+from ..core.words import listed, refuse
 from .files import (
     ARROW,
     JSON_LINES,

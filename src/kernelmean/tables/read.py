@@ -12,11 +12,9 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..core.array import Array, slices
-from ..core.conflicts import refuse
-from ..core.data_frames import refuse_sparse
 from ..core.table import Frame, Table, as_frame, as_table, named_frame, to_frame
-from ..core.validate import check_integer
-from ..core.words import listed
+from ..core.validate import check_integer, refuse_sparse
+from ..core.words import listed, refuse
 from .datasets import BUILT_IN
 from .files import PARQUET, ending, import_arrow
 from .long_files import BATCH_ROWS, ColumnChoice, chosen_names, file_source, parquet_source

@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from ..core.cells import label
-from ..core.option_names import written
 from ..core.table import Frame, Table, as_table
-from ..core.words import count, listed
+from ..core.words import count, listed, written
 from .columns import match_columns
 from .columns.kinds import as_labels
 from .datasets import BUILT_IN

@@ -13,10 +13,9 @@ import numpy as np
 
 from ..core.array import Array
 from ..core.cells import Cells, missing_cells
-from ..core.conflicts import refuse
 from ..core.table import Frame
 from ..core.validate import check_integer
-from ..core.words import listed
+from ..core.words import listed, refuse
 from .readers import PLAIN, TextFormat
 
 READER = "kernelmean.read"

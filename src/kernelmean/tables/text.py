@@ -111,7 +111,6 @@ class CsvBlocks:
             ) from error
 
     def _blocks(self, raw: Mapping[str, str], types: Mapping[str, Any]) -> Iterator[Frame]:
-        """Yield the rows of all blocks, with their numbers in the file."""
         arrow = import_arrow()
         start, last = 0, None
         with self.file.open() as source, self._reader(source, raw, types) as reader:
@@ -132,7 +131,6 @@ class CsvBlocks:
         return csv.open_csv(source, **csv_options(self.file, self.header, self.text, BLOCK_BYTES, **chosen))
 
     def _inferred(self, raw: Mapping[str, str]) -> dict[str, str]:
-        """Return the types that the first block suggests."""
         arrow = import_arrow()
         given = text_columns(self.file, self.header, self.text)
         try:
@@ -175,7 +173,6 @@ class CsvBlocks:
         raise Widened from error
 
     def _fits(self, cell: str | None, kind: str) -> bool:
-        """Whether Arrow takes one cell for a type."""
         from pyarrow import csv
 
         options = csv.ConvertOptions(column_types={"x": self._arrow_type(kind)}, decimal_point=self.text.decimal)

@@ -25,7 +25,7 @@ from scipy.special import gammaincc
 from scipy.stats import rankdata
 
 from ...core.array import Array
-from ...core.option_names import written
+from ...core.words import written
 from ...noise import Dirac
 from ..null import Null, snapped, standardized
 from ..resampling_options import Resampling

@@ -10,9 +10,8 @@ from itertools import chain
 from typing import Any, Self, final
 
 from ...core.array import Array
-from ...core.option_names import written
 from ...core.validate import check_integer
-from ...core.words import listed
+from ...core.words import listed, written
 from ...embedding.features.base import Summary
 from ...estimators.files import load_state, save_state
 from ..digest import RowDigest, option_text

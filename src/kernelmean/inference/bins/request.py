@@ -8,8 +8,8 @@ from numbers import Integral
 from typing import Any, Self, final
 
 from ...core.array import RngLike, as_rng
-from ...core.conflicts import is_passed
 from ...core.validate import check_integer
+from ...core.words import is_passed
 from ...estimators import KernelMean
 from ..designs.design import Design
 from ..questions import Question, TwoSamples

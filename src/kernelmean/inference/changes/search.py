@@ -9,8 +9,8 @@ from typing import final
 import numpy as np
 
 from ...core.array import SILENT, Progress
-from ...core.option_names import written
 from ...core.validate import check_integer
+from ...core.words import written
 from .features import ChangeFeatures
 from .places import coordinates, interval, most
 from .scan import Scan, scan

@@ -9,11 +9,10 @@ from typing import Any, Literal, final
 import numpy as np
 
 from ...core.array import Array, RngLike, as_rng
-from ...core.conflicts import refuse
 from ...core.validate import check_positive
+from ...core.words import refuse
 from ...kernels import Kernel
-from ...report.description import Description
-from ...report.shown import Shown
+from ...report.description import Description, Shown
 from .effect import maximum_distance
 from .features import Effect, cross_covariance, difference_of_means
 from .fluctuation import fluctuations

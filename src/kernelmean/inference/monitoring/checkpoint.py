@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...core.array import Array
-from ...core.checksums import parse, unsealed
-from ...core.option_names import written
+from ...core.disk import parse, unsealed
 from ...core.table import Frame
+from ...core.words import written
 from ..digest import option_text
 
 HEAD = {"format": "kernelmean drift monitor", "version": 2}

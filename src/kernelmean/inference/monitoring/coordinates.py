@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from ...core.array import Array
 from ...core.cells import Cells, missing_cells
-from ...core.option_names import written
-from ...core.remedies import leave_out
 from ...core.table import Frame, to_frame
+from ...core.words import leave_out, written
 from ...tables.columns.column_codings import Categories, Coding, Numbers
 from ...tables.columns.encoding import Encoding, match_columns
 from ...tables.columns.kinds import Named, agreed_types, as_labels, check_types

@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ...core.option_names import written
+from ...core.words import written
 
 _LEVEL = 0.05
 _AT_ONCE, _SCALE = 0.2, 100.0

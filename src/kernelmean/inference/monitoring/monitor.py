@@ -12,7 +12,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ...core.checksums import sealed
+from ...core.disk import sealed
 from ...core.table import Frame
 from ...core.validate import check_integer
 from ...core.words import passed

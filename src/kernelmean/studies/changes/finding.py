@@ -10,16 +10,14 @@ import numpy as np
 
 from ...core.array import SILENT, IntArray, Progress, RngLike, as_rng
 from ...core.cells import missing_cells
-from ...core.option_names import written
-from ...core.remedies import leave_out
 from ...core.table import Frame
-from ...core.words import count, listed
+from ...core.words import count, leave_out, listed, written
 from ...inference import mmd_test
 from ...inference.changes import Change, ChangeFeatures, Search
 from ...tables.columns import Encoded, Encoding, EncodingOptions, as_frames, encode, spells_out
 from ...tables.read import hold
-from ..pages.cells import written as texts_of
-from ..screening import Contrasts
+from ..many_tests import Contrasts
+from ..pages.parts import written as texts_of
 from .result import ChangePoint, Changes
 
 _MOST_ROWS, _RESAMPLES = 500, 199

@@ -16,7 +16,7 @@ from ...inference.wording import beside, brief
 from ...report import Chart, Document, Section
 from ...report.description import Description, Grid
 from ...tables.columns import Encoded, MissingCells
-from ..savable_classes import ENCODED
+from ...tables.columns.encoding import ENCODED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,10 +14,9 @@ from ...core.array import Array
 from ...core.cells import missing_cells
 from ...core.table import Frame, check_deviation
 from ...embedding.features.base import Summary
-from ...tables.columns.column_codings import Categories, Coding, Numbers, Spread
+from ...tables.columns.column_codings import ABSENT, Categories, CategoryShares, Coding, ColumnSummary, Numbers, Spread
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import ColumnType, as_labels, as_numbers, nanoseconds
-from ...tables.columns.summary import ABSENT, CategoryShares, ColumnSummary
 
 _LARGEST_EXPONENT = 1000
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import Array, as_rng
-from ...core.option_names import written
-from ...core.words import count, listed
+from ...core.words import count, listed, written
 from ...inference import Resampling, TestResult, TwoSamples, mmd_test
 from ...inference.adaptive.many_kernels import NAMED, check_renamed
 from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
@@ -22,8 +21,7 @@ from ...tables import limits
 from ...tables.columns import Encoded, encode, summarize
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import read
-from ..many_tests import ManyTests, OneTest, Run, runs
-from ..screening import UNSCREENED, Contrasts
+from ..many_tests import UNSCREENED, Contrasts, ManyTests, OneTest, Run, runs
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison

@@ -13,9 +13,8 @@ from typing import Any, Self, final
 import numpy as np
 
 from ...core.array import IntArray, Progress
-from ...core.option_names import written
 from ...core.table import Frame
-from ...core.words import count, listed
+from ...core.words import count, listed, written
 from ...inference import TestResult, TwoSamples
 from ...inference.adaptive.columns import row_order
 from ...inference.adaptive.many_kernels import NAMED

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike
-from ...core.option_names import written
-from ...core.words import count, listed
+from ...core.words import count, listed, number_range, signed, written
 from ...inference import TestResult
 from ...inference.base_result import JointTest, Result
 from ...inference.request import ESTIMATORS
 from ...inference.wording import beside, titles
 from ...report.description import Description, Grid
-from ...report.numbers import number_range, signed
-from ...report.page import Document
+from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
+from ...tables.columns.encoding import ENCODED
 from ..many_tests import SCREENED
-from ..savable_classes import ENCODED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

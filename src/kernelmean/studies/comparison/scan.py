@@ -8,8 +8,8 @@ from typing import final
 import numpy as np
 
 from ...core.cells import missing_cells
-from ...core.remedies import all_incomplete
 from ...core.table import Frame
+from ...core.words import all_incomplete
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import ColumnType, agreed_type, check_codes
 from ...tables.columns.missing import MissingCells, MissingColumn, rules_for, sifted

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from ...core.array import SILENT, Array, Progress
-from ...core.words import count, listed
+from ...core.words import count, listed, signed
 from ...inference import TestResult
 from ...inference.base_result import JointTest, Result
 from ...inference.wording import beside, brief
 from ...report.description import Description, Grid
-from ...report.numbers import signed
-from ...report.page import Document
+from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
+from ...tables.columns.encoding import ENCODED
 from ..many_tests import SCREENED
-from ..savable_classes import ENCODED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

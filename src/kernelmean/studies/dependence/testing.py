@@ -23,8 +23,7 @@ from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells
 from ...tables.columns.encoding import as_frames
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold, read
-from ..many_tests import ManyTests, OneTest, Run, runs
-from ..screening import Contrasts
+from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..strengths import Strengths, gaussian_of
 from .batches import dependence_in_batches
 from .request import LEAST_ROWS, Asked, Pair, varying

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...report import Curve, Panel
 from ...tables.columns.column_codings import Coding
-from .cells import Axis, names_of
+from .parts import Axis, names_of
 
 if TYPE_CHECKING:
     from ..changes import Changes

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...core.words import count, listed
+from ...core.words import count, listed, percent
 from ...inference.explain import EffectSize
 from ...inference.null_page import made_by, null_section
 from ...inference.wording import brief, titles
 from ...report import Chart, Document, Section, TextTable
-from ...report.numbers import percent
 from ..plots.witness import witness_panel
 from .evidence import Evidence
 from .parts import caveats

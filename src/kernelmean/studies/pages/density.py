@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.words import count, listed
+from ...core.words import count, listed, percent
 from ...inference.null_page import made_by
 from ...report import Chart, Document, Section, TextTable
 from ...report.description import Grid
-from ...report.numbers import percent
 from ..plots.density import curve_panel
 from .parts import caveats
 

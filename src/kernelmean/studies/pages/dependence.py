@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.array import IntArray
 from ...core.table import Frame
-from ...core.words import count
+from ...core.words import count, signed
 from ...inference.null_page import made_by, null_section
 from ...inference.wording import brief
 from ...report import Chart, Document, Panel, Points, Section
 from ...report.marginals import marginal
-from ...report.numbers import signed
 from ..plots.dependence import heat_map
-from .cells import Axis, names_of
-from .parts import caveats
+from .parts import Axis, caveats, names_of
 
 if TYPE_CHECKING:
     from ..dependence import Dependence, PairDependence
@@ -99,15 +96,13 @@ def _shapes(result: Dependence) -> Iterator[Section]:
 def _clouds(pairs: Sequence[PairDependence], axes: dict[str, Axis], frame: Frame) -> Chart:
     rows = np.unique(np.linspace(0, len(frame) - 1, min(len(frame), _MOST_POINTS)).astype(np.intp))
     every = "All" if len(rows) == len(frame) else f"{len(rows)} of {len(frame):,}"
-    panels = tuple(_cloud(pair, axes, frame, rows) for pair in pairs)
-    return Chart("pairs", "Strongest pairs of numbers", panels, f"{every} rows as points.")
-
-
-def _cloud(pair: PairDependence, axes: dict[str, Axis], frame: Frame, rows: IntArray) -> Panel:
-    both = [axes[name].values(frame)[rows] for name in (pair.x, pair.y)]
-    known = ~np.isnan(both[0] + both[1])
-    x, y = (tuple(values[known].tolist()) for values in both)
-    return Panel(_title(pair), axes[pair.x].label, axes[pair.y].label, points=(Points("rows", x, y),))
+    panels = []
+    for pair in pairs:
+        x, y = axes[pair.x], axes[pair.y]
+        both = np.stack([axis.values(frame)[rows] for axis in (x, y)])
+        known = both[:, ~np.isnan(both).any(axis=0)].tolist()
+        panels.append(Panel(_title(pair), x.label, y.label, points=(Points("rows", *map(tuple, known)),)))
+    return Chart("pairs", "Strongest pairs of numbers", tuple(panels), f"{every} rows as points.")
 
 
 def _split(pair: PairDependence, axes: dict[str, Axis], frame: Frame, number: int) -> Chart:

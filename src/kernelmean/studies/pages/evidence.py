@@ -15,7 +15,7 @@ from ...kernels import Kernel
 from ...report import Bars, Panel
 from ...report.marginals import marginal, span
 from ...tables.columns import Encoded
-from .cells import Axis, written
+from .parts import Axis, written
 
 if TYPE_CHECKING:
     from ..comparison import Comparison

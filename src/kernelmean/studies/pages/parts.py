@@ -1,10 +1,100 @@
-"""What all pages share: what a reader should keep in mind."""
+"""What pages share: the cells of a column as people read them, and what a reader should keep in mind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, final
 
+import numpy as np
+
+from ...core.array import Array, IntArray
+from ...core.cells import label, missing_cells
+from ...core.table import Frame
+from ...core.words import cut, signed
 from ...report import Section
+from ...tables.columns.column_codings import ABSENT, Coding, Numbers
+from ...tables.columns.kinds import as_labels
+
+_SPANS = (("years", 365.25 * 86400.0), ("days", 86400.0), ("hours", 3600.0), ("seconds", 1.0))
+_ENOUGH = 3.0
+"""Units that a span of time has at least."""
+_LONGEST = 40
+"""Letters of a cell."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """How a column is shown."""
+
+    name: str
+    label: str
+    """The name, with the unit of times."""
+    coding: Coding
+    unit: float
+    """The seconds that are one on the axis, for times; else 1."""
+
+    @classmethod
+    def of(cls, coding: Coding, *frames: Frame) -> Axis:
+        """Choose the unit: of times one of which there are at least three."""
+        name, kind = coding.name, coding.type.kind
+        if not isinstance(coding, Numbers) or kind not in ("datetime", "duration"):
+            return cls(name, name, coding, 1.0)
+        values = np.concatenate([coding.numbers(frame) for frame in frames])
+        reach = float(np.nanmax(np.abs(values)))
+        unit, seconds = next((one for one in _SPANS if reach >= _ENOUGH * one[1]), _SPANS[-1])
+        after = f" after {np.datetime64(coding.origin, 'ns').astype('datetime64[s]')}" if kind == "datetime" else ""
+        return cls(name, f"{name}, {unit}{after.replace('T00:00:00', '')}", coding, seconds)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the cells are numbers or times, which have places on an axis."""
+        return isinstance(self.coding, Numbers) and self.coding.type.kind != "ordinal"
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Return the levels of an ordinal column, lowest first; else nothing."""
+        return self.coding.type.levels
+
+    def values(self, frame: Frame) -> Array:
+        """Return the places of the cells on the axis, shape (n,), NaN where missing."""
+        assert isinstance(self.coding, Numbers), "categories have no places"
+        return self.coding.numbers(frame) / self.unit
+
+    def cells(self, frame: Frame) -> Any:
+        """Return the cells, shape (n,): places on the axis, or the names of categories."""
+        return self.values(frame) if self.ordered else names_of(frame, self.name)
+
+
+def names_of(frame: Frame, name: str) -> Any:
+    """Return the names of the categories of a column, "(missing)" where there is none, shape (n,)."""
+    labels = as_labels(frame, name)
+    return np.where(missing_cells(labels), ABSENT, labels)
+
+
+def written(frame: Frame, name: str, rows: IntArray) -> list[str]:
+    """Return some cells as text.
+
+    Examples
+    --------
+    >>> from kernelmean.tables.columns.encoding import as_frames
+    >>> (frame,) = as_frames([[[1.25], [3.0]]], ["A"])
+    >>> written(frame, "x0", np.array([1, 0]))
+    ['3', '1.25']
+    """
+    cells, declared = frame[name][rows], frame.declared.get(name)
+    if cells.dtype == np.float64:
+        texts = [signed(cell, ".6g") for cell in cells.tolist()]
+        if declared is not None and declared.kind == "boolean":
+            texts = [str(bool(cell)) for cell in cells.tolist()]
+    elif cells.dtype.kind in "mM":
+        texts = [
+            str(cell).partition(".")[0].removesuffix("T00:00:00") for cell in cells.astype(f"{cells.dtype.kind}8[s]")
+        ]
+    else:
+        texts = [cut(label(cell) or "", _LONGEST) for cell in cells]
+    return [ABSENT if gone else text for text, gone in zip(texts, missing_cells(cells), strict=True)]
 
 
 def caveats(items: Iterable[str], notes: Iterable[str]) -> Section:

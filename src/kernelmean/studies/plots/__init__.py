@@ -12,13 +12,10 @@ from ...report.palette import QUIET as QUIET
 from ...report.palette import SECOND as SECOND
 from ...report.pictures import FORMATS as FORMATS
 from ...report.pictures import alt_text, check_format, new_figure, save, write
-from .damping import spectrum_damping
 from .density import density_pairs, marginal_density
 from .dependence import dependence_map
-from .noise import noise_per_column
-from .scores import loocv_curve, scores_below_kme
-from .witness import column_witness, column_witnesses
-from .witness_map import witness_map
+from .estimators import loocv_curve, noise_per_column, scores_below_kme, spectrum_damping
+from .witness import column_witness, column_witnesses, witness_map
 
 __all__ = [
     "alt_text",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...core.array import Array
-from ...core.table import Table
 from ...core.words import listed
-from ...density import GaussianMixture
 from ...report import Curve, Panel, Points, Surface, pictures
 from ...report.figures import describe
 from ...report.marginals import bins, outline
@@ -19,23 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ..density import Densities
+
 _CURVE, _MAP, _MOST_PAIRED = 121, 101, 5
 _HELD = (0.95, 0.75, 0.5, 0.25)
 """The shares of the rows that the contours hold."""
 
 
-class FittedDensities(Protocol):
-    """What :func:`kernelmean.studies.density.fit_densities` returns."""
-
-    @property
-    def table(self) -> Table:
-        """The data."""
-
-    def marginal(self, index: Sequence[int]) -> GaussianMixture:
-        """Return the mixture of some columns."""
-
-
-def density_pairs(result: FittedDensities, columns: Sequence[str] = ()) -> Figure:
+def density_pairs(result: Densities, columns: Sequence[str] = ()) -> Figure:
     """Draw the fitted mixture beside the data: the marginal of every column, and of every pair of columns.
 
     Parameters
@@ -71,7 +60,7 @@ def density_pairs(result: FittedDensities, columns: Sequence[str] = ()) -> Figur
     return figure
 
 
-def marginal_density(result: FittedDensities, columns: Sequence[str], *, ax: Axes | None = None) -> Axes:
+def marginal_density(result: Densities, columns: Sequence[str], *, ax: Axes | None = None) -> Axes:
     """Draw the marginal density of one column over a histogram, or of two as contours over the points.
 
     Contours are lines of equal density; inside them are 95, 75, 50 and 25 % of the rows of the table.
@@ -100,7 +89,7 @@ def marginal_density(result: FittedDensities, columns: Sequence[str], *, ax: Axe
     return pictures.show(panel, ax, size=(4.6, 3.6), words=describe(panel))
 
 
-def _panel(result: FittedDensities, columns: Sequence[str]) -> Panel | Surface:
+def _panel(result: Densities, columns: Sequence[str]) -> Panel | Surface:
     names = result.table.names
     if len(columns) not in (1, 2) or len(set(columns)) != len(columns) or any(name not in names for name in columns):
         raise ValueError(f"columns is {tuple(columns)}; pass one or two different names of {listed(names)}")
@@ -108,7 +97,7 @@ def _panel(result: FittedDensities, columns: Sequence[str]) -> Panel | Surface:
     return curve_panel(result, index[0], "") if len(index) == 1 else _contours(result, index)
 
 
-def curve_panel(result: FittedDensities, column: int, title: str) -> Panel:
+def curve_panel(result: Densities, column: int, title: str) -> Panel:
     """Return the density of one column over a histogram of its rows."""
     name, values = result.table.names[column], result.table.values[:, column]
     edges = bins(values)
@@ -118,7 +107,7 @@ def curve_panel(result: FittedDensities, column: int, title: str) -> Panel:
     return Panel(title, name, "density", curves=(curve,), steps=(outline("data", values, edges, density=True),))
 
 
-def _contours(result: FittedDensities, index: Sequence[int]) -> Surface:
+def _contours(result: Densities, index: Sequence[int]) -> Surface:
     """Return the rows of two columns, and lines of equal density that hold shares of them."""
     data, mixture = result.table.values[:, index], result.marginal(index)
     x, y = (_axis(column, _MAP) for column in data.T)

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ...report import HeatMap, pictures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ...core.array import Array
+    from ..dependence import Dependence
 
 
-class Dependences(Protocol):
-    """What :func:`kernelmean.studies.dependence.dependence` returns."""
-
-    @property
-    def x(self) -> tuple[str, ...]:
-        """The columns down the map."""
-
-    @property
-    def y(self) -> tuple[str, ...]:
-        """The columns along the map."""
-
-    def matrix(self, what: str = "strength") -> Array:
-        """Return the strength or the adjusted p-value of all pairs, shape (len(x), len(y))."""
-
-
-def dependence_map(result: Dependences, *, level: float = 0.05, ax: Axes | None = None) -> Axes:
+def dependence_map(result: Dependence, *, level: float = 0.05, ax: Axes | None = None) -> Axes:
     """Draw the strength of the dependence of all pairs of columns as a heat map.
 
     Pairs whose adjusted p-value is at most ``level`` carry a star; darker is stronger.
@@ -54,7 +39,7 @@ def dependence_map(result: Dependences, *, level: float = 0.05, ax: Axes | None 
     return pictures.show(heat_map(result, result.x, result.y, level), ax, size=(4.2, 3.4))
 
 
-def heat_map(result: Dependences, x: Sequence[str], y: Sequence[str], level: float) -> HeatMap:
+def heat_map(result: Dependence, x: Sequence[str], y: Sequence[str], level: float) -> HeatMap:
     """Return the strength of some pairs; a column beside itself has none."""
     strength, adjusted = result.matrix(), result.matrix("adjusted")
     places = [[(result.x.index(a), result.y.index(b)) for b in y] for a in x]

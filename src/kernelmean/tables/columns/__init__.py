@@ -1,12 +1,11 @@
 """Tables of mixed columns: the kernel of every column, as coordinates that all estimators and tests take."""
 
+from .column_codings import CategoryShares, ColumnSummary, summarize
 from .encoder import TableEncoder
 from .encoding import Encoded, Encoding, as_frames, encode, match_columns, spells_out
 from .encoding import EncodingOptions as EncodingOptions
 from .missing import Missing, MissingCells
 from .noisy import NoisyRows
-from .number_tables import table_of_numbers
-from .summary import CategoryShares, ColumnSummary, summarize
 
 __all__ = [
     "CategoryShares",
@@ -22,5 +21,4 @@ __all__ = [
     "match_columns",
     "spells_out",
     "summarize",
-    "table_of_numbers",
 ]

@@ -1,4 +1,4 @@
-"""How one column becomes coordinates, such that every column weighs the same."""
+"""How one column becomes coordinates, such that every column weighs the same, and what it is like, for people."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...core.cells import missing_cells
-from ...core.option_names import written
-from ...core.remedies import leave_out
 from ...core.table import Frame, Table
-from ...core.words import count
+from ...core.words import count, leave_out, written
 from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
 
 MAX_CATEGORIES = 256
@@ -118,7 +116,10 @@ class Numbers(Coding):
     @classmethod
     def fit(cls, name: str, column: ColumnType, frames: Sequence[Frame], rule: str, scale: bool) -> Numbers:
         """Find mean, deviation and share of missing cells over all tables."""
-        origin = _origin(name, frames) if column.kind == "datetime" else 0
+        origin = 0
+        if column.kind == "datetime":
+            stamps = [nanoseconds(frame, name)[~missing_cells(frame[name])] for frame in frames]
+            origin = min((int(own.min()) for own in stamps if len(own)), default=0)
         values = np.concatenate([as_numbers(frame, name, column, origin) for frame in frames])
         observed = values[~np.isnan(values)]
         varies = bool(len(observed)) and bool(observed.max() > observed.min())
@@ -130,10 +131,12 @@ class Numbers(Coding):
     @classmethod
     def of_moments(cls, name: str, column: ColumnType, found: Spread, rule: str, scale: bool) -> Numbers:
         """Return the coding for the moments of a column."""
-        deviation = found.deviation
+        deviation, absent, indicator = found.deviation, found.absent, 0.0
         unit = deviation if scale and deviation > 0.0 else 1.0
-        indicator = _indicator(deviation / unit, found.absent) if rule == "category" else 0.0
-        noisy, complete = rule == "noise", found.absent == 0.0
+        if rule == "category" and 0.0 < absent < 1.0:
+            alone = 1.0 / np.sqrt(absent * (1.0 - absent))  # of a column in which all cells but missing ones are equal
+            indicator = float(deviation / unit / np.sqrt(1.0 - absent) if deviation else alone)
+        noisy, complete = rule == "noise", absent == 0.0
         return cls(name, column, found.origin, found.center, deviation, unit, indicator, noisy, complete)
 
     @property
@@ -170,19 +173,6 @@ class Numbers(Coding):
     def variance_of_missing(self) -> float:
         """The variance of the column."""
         return (self.deviation / self.unit) ** 2 if self.noisy else 0.0
-
-
-def _origin(name: str, frames: Sequence[Frame]) -> int:
-    """Return the earliest time of a column, in nanoseconds."""
-    stamps = [nanoseconds(frame, name)[~missing_cells(frame[name])] for frame in frames]
-    return min((int(own.min()) for own in stamps if len(own)), default=0)
-
-
-def _indicator(deviation: float, absent: float) -> float:
-    """Return the coordinate of a missing cell for a share of missing cells."""
-    if not 0.0 < absent < 1.0:
-        return 0.0
-    return float(deviation / np.sqrt(1.0 - absent) if deviation else 1.0 / np.sqrt(absent * (1.0 - absent)))
 
 
 @final
@@ -279,3 +269,66 @@ class Categories(Coding):
         out = np.zeros((len(codes), self.size))
         out[np.arange(len(codes)), codes] = self.weight
         return out
+
+
+# -- what a column is like in every table: means, or shares of categories ----------------------------------------------
+
+
+ABSENT = "(missing)"
+
+
+@final
+@dataclass(frozen=True)
+class CategoryShares:
+    """How often a category occurs: its share of the rows of every table."""
+
+    category: str
+    shares: tuple[float, ...]
+
+
+@final
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What a column is like in every table."""
+
+    means: tuple[float, ...]
+    """In the units of the column: of levels their number from 0, of times seconds since 1970 (UTC), of truth values the
+    share of true ones. nan for categories. Missing cells do not count."""
+    deviation: float
+    """The standard deviation over all tables, nan for categories."""
+    shares: tuple[CategoryShares, ...]
+    """Of categories and truth values, with those of missing cells where they are one."""
+
+    @property
+    def gap(self) -> float:
+        """The first mean less the second, in standard deviations."""
+        difference = self.means[0] - self.means[1]
+        return difference / self.deviation if self.deviation else 0.0 * difference
+
+
+def summarize(coding: Coding, frames: Sequence[Frame]) -> ColumnSummary:
+    """Return what a column is like in every table."""
+    if isinstance(coding, Numbers):
+        offset = coding.origin / 1e9
+        return ColumnSummary(tuple(_mean(coding.numbers(f)) + offset for f in frames), coding.deviation, ())
+    assert isinstance(coding, Categories)
+    counts = [Counter(as_labels(frame, coding.name).tolist()) for frame in frames]
+    known: list[str | None] = [*coding.categories, *([None] if coding.missing else [])]
+    shares = tuple(
+        CategoryShares(
+            ABSENT if each is None else each,
+            tuple(own[each] / len(frame) for own, frame in zip(counts, frames, strict=True)),
+        )
+        for each in known
+    )
+    if coding.type.kind != "boolean":
+        return ColumnSummary((np.nan,) * len(frames), np.nan, shares)
+    truths = [np.asarray(frame[coding.name], dtype=np.float64) for frame in frames]
+    pooled = np.concatenate(truths)
+    return ColumnSummary(tuple(map(_mean, truths)), float(np.nanstd(pooled)), shares)
+
+
+def _mean(values: Array) -> float:
+    """Return the mean of the numbers that are not missing, nan without any."""
+    observed = values[~np.isnan(values)]
+    return float(observed.mean()) if len(observed) else float("nan")

@@ -143,8 +143,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ValueError
             When the columns differ, a cell is missing without a rule for it, or a category was not fitted.
         """
-        frame = self._frame(X)
-        return coordinates_of(self._codings, frame)
+        return coordinates_of(self._codings, self._frame(X))
 
     def noise(self, X: Any) -> Normal:
         """Return the noise of every row: the variance of the column at missing cells, 0 elsewhere.
@@ -163,8 +162,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> encoder.noise(X).covariance.ravel().tolist()
         [0.0, 0.0, 1.0]
         """
-        frame = self._frame(X)
-        return Normal.diagonal(variances_of(self._codings, frame))
+        return Normal.diagonal(variances_of(self._codings, self._frame(X)))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the names of the coordinates: "age", "arm=b", "age is missing"."""
@@ -174,7 +172,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array([name for coding in self._codings for name in coding.names], dtype=object)
 
     def _fit(self, tables: Sequence[Any], names: Sequence[str]) -> Self:
-        self._refuse_drop()
+        rules = [self.missing] if isinstance(self.missing, str) else self.missing.values()
+        if "drop" in rules:
+            raise ValueError(
+                "missing='drop' is not for a transformer, which returns as many rows as it takes; drop them first, "
+                "or write kernelmean.compare(A, B, missing='drop')"
+            )
         for fitted in ("feature_names_in_", "n_features_in_"):
             self.__dict__.pop(fitted, None)
         read = [self._read(X, name, reset=k == 0) for k, (X, name) in enumerate(zip(tables, names, strict=True))]
@@ -192,14 +195,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.n_features_in_ = len(self.kinds_)
         self.n_rows_ = sum(map(len, kept))
         return self
-
-    def _refuse_drop(self) -> None:
-        rules = [self.missing] if isinstance(self.missing, str) else self.missing.values()
-        if "drop" in rules:
-            raise ValueError(
-                "missing='drop' is not for a transformer, which returns as many rows as it takes; drop them first, "
-                "or write kernelmean.compare(A, B, missing='drop')"
-            )
 
     def _read(self, X: Any, name: str, *, reset: bool) -> Frame:
         """Return a table with names as it is, and an array as scikit-learn checks it."""

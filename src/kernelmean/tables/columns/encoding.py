@@ -12,11 +12,11 @@ from typing import Any, TypedDict, TypeVar, final
 import numpy as np
 
 from ...core.array import Array, IntArray
+from ...core.cells import Declared
 from ...core.frozen import Frozen, sealed
-from ...core.option_names import written
 from ...core.points import column_order
 from ...core.table import Frame, check_size, to_frame
-from ...core.words import count, did_you_mean, listed
+from ...core.words import count, did_you_mean, listed, written
 from ...kernels import Gaussian, Kernel
 from .column_codings import (
     MAX_CATEGORIES,
@@ -29,7 +29,7 @@ from .column_codings import (
 )
 from .inspection import Inspection
 from .kinds import ColumnType, Named, agreed_types
-from .missing import Missing, MissingCells, rules_for, settle
+from .missing import Missing, MissingCells, MissingColumn, rules_for, settle
 from .noisy import NoisyRows
 
 
@@ -82,8 +82,9 @@ class Encoding:
     drops: bool = field(default=True, repr=False)  # whether rows may be left out, which errors then offer
 
     def __post_init__(self) -> None:
-        for name in ("missing", "ordinal", "categorical", "keep"):
-            object.__setattr__(self, name, _own(getattr(self, name)))
+        for name in ("missing", "ordinal", "categorical", "keep"):  # a caller could change them, or read them once only
+            said = getattr(self, name)
+            object.__setattr__(self, name, tuple(said) if isinstance(said, Iterator) else deepcopy(said))
 
     @classmethod
     def of(cls, encoding: Encoding | None, options: EncodingOptions) -> Encoding:
@@ -158,17 +159,15 @@ class Encoding:
         """Yield the coding of every column; those that have too many categories are named together."""
         wide: dict[str, str] = {}
         for name, column in types.items():
+            if column.kind not in ("boolean", "categorical"):
+                yield Numbers.fit(name, column, frames, rules[name], self.scale)
+                continue
             try:
-                yield self._coding(name, column, frames, rules[name])
+                yield Categories.fit(name, column, frames, rules[name], self.max_categories)
             except TooManyCategoriesError as error:
                 wide |= error.found
         if wide:
             raise TooManyCategoriesError(wide, self.max_categories)
-
-    def _coding(self, name: str, column: ColumnType, frames: Sequence[Frame], rule: str) -> Coding:
-        if column.kind in ("boolean", "categorical"):
-            return Categories.fit(name, column, frames, rule, self.max_categories)
-        return Numbers.fit(name, column, frames, rule, self.scale)
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -265,9 +264,17 @@ class Encoded(Frozen):
         return np.array([j for block in blocks for j in block], dtype=np.intp)
 
 
-def _own(option: Any) -> Any:
-    """Return a copy of an option that a caller could change later, or that could be read once only."""
-    return tuple(option) if isinstance(option, Iterator) else deepcopy(option)
+ENCODED: tuple[type[Any], ...] = (
+    Encoded,
+    Numbers,
+    Categories,
+    ColumnType,
+    Frame,
+    Declared,
+    MissingCells,
+    MissingColumn,
+)
+"""What files of results may hold of the tables that they rest on."""
 
 
 def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> Encoded:
@@ -330,7 +337,6 @@ def match_columns(A: Frame, B: Frame) -> tuple[Frame, bool]:
 
 
 def _other_columns(A: Frame, B: Frame) -> ValueError:
-    """Return what to raise for two tables that do not have the same columns."""
     if not (A.named and B.named):
         numbers = f"{A.source} has {count(len(A.names), 'column')} and {B.source} has {len(B.names)}"
         return ValueError(f"the two tables differ in their columns: {numbers}; both must describe the same variables")

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from ...core.array import Array
-from ...core.option_names import written
 from ...core.table import Frame
+from ...core.words import written
 from .kinds import Named
 from .texts import Finding, TextCells, refusal
 
@@ -133,7 +133,10 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
         return None, None
     numbers_rows = any(dense and chance <= _CHANCE for dense, chance in _views(filled))
     called = named and called_identifier(name) and min(table.rows for table in filled) >= _LEAST_NAMED
-    what = _described(filled)
+    ranges = dict.fromkeys(f"{table.low:.0f} to {table.high:.0f}" for table in filled)
+    rows = " and ".join(f"{table.rows:,}" for table in filled)
+    each = "" if len(filled) == 1 else " in each table"
+    what = f"its {rows} cells are integers from {' and '.join(ranges)}, all different{each}"
     called_time = any(_TIME.fullmatch(word.lower()) for word in _WORDS.findall(name))
     if called or (numbers_rows and named and not called_time):
         why = f"column {name!r} looks like an identifier: {what}"
@@ -198,13 +201,6 @@ def _log_chance(rows: int, width: float) -> float:
     return float(gammaln(width + 1.0) - gammaln(width - n + 1.0) - n * math.log(width))
 
 
-def _described(tables: Sequence[IntegersSeen]) -> str:
-    ranges = dict.fromkeys(f"{table.low:.0f} to {table.high:.0f}" for table in tables)
-    rows = " and ".join(f"{table.rows:,}" for table in tables)
-    each = "" if len(tables) == 1 else " in each table"
-    return f"its {rows} cells are integers from {' and '.join(ranges)}, all different{each}"
-
-
 @final
 @dataclass
 class DaysSeen:
@@ -224,7 +220,10 @@ class DaysSeen:
             return
         self.example = self.example if self.rows else float(values[0])
         self.rows += len(values)
-        self.days = bool(_are_days(values).all())
+        values = np.where(np.isfinite(values), values, 0.0)
+        inside = (values >= 1e4 * _FIRST_YEAR) & (values < 1e4 * (_LAST_YEAR + 1)) & (values == np.rint(values))
+        months, days = values // 100 % 100, values % 100
+        self.days = bool((inside & (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())
 
     def merge(self, other: DaysSeen) -> None:
         """Take in what the rows that follow left behind."""
@@ -239,13 +238,6 @@ class DaysSeen:
         why = f"column {name!r} holds dates as numbers ({day})"
         mend = f"write them as {day[:4]}-{day[4:6]}-{day[6:]}"
         return Finding(name, why, mend, "keep", wrong_type=True)
-
-
-def _are_days(values: Array) -> Array:
-    values = np.where(np.isfinite(values), values, 0.0)
-    inside = (values >= 1e4 * _FIRST_YEAR) & (values < 1e4 * (_LAST_YEAR + 1)) & (values == np.rint(values))
-    months, days = values // 100 % 100, values % 100
-    return np.asarray(inside & (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31))
 
 
 @final

@@ -11,10 +11,8 @@ import numpy as np
 from ...core.array import Array
 from ...core.cell_formats import is_number
 from ...core.cells import Cells, label, missing_cells, shared
-from ...core.option_names import written
-from ...core.remedies import leave_out
 from ...core.table import Frame
-from ...core.words import listed
+from ...core.words import leave_out, listed, written
 from .texts import TextCells, mend, refusal
 
 Kind: TypeAlias = Literal["numeric", "boolean", "categorical", "ordinal", "datetime", "duration"]
@@ -135,7 +133,6 @@ def check_types(frame: Frame, types: Mapping[str, ColumnType], named: Named) -> 
 
 
 def _example(frame: Frame, name: str) -> str:
-    """Return the first cell that is not missing, and its row."""
     row = int(np.argmin(missing_cells(frame[name])))
     text = str(frame[name][row]).replace("\n", " ")
     return f"{text[:20]!r} in row {frame.row_numbers()[row]}"
@@ -237,7 +234,6 @@ def nanoseconds(frame: Frame, name: str) -> Any:
 
 
 def _finite(frame: Frame, name: str) -> Array:
-    """Return numbers as they are, or raise when one is infinite."""
     cells = frame[name]
     infinite = np.isinf(cells)
     if infinite.any():

@@ -9,10 +9,8 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from ...core.cells import missing_cells
-from ...core.option_names import written
-from ...core.remedies import all_incomplete, leave_out
 from ...core.table import Frame
-from ...core.words import count, did_you_mean, listed
+from ...core.words import all_incomplete, count, did_you_mean, leave_out, listed, written
 from .kinds import ColumnType
 
 RULES = ("error", "drop", "category", "noise")
@@ -118,25 +116,22 @@ def _check_complete(frames: Sequence[Frame], masks: Mapping[str, Sequence[Any]],
             name = next(iter(own))
             empty = [other for other, mask in own.items() if mask.all()]
             if empty and len(frame) > 1:
-                raise _never_filled(frame.source, empty[0])
+                raise ValueError(
+                    f"{frame.source}: column {empty[0]!r} is blank in every row; leave it out {leave_out(empty[:1])}, "
+                    "or fill it first"
+                )
             row = frame.row_numbers()[int(np.argmax(own[name]))]
+            category = written("missing='category'", "--missing category")
+            dropped = written("missing='drop'", "--missing drop") + " to leave such rows out, " if drops else ""
             more = listed(f"{int(mask.sum()):,} in {other!r}" for other, mask in own.items() if other != name)
             raise ValueError(
                 f"{frame.source}: row {row}, column {name!r} is blank or NaN "
                 f"({count(int(own[name].sum()), 'such cell')} in this column{'; ' + more if more else ''}); "
-                f"{_mend(drops)}"
+                f"write {dropped}{category} for a category of their own, or fill them first"
             )
 
 
-def _never_filled(source: str, name: str) -> ValueError:
-    """Return what to raise where a column has no cell that is not missing."""
-    return ValueError(
-        f"{source}: column {name!r} is blank in every row; leave it out {leave_out([name])}, or fill it first"
-    )
-
-
 def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:
-    """Raise when missing cells of a column that holds no numbers are to be noise."""
     others = [name for name in names if types[name].kind not in ("numeric", "datetime", "duration")]
     if others:
         noise = written("missing='noise'", "--missing noise")
@@ -167,13 +162,6 @@ def noise_needs_kme(estimator: str) -> ValueError:
         f"{noise} has an exact kernel for {kme} only, not for {estimator!r}; "
         f"write {kme}, or {others}, which serve every estimator"
     )
-
-
-def _mend(drops: bool) -> str:
-    """Return what may be done with missing cells; a transformer leaves no rows out."""
-    category = written("missing='category'", "--missing category")
-    dropped = written("missing='drop'", "--missing drop") + " to leave such rows out, " if drops else ""
-    return f"write {dropped}{category} for a category of their own, or fill them first"
 
 
 def sifted(frame: Frame, types: Mapping[str, ColumnType], rules: Mapping[str, str]) -> tuple[Frame, dict[str, int]]:

@@ -50,7 +50,6 @@ class NoisyRows(Kernel):
 
 
 def _halves(rows: Array) -> tuple[Array, Array]:
-    """Return the coordinates and the variances of rows."""
     if rows.shape[1] % 2:
         raise ValueError(f"rows of {rows.shape[1]} numbers were passed; d coordinates and d variances are needed")
     dim = rows.shape[1] // 2

@@ -29,10 +29,8 @@ from ...core.cell_formats import (
     other_marks,
 )
 from ...core.cells import missing_cells
-from ...core.option_names import written
-from ...core.remedies import leave_out, worded
 from ...core.table import Frame
-from ...core.words import printable
+from ...core.words import leave_out, printable, worded, written
 
 Place: TypeAlias = tuple[str, int]
 """A table and a row."""
@@ -115,7 +113,10 @@ class TextCells:
         """Return a finding where cells are numbers or dates that were not read as such."""
         form = self._form()
         if form is not None and self._is_certain(form):
-            return Finding(self.name, self._looks_like(form), form.advice(self.name), wrong_type=True)
+            cell, known = next((cell for cell in form.cells if not is_number(cell)), form.cells[0]), set(form.cells)
+            other = next((f", but not {self._shown(cell)}" for cell in self.places if cell not in known), "")
+            what = f"{self._where(cell)} holds {form.what} as text ({self._shown(cell)}){other}"
+            return Finding(self.name, what, form.advice(self.name), wrong_type=True)
         numbers = self._numbers()
         return self._mixed(numbers) if numbers else None
 
@@ -131,7 +132,9 @@ class TextCells:
         distinct = len(self.places)
         all_differ = distinct == self.cells >= _LEAST_CELLS
         few_rows_each = distinct >= _LEAST_DISTINCT and 2 * distinct > self.cells
-        if self.full or not (all_differ or few_rows_each or self._is_key()):
+        filled = [table for table, n in self._counts.items() if n]
+        is_key = all(len(self._of_tables[table]) == self._counts[table] >= _LEAST_DISTINCT for table in filled)
+        if self.full or not (all_differ or few_rows_each or is_key):
             return None
         cell = next(iter(self.places))
         return Finding(
@@ -139,10 +142,6 @@ class TextCells:
             f"{self._where(cell)} holds {distinct:,} different texts in {self.cells:,} cells ({self._shown(cell)}), so "
             "it is an identifier or free text and no category",
         )
-
-    def _is_key(self) -> bool:
-        """Whether all cells of every table are different."""
-        return all(len(self._of_tables[table]) == n >= _LEAST_DISTINCT for table, n in self._counts.items() if n)
 
     def remark(self) -> str | None:
         """Return a note on a few numbers or dates that are taken as categories."""
@@ -155,7 +154,8 @@ class TextCells:
     def _form(self) -> Form | None:
         """Return how the cells are written where nearly all of them are written alike."""
         found = number_format(self.places)
-        if found is not None and len(found.cells) >= _needed(found) * len(self.places):
+        needed = _SHARE if found is not None and is_bare(found) else _SHARE_OF_UNITS
+        if found is not None and len(found.cells) >= needed * len(self.places):
             return found
         dates = date_format(self.places)
         return dates if dates is not None and len(dates.cells) >= _SHARE_OF_UNITS * len(self.places) else None
@@ -167,12 +167,6 @@ class TextCells:
         return len(form.cells) >= _LEAST_WRITTEN and (
             len(self.places) > _FEW or 2 * len(self.places) > self.cells or is_bare(form)
         )
-
-    def _looks_like(self, form: Form) -> str:
-        cell = next((cell for cell in form.cells if not is_number(cell)), form.cells[0])
-        known = set(form.cells)
-        other = next((f", but not {self._shown(cell)}" for cell in self.places if cell not in known), "")
-        return f"{self._where(cell)} holds {form.what} as text ({self._shown(cell)}){other}"
 
     def _mixed(self, numbers: list[str]) -> Finding:
         code = next((cell for cell in numbers if _ZERO.fullmatch(cell.strip())), None)
@@ -202,10 +196,6 @@ class TextCells:
         return f"{text[:_SHOWN] + '…' * (len(text) > _SHOWN)!r} in row {self.places[cell][1]}"
 
 
-def _needed(form: Form) -> float:
-    return _SHARE if is_bare(form) else _SHARE_OF_UNITS
-
-
 def mend(name: str) -> str:
     """Return what may be done with a column that is no category by itself."""
     insist = written(f"categorical=[{name!r}]", worded("--categorical", name))
@@ -223,13 +213,9 @@ def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
     told = [each.what + (f"; {each.advice}" if each.advice else "") for each in found[:most]]
     end = f"leave {'it' if len(found) == 1 else 'them'} out {leave_out([each.column for each in found])}"
     joint = (", " if found[0].advice else "; ") if len(found) == 1 else ". Or "
-    text = f"{'. '.join([*told, *more])}{joint}{end}, or insist with {_insisting(found)}"
-    return (TypeError if any(each.wrong_type for each in found) else ValueError)(text)
-
-
-def _insisting(found: Sequence[Finding]) -> str:
-    """Return the options that take columns as they are."""
     options = {each.insist: [one.column for one in found if one.insist == each.insist] for each in found}
-    return " and ".join(
+    insisting = " and ".join(
         written(f"{option}={names!r}", worded(f"--{option}", ",".join(names))) for option, names in options.items()
     )
+    text = f"{'. '.join([*told, *more])}{joint}{end}, or insist with {insisting}"
+    return (TypeError if any(each.wrong_type for each in found) else ValueError)(text)

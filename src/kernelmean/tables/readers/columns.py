@@ -13,7 +13,7 @@ from ...core.cells import Cells, Declared, missing_cells, shared
 from ...core.table import Frame
 from ...core.words import did_you_mean, listed, printable
 from ..files import MISSING_TEXTS
-from .text_format import Parse, TextFormat, date_parser, number_parser, time_parser, unit_parser, zoned_parser
+from .text_format import Parse, TextFormat, number_parser, time_parser, unit_parser, zoned_parser
 
 NUMBERS, DATES, TIMES, ZONED, TEXT = "numbers", "dates", "times", "times with a zone", "text"
 """What a column of text may be read as; text is the last, and fits every cell."""
@@ -60,7 +60,7 @@ class TextColumns:
         if strict or untyped or text.numbers:
             self._parsers[NUMBERS] = number_parser(text)
         if iso or untyped or text.dates is not None:
-            self._parsers |= {DATES: date_parser(text.dates), TIMES: time_parser(text.dates)}
+            self._parsers |= {DATES: time_parser(text.dates, with_time=False), TIMES: time_parser(text.dates)}
             self._parsers[ZONED] = zoned_parser(text.dates)
         self._begun = False
         self._absent = frozenset(text.na_values)
@@ -82,7 +82,8 @@ class TextColumns:
         Widened
             When a column was read otherwise in the frames before.
         """
-        frame = self._blanked(frame)
+        kept = {name: self._without(frame, name) for name in frame.names} if self._absent else frame.cells
+        frame = replace(frame, cells=kept, decimal=self._text.decimal)
         if not self._parsers and not self._text.units:
             return frame
         cells = {name: self._column(frame, name) for name in frame.names}
@@ -91,14 +92,8 @@ class TextColumns:
         zoned = {name: Declared("zoned") for name in read if self._kinds.get(name) == ZONED}
         return replace(frame, cells=cells, declared={**frame.declared, **zoned})
 
-    def _blanked(self, frame: Frame) -> Frame:
-        """Return a frame without the cells that only say that they are missing, and with the decimal mark."""
-        if not self._absent:
-            return replace(frame, decimal=self._text.decimal)
-        cells = {name: self._without(frame, name) for name in frame.names}
-        return replace(frame, cells=cells, decimal=self._text.decimal)
-
     def _without(self, frame: Frame, name: str) -> Cells:
+        """Return a column without the cells that only say that they are missing."""
         cells = frame[name]
         if cells.dtype == object:
             found = shared(cells, lambda cell: None if isinstance(cell, str) and cell.strip() in self._absent else cell)

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final, final
 
-from ...core.option_names import written
 from ...core.table import Frame, as_frame
-from ...core.words import count, printable
+from ...core.words import count, printable, written
 from ..files import MISSING_TEXTS, SEPARATORS, check_header, empty, ending, first_line, import_arrow
 from .columns import TextColumns, check_units
 from .text_file import TextFile, not_encoded, open_text
@@ -192,12 +191,8 @@ def csv_options(file: TextFile, header: Header, text: TextFormat, block: int | N
 
 def text_columns(file: TextFile, header: Header, text: TextFormat) -> dict[str, Any]:
     """Return the types of columns that Arrow must leave as text: those with a unit."""
-    arrow = import_arrow()
-    return (
-        {}
-        if not text.units
-        else {name: arrow.string() for name in raw_names(file, header) if name.strip() in text.units}
-    )
+    names = raw_names(file, header) if text.units else []
+    return {name: import_arrow().string() for name in names if name.strip() in text.units}
 
 
 def raw_names(file: TextFile, header: Header) -> list[str]:

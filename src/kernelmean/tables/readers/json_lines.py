@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TextIO, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
@@ -70,11 +70,12 @@ class JsonLines:
                     return
 
     def _rows(self) -> Generator[tuple[int, Row], None, None]:
-        """Yield every line that is not blank, with its number."""
+        encoding = "utf-8-sig" if self._file.is_utf8 else self._file.encoding
         with (
             told(self._file.name, self._file.encoding),
             self._file.open() as source,
-            _lines(source, self._file) as lines,
+            open(source, "rb") if isinstance(source, str) else nullcontext(source) as binary,
+            io.TextIOWrapper(binary, encoding=encoding) as lines,
         ):
             for number, line in enumerate(lines, start=1):
                 if not line.strip():
@@ -100,7 +101,6 @@ class JsonLines:
         return row
 
     def _column(self, name: str, rows: Iterable[tuple[int, Row]], kinds: dict[str, str]) -> Cells:
-        """Return the values of a key, which all lines must agree on."""
         values = [row.get(name) for _, row in rows]
         cells = [None if is_missing(value) and not isinstance(value, str) else value for value in values]
         for (number, _), cell in zip(rows, cells, strict=True):
@@ -110,22 +110,14 @@ class JsonLines:
                     f"({printable(str(cell))[:20]!r}), and {kinds[name]} in the lines before; write one type, and null "
                     "for what is missing"
                 )
-        if kinds.get(name) != _KINDS[str] and not _beyond(cells):
+        if kinds.get(name) != _KINDS[str] and not any(
+            type(cell) is int and abs(cell) > _LARGEST_EXACT  # which float64 does not tell apart
+            for cell in cells
+        ):
             return np.array([np.nan if cell is None else float(cell) for cell in cells])
         out = np.empty(len(cells), dtype=object)
         out[:] = cells
         return out if any(cell is not None for cell in cells) else np.full(len(cells), np.nan)
-
-
-@contextmanager
-def _lines(source: Any, file: TextFile) -> Iterator[TextIO]:
-    """Yield the lines of a file as text."""
-    encoding = "utf-8-sig" if file.is_utf8 else file.encoding
-    with (
-        open(source, "rb") if isinstance(source, str) else nullcontext(source) as binary,
-        io.TextIOWrapper(binary, encoding=encoding) as lines,
-    ):
-        yield lines
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
@@ -133,8 +125,3 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
     if len(row) < len(pairs):
         raise ValueError("a key stands in it twice")
     return row
-
-
-def _beyond(cells: Iterable[Any]) -> bool:
-    """Whether a whole number is larger than float64 tells apart."""
-    return any(type(cell) is int and abs(cell) > _LARGEST_EXACT for cell in cells)

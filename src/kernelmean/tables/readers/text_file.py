@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, cast, final
 
-from ...core.option_names import written
+from ...core.words import written
 from ..files import check_file, empty, first_line
 from .text_format import TextFormat
 
@@ -66,16 +66,12 @@ class TextFile:
 
     def ends_with_quote(self) -> bool:
         """Whether the last letter that is no end of a line is a quotation mark."""
-        codec = {"utf-16": "utf-16-be" if self._first_bytes() == codecs.BOM_UTF16_BE else "utf-16-le"}
-        tail = b""
         with told(self.name, self.encoding), _opened(self.path, self.data) as file:
+            tail = first = file.read(2)
             while block := file.read(1 << 20):
                 tail = (tail + block)[-64:]
+        codec = {"utf-16": "utf-16-be" if first == codecs.BOM_UTF16_BE else "utf-16-le"}
         return tail.decode(codec.get(self.encoding, self.encoding), errors="replace").rstrip("\r\n").endswith('"')
-
-    def _first_bytes(self) -> bytes:
-        with _opened(self.path, self.data) as file:
-            return file.read(2)
 
 
 def open_text(path: Path, text: TextFormat) -> TextFile:
@@ -98,21 +94,18 @@ def open_text(path: Path, text: TextFormat) -> TextFile:
     marked = next((own for mark, own in _MARKS.items() if start.startswith(mark)), None)
     encoding = codecs.lookup(marked or text.encoding or "utf-8").name
     head = codecs.getincrementaldecoder(encoding)(errors="replace").decode(start)  # a letter may be cut off at the end
+    if "\0" in head and start.startswith(b"\x1f\x8b"):
+        unpack = "unpack it with gunzip" if name == _STREAM_NAME else "let its name end in .gz"
+        raise ValueError(f"{name} is compressed by gzip; {unpack}")
     if "\0" in head:
-        raise ValueError(_no_text(name, start))
+        mend = written("text=TextFormat(encoding='utf-16-le')", "--encoding utf-16-le")
+        raise ValueError(
+            f"{name} is not a text file; a CSV file in UTF-8, or a file that ends in .parquet, is needed, or for text "
+            f"of two bytes a letter {mend} or utf-16-be"
+        )
     if head.lstrip("\ufeff \t\r\n")[:14].lower().startswith(("<!doctype html", "<html")):
         raise ValueError(f"{name} is a web page and no table; save the file itself, maybe after logging in")
     return TextFile(path, name, encoding, head.removeprefix("\ufeff"), whole, data)
-
-
-def _no_text(name: str, start: bytes) -> str:
-    """Return what to do with a file that holds zero bytes."""
-    if start.startswith(b"\x1f\x8b"):
-        unpacked = name == _STREAM_NAME
-        return f"{name} is compressed by gzip; {'unpack it with gunzip' if unpacked else 'let its name end in .gz'}"
-    mend = written("text=TextFormat(encoding='utf-16-le')", "--encoding utf-16-le")
-    needed = "a CSV file in UTF-8, or a file that ends in .parquet, is needed"
-    return f"{name} is not a text file; {needed}, or for text of two bytes a letter {mend} or utf-16-be"
 
 
 def _standard_input() -> bytes:

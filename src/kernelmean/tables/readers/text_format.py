@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, final
 
-from ...core.option_names import written
+from ...core.words import written
 
 DECIMALS, THOUSANDS = (".", ","), (".", ",", "'", "_", " ")
 ORDERS = ("dmy", "mdy", "ymd")
@@ -68,7 +68,12 @@ class TextFormat:
         _check("thousands", self.thousands, (None, *THOUSANDS))
         _check("dates", self.dates, (None, *ORDERS))
         if self.decimal == self.thousands:
-            raise ValueError(self._both_marks())
+            other = "," if self.decimal == "." else "."
+            python = f"decimal={other!r}, thousands={self.decimal!r}"
+            raise ValueError(
+                f"{self.decimal!r} is the decimal mark and the mark between thousands; name the other one too, such as "
+                f"{written(python, f'--decimal {other} --thousands {self.decimal}')}"
+            )
         object.__setattr__(self, "units", self._checked_units())
         if self.encoding is not None:
             _check_encoding(self.encoding)
@@ -83,14 +88,6 @@ class TextFormat:
     def reads(self) -> bool:
         """Whether text that has no unit may become numbers or times."""
         return self.numbers or self.dates is not None
-
-    def _both_marks(self) -> str:
-        other = "," if self.decimal == "." else "."
-        python = f"decimal={other!r}, thousands={self.decimal!r}"
-        return (
-            f"{self.decimal!r} is the decimal mark and the mark between thousands; name the other one too, such as "
-            f"{written(python, f'--decimal {other} --thousands {self.decimal}')}"
-        )
 
     def _checked_units(self) -> dict[str, str]:
         """Return the units without blanks around them, or raise when one could be a part of a number."""
@@ -160,7 +157,12 @@ def number_parser(text: TextFormat) -> Parse:
     Between marks stand three digits. A zero in front is that of a code, and whole numbers beyond 2⁵³ are as well: their
     cells are no numbers.
     """
-    pattern = _number_pattern(text)
+    point, digits = re.escape(text.decimal), "0|[1-9][0-9]{0,300}"
+    if text.thousands is not None:
+        mark = f"[{re.escape(_SHAPES.get(text.thousands, text.thousands))}]"
+        digits = f"[1-9][0-9]{{0,2}}(?P<mark>{mark})[0-9]{{3}}(?:(?P=mark)[0-9]{{3}})*|{digits}"
+    body = f"(?:(?P<whole>{digits})(?:{point}(?P<fraction>[0-9]+))?|{point}(?P<only>[0-9]+))"
+    pattern = re.compile(f"(?P<sign>[+-]?){body}(?P<exponent>[eE][+-]?[0-9]+)?")
 
     def parse(cell: str) -> float | None:
         found = pattern.fullmatch(cell)
@@ -173,15 +175,6 @@ def number_parser(text: TextFormat) -> Parse:
         return float(f"{found['sign']}{whole}.{fraction or 0}{found['exponent'] or ''}")
 
     return parse
-
-
-def _number_pattern(text: TextFormat) -> re.Pattern[str]:
-    point, whole = re.escape(text.decimal), "0|[1-9][0-9]{0,300}"
-    if text.thousands is not None:
-        mark = f"[{re.escape(_SHAPES.get(text.thousands, text.thousands))}]"
-        whole = f"[1-9][0-9]{{0,2}}(?P<mark>{mark})[0-9]{{3}}(?:(?P=mark)[0-9]{{3}})*|{whole}"
-    body = f"(?:(?P<whole>{whole})(?:{point}(?P<fraction>[0-9]+))?|{point}(?P<only>[0-9]+))"
-    return re.compile(f"(?P<sign>[+-]?){body}(?P<exponent>[eE][+-]?[0-9]+)?")
 
 
 def unit_parser(unit: str, number: Parse) -> Parse:
@@ -202,16 +195,6 @@ def _digits_first(cell: str, number: Parse) -> Any:
     return number(cell) if cell.lstrip("+-")[:1].isdecimal() and cell[-1:].isdecimal() else None
 
 
-def date_parser(order: str | None) -> Parse:
-    """Return what reads dates without a time of the day, those of ISO and of an order."""
-    return _time_parser(order, with_time=False)
-
-
-def time_parser(order: str | None) -> Parse:
-    """Return what reads dates with a time of the day or not, those of ISO and of an order."""
-    return _time_parser(order, with_time=True)
-
-
 def zoned_parser(order: str | None) -> Parse:
     """Return what reads dates with a time of the day and a zone, as times in UTC without it."""
     local = time_parser(order)
@@ -230,7 +213,8 @@ def zoned_parser(order: str | None) -> Parse:
     return parse
 
 
-def _time_parser(order: str | None, *, with_time: bool) -> Parse:
+def time_parser(order: str | None, *, with_time: bool = True) -> Parse:
+    """Return what reads dates, those of ISO and of an order; with a time of the day or not, unless that is refused."""
     patterns = [_ISO]
     if order is not None:
         first, second, third = (_PARTS[part] for part in order)
@@ -256,6 +240,3 @@ def _instant(found: re.Match[str]) -> datetime | None:
         return datetime(year, month, day, hour, int(found["minute"] or 0), int(found["second"] or 0), micro)
     except ValueError:
         return None
-
-
-__all__ = ["Parse", "date_parser", "number_parser", "time_parser", "unit_parser", "zoned_parser"]

@@ -1,0 +1,326 @@
+"""How cells of text are written: as numbers with marks and units, or as dates; and which options would read them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from typing import Any, Literal, TypeAlias, final
+
+from .words import worded, written
+
+_OTHERS = "decimal", "thousands", "dates"
+
+
+@final
+@dataclass(frozen=True)
+class Form:
+    """How the cells of a column are written."""
+
+    what: str
+    """In words: "numbers with a decimal comma", "dates"."""
+    cells: tuple[str, ...]
+    """Those of the different cells that are written so."""
+    readings: tuple[Mapping[str, str], ...]
+    """The options that read them, the unit under "unit": one mapping, two where the cells leave it open, none where no
+    option reads them."""
+    mend: str = ""
+    """What to write instead where no option reads them."""
+    convert: str = ""
+    """The function of pandas that converts such a column."""
+
+    def advice(self, column: str) -> str:
+        """Return what to write so that the cells of a column are read, as one does where the message is shown."""
+        convert = f"convert it (pandas: {self.convert})" if self.convert else self.mend
+        if not self.readings:
+            return written(convert, self.mend)
+        text, options = self._ways(column)
+        read = f"read the file with kernelmean.tables.read_frame(path, text={text})"
+        return written(f"{read}, or {convert}" if convert else read, f"read it with {options}")
+
+    def short(self, column: str) -> str:
+        """Return what reads the cells in a few words; nothing where no option does."""
+        return written(*self._ways(column)) if self.readings else ""
+
+    def _ways(self, column: str) -> tuple[str, str]:
+        """Return what reads a column in Python, and on the command line."""
+        texts, options = [], []
+        for reading in self.readings:
+            others = {name: reading[name] for name in _OTHERS if name in reading}
+            fields = [f"{name}={mark!r}" for name, mark in others.items()]
+            words = [worded(f"--{name}", "space" if mark == " " else mark) for name, mark in others.items()]
+            if "unit" in reading:
+                fields.insert(0, f"units={{{column!r}: {reading['unit']!r}}}")
+                words.insert(0, worded("--units", f"{column}={reading['unit']}"))
+            texts.append(f"TextFormat({', '.join(fields)})")
+            options.append(" ".join(words))
+        return " or ".join(texts), " or ".join(options)
+
+
+# -- numbers: decimal commas, marks between thousands, units, signs that stand elsewhere -------------------------------
+
+
+_BLANKS = re.compile("[\u00a0\u2007\u2008\u2009\u202f]")
+_MINUS = re.compile("[\u2212\u2013\ufe63\uff0d]")
+_THOUSANDS = (" ", ",", ".", "'", "_")
+_CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|BRL|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|ZAR|MXN|KRW|RUB|TRY|ILS|SGD|HKD|Rs|kr|Fr"
+_CURRENCY = rf"(?P<before>(?:{_CODES})\.?|[^\W\d_]{{0,3}}(?P<symbol>[^\w\s.,'()+-]))"
+_CORE = r"(?P<core>(?:\d(?:[\d.,'_ ]*\d)?|[.,]\d+)(?:[eE][+-]?\d+)?)"
+_UNIT = r"(?P<unit> ?[^\d\s.,()+-](?:[^\d]*[^\d\s])?(?:(?<=[^\W\d_])[23])?)"
+_CELL = re.compile(rf"(?P<sign>[+-]?) ?{_CURRENCY}? ?(?P<second>[+-]?){_CORE}(?P<after>-?){_UNIT}?")
+_INDIAN = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?")
+_NO_UNITS = re.compile("st|nd|rd|th", re.IGNORECASE)
+_LONGEST_UNIT, _MOST_WORDS, _MOST_UNITS = 12, 2, 3
+_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+
+@final
+@dataclass(frozen=True)
+class _Number:
+    """A cell taken apart: its digits and marks, the unit, and how a negative number shows."""
+
+    cell: str
+    core: str
+    unit: str
+    signs: frozenset[str]
+
+
+def is_number(cell: Any) -> bool:
+    """Whether a cell, or its text, is a number that float64 holds exactly."""
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        return False
+    return "_" not in cell if isinstance(cell, str) else number == cell
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a cell is nothing but digits around one comma: 1,5 and 1,000."""
+    return _COMMA.fullmatch(cell.strip()) is not None
+
+
+def number_format(cells: Iterable[str]) -> Form | None:
+    """Return how numbers among different cells are written, None where none of them needs an option to be read.
+
+    Cells that float64 reads as they are count as written so where others are not. Where some cells have a unit and
+    others none, or there are many units, they are more likely codes (4x, 10x, 3D).
+    """
+    parts = [part for cell in cells if (part := _taken_apart(cell)) is not None]
+    units = {part.unit for part in parts}
+    if all(is_number(part.cell) for part in parts) or len(units) > (1 if "" in units else _MOST_UNITS):
+        return None
+    signs = frozenset().union(*(part.signs for part in parts))
+    marks = _marks([part.core for part in parts])
+    found = tuple(part.cell for part in parts)
+    what = _words(units, signs, marks)
+    if marks and not signs and len(units) == 1:
+        unit = {"unit": next(iter(units))} if units != {""} else {}
+        return Form(what, found, tuple({**unit, **each} for each in marks))
+    mend = "write all of them in one way, such as 1234.5"
+    if signs:
+        mend = "write negative numbers with a - in front, such as -1234.5"
+    elif len(units) > 1:
+        mend = "write all of them as plain numbers in one unit, such as 1234.5"
+    return Form(what, found, (), mend)
+
+
+def is_bare(form: Form) -> bool:
+    """Whether cells are nothing but digits and marks: text that is hardly anything else than a number."""
+    parts = map(_taken_apart, form.cells)
+    return all(part is not None and not part.unit and not part.signs for part in parts)
+
+
+def _taken_apart(cell: str) -> _Number | None:
+    """Return the parts of a number with marks or a unit, None for what is no number."""
+    plain, signs = _BLANKS.sub(" ", cell).strip().replace("\u2019", "'"), set()
+    if _MINUS.search(plain):
+        plain = _MINUS.sub("-", plain)
+        signs.add("minus")
+    if plain.startswith("(") and plain.endswith(")"):
+        plain = plain[1:-1].strip()
+        signs.add("parentheses")
+    found = _CELL.fullmatch(plain)
+    if found is None or (found["sign"] and found["second"]):
+        return None
+    if found["after"]:
+        signs.add("behind")
+    before, behind = found["before"] or "", (found["unit"] or "").strip()
+    is_money = found["symbol"] is None or unicodedata.category(found["symbol"]) == "Sc"  # a currency sign, or a code
+    is_number = bool(_marks([found["core"]])) or _INDIAN.fullmatch(found["core"]) is not None
+    if (before and behind) or not (is_money and _is_unit(found["core"], behind)) or not is_number:
+        return None
+    return _Number(cell, found["core"], before or behind, frozenset(signs))
+
+
+def _is_unit(core: str, unit: str) -> bool:
+    """Whether what stands behind the digits may be a unit: short, no ordinal (2nd), no decade (1990s), no bracket."""
+    if len(unit) > _LONGEST_UNIT or len(unit.split()) > _MOST_WORDS or _NO_UNITS.fullmatch(unit):
+        return False
+    decade = unit == "s" and core.endswith("0") and len(core) in (2, 4)
+    return not decade and not set(unit) & set(':;=<>"[]{}|\\@#&?!~')
+
+
+def _marks(cores: list[str]) -> tuple[Mapping[str, str], ...]:
+    """Return the decimal mark and that of thousands that read all of some numbers; two where both ways do."""
+    used = [mark for mark in _THOUSANDS if any(mark in core for core in cores)]
+    found = []
+    for point in (".", ","):
+        ways = (None, *(mark for mark in used if mark != point))
+        fits = [way for way in ways if all(_pattern(point, way).fullmatch(core) for core in cores)]
+        if fits:
+            mark = {"thousands": fits[0]} if fits[0] else {}
+            found.append(({"decimal": point} if point != "." else {}) | mark)
+    return tuple(found if "," in used else found[:1])
+
+
+def _pattern(point: str, thousands: str | None) -> re.Pattern[str]:
+    groups = "" if thousands is None else rf"[1-9]\d{{0,2}}(?:{re.escape(thousands)}\d{{3}})+|"
+    mark = re.escape(point)
+    return re.compile(rf"(?:(?:{groups}\d+)(?:{mark}\d+)?|{mark}\d+)(?:[eE][+-]?\d+)?")
+
+
+def _words(units: set[str], signs: frozenset[str], marks: tuple[Mapping[str, str], ...]) -> str:
+    known = sorted(units - {""})
+    parts = [f"the unit {known[0]!r}"] if len(known) == 1 else ["different units"] if known else []
+    options = {name: value for reading in marks for name, value in reading.items()}
+    if len(marks) == 2:
+        parts.append("commas that stand before decimals or between thousands")
+    else:
+        parts += ["a decimal comma"] * ("decimal" in options) + ["marks between thousands"] * ("thousands" in options)
+        parts += [] if marks else ["marks in more than one way"]
+    named = {
+        "parentheses": "parentheses for a minus",
+        "behind": "the minus behind them",
+        "minus": "another minus than -",
+    }
+    parts += [named[sign] for sign in sorted(signs)]
+    return "numbers with " + (" and ".join(parts) if len(parts) < 3 else ", ".join(parts))
+
+
+_POINT = re.compile(r"[+-]?\d*\.\d+")
+_MOST_ABSENT, _LONGEST = 3, 20
+
+
+def other_marks(cells: Iterable[str], decimal: str) -> str:
+    """Return what to do with numbers that have decimal points where commas were announced; nothing for others."""
+    texts = [cell.strip() for cell in cells]
+    if decimal == "." or not all(map(is_number, texts)) or not any(map(_POINT.fullmatch, texts)):
+        return ""
+    option = written(f"decimal={decimal!r}", f"--decimal {decimal}")
+    return (
+        f"its numbers have a decimal point, and {option} reads commas; write one decimal mark in all columns, or leave "
+        f"{option} out where none has a comma"
+    )
+
+
+def absent_words(cells: Iterable[str]) -> str:
+    """Return the option that takes a few texts among numbers for missing cells; nothing where it is no matter of few.
+
+    Such a text has no digit: 4x is no missing number.
+    """
+    texts = [cell.strip() for cell in cells]
+    others = [text for text in dict.fromkeys(texts) if not is_number(text)]
+    words = [text for text in others if 0 < len(text) <= _LONGEST and not re.search(r"[\d,\"]", text)]
+    if not 0 < len(others) <= min(_MOST_ABSENT, (len(texts) - 1) // 2) or words != others:
+        return ""
+    python = f"text=TextFormat(na_values={others!r})"
+    shown = " and ".join(map(repr, others))
+    means = "means that a cell is missing" if len(others) == 1 else "mean that cells are missing"
+    option = written(f"{python} of kernelmean.tables.read_frame", worded("--na-values", ",".join(others)))
+    return f"where {shown} {means}, say so with {option}"
+
+
+# -- dates and times: days or months first, names of months, years of two digits ---------------------------------------
+
+
+Order: TypeAlias = Literal["dmy", "mdy", "ymd"]
+_CLOCK = r"(?:T|,? +)\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
+_DIGITS = re.compile(rf"(\d{{1,4}})([-/]|\. ?)(\d{{1,2}})\2(\d{{4}}|\d{{1,2}})(?:{_CLOCK})?")
+_ISO = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}(?:{_CLOCK})?")
+_ZONE = re.compile(r"(?:Z|UTC|[+-]\d{2}:?\d{2})$")
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|fév|fev|avr|juin|juil|août|ago|ene|abr|dic"
+_NAME = rf"(?:{_MONTHS})[^\W\d_]{{0,7}}"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_YEAR = r"(?:\d{4}|\d{2})"
+_NAMED = re.compile(
+    rf"(?:[^\W\d_]{{2,10}},? )?(?:{_DAY}[. -]{{1,2}}(?:de |of )?{_NAME}[.,]?[ -](?:de )?{_YEAR}"
+    rf"|{_NAME}\.? {_DAY},? {_YEAR}|{_YEAR}[ -]{_NAME}[ -]{_DAY})(?:{_CLOCK})?",
+    re.IGNORECASE,
+)
+_TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?")
+_PLAIN = "write them as 2024-12-31"
+
+
+def date_format(cells: Iterable[str]) -> Form | None:
+    """Return how dates or times among different cells are written, None where there are none."""
+    texts = {cell: cell.strip() for cell in cells}
+    for find, form in _FORMS.items():
+        found = tuple(cell for cell, text in texts.items() if find(text))
+        if 2 * len(found) > len(texts):
+            zones = {
+                bool(_ZONE.search(text)) for text in texts.values()
+            }  # which readers know in all of them or in none
+            is_iso = all(_ISO.fullmatch(text) and not text.endswith("GMT") for text in texts.values())
+            if is_iso and len(found) == len(texts) and len(zones) == 1:
+                return Form("dates", found, ({"dates": "ymd"},), "", "to_datetime")
+            return form(cells=found)
+    return None
+
+
+def _orders(text: str) -> tuple[Order, ...]:
+    """Return the orders of day, month and year in which a text is a date that a calendar has."""
+    found = _DIGITS.fullmatch(text)
+    if found is None:
+        return ()
+    first, second, third = found[1], found[3], found[4]
+    if len(first) == 4:
+        return ("ymd",) if len(third) <= 2 and _exists(first, second, third) else ()
+    if len(first) > 2:
+        return ()
+    ways: tuple[tuple[Order, tuple[str, str, str]], ...] = (
+        ("dmy", (third, second, first)),
+        ("mdy", (third, first, second)),
+        ("ymd", (first, second, third)),
+    )
+    two_digits = len(third) == 2 and len(first) == 2
+    if len(third) != 4 and not (len(third) == 2 and len(second) <= 2):
+        return ()
+    return tuple(order for order, way in ways if (order != "ymd" or two_digits) and _exists(*way))
+
+
+def _exists(year: str, month: str, day: str) -> bool:
+    try:
+        date(int(year) + (2000 if len(year) == 2 else 0), int(month), int(day))
+    except ValueError:
+        return False
+    return True
+
+
+def _of_digits(cells: tuple[str, ...]) -> Form:
+    texts = [text for cell in cells if not _ISO.fullmatch(text := cell.strip())]
+    if not texts:
+        return Form("dates", cells, (), "save the column as dates", "to_datetime")
+    years = [max(len(part) for part in re.findall(r"\d+", text)[:3]) for text in texts]
+    if min(years) < 4:
+        return Form("dates with years of two digits", cells, (), f"{_PLAIN}, years with four digits", "to_datetime")
+    first, *others = map(_orders, texts)
+    orders = [order for order in first if all(order in each for each in others)]
+    if not orders:
+        return Form("dates written in more than one order", cells, (), _PLAIN)
+    convert = {"dmy": "to_datetime with dayfirst=True", "mdy": "to_datetime", "ymd": "to_datetime"}[orders[0]]
+    open_ = "to_datetime, with dayfirst=True where days stand first"
+    what = "dates" if len(orders) == 1 else "dates that begin with the day or the month"
+    cells = tuple(sorted(cells, key=lambda cell: bool(_ISO.fullmatch(cell.strip()))))  # ISO dates need no option
+    return Form(what, cells, tuple({"dates": order} for order in orders), "", convert if len(orders) == 1 else open_)
+
+
+_FORMS: dict[Callable[[str], object], Callable[..., Form]] = {
+    _orders: _of_digits,
+    _NAMED.fullmatch: partial(Form, "dates with names of months", readings=(), mend=_PLAIN, convert="to_datetime"),
+    _TIME.fullmatch: partial(
+        Form, "times of the day", readings=(), mend="write them as 10:30:00", convert="to_timedelta of hh:mm:ss"
+    ),
+}
