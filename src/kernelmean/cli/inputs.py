@@ -20,7 +20,7 @@ from ..tables.readers import PLAIN, TextFormat
 from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import match_columns, read_frame, split_frame
 from ..tables.source import Source
-from .named_tables import Named
+from .named_tables import NamedTable
 from .options import AUTO, AllRows, LongTables, MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
 
 Study = TypeVar("Study", bound=Any)
@@ -87,7 +87,9 @@ def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:
     return Input(read.frame, read.name, (*whole.notes, left_out, *read.notes[len(whole.notes) :]))
 
 
-def read_pair(first: Named, second: Named | None, tables: TwoTables, reading: ReadOptions) -> tuple[Input, Input]:
+def read_pair(
+    first: NamedTable, second: NamedTable | None, tables: TwoTables, reading: ReadOptions
+) -> tuple[Input, Input]:
     """Return two tables with the same columns: of two sources, or of two groups of one."""
     if second is not None:
         check_once(*first.files, *second.files)
@@ -104,14 +106,16 @@ def read_pair(first: Named, second: Named | None, tables: TwoTables, reading: Re
     return inputs[0], Input(inputs[1].frame, inputs[1].name, (*inputs[1].notes, note))
 
 
-def _whole(named: Named, reading: ReadOptions) -> Frame:
+def _whole(named: NamedTable, reading: ReadOptions) -> Frame:
     """Return all rows of a table."""
     if named.in_files:
         return replace(read(named.source, text=reading.text).whole(), source=named.name)
     return read_frame(named.files[0], text=reading.text)
 
 
-def is_streamed(first: Named, second: Named | None, long: LongTables, estimator: str, reading: ReadOptions) -> bool:
+def is_streamed(
+    first: NamedTable, second: NamedTable | None, long: LongTables, estimator: str, reading: ReadOptions
+) -> bool:
     """Whether tables are read batch by batch: where it is asked for, or where they are long and nothing forbids it."""
     streams = long.stream
     if streams and second is None:
@@ -140,21 +144,21 @@ def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: Rea
 
 def long_table(table: OneTable, reading: ReadOptions) -> Source:
     """Return a file that is read batch by batch, the columns chosen."""
-    return _in_batches(Named((table.data,), table.data), reading)
+    return _in_batches(NamedTable((table.data,), table.data), reading)
 
 
-def long_tables(first: Named, second: Named, long: LongTables, reading: ReadOptions) -> tuple[Source, Source]:
+def long_tables(first: NamedTable, second: NamedTable, long: LongTables, reading: ReadOptions) -> tuple[Source, Source]:
     """Return two tables that are read batch by batch, the columns chosen."""
     return _in_batches(first, reading, long.checkpoint), _in_batches(second, reading)
 
 
-def _in_batches(named: Named, reading: ReadOptions, checkpoint: str | None = None) -> Source:
+def _in_batches(named: NamedTable, reading: ReadOptions, checkpoint: str | None = None) -> Source:
     if named.is_built_in:
         raise ValueError(f"{named.name} is a built-in table, which is small; leave --stream out")
     return read(_chosen(named, reading), in_memory=False, checkpoint=checkpoint)
 
 
-def _chosen(named: Named, reading: ReadOptions) -> Source:
+def _chosen(named: NamedTable, reading: ReadOptions) -> Source:
     source = read(named.source, text=reading.text)
     columns = split_names(reading.columns, source.names)
     drop = split_names(reading.drop, source.names)
@@ -163,7 +167,7 @@ def _chosen(named: Named, reading: ReadOptions) -> Source:
     return source.titled(named.name) if named.in_files else source
 
 
-def check_for_cluster(second: Named | None, long: LongTables, reading: ReadOptions) -> None:
+def check_for_cluster(second: NamedTable | None, long: LongTables, reading: ReadOptions) -> None:
     """Raise for options that do not go with tables on a cluster."""
     if second is None:
         raise ValueError("--scheduler compares two tables of Parquet files; leave --by out, write: compare A B")
@@ -177,7 +181,7 @@ def check_for_cluster(second: Named | None, long: LongTables, reading: ReadOptio
         raise ValueError("workers read Parquet files, whose numbers and dates need no options; leave those of text out")
 
 
-def on_cluster(plan: Any, named: Named, reading: ReadOptions) -> Any:
+def on_cluster(plan: Any, named: NamedTable, reading: ReadOptions) -> Any:
     """Return a table that the workers of a plan read, the columns chosen."""
     files = [file if named.is_built_in else os.path.abspath(file) for file in named.files]
     table = plan.table(files, named.name)

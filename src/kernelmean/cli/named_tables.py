@@ -20,7 +20,7 @@ _INSTEAD = (
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedTable:
     """A table that was named: the file or folder, or the files, and what to call it."""
 
     files: tuple[str, ...]
@@ -42,7 +42,7 @@ class Named:
         return len(self.files) > 1 or os.path.isdir(self.files[0])
 
 
-def named_tables(tables: TwoTables) -> tuple[Named, Named | None]:
+def named_tables(tables: TwoTables) -> tuple[NamedTable, NamedTable | None]:
     """Return the two tables that were named, or one and None where a column splits it.
 
     Raises
@@ -70,10 +70,10 @@ def named_tables(tables: TwoTables) -> tuple[Named, Named | None]:
     return first, None
 
 
-def _table(word: str) -> Named:
+def _table(word: str) -> NamedTable:
     """Return the table that one word names."""
     files = _matches(word)
-    return Named(tuple(files), files[0] if len(files) == 1 else word)
+    return NamedTable(tuple(files), files[0] if len(files) == 1 else word)
 
 
 def _matches(word: str) -> list[str]:
@@ -86,7 +86,7 @@ def _matches(word: str) -> list[str]:
     return found
 
 
-def _of_folders(words: list[str]) -> tuple[Named, Named]:
+def _of_folders(words: list[str]) -> tuple[NamedTable, NamedTable]:
     """Return the tables in two folders whose files were named one after another."""
     files = [file for word in words for file in _matches(word)]
     lone = next((file for file in files if file in BUILT_IN or os.path.isdir(file)), None)
@@ -103,12 +103,12 @@ def _of_folders(words: list[str]) -> tuple[Named, Named]:
     return first, second
 
 
-def _of_folder(folder: str, files: list[str]) -> Named:
+def _of_folder(folder: str, files: list[str]) -> NamedTable:
     """Return the files of one folder as a table, all its Parquet files as the folder itself."""
     chosen = sorted(set(files))
     if len(chosen) == 1:
-        return Named((chosen[0],), chosen[0])
+        return NamedTable((chosen[0],), chosen[0])
     whole = {str(file) for file in Path(folder).iterdir() if file.suffix.lower() in PARQUET} if folder else set()
     if {str(Path(file)) for file in chosen} == whole:
-        return Named((folder,), folder)
-    return Named(tuple(chosen), f"{folder} ({count(len(chosen), 'file')})")
+        return NamedTable((folder,), folder)
+    return NamedTable(tuple(chosen), f"{folder} ({count(len(chosen), 'file')})")

@@ -107,6 +107,15 @@ def test_features_are_fitted_to_rows_that_rotations_exchange(n: int, many: int) 
     assert min(n // many * many, 3 * 1024) <= len(rows) <= 4096 + 4 * many  # the last window may be short
 
 
+@pytest.mark.parametrize("many", [1000, 2000, 4096])
+def test_rows_that_features_are_fitted_to_are_of_four_windows_for_many_rotations(many: int) -> None:
+    n = 64 * many * 8
+    windows = np.unique(pilot_rows(n, many, 9) // (64 * many))
+    assert len(windows) == 4
+    assert windows[0] == 0
+    assert windows[-1] == 7
+
+
 # -- a whole orbit ----------------------------------------------------------------------------------------------------
 
 

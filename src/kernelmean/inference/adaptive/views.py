@@ -44,7 +44,7 @@ class Views:
     """The columns of everything that members look at, shape (n, D)."""
     kernels: dict[Member, list[Kernel]]
     """The kernels of every member on columns of ``table``: one, or of a view of single columns one for each."""
-    parts: list[Part]
+    parts: list[ViewPart]
     """Where the columns come from."""
 
     @classmethod
@@ -55,7 +55,7 @@ class Views:
         kernels: dict[Member, list[Kernel]] = {
             member: [Coordinates(places, tuple(own.tolist()))] for member, own in weights.items()
         }
-        return cls(table, kernels, [Part(view, None, slice(0, len(chosen)))])
+        return cls(table, kernels, [ViewPart(view, None, slice(0, len(chosen)))])
 
     @classmethod
     def of(
@@ -80,7 +80,7 @@ class Views:
         most = sum(dim if kernel is None else wide for own in alike.values() for kernel in own)
         columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
-        parts: list[Part] = []
+        parts: list[ViewPart] = []
         for name, by_kernel in alike.items():
             found = View.of(name, points, rows, chosen)
             table = found(points)
@@ -89,14 +89,14 @@ class Views:
                 last = first + part.count
                 part.write(columns[first:last])
                 kernels.update(part.kernels(range(first, last)))
-                parts.append(Part(found, part.projection, slice(first, last)))
+                parts.append(ViewPart(found, part.projection, slice(first, last)))
                 first = last
         return cls(columns[:first].T, kernels, parts)
 
 
 @final
 @dataclass(frozen=True)
-class Part:
+class ViewPart:
     """Columns of one view: as it is, or its coordinates in the directions of a spectrum."""
 
     view: View
@@ -104,7 +104,7 @@ class Part:
     place: slice
 
 
-def columns_at(parts: Sequence[Part], source: ViewSource) -> Iterator[Array]:
+def columns_at(parts: Sequence[ViewPart], source: ViewSource) -> Iterator[Array]:
     """Yield the columns of rows that are seen by fits, part by part, shape (columns, n)."""
     last, table = None, source.points
     for part in parts:
@@ -214,7 +214,7 @@ def view(points: Array, name: str) -> Array:
 
 @final
 @dataclass(frozen=True)
-class Fits:
+class ViewFits:
     """What rows are seen by: the spreads of their columns, and the ranks among those that these are fitted to."""
 
     spreads: Spreads
@@ -227,18 +227,18 @@ class ViewSource:
     Parameters
     ----------
     points : array of shape (n, d)
-    fits : Fits, optional
+    fits : ViewFits, optional
         Of the rows by whose spreads and ranks these rows are seen; by default they are the same.
     """
 
-    def __init__(self, points: Array, fits: Fits | None = None) -> None:
+    def __init__(self, points: Array, fits: ViewFits | None = None) -> None:
         self.points = points
         self._fits = fits
 
     @cached_property
-    def fits(self) -> Fits:
+    def fits(self) -> ViewFits:
         """What other rows can be seen by as these are."""
-        return Fits(Spreads.of(self.points), Ranks.of(self.points)) if self._fits is None else self._fits
+        return ViewFits(Spreads.of(self.points), Ranks.of(self.points)) if self._fits is None else self._fits
 
     @cached_property
     def in_spreads(self) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray, as_float64, group_sums, like, namespace, to_numpy
 from ...kernels import Kernel
-from ..adaptive.views import Fits, Part, Views, ViewSource, columns_at
+from ..adaptive.views import ViewFits, ViewPart, Views, ViewSource, columns_at
 from ..low_rank import Coordinates
 
 
@@ -52,8 +52,8 @@ class Featured(Protocol):
 class Columns:
     """Coordinates of the rows of a table, fitted to a pilot, and the kernels on them."""
 
-    fits: Fits
-    parts: tuple[Part, ...]
+    fits: ViewFits
+    parts: tuple[ViewPart, ...]
     """What gives the columns of any rows, some at a time."""
     blocks: tuple[Block, ...]
     """One for every part, in their order."""
@@ -79,7 +79,7 @@ class Columns:
     @classmethod
     def side_by_side(cls, many: Sequence[Self]) -> tuple[Self, list[IntArray]]:
         """Return several that are fitted to one pilot as one, and where the sums of each are among those of all."""
-        parts: list[Part] = []
+        parts: list[ViewPart] = []
         blocks: list[Block] = []
         ends, size = [0, 0], sum(own.size for own in many)
         places = []
@@ -147,7 +147,7 @@ class Apart:
         yield from zip(self.blocks, (block for own in self._each for block in own.blocks_at(rows)), strict=True)
 
 
-def located(parts: Sequence[Part], kernel: Kernel) -> tuple[int, Array]:
+def located(parts: Sequence[ViewPart], kernel: Kernel) -> tuple[int, Array]:
     """Return which part of the columns a kernel looks at, and the weights of the first columns of this part in it."""
     if not isinstance(kernel, Coordinates):
         raise ValueError(  # noqa: TRY004, a value of estimator= that these data do not go with

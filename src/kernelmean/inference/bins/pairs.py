@@ -103,11 +103,11 @@ def memory_of(pairs: Sequence[BlockPair], many: int) -> float:
 def pilot_rows(n: int, many: int, seed: int) -> IntArray:
     """Return the ascending numbers of rows that features are fitted to: whole stripes, which rotations keep together.
 
-    They are from several windows, wherever rows are sorted.
+    They are from four windows up to 4096 rotations, of fewer beyond, so that rows may be sorted.
     """
     window = WINDOW * many
     starts = np.arange(0, n - many + 1, window)
-    windows = min(_PILOT_WINDOWS, max(1, PILOT // many))
+    windows = min(_PILOT_WINDOWS, max(1, _PILOT_WINDOWS * PILOT // many))
     chosen = starts[np.unique(np.linspace(0, len(starts) - 1, windows).round().astype(np.intp))]
     each = many * -(-PILOT // (many * len(chosen)))
     orders = [(start, shuffled_window(seed, start // window, min(window, n - start))) for start in chosen.tolist()]

@@ -90,7 +90,7 @@ def _learnt(plan: RemotePlan, places: _Places, asked: Asked, seed: int) -> Learn
 
 @final
 @dataclass(frozen=True)
-class _Part:
+class _TablePart:
     """Where a part lies in its table: which one it is, the numbers of its first row, and its rows."""
 
     table: int
@@ -119,7 +119,7 @@ class _Places:
     names: tuple[str, ...]
     rows: tuple[int, int]
     """Of both tables, all of them."""
-    jobs: list[tuple[Any, _Part]]
+    jobs: list[tuple[Any, _TablePart]]
     """The parts that have rows, in the order of the tables and of their rows, and where each lies."""
 
     @classmethod
@@ -132,7 +132,7 @@ class _Places:
         for at, counts in sorted(found.items()):
             part, k = parts[at]
             start, used = starts[k].tolist()
-            jobs.append((part, _Part(k, tables[k].source, start, used, counts[0])))
+            jobs.append((part, _TablePart(k, tables[k].source, start, used, counts[0])))
             starts[k] += counts
         for table, own in zip(tables, starts, strict=True):
             if not own[0]:
@@ -157,7 +157,7 @@ def _counts(*found: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
 # -- few rows: one worker has them all --------------------------------------------------------------------------------
 
 
-def _held(frame: Frame, part: _Part, _: Asked) -> list[tuple[int, Frame]]:
+def _held(frame: Frame, part: _TablePart, _: Asked) -> list[tuple[int, Frame]]:
     return [(part.table, part.numbered(frame))]
 
 
@@ -192,7 +192,7 @@ Looked: TypeAlias = FirstLook | TypeError | ValueError
 """What rows leave behind, or the first error in their order: whichever part is looked at first, that one is told."""
 
 
-def _looked(frame: Frame, part: _Part, shared: _Looking) -> Looked:
+def _looked(frame: Frame, part: _TablePart, shared: _Looking) -> Looked:
     first = (part.used, 0) if part.table == 0 else (0, part.used)
     try:
         look = FirstLook(shared.names, shared.encoding, shared.seed, first)
@@ -232,7 +232,7 @@ class _Adding:
     deals: tuple[Deal, Deal]
 
 
-def _summed(frame: Frame, part: _Part, shared: _Adding) -> dict[int, list[Array]]:
+def _summed(frame: Frame, part: _TablePart, shared: _Adding) -> dict[int, list[Array]]:
     """Return the sums over bins of the rows of one part, by its table."""
     sums = SampleSums(shared.columns, shared.deals[part.table], part.used)
     with serial_blas:

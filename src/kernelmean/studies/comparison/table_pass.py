@@ -59,7 +59,7 @@ class TablePass(Summary):
 
 
 @dataclass(frozen=True)
-class Batch:
+class CoordinateBatch:
     """Coordinates of the rows of a batch that are used, how many rows were read to its end, and which."""
 
     rows: Array
@@ -96,7 +96,7 @@ class Adding:
         self.sums.restore(arrays)
         self.read = kept.found.read
 
-    def add(self, batches: tuple[Batch | None, Batch | None], plan: Plan) -> None:
+    def add(self, batches: tuple[CoordinateBatch | None, CoordinateBatch | None], plan: Plan) -> None:
         """Add one batch of either table."""
         self.sums.add((None if own is None else own.rows for own in batches), plan)
         for k, own in enumerate(batches):
@@ -147,7 +147,7 @@ def run_pass(
         kept.save(adding.state(), digests, finished=True)
 
 
-def _of_both(digests: Digests, batches: tuple[Batch | None, Batch | None]) -> Digests:
+def _of_both(digests: Digests, batches: tuple[CoordinateBatch | None, CoordinateBatch | None]) -> Digests:
     """Return the digests of all rows to the ends of two batches."""
     first, second = (
         old if batch is None or batch.digest is None else batch.digest
@@ -158,7 +158,7 @@ def _of_both(digests: Digests, batches: tuple[Batch | None, Batch | None]) -> Di
 
 def coordinate_batches(
     frames: Source, learnt: Learnt, read: int = 0, digest: RowDigest | None = None
-) -> Iterator[Batch]:
+) -> Iterator[CoordinateBatch]:
     """Yield the coordinates of all rows that are used, after some that were read before.
 
     The digest of these, where there is one, goes on with the rows of every batch.
@@ -169,7 +169,7 @@ def coordinate_batches(
             if digest is not None:
                 digest = digest.copy()
                 digest.add(rows)
-            yield Batch(used.coordinates(rows), int(rows.row_numbers()[-1]), digest)
+            yield CoordinateBatch(used.coordinates(rows), int(rows.row_numbers()[-1]), digest)
 
 
 @final

@@ -37,7 +37,7 @@ from ..comparison.long_tables import check_rules
 from ..comparison.table_pass import LABEL, coordinate_batches
 from ..many_tests import ManyTests, OneTest, Run, runs
 from .column_features import LANDMARKS, ColumnFeatures, PairFeatures
-from .request import LEAST_ROWS, Asked, Groups, Pair, varying
+from .request import LEAST_ROWS, DependenceOptions, Groups, Pair, varying
 from .result import Dependence, PairDependence
 
 ESTIMATORS = (*NAMED, *PLAIN)
@@ -45,7 +45,7 @@ _MEMORY = 384 * 2**20
 """Bytes of the sums of one pass, those of the joint test apart."""
 
 
-def dependence_in_batches(table: Source, asked: Asked) -> Dependence:
+def dependence_in_batches(table: Source, asked: DependenceOptions) -> Dependence:
     """Test the columns of a table of any length, as :func:`kernelmean.dependence` says."""
     if asked.estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {asked.estimator!r}; over sums of features write one of {listed(ESTIMATORS)}")
@@ -96,7 +96,7 @@ def _shown(learnt: Learnt) -> Encoded:
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Joint:
+class _GroupTest:
     """The test of two groups of columns while its sums are added up."""
 
     fit: Fitted
@@ -122,7 +122,7 @@ class _Study:
 
     table: Source
     learnt: Learnt
-    asked: Asked
+    asked: DependenceOptions
     seed: int
     stripes: Stripes
     pilot: Array
@@ -132,7 +132,7 @@ class _Study:
     columns: dict[str, ColumnFeatures] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, table: Source, learnt: Learnt, asked: Asked, seed: int) -> _Study:
+    def of(cls, table: Source, learnt: Learnt, asked: DependenceOptions, seed: int) -> _Study:
         """Fit the features of all columns."""
         dim = sum(len(coding.names) for coding in learnt.codings)
         stripes = Stripes.of(learnt.rows[0], dim, learnt.numbers[0], seed)
@@ -180,7 +180,7 @@ class _Study:
         ]
         return result, tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength)))
 
-    def _joint(self, groups: Groups) -> _Joint:
+    def _joint(self, groups: Groups) -> _GroupTest:
         """Fit the joint test."""
         of = groups_of(self.learnt.codings)
         first, second = (np.array(sorted(place for name in group for place in of[name])) for group in groups)
@@ -193,7 +193,7 @@ class _Study:
         blocks, rotations = block_pairs(x, y, fit.kernels), self.stripes.rotations
         needed, rows = Halves.memory(blocks, rotations), self.learnt.rows[0]
         check_memory(needed, resources_of(asked.plan), f"{2 * rotations:,} rotations", rows)
-        return _Joint(fit, Halves.empty(x, y, blocks, rotations), (first, second))
+        return _GroupTest(fit, Halves.empty(x, y, blocks, rotations), (first, second))
 
     def _features(self, pair: Pair) -> PairFeatures:
         """Return the features of a pair, one way round wherever its columns stand."""
@@ -214,7 +214,7 @@ class _Study:
         yield part
 
     def _tested(
-        self, pairs: Sequence[Pair], many: int, joint: _Joint | None, which: str
+        self, pairs: Sequence[Pair], many: int, joint: _GroupTest | None, which: str
     ) -> dict[Pair, tuple[OneTest, float]]:
         """Return the tests and strengths of some of ``many`` pairs, by a pass over all rows."""
         names = list(dict.fromkeys(name for pair in pairs for name in pair))
@@ -250,7 +250,7 @@ class _Study:
         """Return the rotations of all tests of a run, from other numbers than windows are shuffled by."""
         return turns_of(run.n_resamples, self.stripes.rotations, np.random.default_rng([self.seed, 0, 1 + run.number]))
 
-    def _add(self, sums: Halves, joint: _Joint | None, which: str) -> None:
+    def _add(self, sums: Halves, joint: _GroupTest | None, which: str) -> None:
         """Add all rows."""
         plan, total = self.asked.plan or DEFAULT, self.learnt.rows[0]
         with closing(ahead(self.stripes.dealt(self.pilot, self._batches()))) as parts:

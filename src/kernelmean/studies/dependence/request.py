@@ -18,7 +18,7 @@ Groups: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class DependenceOptions:
     """The question of a study of dependence; see :func:`kernelmean.dependence` for what the fields mean."""
 
     x: tuple[str, ...]

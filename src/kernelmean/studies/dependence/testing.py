@@ -26,7 +26,7 @@ from ...tables.read import hold, read
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..strengths import Strengths, gaussian_of
 from .batches import dependence_in_batches
-from .request import LEAST_ROWS, Asked, Pair, varying
+from .request import LEAST_ROWS, DependenceOptions, Pair, varying
 from .result import Dependence, PairDependence
 from .rows import placed
 
@@ -133,7 +133,7 @@ def dependence(
     >>> len(result.dependent()), result.n_rows
     (0, 2000)
     """
-    asked = Asked(
+    asked = DependenceOptions(
         x=(x,) if isinstance(x, str) else tuple(x),
         y=(y,) if isinstance(y, str) else tuple(y),
         estimator=estimator,
@@ -151,7 +151,7 @@ def dependence(
     return _in_memory(hold(found, "dependence"), table, asked)
 
 
-def _in_memory(given: Any, table: Any, asked: Asked) -> Dependence:
+def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
     """Test the columns of a table that is held in memory, as it was given or as it was read."""
     (whole,) = as_frames((given,), ("the table",))
     groups = asked.groups(whole.names)
