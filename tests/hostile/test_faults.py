@@ -92,7 +92,7 @@ def test_a_full_disk_leaves_the_old_file_or_none(
         lambda path: km.save(km.kernels.Gaussian(1.0), path),
         lambda path: plots.save(plots.new_figure((2, 2)), path.with_suffix(".svg")),
         lambda path: plots.save(plots.new_figure((2, 2)), path.with_suffix(".png")),
-        lambda path: _disk.write_text(path, "text"),
+        lambda path: _disk.write_file(path, b"text"),
     ],
     ids=["save", "svg", "png", "text"],
 )
