@@ -152,8 +152,7 @@ def test_what_can_be_read_once_is_never_read_twice_in_silence() -> None:
         with pytest.raises(ValueError, match="can be read once only"):
             again()
     stream = km.read((A[start : start + 20] for start in range(0, 80, 20)), in_memory=False)
-    with pytest.raises(ValueError, match="can be read once only"):
-        km.compare(stream, B, n_resamples=19)
+    assert km.compare(stream, B, n_resamples=19).sizes == (80, len(B))  # which puts the rows into a temporary file
 
 
 @pytest.mark.parametrize(
