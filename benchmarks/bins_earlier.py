@@ -2,7 +2,7 @@
 
     git worktree add --detach DIR 76d487a
     python benchmarks/bins_earlier.py run DIR [--rows 20000] [--trials 200] [--only TEXT]   # resumable
-    python benchmarks/bins_earlier.py report                                                # the table of docs/scale.md
+    python benchmarks/bins_earlier.py report
 
 The earlier tests (``mmd_stream_test`` and ``hsic_stream_test``, Gaussian kernels at the median bandwidth by Fourier
 features) run in a process of their own on the same rows. Cases are those of bins_power.py; differences that are local
