@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import kernelmean as km
-from bins_power import PAIRS, SAMPLES
+from bins_power import PAIRS, SAMPLES, read
 
 RESULTS = Path(__file__).with_name("bins_earlier.jsonl")
 BATCH, LEVEL = 20, 0.05
@@ -61,7 +61,7 @@ class Earlier:
 
 
 def run(checkout: str, rows: int, trials: int, only: str) -> None:
-    done = {(row["case"], row["rows"], row["first"]) for row in read()}
+    done = {(row["case"], row["rows"], row["first"]) for row in read(RESULTS)}
     with tempfile.TemporaryDirectory() as folder:
         earlier = Earlier(checkout, folder)
         for first in range(0, trials, BATCH):
@@ -78,13 +78,9 @@ def run(checkout: str, rows: int, trials: int, only: str) -> None:
                         file.write(json.dumps(row) + "\n")
 
 
-def read() -> list[dict]:
-    return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()] if RESULTS.exists() else []
-
-
 def report() -> None:
     found: dict[tuple[int, str], list] = defaultdict(list)
-    for row in read():
+    for row in read(RESULTS):
         found[row["rows"], row["case"]] += row["rejected"]
     print("| test: case | rows | trials | one kernel, before | default, in bins | difference (s.e.) |")
     print("|---" * 6 + "|")

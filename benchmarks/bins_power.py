@@ -107,8 +107,8 @@ def run(rows: int, trials: int, only: str) -> None:
                     file.write(json.dumps({"case": case, "rows": rows, "first": first, "rejected": found}) + "\n")
 
 
-def read() -> list[dict]:
-    return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()] if RESULTS.exists() else []
+def read(results: Path = RESULTS) -> list[dict]:
+    return [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()] if results.exists() else []
 
 
 def report() -> None:

@@ -54,7 +54,7 @@ class OneTable:
 
 
 @dataclass(frozen=True)
-class ColumnChoice:
+class ColumnOptions:
     """Which columns of a table are used."""
 
     columns: Annotated[
@@ -235,17 +235,17 @@ class MaxRows:
 
 
 @dataclass(frozen=True)
-class MixedTable(ColumnChoice, Kinds, Marks, MaxRows):
+class MixedTable(ColumnOptions, Kinds, Marks, MaxRows):
     """How tables of columns of any kind are read."""
 
 
 @dataclass(frozen=True)
-class NumberTable(ColumnChoice, KindsOfNumbers, Marks, MaxRows):
+class NumberTable(ColumnOptions, KindsOfNumbers, Marks, MaxRows):
     """How a table of numbers is read."""
 
 
 @dataclass(frozen=True)
-class BatchTable(ColumnChoice, KindsOfBatches, Marks):
+class BatchTable(ColumnOptions, KindsOfBatches, Marks):
     """How tables are read that come one after another."""
 
 
