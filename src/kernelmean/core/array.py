@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.fft
 import scipy.special
+from scipy.sparse import csr_array
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -256,6 +257,18 @@ def group_sums(values: Any, starts: IntArray) -> Any:
     n = values.shape[1]
     numbers = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n)))
     return values @ like(numbers[:, None] == np.arange(len(starts)), values)
+
+
+@array_api
+def sums_at(places: Any, table: Array, starts: IntArray) -> Any:
+    """Return the sums of rows of a table, given by their numbers, from one start to the next, shape (groups, k)."""
+    return group_sums(namespace(places).take(like(table, places, "float64"), places, axis=0).T, starts).T
+
+
+@sums_at.numpy
+def _(places: IntArray, table: Array, starts: IntArray) -> Array:
+    each = csr_array((np.ones(len(places)), places, np.append(starts, len(places))), (len(starts), len(table)))
+    return np.asarray(each @ table)
 
 
 def stripe_transforms(values: Any, length: int) -> Any:

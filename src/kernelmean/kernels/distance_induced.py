@@ -67,7 +67,10 @@ class DistanceInduced(Blockwise):
             distances = _distances(X[i, :], Y[j, :])
             if self.exponent != 1.0:
                 distances **= self.exponent
-            return 0.5 * (norm_X[i][:, None] + norm_Y[j][None, :] - distances)
+            values = norm_X[i][:, None] - distances
+            values += norm_Y[j][None, :]
+            values *= 0.5
+            return values
 
         return block
 

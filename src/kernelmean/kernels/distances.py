@@ -29,10 +29,10 @@ Blocks = Callable[[slice, slice], Array]
 """The tile of two slices of rows; two functions of slices make big sums out of them."""
 
 
-_LOSS = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 2.5e-7}
+LOSS = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 2.5e-7}
 _FEW_COLUMNS = 5  # up to here differences are as quick as a product that is searched and mended
 _NEAR = 8.0  # exp(2 x · y) then is at most e^16, and its relative error 16 eps
-_HOPELESS = 1e12  # from here on a product knows nothing of the smaller distances, or overflows
+HOPELESS = 1e12  # from here on a product knows nothing of the smaller distances, or overflows
 _REACH = {"float64": 450.0, "float32": 2.0}  # |x|² up to which a product of that type is exact to its last digits
 
 
@@ -66,7 +66,7 @@ def _mended(X: Array, Y: Array, A: Array, B: Array, floor: float, dtype: np.dtyp
         norm_A, norm_B = (np.einsum("ij,ij->i", Z, Z) for Z in (A, B))
         left = np.column_stack([-2.0 * A, norm_A, np.ones(len(A))]).astype(dtype)
         right = np.column_stack([B, np.ones(len(B)), norm_B]).astype(dtype)
-    limit = _LOSS[dtype] / np.finfo(dtype).eps
+    limit = LOSS[dtype] / np.finfo(dtype).eps
     # per row the squared distance below which the product is too coarse
     far_X, far_Y = (np.where(norm > limit * floor, norm / limit, 0.0) for norm in (norm_A, norm_B))
 
@@ -77,7 +77,7 @@ def _mended(X: Array, Y: Array, A: Array, B: Array, floor: float, dtype: np.dtyp
     def block(i: slice, j: slice) -> Array:
         rows, columns = np.flatnonzero(far_X[i]), np.flatnonzero(far_Y[j])
         many = X.shape[1] <= _FEW_COLUMNS and 8 * rows.size * columns.size > far_X[i].size * far_Y[j].size
-        if many or max(far_X[i].max(initial=0.0), far_Y[j].max(initial=0.0)) > _HOPELESS:
+        if many or max(far_X[i].max(initial=0.0), far_Y[j].max(initial=0.0)) > HOPELESS:
             return differences(i, j)
         squared = left[i] @ right[j].T
         np.abs(squared, out=squared)
@@ -214,7 +214,7 @@ def _signed_blocks(X: Any, Y: Any, floor: float, sign: float, dtype: str) -> Blo
     def block(i: slice, j: slice) -> Any:
         farthest = [norm[part].max(initial=0.0) for norm, part in zip(norms, (i, j), strict=True)]
         # where one point is near the origin and the other is not, their distance is as large as what is lost with
-        reach = max(farthest) if max(farthest) > _HOPELESS else min(farthest)
+        reach = max(farthest) if max(farthest) > HOPELESS else min(farthest)
         product = next((products[name] for name in products if reach <= _REACH[name] * floor), None)
         if product is not None:
             return as_type(product(i, j), dtype)

@@ -45,7 +45,10 @@ class Polynomial(Kernel):
         """Return the Gram matrix, shape (n, m)."""
         check_same_columns(X, Y)
         with np.errstate(over="ignore", invalid="ignore"):
-            return check_overflow(self, (self.offset + X @ Y.T) ** self.degree)
+            values = X @ Y.T
+            if self.offset:
+                values += self.offset
+            return check_overflow(self, values if self.degree == 1 else values**self.degree)
 
     def diag(self, X: Array) -> Array:
         """Return (c + |x_i|²)^p, shape (n,)."""

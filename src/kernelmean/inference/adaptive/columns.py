@@ -22,6 +22,7 @@ from scipy.special import ndtri
 from ...core.array import (
     Array,
     IntArray,
+    array_api,
     as_type,
     column_of,
     like,
@@ -55,6 +56,10 @@ def put_back(columns: Array, order: IntArray) -> None:
         column[:] = np.take(column, ranks, out=moved, mode="clip")
 
 
+_CELLS, _STEPS = 8, 2
+"""Cells a knot, and how many knots of one cell are passed before a search takes over."""
+_MANY_KNOTS, _TAIL = 256, 0.02
+"""From so many knots on there are cells, and on either side such a share of the knots are beyond them."""
 _LEAST_SPREAD = 1e-8
 """Of the farthest value of a column: beyond, squares of outliers would overflow."""
 _FARTHEST = 2.0 / _LEAST_SPREAD
@@ -135,7 +140,44 @@ class Ranks:
 
     def places(self, points: Array) -> list[IntArray]:
         """Return the place of every value, column by column."""
-        return [_places(like(own, points), column_of(points, j)) for j, own in enumerate(self.knots)]
+        return [_places(column_of(points, j), ladder) for j, ladder in enumerate(self._ladders)]
+
+    @cached_property
+    def _ladders(self) -> tuple[Ladder, ...]:
+        return tuple(Ladder(knots) for knots in self.knots)
+
+
+@final
+class Ladder:
+    """Ascending knots, and cells of equal width that say nearly which of them a value is below: few need a search."""
+
+    def __init__(self, knots: Array) -> None:
+        self.knots = knots
+        self.padded = np.append(knots, np.nan)
+        self._most = _CELLS * len(knots) - 1
+        tail = int(_TAIL * len(knots))
+        self._low, high = knots[tail], knots[len(knots) - 1 - tail]
+        with np.errstate(over="ignore", divide="ignore"):
+            self._per_cell = self._most / (high - self._low)
+        self._helps = len(knots) >= _MANY_KNOTS and 0.0 < self._per_cell < np.inf
+        self._first = np.searchsorted(self._cells(knots), np.arange(self._most + 1)) if self._helps else np.arange(0)
+
+    def _cells(self, values: Array) -> IntArray:
+        """Return the cell of every value, which rises with the values."""
+        with np.errstate(over="ignore"):
+            found = (values - self._low) * self._per_cell
+        return np.clip(found, 0.0, self._most, out=found).astype(np.intp)
+
+    def index(self, values: Array) -> IntArray:
+        """Return how many knots are below every value."""
+        if not self._helps:
+            return np.searchsorted(self.knots, values)
+        found = self._first[self._cells(values)]
+        for _ in range(_STEPS):
+            found += self.padded[found] < values
+        beyond = np.flatnonzero(self.padded[found] < values)
+        found[beyond] = np.searchsorted(self.knots, values[beyond])
+        return found
 
 
 def _levels(counts: IntArray) -> Array:
@@ -147,11 +189,19 @@ def _levels(counts: IntArray) -> Array:
     return levels
 
 
-def _places(knots: Array, values: Array) -> IntArray:
-    xp = namespace(values)
+@array_api
+def _places(values: Any, ladder: Ladder) -> Any:
+    """Return the place of every value among the knots."""
+    xp, knots = namespace(values), like(ladder.knots, values)
     index = xp.searchsorted(knots, values)
     same = xp.take(knots, xp.clip(index, 0, knots.shape[0] - 1), axis=0) == values
     return 2 * index + as_type(same, "int64")
+
+
+@_places.numpy
+def _(values: Array, ladder: Ladder) -> IntArray:
+    index = ladder.index(values)
+    return 2 * index + (ladder.padded[index] == values)
 
 
 def normal_scores(ranks: Array, n: int) -> Array:

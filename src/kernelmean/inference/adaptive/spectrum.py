@@ -35,7 +35,7 @@ _ROWS = 512
 @final
 @dataclass(frozen=True)
 class Projection:
-    """From any rows to their coordinates in some directions of a spectrum."""
+    """From kernel values of any rows to their coordinates in some directions of a spectrum."""
 
     kernel: Kernel
     landmarks: Array
@@ -45,10 +45,10 @@ class Projection:
     origin: Array
     """The coordinates of the mean of the rows that the spectrum is of, shape (r, 1)."""
 
-    def __call__(self, table: Array) -> Array:
-        """Return the coordinates of rows (n, d), shape (r, n)."""
-        coordinates = like(self.lift, table) @ self.kernel(table, like(self.landmarks, table)).T
-        coordinates -= like(self.origin, table)
+    def __call__(self, values: Array) -> Array:
+        """Return the coordinates of rows from their kernel values at the landmarks (l, n), shape (r, n)."""
+        coordinates = like(self.lift, values) @ values
+        coordinates -= like(self.origin, values)
         return coordinates
 
 

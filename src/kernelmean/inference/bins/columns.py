@@ -5,14 +5,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Protocol, Self, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, as_float64, group_sums, like, namespace, to_numpy
+from ...core.array import Array, IntArray, as_float64, group_sums, like, namespace, sums_at, to_numpy
 from ...kernels import Kernel
-from ..adaptive.views import ViewFits, ViewPart, Views, ViewSource, columns_at
+from ..adaptive.views import ViewedColumns, ViewFits, ViewPart, Views, ViewSource
 from ..low_rank import Coordinates
 
 
@@ -100,16 +101,37 @@ class Columns:
 
     def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
         """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
-        source = ViewSource(as_float64(rows), self.fits)
-        yield from zip(self.blocks, columns_at(self.parts, source), strict=True)
+        found = dict(self._viewed(as_float64(rows)))
+        yield from ((block, found[number]) for number, block in enumerate(self.blocks))
 
     def grouped(self, rows: Array, starts: IntArray) -> Array:
         """Return the sums of columns and kernels' squares over rows from one start to the next, shape (g, D + K)."""
         out = np.empty((self.size + self.n_kernels, len(starts)))
-        for block, columns in self.at(rows):
+        source = self._viewed.source(as_float64(rows))
+        for column, table, into in self._by_place:
+            out[into] = to_numpy(sums_at(source.places[column], table, starts)).T
+        for number, columns in self._viewed.computed(source):
+            block = self.blocks[number]
             out[block.place] = to_numpy(group_sums(columns, starts))
             out[self.size + block.numbers] = to_numpy(group_sums(block.weighted(columns), starts))
         return out.T
+
+    @cached_property
+    def _viewed(self) -> ViewedColumns:
+        return ViewedColumns(self.parts, self.fits)
+
+    @cached_property
+    def _by_place(self) -> list[tuple[int, Array, IntArray]]:
+        """Of every column whose ranks are looked up: what is added up at each, and where the sums belong."""
+        found = []
+        for column, tables in self._viewed.by_place.items():
+            values, into = [], []
+            for number, table in tables:
+                block = self.blocks[number]
+                values += [table.T, block.weighted(table.T)]
+                into += [np.r_[block.place], self.size + block.numbers]
+            found.append((column, np.vstack(values).T.copy(), np.concatenate(into)))
+        return found
 
 
 @final

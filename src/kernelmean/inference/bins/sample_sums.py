@@ -14,7 +14,7 @@ from .columns import Columns
 from .dealing import Deal
 from .two_samples import Bins
 
-_TILE, _JOB = 2048, 2**14
+_TILE, _JOB = 4096, 2**14
 """Rows whose columns a processor keeps in its cache, and rows of one job."""
 
 

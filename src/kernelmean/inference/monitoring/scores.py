@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ..adaptive.candidates import UNIT_ROWS
 from ..adaptive.members import LINEAR, MEDIAN, QUADRATIC, QUARTER, Member
-from ..adaptive.views import View, Views, ViewSource, available, columns_at
+from ..adaptive.views import View, ViewedColumns, Views, ViewSource, available
 from ..low_rank import Coordinates
 
 _MEMBERS = (
@@ -72,10 +73,13 @@ class Scores:
         if self.views is None:
             return np.empty((len(coordinates), 0))
         found = np.empty((self.views.table.shape[1], len(coordinates)))
-        rows = ViewSource(coordinates[:, self.columns], self.source.fits)
-        for part, columns in zip(self.views.parts, columns_at(self.views.parts, rows), strict=True):
-            found[part.place] = columns
+        for number, columns in self._viewed(coordinates[:, self.columns]):
+            found[self.views.parts[number].place] = columns
         return found.T
+
+    @cached_property
+    def _viewed(self) -> ViewedColumns:
+        return ViewedColumns(() if self.views is None else self.views.parts, self.source.fits)
 
     @property
     def metrics(self) -> Array:
