@@ -14,6 +14,7 @@ from .columns import Columns
 from .dealing import Deal
 from .two_samples import Bins
 
+_BIN = np.uint16
 _TILE, _JOB = 4096, 2**14
 """Rows whose columns a processor keeps in its cache, and rows of one job."""
 
@@ -44,18 +45,19 @@ class SampleSums:
         start, many = self.first + self.added, rows.shape[0]
         if start + many > self.deal.n:
             raise ValueError(f"more than {self.deal.n:,} rows were read; rows must stay as they are meanwhile")
-        bins = self.deal.bin_of(np.arange(start, start + many))
-        order = np.argsort(bins, kind="stable")  # so that few rows at a time fall into few bins
-        for numbers, part in self._grouped(take_rows(rows, order), bins[order], plan):
+        bins = self.deal.bin_of(np.arange(start, start + many)).astype(_BIN)  # of this type they are sorted at once
+        for numbers, part in self._grouped(rows, bins, plan):
             self.sums[numbers] += part
         self.added += many
 
     def _grouped(self, rows: Array, bins: IntArray, plan: Plan) -> Iterator[tuple[IntArray, Array]]:
-        """Yield bins and the sums over some of their rows; bins are ascending."""
+        """Yield bins and the sums over some of their rows, some rows after the other."""
         tile = _TILE if in_host_memory(rows) else _JOB
+        order = np.argsort(bins, kind="stable")  # so that few rows at a time fall into few bins
 
         def run(job: slice) -> list[tuple[IntArray, Array]]:
-            return [self._tile(rows[part, :], bins[part]) for part in slices(job.stop, tile, start=job.start)]
+            parts = [order[part] for part in slices(job.stop, tile, start=job.start)]
+            return [self._tile(take_rows(rows, part), bins[part]) for part in parts]
 
         for parts in plan.map(run, slices(len(bins), _JOB), len(bins) * self.width):
             yield from parts
