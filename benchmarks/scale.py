@@ -1,9 +1,10 @@
-"""What ``kernelmean compare`` costs from 10^5 to 10^7 rows: seconds, memory, and whether its result is that of memory.
+"""What ``mmd_test`` and ``kernelmean compare`` cost from 10^5 to 10^8 rows: seconds and memory.
 
 ``python benchmarks/scale.py --folder DIR`` writes two Parquet files of ten float32 columns for every size (400 MB
-for 10^7 rows), runs the command in a process of its own, deletes the files, and keeps the figures in scale.json beside
-this file; sizes that are there already are left out. ``--plot`` draws docs/figures/scale.svg from them, ``--slice N``
-compares the statistic of N rows with that of the kernel itself, over all pairs of rows.
+for 10^7 rows), runs each of them in a process of its own, deletes the files, and keeps the figures in scale.json
+beside this file; what is there already is left out. ``--what mmd_test`` or ``--what compare`` does one of them only,
+``--plot`` draws docs/figures/scale.svg from them, and ``--slice N`` compares the statistic of N rows with that of the
+kernel itself, over all pairs of rows.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import shutil
 import sys
 import tempfile
 import time
+from itertools import product
 from pathlib import Path
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
@@ -30,8 +32,18 @@ from kernelmean.kernels import Gaussian  # noqa: E402
 RESULTS = Path(__file__).with_name("scale.json")
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "scale.svg"
 COLUMNS, GROUP, SHIFT = 10, 2**20, 0.002
-SIZES = (10**5, 10**6, 10**7)
+SIZES = (10**5, 10**6, 10**7, 10**8)
 _PART = 50_000
+WHAT = ("mmd_test", "compare")
+TEST = """
+import json, sys
+import kernelmean as km
+
+first, second, out = sys.argv[1:]
+result = km.mmd_test(first, second, rng=0)
+with open(out, "w") as file:
+    json.dump({"pvalue": result.pvalue, "statistic": result.statistic}, file)
+"""
 
 
 def write(path: Path, n: int, seed: int, shift: float) -> None:
@@ -53,14 +65,10 @@ def pair(folder: Path, total: int) -> tuple[Path, Path]:
     return first, second
 
 
-def measured(arguments: list[str]) -> dict[str, float]:
-    """Run the command line in a process of its own: seconds on the wall, of processors, and the largest memory."""
+def measured(code: str, arguments: list[str]) -> dict[str, float]:
+    """Run Python in a process of its own: seconds on the wall, of processors, and the largest memory."""
     start = time.perf_counter()
-    child = os.posix_spawn(
-        sys.executable,
-        [sys.executable, "-c", "from kernelmean.cli import main; main()", *arguments],
-        dict(os.environ),
-    )
+    child = os.posix_spawn(sys.executable, [sys.executable, "-c", code, *arguments], dict(os.environ))
     _, status, usage = os.wait4(child, 0)
     if status:
         raise RuntimeError(f"the command ended with {os.waitstatus_to_exitcode(status)}; its message is above")
@@ -72,30 +80,35 @@ def measured(arguments: list[str]) -> dict[str, float]:
     }
 
 
-def measure(total: int, folder: Path) -> dict[str, float]:
+def measure(what: str, total: int, folder: Path) -> dict[str, float]:
     first, second = pair(folder, total)
-    out, sums = folder / "result.json", folder / "sums.npz"
-    command = ["compare", str(first), str(second), "--stream", "--json", str(out), "--quiet"]
-    found = measured([*command, "--checkpoint", str(sums)])
+    out = folder / "result.json"
+    if what == "compare":
+        sums = folder / "sums.npz"
+        command = ["compare", str(first), str(second), "--stream", "--json", str(out), "--quiet"]
+        found = measured("from kernelmean.cli import main; main()", [*command, "--checkpoint", str(sums)])
+    else:
+        found = measured(TEST, [str(first), str(second), str(out)])
     result = json.loads(out.read_text())
-    return {"rows": total, **found, "pvalue": result["pvalue"], "statistic": result["statistic"]}
+    return {"what": what, "rows": total, **found, "pvalue": result["pvalue"], "statistic": result["statistic"]}
 
 
-def read() -> list[dict[str, float]]:
-    return json.loads(RESULTS.read_text())["runs"] if RESULTS.exists() else []
+def read(what: str | None = None) -> list[dict[str, float]]:
+    runs = json.loads(RESULTS.read_text())["runs"] if RESULTS.exists() else []
+    return [row for row in runs if what in (None, row["what"])]
 
 
-def run(sizes: list[int], parent: Path) -> None:
-    for total in sizes:
-        if any(row["rows"] == total for row in read()):
+def run(which: list[str], sizes: list[int], parent: Path) -> None:
+    for what, total in product(which, sizes):
+        if any(row["rows"] == total for row in read(what)):
             continue
         folder = Path(tempfile.mkdtemp(dir=parent))
         try:
-            row = measure(total, folder)
+            row = measure(what, total, folder)
         finally:
             shutil.rmtree(folder)
         print(row, flush=True)
-        runs = sorted([*read(), row], key=lambda one: one["rows"])
+        runs = sorted([*read(), row], key=lambda one: (one["what"], one["rows"]))
         RESULTS.write_text(json.dumps({"cores": os.cpu_count(), "runs": runs}, indent=2) + "\n")
 
 
@@ -112,16 +125,16 @@ def plot() -> None:
     from matplotlib.figure import Figure
 
     mpl.rcParams.update({"svg.hashsalt": "kernelmean", "svg.fonttype": "none"})
-    runs = read()
-    rows, cpu = (np.array([row[key] for row in runs], dtype=float) for key in ("rows", "cpu"))
     figure = Figure(figsize=(6, 3.6), layout="constrained")
     axes = figure.subplots()
-    start, slope = line(rows, cpu)
-    fitted = f"{start:.1f} s and {1e6 * slope:.1f} µs a row"
-    grid = np.geomspace(rows[0], rows[-1], 60)
-    axes.loglog(grid, start + slope * grid, color="0.6", linestyle="--", label=fitted)
-    axes.loglog(rows, cpu, "o", color="#0b5fa5", label="kernelmean compare, ten columns")
-    axes.set(xlabel="rows of both tables", ylabel="seconds of processor time")
+    for what, color in zip(WHAT, ("#0b5fa5", "#b5530a"), strict=True):
+        rows, cpu = (np.array([row[key] for row in read(what)], dtype=float) for key in ("rows", "cpu"))
+        start, slope = line(rows, cpu)
+        grid = np.geomspace(rows[0], rows[-1], 60)
+        fitted = f"{start:.1f} s and {1e6 * slope:.1f} µs a row"
+        axes.loglog(grid, start + slope * grid, color=color, alpha=0.5, linestyle="--", label=fitted)
+        axes.loglog(rows, cpu, "o", color=color, label=f"{what}, ten columns")
+    axes.set(xlabel="rows of both tables", ylabel="seconds of processors")
     axes.grid(True, which="major", color="0.9")
     axes.legend(frameon=False)
     figure.savefig(FIGURE, format="svg", metadata={"Date": None})
@@ -159,6 +172,7 @@ def off_diagonal(rows: np.ndarray, kernel: Gaussian) -> float:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--what", choices=WHAT, help="both by default")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
     parser.add_argument("--plot", action="store_true")
     parser.add_argument("--slice", type=int)
@@ -168,4 +182,5 @@ if __name__ == "__main__":
     elif options.slice:
         same(options.slice, options.folder)
     else:
-        run([int(size) for size in options.sizes.split(",")], options.folder)
+        which = [options.what] if options.what else list(WHAT)
+        run(which, [int(size) for size in options.sizes.split(",")], options.folder)
