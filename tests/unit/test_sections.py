@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kernelmean.inference.adaptive.columns import Ranks
 from kernelmean.inference.adaptive.members import EIGHTH, LINEAR, MEDIAN, Member
+from kernelmean.inference.adaptive.ranks import Ranks
 from kernelmean.inference.adaptive.views import Views, ViewSource
 from kernelmean.inference.bins.columns import Columns
 from kernelmean.kernels import DistanceInduced, Gaussian, Laplacian, Linear

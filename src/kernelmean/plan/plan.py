@@ -10,7 +10,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
-from itertools import product
 from threading import Lock
 from typing import Any, Literal, TypeVar, final
 
@@ -21,6 +20,7 @@ from threadpoolctl import ThreadpoolController
 from ..core.array import Array, array_api, as_float64, as_numbers, joined, namespace, slices, tile_shape
 from ..core.validate import check_integer
 from ..kernels.distances import Blocks, ExponentialBlocks
+from .tiles import Task, TileSums, accumulate, rectangle, tile_sums, triangle
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -323,58 +323,6 @@ def run_by(plan: Plan) -> Iterator[None]:
 def _check_square(n: int, m: int, symmetric: bool) -> None:
     if symmetric and n != m:
         raise ValueError(f"a matrix of {n} × {m} cannot be symmetric; leave symmetric=False")
-
-
-Tile = tuple[slice, slice, bool]  # rows, columns, and whether the mirrored tile is added too
-Task = tuple[slice, Iterator[Tile]]  # the rows of the result that one thread adds to, and its tiles
-TileSums = Callable[[slice, slice, bool], tuple[Array, Any]]  # a tile times weights, and its transpose where asked
-
-_TASKS = 64  # so many at least, where the tiles suffice: fixed, so that no result depends on the threads
-_STACKS = 16  # accumulators of a mirrored sum
-
-
-def rectangle(n: int, m: int, block: tuple[int, int]) -> Iterator[Task]:
-    """Cut all tiles into tasks: a row of tiles each, or a part of it where the rows are few."""
-    rows, columns = slices(n, block[0]), slices(m, block[1])
-    parts = -(-_TASKS // max(len(rows), 1))
-    for i in rows:
-        for group in slices(len(columns), max(1, -(-len(columns) // parts))):
-            yield i, product([i], columns[group], [False])
-
-
-def triangle(n: int, block: tuple[int, int]) -> Iterator[Task]:
-    """Cut the diagonal tiles and those right of them into few tasks, since each needs an accumulator of length n."""
-    rows = slices(n, block[0])
-    for first in range(min(_STACKS, len(rows))):
-        yield slice(0, n), (tile for i in rows[first::_STACKS] for tile in _right_of(i, n, block[1]))
-
-
-def _right_of(i: slice, n: int, width: int) -> Iterator[Tile]:
-    yield i, i, False
-    for j in slices(n - i.stop, width):
-        yield i, slice(j.start + i.stop, j.stop + i.stop), True
-
-
-def tile_sums(blocks: Blocks, weights: Array) -> TileSums:
-    """Prepare ``f(i, j, mirrored)``: the tile times weights[j], and its transpose times weights[i] where asked."""
-
-    def sums(i: slice, j: slice, mirrored: bool) -> tuple[Array, Any]:
-        tile = blocks(i, j)
-        return tile @ weights[j], tile.T @ weights[i] if mirrored else None
-
-    return sums
-
-
-def accumulate(task: Task, sums: TileSums, n_weights: int) -> tuple[slice, Array]:
-    """Return the rows of the result that a task adds to, and what it adds."""
-    span, tiles = task
-    part = np.zeros((span.stop - span.start, n_weights))
-    for i, j, mirrored in tiles:
-        ahead, back = sums(i, j, mirrored)
-        part[i.start - span.start : i.stop - span.start] += ahead
-        if mirrored:
-            part[j] += back
-    return span, part
 
 
 @cache

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self, final
 
 import numpy as np
@@ -22,9 +21,6 @@ from scipy.special import ndtri
 from ...core.array import (
     Array,
     IntArray,
-    array_api,
-    as_type,
-    column_of,
     like,
     namespace,
     pairwise_products,
@@ -56,10 +52,6 @@ def put_back(columns: Array, order: IntArray) -> None:
         column[:] = np.take(column, ranks, out=moved, mode="clip")
 
 
-_CELLS, _STEPS = 8, 2
-"""Cells a knot, and how many knots of one cell are passed before a search takes over."""
-_MANY_KNOTS, _TAIL = 256, 0.02
-"""From so many knots on there are cells, and on either side such a share of the knots are beyond them."""
 _LEAST_SPREAD = 1e-8
 """Of the farthest value of a column: beyond, squares of outliers would overflow."""
 _FARTHEST = 2.0 / _LEAST_SPREAD
@@ -110,114 +102,6 @@ class Spreads:
 def in_spreads(points: Array) -> Array:
     """Return the columns less their means over their spreads, see :class:`Spreads`."""
     return Spreads.of(points)(points)
-
-
-@final
-@dataclass(frozen=True)
-class Ranks:
-    """Where values stand among those of some rows, column by column.
-
-    The distinct values of a column are knots; a value has a place, 2 i + 1 where it is knot i, 2 i where it is just
-    below it.
-    """
-
-    n: int
-    """The rows that others are ranked among."""
-    knots: tuple[Array, ...]
-    levels: tuple[Array, ...]
-    """The rank of every place: of ties their mean rank, between two knots the middle of their ranks."""
-
-    @classmethod
-    def of(cls, points: Array) -> Self:
-        """Return the knots of some rows, shape (n, d)."""
-        found = [np.unique(column, return_counts=True) for column in points.T]
-        return cls(len(points), tuple(knots for knots, _ in found), tuple(_levels(counts) for _, counts in found))
-
-    @cached_property
-    def scores(self) -> tuple[Array, ...]:
-        """The normal score of every place."""
-        return tuple(normal_scores(levels, self.n) for levels in self.levels)
-
-    def places(self, points: Array) -> list[IntArray]:
-        """Return the place of every value, column by column."""
-        return [_places(column_of(points, j), ladder) for j, ladder in enumerate(self._ladders)]
-
-    @cached_property
-    def _ladders(self) -> tuple[Ladder, ...]:
-        return tuple(Ladder(knots) for knots in self.knots)
-
-
-@final
-class Ladder:
-    """Ascending knots, and cells of equal width that say nearly which of them a value is below: few need a search."""
-
-    def __init__(self, knots: Array) -> None:
-        self.knots = knots
-        self.padded = np.append(knots, np.nan)
-        self._most = _CELLS * len(knots) - 1
-        tail = int(_TAIL * len(knots))
-        self._low, high = knots[tail], knots[len(knots) - 1 - tail]
-        with np.errstate(over="ignore", divide="ignore"):
-            self._per_cell = self._most / (high - self._low)
-        self._helps = len(knots) >= _MANY_KNOTS and 0.0 < self._per_cell < np.inf
-        self._first = np.searchsorted(self._cells(knots), np.arange(self._most + 1)) if self._helps else np.arange(0)
-
-    def _cells(self, values: Array) -> IntArray:
-        """Return the cell of every value, which rises with the values."""
-        with np.errstate(over="ignore"):
-            found = (values - self._low) * self._per_cell
-        return np.clip(found, 0.0, self._most, out=found).astype(np.intp)
-
-    def index(self, values: Array) -> IntArray:
-        """Return how many knots are below every value."""
-        if not self._helps:
-            return np.searchsorted(self.knots, values)
-        found = self._first[self._cells(values)]
-        for _ in range(_STEPS):
-            found += self.padded[found] < values
-        beyond = np.flatnonzero(self.padded[found] < values)
-        found[beyond] = np.searchsorted(self.knots, values[beyond])
-        return found
-
-
-def _levels(counts: IntArray) -> Array:
-    """Return the ranks of places from how often every knot occurs, none of them beyond the first and the last rank."""
-    ends = np.append(0.0, np.cumsum(counts))
-    levels = np.empty(2 * len(counts) + 1)
-    levels[0::2] = np.clip(ends + 0.5, 1.0, ends[-1])
-    levels[1::2] = ends[1:] - (counts - 1.0) / 2
-    return levels
-
-
-@array_api
-def _places(values: Any, ladder: Ladder) -> Any:
-    """Return the place of every value among the knots."""
-    xp, knots = namespace(values), like(ladder.knots, values)
-    index = xp.searchsorted(knots, values)
-    same = xp.take(knots, xp.clip(index, 0, knots.shape[0] - 1), axis=0) == values
-    return 2 * index + as_type(same, "int64")
-
-
-@_places.numpy
-def _(values: Array, ladder: Ladder) -> IntArray:
-    index = ladder.index(values)
-    return 2 * index + (ladder.padded[index] == values)
-
-
-def normal_scores(ranks: Array, n: int) -> Array:
-    """Return Φ⁻¹((rank - ½) / n)."""
-    return np.asarray(ndtri((ranks - 0.5) / n))
-
-
-def ranks(column: Array) -> Array:
-    """Return ranks as ``scipy.stats.rankdata`` does, in half the time."""
-    order = np.argsort(column)
-    ascending = column[order]
-    ends = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]) + 1.0, len(column))
-    counts = np.diff(ends, prepend=0.0)
-    found = np.empty(len(column))
-    found[order] = np.repeat(ends - (counts - 1.0) / 2, counts.astype(np.intp))
-    return found
 
 
 # -- what views make of a table in its spreads, its ranks or its normal scores -----------------------------------------

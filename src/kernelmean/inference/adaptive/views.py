@@ -7,8 +7,8 @@ way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, final
 
@@ -16,10 +16,10 @@ import numpy as np
 
 from ...core.array import Array, IntArray, like, namespace
 from ...kernels import Kernel, TensorProduct
-from ...kernels.sections import Sections
 from ..low_rank import Coordinates
-from .columns import AS_IT_IS, DIRECT, NEAR, TRANSFORMATIONS, Ranks, Spreads, Unit, clustered, normal_scores, ranks
+from .columns import AS_IT_IS, DIRECT, NEAR, TRANSFORMATIONS, Spreads, Unit, clustered
 from .members import Member, ViewedTable
+from .ranks import Ranks, normal_scores, ranks
 from .spectrum import Projection, spectrum
 
 VIEWS = (
@@ -28,8 +28,8 @@ VIEWS = (
     "volume",
 )
 """The names of the views, see :func:`view`."""
-_BY_ORDER = ("order", "ranks")
-_IN_SPREADS = ("data", "volume", "radius", *NEAR, "blocks")
+BY_ORDER = ("order", "ranks")
+IN_SPREADS = ("data", "volume", "radius", *NEAR, "blocks")
 _ROWS_PER_WHITE_COLUMN = 4
 _ROWS_PER_VOLUME_COLUMN = 8
 _MOST_AXES, _MOST_PRODUCTS = 2048, 256
@@ -104,100 +104,6 @@ class ViewPart:
     view: View
     projection: Projection | None
     place: slice
-
-
-@final
-class ViewedColumns:
-    """The columns of any rows, part by part; what depends on the rows of the fits alone is computed once.
-
-    Parameters
-    ----------
-    parts : sequence of ViewPart
-    fits : ViewFits
-        Of the rows that the parts are fitted to.
-    """
-
-    def __init__(self, parts: Sequence[ViewPart], fits: ViewFits) -> None:
-        self._fits = fits
-        self._looks: list[_Look] = []
-        for number, part in enumerate(parts):
-            if not (self._looks and self._looks[-1].takes(part)):
-                self._looks.append(_Look(part.view, len(fits.ranks.knots)))
-            self._looks[-1].parts[number] = part.projection
-
-    def __call__(self, points: Array) -> Iterator[tuple[int, Array]]:
-        """Yield the number of every part and its columns of rows (n, d), shape (columns, n), in an order of their own.
-
-        A view of the ranks of one column has few values: what is seen at each of them is looked up.
-        """
-        source = self.source(points)
-        yield from self.computed(source)
-        for column, tables in self.by_place.items():
-            places, take = source.places[column], namespace(points).take
-            yield from ((number, take(like(table, points), places, axis=0).T) for number, table in tables)
-
-    def source(self, points: Array) -> ViewSource:
-        """Return rows as those see them that the parts are fitted to."""
-        return ViewSource(points, self._fits)
-
-    def computed(self, source: ViewSource) -> Iterator[tuple[int, Array]]:
-        """Yield the number and the columns of every part that is not looked up."""
-        for look in self._looks:
-            if look.ranked is None:
-                yield from look.at(look.view(source))
-
-    @cached_property
-    def by_place(self) -> dict[int, list[tuple[int, Array]]]:
-        """By column of the rows: the parts that see only its ranks, and what they see at every place among these.
-
-        Of shape (places, columns).
-        """
-        found: dict[int, list[tuple[int, Array]]] = {}
-        for look in self._looks:
-            if look.ranked is not None:
-                known = self._fits.ranks.levels if look.view.name in _BY_ORDER else self._fits.ranks.scores
-                seen = look.at(look.view.seen(known[look.ranked][:, None]))
-                tables = [(number, np.ascontiguousarray(columns.T)) for number, columns in seen]
-                found.setdefault(look.ranked, []).extend(tables)
-        return found
-
-
-@final
-@dataclass(eq=False)
-class _Look:
-    """Parts of one view, which share their landmarks."""
-
-    view: View
-    dim: int
-    """Of the rows."""
-    parts: dict[int, Projection | None] = field(default_factory=dict)
-
-    def takes(self, part: ViewPart) -> bool:
-        """Whether a part sees the same view, at the same landmarks where it has some."""
-        own = next((projection for projection in self.parts.values() if projection is not None), None)
-        alike = own is None or part.projection is None or np.array_equal(own.landmarks, part.projection.landmarks)
-        return part.view is self.view and alike
-
-    def at(self, table: Array) -> Iterator[tuple[int, Array]]:
-        """Yield the columns of every part from rows of the view (n, D)."""
-        yield from ((number, table.T) for number, projection in self.parts.items() if projection is None)
-        projections, sections = self._sections
-        for k, values in sections(table):
-            number, projection = projections[k]
-            yield number, projection(values)
-
-    @cached_property
-    def _sections(self) -> tuple[list[tuple[int, Projection]], Sections]:
-        found = [(number, own) for number, own in self.parts.items() if own is not None]
-        landmarks = found[0][1].landmarks if found else np.empty((0, 0))
-        return found, Sections([own.kernel for _, own in found], landmarks)
-
-    @cached_property
-    def ranked(self) -> int | None:
-        """The only column whose ranks the view is made of, where it is one."""
-        columns = range(self.dim) if self.view.chosen is None else self.view.chosen
-        by_ranks = self.view.name != AS_IT_IS and self.view.name not in _IN_SPREADS
-        return int(columns[0]) if by_ranks and len(columns) == 1 else None
 
 
 @final
@@ -360,10 +266,10 @@ class ViewSource:
         """Return the table that a view changes, or some of its columns."""
         if name == AS_IT_IS:
             table = self.points
-        elif name in _IN_SPREADS:
+        elif name in IN_SPREADS:
             table = self.in_spreads
         else:
-            table = self.order if name in _BY_ORDER else self.scores
+            table = self.order if name in BY_ORDER else self.scores
         return table if chosen is None else table[:, chosen]
 
     def view(self, name: str) -> Array:

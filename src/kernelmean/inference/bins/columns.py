@@ -11,9 +11,11 @@ from typing import Protocol, Self, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, as_float64, group_sums, like, namespace, sums_at, to_numpy
+from ...core.array import Array, IntArray, as_float64, like, namespace, to_numpy
+from ...core.sums import group_sums, sums_at
 from ...kernels import Kernel
-from ..adaptive.views import ViewedColumns, ViewFits, ViewPart, Views, ViewSource
+from ..adaptive.viewed import ViewedColumns
+from ..adaptive.views import ViewFits, ViewPart, Views, ViewSource
 from ..low_rank import Coordinates
 
 

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len
 
-from ...core.array import Array, IntArray, conjugate_products, namespace, slices, stripe_transforms, take_rows, to_numpy
+from ...core.array import Array, IntArray, namespace, slices, take_rows, to_numpy
+from ...core.sums import conjugate_products, stripe_transforms
 from ...core.words import passed
 from ...kernels import Kernel
 from ...plan.plan import DEFAULT, Plan

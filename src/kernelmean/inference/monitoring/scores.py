@@ -11,7 +11,8 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ..adaptive.candidates import UNIT_ROWS
 from ..adaptive.members import LINEAR, MEDIAN, QUADRATIC, QUARTER, Member
-from ..adaptive.views import View, ViewedColumns, Views, ViewSource, available
+from ..adaptive.viewed import ViewedColumns
+from ..adaptive.views import View, Views, ViewSource, available
 from ..low_rank import Coordinates
 
 _MEMBERS = (
