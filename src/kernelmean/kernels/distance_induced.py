@@ -67,8 +67,8 @@ class DistanceInduced(Blockwise):
             distances = _distances(X[i, :], Y[j, :])
             if self.exponent != 1.0:
                 distances **= self.exponent
-            values = norm_X[i][:, None] - distances
-            values += norm_Y[j][None, :]
+            values = norm_X[i][:, None] + norm_Y[j][None, :]
+            values -= distances
             values *= 0.5
             return values
 

@@ -45,9 +45,7 @@ class Polynomial(Kernel):
         """Return the Gram matrix, shape (n, m)."""
         check_same_columns(X, Y)
         with np.errstate(over="ignore", invalid="ignore"):
-            values = X @ Y.T
-            if self.offset:
-                values += self.offset
+            values = self.offset + X @ Y.T
             return check_overflow(self, values if self.degree == 1 else values**self.degree)
 
     def diag(self, X: Array) -> Array:

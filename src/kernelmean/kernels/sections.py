@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import final
 
 import numpy as np
@@ -15,8 +16,10 @@ from .base import Kernel
 from .distances import HOPELESS, LOSS
 from .gaussian import Gaussian
 
-_MOST_SQUARINGS = 4
-"""In a row: each doubles the relative error of an exponential."""
+_MOST_SQUARINGS = 10
+"""Of one exponential: each doubles its relative error."""
+_WIDEST, _APART = 1e100, 1e6
+"""Bandwidths up to which, and ratios of two of them up to which, nothing overflows."""
 
 
 @final
@@ -44,10 +47,15 @@ class Sections:
     @cached_property
     def gaussians(self) -> Gaussians:
         """Those whose distances are computed once."""
-        scalar = [k for k, own in enumerate(self.kernels) if isinstance(own, Gaussian) and np.ndim(own.bandwidth) == 0]
-        widths = [float(self.kernels[k].bandwidth) for k in scalar]  # type: ignore[attr-defined]
-        order = sorted(range(len(scalar)), key=lambda k: -widths[k])
-        return Gaussians(self.points, tuple(scalar[k] for k in order), tuple(widths[k] for k in order))
+        found = {
+            number: float(kernel.bandwidth)
+            for number, kernel in enumerate(self.kernels)
+            if type(kernel) is Gaussian and np.ndim(kernel.bandwidth) == 0  # a subclass may be another kernel
+            if 1.0 / _WIDEST < kernel.bandwidth < _WIDEST
+        }
+        widest = max(found.values(), default=0.0)
+        numbers = sorted((own for own in found if _APART * found[own] > widest), key=lambda own: -found[own])
+        return Gaussians(self.points, tuple(numbers), tuple(found[own] for own in numbers))
 
 
 @array_api
@@ -70,9 +78,9 @@ def _(X: Array, sections: Sections) -> Iterator[tuple[int, Array]]:
 @final
 @dataclass(frozen=True, eq=False)
 class Gaussians:
-    """Gaussian kernels of several bandwidths θ: distances are computed once, and powers of one exponential are squares.
+    """Gaussian kernels of several bandwidths θ: distances are computed once, narrow kernels by squaring wider ones.
 
-    The error of a value is a small multiple of 1e-13, as of the kernels themselves.
+    The error of a value is a small multiple of 1e-13, as that of the kernels themselves.
     """
 
     points: Array
@@ -83,12 +91,12 @@ class Gaussians:
     @cached_property
     def _steps(self) -> list[tuple[int, float]]:
         """How often the values of the wider kernel are squared, or 0 and the factor of the widest one's exponents."""
-        steps = [(0, 1.0)]
-        for wider, width in zip(self.widths, self.widths[1:], strict=False):
-            doublings = 2.0 * np.log2(wider / width)
-            squarings = round(doublings)
-            exact = 2.0**squarings == (wider / width) ** 2 and 0 < squarings <= _MOST_SQUARINGS
-            steps.append((squarings, 1.0) if exact else (0, (self.widths[0] / width) ** 2))
+        steps, so_far = [(0, 1.0)], 0
+        for wider, width in pairwise(self.widths):
+            squarings = round(2.0 * np.log2(wider / width))
+            exact = squarings > 0 and 2.0**squarings == (wider / width) ** 2
+            so_far = so_far + squarings if exact and so_far + squarings <= _MOST_SQUARINGS else 0
+            steps.append((squarings, 1.0) if so_far else (0, (self.widths[0] / width) ** 2))
         return steps
 
     @cached_property
@@ -102,7 +110,7 @@ class Gaussians:
         farthest = float(norms.max(initial=0.0))
         if not farthest <= HOPELESS:
             return origin, right, -1.0
-        # two rows are too coarse for the narrowest kernel where both are farther
+        # where both rows are farther than that, their product is too coarse for the narrowest kernel
         both = LOSS[np.dtype(np.float64)] / np.finfo(np.float64).eps * (self.widths[-1] / self.widths[0]) ** 2
         return origin, np.ascontiguousarray(right), HOPELESS if farthest <= both else both
 
@@ -120,7 +128,8 @@ class Gaussians:
         yield values
         for squarings, factor in self._steps[1:]:
             if not squarings:
-                np.exp(np.multiply(exponents, factor, out=values), out=values)
+                with np.errstate(over="ignore"):
+                    np.exp(np.multiply(exponents, factor, out=values), out=values)
             for _ in range(squarings):
                 np.multiply(values, values, out=values)
             yield values

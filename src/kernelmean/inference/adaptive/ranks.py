@@ -12,7 +12,9 @@ from scipy.special import ndtri
 from ...core.array import Array, IntArray, array_api, as_type, column_of, like, namespace
 
 _CELLS, _STEPS = 8, 2
-"""Cells a knot, and how many knots of one cell are passed before a search takes over."""
+"""Cells for every knot, and how many knots of one cell are passed before a search takes over."""
+_MOST_CROWDED = 0.25
+"""The share of the knots that may be in cells with more of them; otherwise a search is faster."""
 _MANY_KNOTS, _TAIL = 256, 0.02
 """From so many knots on there are cells, and on either side such a share of the knots are beyond them."""
 
@@ -54,7 +56,7 @@ class Ranks:
 
 @final
 class Ladder:
-    """Ascending knots, and cells of equal width that say nearly which of them a value is below: few need a search."""
+    """Ascending knots, and cells of equal width that say roughly where a value is among them: few need a search."""
 
     def __init__(self, knots: Array) -> None:
         self.knots = knots
@@ -64,8 +66,13 @@ class Ladder:
         self._low, high = knots[tail], knots[len(knots) - 1 - tail]
         with np.errstate(over="ignore", divide="ignore"):
             self._per_cell = self._most / (high - self._low)
-        self._helps = len(knots) >= _MANY_KNOTS and 0.0 < self._per_cell < np.inf
-        self._first = np.searchsorted(self._cells(knots), np.arange(self._most + 1)) if self._helps else np.arange(0)
+        self._first: IntArray | None = None
+        if len(knots) >= _MANY_KNOTS and 0.0 < self._per_cell < np.inf:
+            cells = self._cells(knots)
+            counts = np.bincount(cells)
+            if counts[counts > _STEPS].sum() <= _MOST_CROWDED * len(knots):
+                small = np.uint16 if len(knots) < np.iinfo(np.uint16).max else np.int64
+                self._first = np.searchsorted(cells, np.arange(self._most + 1)).astype(small)
 
     def _cells(self, values: Array) -> IntArray:
         """Return the cell of every value, which rises with the values."""
@@ -75,14 +82,14 @@ class Ladder:
 
     def index(self, values: Array) -> IntArray:
         """Return how many knots are below every value."""
-        if not self._helps:
+        if self._first is None:
             return np.searchsorted(self.knots, values)
         found = self._first[self._cells(values)]
         for _ in range(_STEPS):
             found += self.padded[found] < values
         beyond = np.flatnonzero(self.padded[found] < values)
         found[beyond] = np.searchsorted(self.knots, values[beyond])
-        return found
+        return found.astype(np.intp)
 
 
 def _levels(counts: IntArray) -> Array:

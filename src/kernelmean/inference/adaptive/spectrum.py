@@ -60,7 +60,7 @@ class Components:
     features: Array
     """Those of the rows, centered, shape (n, q)."""
     basis: Projection
-    """From any rows to their features, which are centered in the same way."""
+    """From kernel values of any rows to their features, which are centered in the same way."""
     directions: Array
     """Orthonormal columns, shape (q, r)."""
     values: Array

@@ -42,7 +42,7 @@ class ViewedColumns:
         """
         source = self.source(points)
         yield from self.computed(source)
-        for column, tables in self.by_place.items():
+        for column, tables in self._by_place.items():
             places, take = source.places[column], namespace(points).take
             yield from ((number, take(like(table, points), places, axis=0).T) for number, table in tables)
 
@@ -57,10 +57,13 @@ class ViewedColumns:
                 yield from look.at(look.view(source))
 
     @cached_property
-    def by_place(self) -> dict[int, list[tuple[int, Array]]]:
-        """By column of the rows: the parts that see only its ranks, and what they see at every place among these.
+    def _by_place(self) -> dict[int, list[tuple[int, Array]]]:
+        return self.tables()
 
-        Of shape (places, columns).
+    def tables(self) -> dict[int, list[tuple[int, Array]]]:
+        """Return, for every column of the rows, the parts that see only its ranks.
+
+        With the number of each part comes the table of what it sees at every place, shape (places, columns).
         """
         found: dict[int, list[tuple[int, Array]]] = {}
         for look in self._looks:
@@ -79,7 +82,7 @@ class _Look:
 
     view: View
     dim: int
-    """Of the rows."""
+    """How many columns the rows have."""
     parts: dict[int, Projection | None] = field(default_factory=dict)
 
     def takes(self, part: ViewPart) -> bool:

@@ -103,8 +103,12 @@ class Columns:
 
     def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
         """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
-        found = dict(self._viewed(as_float64(rows)))
-        yield from ((block, found[number]) for number, block in enumerate(self.blocks))
+        waiting, turn = {}, 0
+        for number, columns in self._viewed(as_float64(rows)):
+            waiting[number] = columns
+            while turn in waiting:
+                yield self.blocks[turn], waiting.pop(turn)
+                turn += 1
 
     def grouped(self, rows: Array, starts: IntArray) -> Array:
         """Return the sums of columns and kernels' squares over rows from one start to the next, shape (g, D + K)."""
@@ -126,7 +130,7 @@ class Columns:
     def _by_place(self) -> list[tuple[int, Array, IntArray]]:
         """Of every column whose ranks are looked up: what is added up at each, and where the sums belong."""
         found = []
-        for column, tables in self._viewed.by_place.items():
+        for column, tables in self._viewed.tables().items():
             values, into = [], []
             for number, table in tables:
                 block = self.blocks[number]

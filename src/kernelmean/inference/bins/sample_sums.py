@@ -14,7 +14,7 @@ from .columns import Columns
 from .dealing import Deal
 from .two_samples import Bins
 
-_BIN = np.uint16
+_BIN = np.uint16  # integers of 16 bits are sorted in linear time
 _TILE, _JOB = 4096, 2**14
 """Rows whose columns a processor keeps in its cache, and rows of one job."""
 
@@ -45,13 +45,13 @@ class SampleSums:
         start, many = self.first + self.added, rows.shape[0]
         if start + many > self.deal.n:
             raise ValueError(f"more than {self.deal.n:,} rows were read; rows must stay as they are meanwhile")
-        bins = self.deal.bin_of(np.arange(start, start + many)).astype(_BIN)  # of this type they are sorted at once
+        bins = self.deal.bin_of(np.arange(start, start + many)).astype(_BIN)
         for numbers, part in self._grouped(rows, bins, plan):
             self.sums[numbers] += part
         self.added += many
 
     def _grouped(self, rows: Array, bins: IntArray, plan: Plan) -> Iterator[tuple[IntArray, Array]]:
-        """Yield bins and the sums over some of their rows, some rows after the other."""
+        """Yield bins and the sums over their rows, a few rows at a time."""
         tile = _TILE if in_host_memory(rows) else _JOB
         order = np.argsort(bins, kind="stable")  # so that few rows at a time fall into few bins
 
