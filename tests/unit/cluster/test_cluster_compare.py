@@ -122,9 +122,13 @@ def test_partitions_that_change_are_told(plan: Any, long: None) -> None:
         calls.append(at)
         return A[: 400 + len(calls)]
 
-    made = dd.from_map(part, [0], meta=A[:0])
-    with pytest.raises(ValueError, match=r"is not computed alike twice; write A = A\.persist\(\) first"):
-        km.compare(made, there(B, 2), plan=plan, missing="category", **QUICK)
+    made, told = dd.from_map(part, [0], meta=A[:0]), ""
+    while not told and len(calls) < 20:  # what a worker still holds after the first pass is not computed again
+        try:
+            km.compare(made, there(B, 2), plan=plan, missing="category", **QUICK)
+        except ValueError as error:
+            told = str(error)
+    assert "is not computed alike twice; write A = A.persist() first" in told
 
 
 def test_refusals(plan: Any, long: None) -> None:
