@@ -29,11 +29,11 @@ class ViewedColumns:
 
     def __init__(self, parts: Sequence[ViewPart], fits: ViewFits) -> None:
         self._fits = fits
-        self._looks: list[_Look] = []
+        self._by_view: list[_PartsOfView] = []
         for number, part in enumerate(parts):
-            if not (self._looks and self._looks[-1].takes(part)):
-                self._looks.append(_Look(part.view, len(fits.ranks.knots)))
-            self._looks[-1].parts[number] = part.projection
+            if not (self._by_view and self._by_view[-1].takes(part)):
+                self._by_view.append(_PartsOfView(part.view, len(fits.ranks.knots)))
+            self._by_view[-1].parts[number] = part.projection
 
     def __call__(self, points: Array) -> Iterator[tuple[int, Array]]:
         """Yield the number of every part and its columns of rows (n, d), shape (columns, n), in an order of their own.
@@ -52,9 +52,9 @@ class ViewedColumns:
 
     def computed(self, source: ViewSource) -> Iterator[tuple[int, Array]]:
         """Yield the number and the columns of every part that is not looked up."""
-        for look in self._looks:
-            if look.ranked is None:
-                yield from look.at(look.view(source))
+        for own in self._by_view:
+            if own.ranked is None:
+                yield from own.at(own.view(source))
 
     @cached_property
     def _by_place(self) -> dict[int, list[tuple[int, Array]]]:
@@ -66,18 +66,18 @@ class ViewedColumns:
         With the number of each part comes the table of what it sees at every place, shape (places, columns).
         """
         found: dict[int, list[tuple[int, Array]]] = {}
-        for look in self._looks:
-            if look.ranked is not None:
-                known = self._fits.ranks.levels if look.view.name in BY_ORDER else self._fits.ranks.scores
-                seen = look.at(look.view.seen(known[look.ranked][:, None]))
+        for own in self._by_view:
+            if own.ranked is not None:
+                known = self._fits.ranks.levels if own.view.name in BY_ORDER else self._fits.ranks.scores
+                seen = own.at(own.view.seen(known[own.ranked][:, None]))
                 tables = [(number, np.ascontiguousarray(columns.T)) for number, columns in seen]
-                found.setdefault(look.ranked, []).extend(tables)
+                found.setdefault(own.ranked, []).extend(tables)
         return found
 
 
 @final
 @dataclass(eq=False)
-class _Look:
+class _PartsOfView:
     """Parts of one view, which share their landmarks."""
 
     view: View
