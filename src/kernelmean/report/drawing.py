@@ -35,7 +35,11 @@ def size_of(panel: AnyPanel, standard: tuple[float, float]) -> tuple[float, floa
         return width, max(height, 1.0 + len(panel.names) * (0.12 + 0.14 * len(panel.series)))
     if isinstance(panel, HeatMap):
         names = 0.085 * max((len(cut(name, _LETTERS_OF_NAME)) for name in panel.rows + panel.columns), default=0)
-        return max(width, 0.6 + names + 0.46 * len(panel.columns)), max(height, 0.6 + names + 0.36 * len(panel.rows))
+        cell = (0.46, 0.36) if _written(panel) else (0.3, 0.26)
+        wide, high = (
+            0.6 + names + side * n for side, n in zip(cell, (len(panel.columns), len(panel.rows)), strict=True)
+        )
+        return max(width, wide), max(height, high)
     return standard
 
 
@@ -207,11 +211,16 @@ def _draw_bars(ax: Axes, panel: Bars, styles: dict[str, Look]) -> None:
     ax.grid(visible=False, axis="y")
 
 
+def _written(panel: HeatMap) -> bool:
+    """Whether there is room for the numbers of cells."""
+    return max(len(panel.rows), len(panel.columns)) <= _MOST_WRITTEN_CELLS
+
+
 def _draw_cells(ax: Axes, panel: HeatMap) -> None:
     """Draw cells with their numbers, where there are not too many of them, and stars."""
     from matplotlib.patches import Rectangle
 
-    written = max(len(panel.rows), len(panel.columns)) <= _MOST_WRITTEN_CELLS
+    written = _written(panel)
     for i, row in enumerate(panel.values):
         for j, value in enumerate(row):
             if value is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass
+from hashlib import sha256
 
 from . import charts, pictures, templates
 from .document import OUTCOMES, UNKNOWN, Anchors, Section, numeric_columns, tally
@@ -14,7 +16,8 @@ from .palette import variables
 class Document:
     """A title, a summary in plain words, sections, and what made it (versions, seed, commit).
 
-    ``headline`` is the one sentence that a reader with no time needs; it stands before the summary.
+    ``headline`` is the one sentence that a reader with no time needs. ``overview`` answers the questions that come
+    next, each in a line or a few. Both stand before the summary.
     """
 
     title: str
@@ -22,6 +25,7 @@ class Document:
     sections: tuple[Section, ...]
     made_by: tuple[tuple[str, str], ...] = ()
     headline: str = ""
+    overview: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, for notebooks: no script runs in it, and nothing of it gets out."""
@@ -29,10 +33,11 @@ class Document:
 
 
 def render(document: Document) -> str:
-    """Return a document as one HTML file: no script, and nothing to be loaded.
+    """Return a document as one HTML file that loads nothing.
 
-    Charts are drawn when matplotlib is there; otherwise their numbers stand in their places. The same document gives
-    the same text.
+    Charts are drawn when matplotlib is there; otherwise their numbers stand in their places. The one script sorts
+    tables when the head of a column is clicked; where scripts do not run, tables stay as they were written. The same
+    document gives the same text.
 
     Raises
     ------
@@ -59,8 +64,11 @@ def render(document: Document) -> str:
         }
         for section, place in zip(document.sections, places, strict=True)
     ]
+    script = templates.source("sort.js")
     page = templates.filled(
         "page.html",
+        script=script,
+        digest=b64encode(sha256(script.encode()).digest()).decode(),
         document=document,
         parts=parts,
         main=main,

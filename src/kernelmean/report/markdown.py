@@ -66,7 +66,9 @@ def render(document: Document, folder: str | Path) -> str:
     anchors.take(document.title)
     overview = _overview(document, anchors)
     headline = [f"**{escaped(document.headline)}**"] if document.headline else []
-    blocks = [f"# {escaped(document.title)}", *headline, *map(escaped, document.summary), *overview]
+    glance = [f"- **{escaped(name)}**: {escaped(' '.join(texts))}" for name, texts in document.overview]
+    opening = [*headline, *(["\n".join(glance)] if glance else []), *map(escaped, document.summary)]
+    blocks = [f"# {escaped(document.title)}", *opening, *overview]
     for section in document.sections:
         blocks += _section(section, Path(folder))
     if document.made_by:

@@ -80,7 +80,7 @@ def test_a_map_of_many_columns_keeps_the_strongest(pairs: Dependence, monkeypatc
     monkeypatch.setattr("kernelmean.studies.pages.dependence._MOST_CELLS", 2)
     chart = dependence_page(pairs).sections[0].charts[0]
     assert chart.panels[0].rows == ("x0", "x2")
-    assert chart.text.endswith("Left out for room: 1 column.")
+    assert chart.text.endswith("Shown are the 2 columns of the strongest pairs, of 3.")
 
 
 def test_clouds_are_the_rows(pairs: Dependence) -> None:
@@ -112,3 +112,14 @@ def test_the_table_has_the_pairs(groups: Dependence) -> None:
     assert section.tables[0].rows[0] == (
         first.x, first.y, f"{first.strength:.2f}", f"{first.pvalue:.2g}", f"{first.adjusted:.2g}", "yes"
     )  # fmt: skip
+
+
+def test_columns_that_depend_on_each_other_stand_together_on_the_map() -> None:
+    rng = np.random.default_rng(1)
+    sources = rng.normal(size=(60, 2))
+    data = np.column_stack([sources[:, k % 2] + 0.1 * rng.normal(size=60) for k in range(8)])
+    chart = dependence_page(dependence(data, estimator="kme", n_resamples=99)).sections[0].charts[0]
+    even = [int(name.removeprefix("x")) % 2 for name in chart.panels[0].rows]
+    assert even in ([0] * 4 + [1] * 4, [1] * 4 + [0] * 4)
+    assert chart.panels[0].rows == chart.panels[0].columns
+    assert "stand together" in chart.text

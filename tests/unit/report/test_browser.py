@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from kernelmean.report import SHADES, Document, html
+from kernelmean.report import SHADES, Document, Section, TextTable, html
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIRE = "import os, sys; [os.dup2(int(sys.argv[k]), 2 + k) for k in (1, 2)]; os.execv(sys.argv[3], sys.argv[3:])"
@@ -164,15 +164,36 @@ def test_wide_tables_scroll_in_their_own_boxes_and_pictures_are_seen(page: Page,
 def test_keys_reach_the_skip_link_first_and_then_every_link_and_box(page: Page, file: Path) -> None:
     page.open(file, width=390)
     reached = []
-    unfolded = "[...document.querySelectorAll('a, summary, .scroll:not(details:not([open]) *)')].length"
+    unfolded = "[...document.querySelectorAll('a, summary, :is(.scroll, button):not(details:not([open]) *)')].length"
     for _ in range(page.value(unfolded)):
         page.press("Tab")
         reached.append(page.value("document.activeElement.className || document.activeElement.localName"))
         assert page.value("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     assert reached[0] == "skip"
-    assert {"a", "scroll", "summary"} <= set(reached)
+    assert {"a", "scroll", "summary", "button"} <= set(reached)
     assert reached.count("skip") == 1
 
 
 def hexadecimal(color: str) -> str:
     return "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", color)[:3])
+
+
+SORTED = """(() => {{
+  const table = document.querySelector(".scroll > table"), button = table.querySelectorAll("thead button")[{column}];
+  button.click();
+  const cells = [...table.tBodies[0].rows].map(row => row.cells[{column}].textContent);
+  return [button.parentElement.getAttribute("aria-sort"), cells];
+}})()"""
+
+
+def test_a_click_on_a_head_sorts_the_table(page: Page, tmp_path: Path) -> None:
+    rows = tuple(zip("bdca", ("1,200", "−0.5", "–", "< 0.001"), strict=True))
+    document = Document("T", (), (Section("S", tables=(TextTable("Numbers", ("name", "value"), rows),)),))
+    path = tmp_path / "table.html"
+    path.write_text(html.render(document), encoding="utf-8")
+    page.open(path, width=1280)
+    assert page.value(SORTED.format(column=1)) == ["descending", ["1,200", "< 0.001", "−0.5", "–"]]
+    assert page.value(SORTED.format(column=1)) == ["ascending", ["−0.5", "< 0.001", "1,200", "–"]]
+    assert page.value(SORTED.format(column=0)) == ["ascending", list("abcd")]
+    assert page.value("document.querySelectorAll('[aria-sort]').length") == 1
+    assert not page.heard("Log.entryAdded")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 
 import pytest
 
-from kernelmean.report import Chart, Document, Panel, Section, TextTable, Verdict, html, pictures
+from kernelmean.report import Chart, Document, Panel, Section, TextTable, Verdict, html, pictures, templates
 
 VOID = {"meta", "link", "br", "hr"}
 NEEDS_MATPLOTLIB = pytest.mark.skipif(pictures.missing() is not None, reason="charts need the extra 'plot'")
@@ -95,7 +97,11 @@ def test_every_section_and_verdict_is_linked_from_the_top(document: Document, ou
 
 
 def test_nothing_is_loaded_from_anywhere(page: str, outline: Outline) -> None:
-    assert not {name for name, _, _, _ in outline.elements} & {"script", "iframe", "object", "embed", "base", "img"}
+    assert not {name for name, _, _, _ in outline.elements} & {"iframe", "object", "embed", "base", "img"}
+    (script,) = outline.texts("script")
+    assert script == templates.source("sort.js")
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page
     for _, attributes, _, _ in outline.elements:
         for key, value in attributes.items():
             if key in {"src", "href", "srcset", "action", "data", "poster"}:
@@ -109,6 +115,13 @@ def test_nothing_is_loaded_from_anywhere(page: str, outline: Outline) -> None:
     shown = re.findall(r"https://example\.org/x\.png(?:&quot;|&#34;)&gt;", words)
     assert words.count("https://") == len(shown), "only as text"
     assert pictures.missing() or "<text" in page, "text of pictures is text"
+
+
+def test_the_overview_comes_first_and_is_text() -> None:
+    overview = (("How large", ("<b>22 %</b>", "of all")), ("Next", ("Look.",)))
+    page = html.render(Document("T", ("In short.",), (), overview=overview))
+    parts = "<div><dt>How large</dt><dd>&lt;b&gt;22 %&lt;/b&gt;</dd><dd>of all</dd></div><div><dt>Next</dt>"
+    assert page.index(parts) < page.index("In short.")
 
 
 def test_hostile_texts_are_shown_as_they_are(document: Document, outline: Outline) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
 
@@ -41,6 +42,11 @@ def filled(name: str, **content: Any) -> str:
     """
     check()
     return _environment().get_template(name).render(content)
+
+
+def source(name: str) -> str:
+    """Return a file of this folder as it is."""
+    return (files(__package__) / name).read_text(encoding="utf-8")
 
 
 @cache

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...core.words import count, listed, percent
-from ...inference.explain import EffectSize
 from ...inference.null_page import made_by, null_section
 from ...inference.wording import brief, titles
 from ...report import Chart, Document, Section, TextTable
 from ..plots.witness import witness_panel
 from .evidence import Evidence
+from .overview import of_comparison
 from .parts import caveats
 
 if TYPE_CHECKING:
@@ -39,8 +39,10 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
     >>> page = comparison_page(result, gather(result))
     >>> page.headline
     'before and after differ: p = 0.001, at most 0.05.'
-    >>> page.summary[0]
+    >>> page.sections[0].paragraphs[0]
     'One of 2 columns differs on its own: x1.'
+    >>> [name for name, _ in page.overview]
+    ['How large', 'What kind of difference', 'The columns that matter most', 'What to do next']
     """
     said, labels = result.describe(), titles(result.names)
     sections = (
@@ -53,7 +55,8 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
     return Document(
         title=said.title,
         headline=said.sentence,
-        summary=(on_columns(result), *on_effect(evidence.effect, result.differ())),
+        summary=(),
+        overview=of_comparison(result, evidence.effect),
         sections=sections,
         made_by=made_by(result.test, result.seed),
     )
@@ -82,32 +85,15 @@ def on_columns(result: Comparison) -> str:
     return f"None of the {len(values)} columns differs on its own either."
 
 
-def on_effect(effect: EffectSize | None, differ: bool) -> Iterator[str]:
-    """Yield in words how large the difference is."""
-    if effect is None:
-        return
-    share = effect.explained
-    span = f"{100 * effect.level:.0f} % interval {percent(share.low)} to {percent(share.high)}"
-    if not differ:
-        yield (
-            "How large a difference may have been missed? Which table a row comes from explains at most "
-            f"{percent(share.high)} of how rows vary ({span}; 0 % is no difference)."
-        )
-        return
-    yield (
-        f"Effect size: which table a row comes from explains {percent(max(share.value, 0.0))} of how rows vary "
-        f"({span}). 0 % is no difference; 100 % means that each table repeats one row of its own."
-    )
-
-
 def _columns(result: Comparison) -> Section:
     level, grid = result.level, result.grid()
     words = [
+        on_columns(result),
         f"Each column was tested alone. Adjusted p-values are for all columns together: if none differed, one of at "
-        f"most {level:g} would come up with probability at most {level:g}."
+        f"most {level:g} would come up with probability at most {level:g}.",
     ]
     if len(result.columns) == 1:
-        words = ["There is one column; its p-value is that of the test of both tables."]
+        words = [on_columns(result)]
     if any(column.shares for column in result.columns):
         words.append("Of categories, the one whose share differs most is named; true values count 1.")
     caption = "Columns, those that differ most first; a positive gap: the mean of the first table is larger"

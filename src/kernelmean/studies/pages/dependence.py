@@ -6,20 +6,21 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.cluster.hierarchy import leaves_list, linkage
 
 from ...core.table import Frame
 from ...core.words import count, signed
 from ...inference.null_page import made_by, null_section
-from ...inference.wording import brief
 from ...report import Chart, Document, Panel, Points, Section
 from ...report.marginals import marginal
 from ..plots.dependence import heat_map
+from .overview import of_dependence
 from .parts import Axis, caveats, names_of
 
 if TYPE_CHECKING:
     from ..dependence import Dependence, PairDependence
 
-_MOST_CELLS, _MOST_CLOUDS, _MOST_POINTS, _MOST_PARTS = 40, 4, 250, 4
+_MOST_CELLS, _FEW, _MOST_CLOUDS, _MOST_POINTS, _MOST_PARTS = 24, 6, 4, 250, 4
 
 
 def dependence_page(result: Dependence) -> Document:
@@ -40,43 +41,44 @@ def dependence_page(result: Dependence) -> Document:
     return Document(
         title=said.title,
         headline=said.sentence,
-        summary=tuple(_summary(result)),
+        summary=(),
+        overview=of_dependence(result),
         sections=(*sections, caveats(_caveats(result), said.notes)),
         made_by=(*made_by(test, result.seed), *(said.facts if test is None else ())),
     )
 
 
-def _summary(result: Dependence) -> Iterator[str]:
-    most = result.strongest()
-    if result.test is not None and len(result.pairs) > 1:
-        yield result.on_pairs()
-    if most is not None:
-        yield (
-            f"The strongest dependence is that of {brief(most.x)} and {brief(most.y)}: {most.strength:.2f} on a scale "
-            "from 0 (independent) to 1 (each determines the other, as the kernels see it)."
-        )
-
-
 def _map(result: Dependence) -> Section:
     level = result.level
-    x, y = (_strongest(result, group) for group in (result.x, result.y))
+    x, y = (_shown(result, group) for group in (result.x, result.y))
     panel = heat_map(result, x, y, level)
-    hidden = len({*result.x, *result.y}) - len({*x, *y})
-    rest = f" Left out for room: {count(hidden, 'column')}." if hidden else ""
+    every = len({*result.x, *result.y})
+    kept = len({*x, *y})
+    rest = f" Shown are the {kept} columns of the strongest pairs, of {every}." if kept < every else ""
+    order = " Columns that depend on each other stand together." if result.x == result.y and len(x) > _FEW else ""
     text = (
         "Strength is the unbiased, normalised HSIC of two columns: near 0, of either sign, for independent ones, 1 at "
-        f"most. Stars mark the pairs that depend on each other at level {level:g}, all pairs counted.{rest}"
+        f"most. Stars mark the pairs that depend on each other at level {level:g}, all pairs counted.{order}{rest}"
     )
     return Section("All pairs", charts=(Chart("map", "How strongly columns depend on each other", (panel,), text),))
 
 
-def _strongest(result: Dependence, group: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the columns of the strongest pairs, where there are too many for a map, in their order."""
-    if len(group) <= _MOST_CELLS:
-        return group
-    ranked = dict.fromkeys(name for pair in result.pairs for name in (pair.x, pair.y) if name in set(group))
+def _shown(result: Dependence, group: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns of the strongest pairs, where there are too many for a map: in their order, or side by side.
+
+    Where all pairs of one group are shown, columns that depend on each other stand together: the leaves of a tree of
+    average linkage, whose distances are 1 less the strength, in the best of their orders.
+    """
+    strongest = sorted(result.pairs, key=lambda pair: -pair.strength)
+    ranked = dict.fromkeys(name for pair in strongest for name in (pair.x, pair.y) if name in set(group))
     kept = set(list(ranked)[:_MOST_CELLS])
-    return tuple(name for name in group if name in kept)
+    names = tuple(name for name in group if name in kept)
+    if result.x != result.y or len(names) <= _FEW:
+        return names
+    places = [result.x.index(name) for name in names]
+    apart = 1.0 - np.clip(result.matrix()[np.ix_(places, places)], 0.0, 1.0)
+    tree = linkage(apart[np.triu_indices(len(names), 1)], "average", optimal_ordering=True)
+    return tuple(names[leaf] for leaf in leaves_list(tree))
 
 
 def _shapes(result: Dependence) -> Iterator[Section]:

@@ -1,0 +1,99 @@
+"""The first screen of a page: how large, what kind, which columns, and what to do next, each in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...core.words import cut, percent, signed
+from ...inference.explain import EffectSize
+from ...inference.wording import brief, titles
+
+if TYPE_CHECKING:
+    from ..comparison import ColumnDifference, Comparison
+    from ..dependence import Dependence
+
+Overview = tuple[tuple[str, tuple[str, ...]], ...]
+_SMALL, _WEAK = 0.02, 0.05
+"""Effects up to which a reader is told that they are small: the share that is explained, and the strength of a pair."""
+_MOST, _LONGEST = 3, 60
+
+
+def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
+    """Return how large a difference is, of what kind, in which columns, and what to do next."""
+    found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
+    kind = result.test.kind
+    items = (
+        ("How large", tuple(_size(effect, result.differ()))),
+        ("What kind of difference", () if kind is None else (f"{kind} A description, not a test.",)),
+        ("The columns that matter most", tuple(_column(titles(result.names), column) for column in found[:_MOST])),
+        ("What to do next", tuple(_after_comparison(result, effect, bool(found)))),
+    )
+    return tuple(item for item in items if item[1])
+
+
+def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
+    if effect is None:
+        return
+    share = effect.explained
+    span = f"{100 * effect.level:.0f} % interval {percent(share.low)} to {percent(share.high)}"
+    if differ:
+        yield f"Which table a row comes from explains {percent(max(share.value, 0.0))} of how rows vary ({span})."
+        yield "0 % is no difference; 100 % means that each table repeats one row of its own."
+    else:
+        yield "How large a difference may have been missed?"
+        yield f"Which table a row comes from explains at most {percent(share.high)} of how rows vary ({span})."
+
+
+def _column(names: tuple[str, str], column: ColumnDifference) -> str:
+    """Say what a column is like in both tables."""
+    first, second = column.describe()
+    gap = "" if column.gap != column.gap else f" ({signed(column.gap, '+z.2f')} standard deviations)"  # nan: categories
+    of = "" if column.kind == "categorical" else "mean "
+    return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}", 2 * _LONGEST)
+
+
+def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bool) -> Iterator[str]:
+    if not result.differ():
+        if columns:
+            yield "Test the columns named here again on new rows before you act on them."
+        else:
+            yield "Nothing here calls for action."
+        yield "To show that the tables are alike, test for equivalence with a margin that you choose beforehand."
+        return
+    if effect is not None and effect.explained.value < _SMALL:
+        yield "The difference is small. Decide whether it matters before you act on it."
+    if columns:
+        yield "See where these columns differ, in the pictures below."
+    else:
+        yield "No column differs on its own, so look at how columns go together in either table."
+    yield "Then check the rows that set the tables apart most for errors of measurement."
+
+
+def of_dependence(result: Dependence) -> Overview:
+    """Return the strongest pairs, and what to do next."""
+    strongest = sorted(result.dependent(), key=lambda pair: -pair.strength)
+    pairs = tuple(
+        cut(f"{brief(pair.x)} and {brief(pair.y)}: {signed(pair.strength, 'z.2f')}", 2 * _LONGEST)
+        for pair in strongest[:_MOST]
+    )
+    scale = ("0 is independent, 1 means that each determines the other, as the kernels see it.",) if pairs else ()
+    items = (
+        ("On all pairs", (result.on_pairs(),) if result.test is not None and len(result.pairs) > 1 else ()),
+        ("The strongest pairs", (*pairs, *scale)),
+        ("What to do next", tuple(_after_dependence(result))),
+    )
+    return tuple(item for item in items if item[1])
+
+
+def _after_dependence(result: Dependence) -> Iterator[str]:
+    found = result.dependent()
+    if not found:
+        yield "No pair was found to depend on each other. More rows may show a weaker dependence."
+        return
+    weak = sum(pair.strength < _WEAK for pair in found)
+    yield "See what the strongest pairs look like, in the pictures below."
+    if weak:
+        yield f"Of these {len(found)} pairs {weak} have a strength below {_WEAK:g}."
+        yield "A small p-value is no sign of strength."
+    yield "Dependence is not cause. A third column may move both."
