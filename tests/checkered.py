@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Any
 
@@ -19,3 +19,13 @@ def checkered(*axes: Sequence[Any]) -> list[Any]:
         pytest.param(*(value for _, value in cell), marks=[pytest.mark.slow] * (sum(place for place, _ in cell) % 2))
         for cell in cells
     ]
+
+
+def mostly_slow(values: Iterable[Any], *quick: Any) -> list[Any]:
+    """Return values for ``pytest.mark.parametrize`` of which all but the ``quick`` ones wait for ``-m slow``.
+
+    For rules that a study in ``benchmarks/`` counts at length, or that hold alike in every cell.
+    """
+    values = list(values)
+    assert set(quick) <= set(values), f"{quick} of {values}"
+    return [value if value in quick else pytest.param(value, marks=pytest.mark.slow) for value in values]

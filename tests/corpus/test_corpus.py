@@ -58,11 +58,13 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Printed:
     return lambda: tuple(capsys.readouterr())
 
 
-def named(pairs: list[tuple[str, Any]]) -> Any:
-    """Return the parameters of a test, called by file and options."""
-    return pytest.mark.parametrize(
-        ("name", "entry"), [pytest.param(*pair, id=f"{pair[0]} {pair[1].options}".strip()) for pair in pairs]
-    )
+def named(pairs: list[tuple[str, Any]], *, step: int = 1) -> Any:
+    """Return the parameters of a test, called by file and options; all but every ``step``-th wait for ``-m slow``."""
+    cells = [
+        pytest.param(*pair, id=f"{pair[0]} {pair[1].options}".strip(), marks=[pytest.mark.slow] * (k % step > 0))
+        for k, pair in enumerate(pairs)
+    ]
+    return pytest.mark.parametrize(("name", "entry"), cells)
 
 
 def split_options(text: str) -> tuple[list[str], list[str]]:
@@ -149,7 +151,7 @@ def some_columns(name: str) -> list[str]:
     return ["--columns", "gene 0,gene 2500,gene 4999"] if name == "5000 columns.csv" else []
 
 
-@named(READ)
+@named(READ, step=2)
 def test_commands_find_in_a_file_what_they_find_in_its_meaning(
     name: str, entry: Any, corpus: Path, tmp_path: Path, printed: Printed
 ) -> None:

@@ -66,7 +66,10 @@ SMALL = [
 ]
 
 
-@pytest.mark.parametrize(("test", "law", "sizes", "dims"), SMALL)
+@pytest.mark.parametrize(
+    ("test", "law", "sizes", "dims"),
+    [*SMALL[1:5:2], *(pytest.param(*own, marks=pytest.mark.slow) for own in [*SMALL[::2], SMALL[5]])],
+)
 def test_level_of_small_tables(test, law, sizes, dims):
     rng = np.random.default_rng(8)
     draw = lambda: NullData(test, tuple(points(law, n, rng, dim) for n in sizes for dim in dims))  # noqa: E731

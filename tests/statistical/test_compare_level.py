@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.stats import binom
 
 from kernelmean import compare, dependence
@@ -25,6 +26,7 @@ def test_tables_of_one_law_are_rarely_called_different() -> None:
     assert family <= MOST
 
 
+@pytest.mark.slow
 def test_families_of_many_columns_keep_their_level_whatever_the_screen_drops() -> None:
     family = dropped = 0
     for seed in range(WIDE):

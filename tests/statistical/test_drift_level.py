@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
+from checkered import mostly_slow
 from kernelmean import DriftMonitor
 
 
@@ -102,17 +103,17 @@ def check_change(change: str, streams: int, seed: int, *, shuffle: bool, calm: i
         few(count, streams, 0.05, f"{change}, {when}: intervals that miss the change")
 
 
-@pytest.mark.parametrize("law", list(LAWS))
+@pytest.mark.parametrize("law", mostly_slow(LAWS, "normal", "tied"))
 def test_few_of_40_streams_ever_alarm(law: str) -> None:
     check_level(least_pvalues(law, 40, 3), law)
 
 
-@pytest.mark.parametrize("law", list(LAWS))
+@pytest.mark.parametrize("law", mostly_slow(LAWS, "heavy"))
 def test_run_lengths_of_30_streams(law: str) -> None:
     check_run_lengths(law, 30, 5)
 
 
-@pytest.mark.parametrize("change", list(CHANGES))
+@pytest.mark.parametrize("change", mostly_slow(CHANGES, "two deviations"))
 def test_the_change_is_where_it_is_said_in_20_streams(change: str) -> None:
     check_change(change, 20, 7, shuffle=change == "clusters")
 

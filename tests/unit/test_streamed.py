@@ -14,6 +14,7 @@ from pyarrow import parquet
 from scipy.stats import binom
 
 import kernelmean as km
+from checkered import mostly_slow
 from in_batches import in_batches
 from kernelmean.inference.bins.dealing import MOST_PILOT, deal
 from kernelmean.kernels import Gaussian
@@ -312,8 +313,8 @@ def rows_of(kind: str, rng: np.random.Generator, n: int) -> pd.DataFrame:
     return mixed(rng, n)
 
 
-@pytest.mark.parametrize("kind", ["skewed", "ties", "mixed", "mixed, dropped"])
-@pytest.mark.parametrize("order", ["sorted", "random"])
+@pytest.mark.parametrize("kind", mostly_slow(["skewed", "ties", "mixed", "mixed, dropped"], "mixed, dropped"))
+@pytest.mark.parametrize("order", mostly_slow(["sorted", "random"], "sorted"))
 def test_the_level_holds_whatever_the_order_of_rows(order: str, kind: str) -> None:
     trials, joint, alone, least = 80, [], [], []
     for seed in range(trials):

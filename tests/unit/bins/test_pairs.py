@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from checkered import checkered
 from in_bins import Prepared, coordinates, hsic, pair_sums, variables
 from kernelmean.inference.bins import fitting, pairs
 from kernelmean.inference.bins.pairs import PairSums, pilot_rows, rotations, shuffled_window
@@ -126,9 +127,12 @@ def law(name: str, n: int, rng: np.random.Generator) -> Array:
 
 
 @pytest.mark.usefixtures("short_windows")
-@pytest.mark.parametrize("name", ["ties", "heavy tails", "skewed"])
-@pytest.mark.parametrize("n", [8, 24, 45])
-@pytest.mark.parametrize("options", [{}, {"estimator": "kme"}, {"estimator": "log-mean-exp"}], ids=str)
+@pytest.mark.parametrize(
+    ("name", "n", "options"),
+    checkered(
+        ["ties", "heavy tails", "skewed"], [8, 24, 45], [{}, {"estimator": "kme"}, {"estimator": "log-mean-exp"}]
+    ),
+)
 def test_pvalues_of_a_whole_orbit_are_exact(name: str, n: int, options: dict[str, Any]) -> None:
     """Of all data that rotate Y, the share with p ≤ a is at most a: no feature knows the partner of a row."""
     rng = np.random.default_rng(8)

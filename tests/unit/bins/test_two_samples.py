@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from checkered import checkered
 from in_bins import Prepared, coordinates, mmd, sample_sums, samples
 from kernelmean.inference.adaptive.candidates import candidates
 from kernelmean.inference.adaptive.many_kernels import NAMED
@@ -144,9 +145,14 @@ def law(name: str, n: int, rng: np.random.Generator) -> Array:
 
 
 @pytest.mark.usefixtures("few_bins")
-@pytest.mark.parametrize("name", ["ties", "heavy tails", "one column", "skewed"])
-@pytest.mark.parametrize("sizes", [(24, 24), (27, 14), (12, 38)], ids=str)
-@pytest.mark.parametrize("options", [{}, {"estimator": "kme"}, {"estimator": "aggregate", "statistic": "v"}], ids=str)
+@pytest.mark.parametrize(
+    ("name", "sizes", "options"),
+    checkered(
+        ["ties", "heavy tails", "one column", "skewed"],
+        [(24, 24), (27, 14), (12, 38)],
+        [{}, {"estimator": "kme"}, {"estimator": "aggregate", "statistic": "v"}],
+    ),
+)
 def test_pvalues_of_a_whole_orbit_are_exact(
     monkeypatch: pytest.MonkeyPatch, name: str, sizes: tuple[int, int], options: dict[str, Any]
 ) -> None:

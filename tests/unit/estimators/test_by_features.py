@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from checkered import checkered, mostly_slow
 from kernelmean import features
 from kernelmean.estimators import NAMED, KernelMean, by_features
 from kernelmean.estimators.by_features import FeatureRidge
@@ -33,8 +34,7 @@ def at_the_same_parameters(fit: KernelMean, rows: np.ndarray) -> km.Embedding:
     return scale * km.embed(points, fit.kernel_, noise=fit.noise_)
 
 
-@pytest.mark.parametrize("rows", [CLUSTERS, LONG_TAILS], ids=["clusters", "long tails"])
-@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize(("name", "rows"), checkered(list(NAMED), [CLUSTERS, LONG_TAILS]))
 def test_the_exact_estimate_is_within_the_bound(name, rows):
     distances = []
     for rank in (10, 40, 160):
@@ -45,7 +45,7 @@ def test_the_exact_estimate_is_within_the_bound(name, rows):
     assert distances[2] < distances[1] / 2 < distances[0] / 4
 
 
-@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("name", mostly_slow(NAMED, "kme", "s-kmse", "mmkme"))
 def test_many_landmarks_give_the_exact_estimator_with_its_parameters(name):
     exact, fit = NAMED[name]().fit(CLUSTERS), NAMED[name](features=200).fit(CLUSTERS)
     assert (exact.embedding_ - fit.embedding_).norm() < 1e-5
@@ -179,7 +179,7 @@ def test_noise_shrinks_as_one_over_n():
 # -- where rows come from ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("name", mostly_slow(NAMED, "kme", "mkme"))
 def test_rows_may_come_from_anywhere(name, tmp_path):
     path = tmp_path / "rows.csv"
     np.savetxt(path, CLUSTERS, delimiter=",", header="a,b", comments="", fmt="%.17g")

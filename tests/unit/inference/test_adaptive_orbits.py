@@ -11,7 +11,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pytest
 
-from checkered import checkered
+from checkered import checkered, mostly_slow
 from kernelmean import Design, dhsic_test, k_sample_test, paired_mmd_test
 from kernelmean.inference import Adaptive, hsic_test, mmd_test
 from kernelmean.inference.adaptive import candidates as candidates_module
@@ -116,10 +116,10 @@ def few_landmarks(monkeypatch):
     monkeypatch.setattr(candidates_module, "UNIT_ROWS", 4)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("sizes", "dim"), [((3, 4), 1), ((2, 5), 2)])
+@pytest.mark.parametrize(("kind", "shape"), checkered(KINDS, [((3, 4), 1), ((2, 5), 2)]))
 @pytest.mark.usefixtures("few_landmarks")
-def test_two_samples_on_few_landmarks(kind, sizes, dim):
+def test_two_samples_on_few_landmarks(kind, shape):
+    sizes, dim = shape
     assert excess(over_labelings(rows(kind, 7, dim), sizes[0])) == 0
 
 
@@ -142,7 +142,7 @@ def test_strata_with_weights_on_few_landmarks(kind):
     assert excess(pvalues(divided, statistic="v")) == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, "ties", "heavy tails"))
 @pytest.mark.usefixtures("few_landmarks")
 def test_pairs_of_samples_on_few_landmarks(kind):
     pairs = np.stack([rows(kind, 5, 2), rows(kind, 5, 2, seed=1)])
@@ -153,7 +153,7 @@ def test_pairs_of_samples_on_few_landmarks(kind):
     assert excess(pvalues(exchanged)) == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, "ties", "heavy tails"))
 @pytest.mark.usefixtures("few_landmarks")
 def test_several_samples_and_several_variables_on_few_landmarks(kind, monkeypatch):
     points, labels = rows(kind, 5, 2), sorted(set(permutations([0, 1, 1, 2, 2])))

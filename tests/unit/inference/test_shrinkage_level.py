@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import binom
 
 import kernelmean as km
+from checkered import checkered
 from kernelmean.estimators import Landweber
 
 LEVELS = (0.05, 0.1, 0.25)
@@ -95,14 +96,16 @@ def pairs(name, law, n, trials, n_resamples, levels, seed):
     study(run, tables, trials, n_resamples, levels, ties=ties, seed=seed)
 
 
-@pytest.mark.parametrize("law", ["normal", "binary"])
-@pytest.mark.parametrize("name", [name for name in TWO_SAMPLES if name not in SLOW_FITS])
+@pytest.mark.parametrize(
+    ("name", "law"), checkered([name for name in TWO_SAMPLES if name not in SLOW_FITS], ["normal", "binary"])
+)
 def test_two_samples(name, law):
     two_samples(name, law, (5, 7), 100 if "s-kmse" in name else 40, 19, LEVELS, 1)
 
 
-@pytest.mark.parametrize("law", ["normal", "binary"])
-@pytest.mark.parametrize("name", [name for name in PAIRS if name not in SLOW_FITS])
+@pytest.mark.parametrize(
+    ("name", "law"), checkered([name for name in PAIRS if name not in SLOW_FITS], ["normal", "binary"])
+)
 def test_independence(name, law):
     pairs(name, law, 8, 40 if name in ("mkme", "fcose") else 100, 19, LEVELS, 2)
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import kernelmean as km
+from checkered import mostly_slow
 from kernelmean.studies import fit_all, fit_densities
 from kernelmean.tables import Encoding, Source, TextFormat
 
@@ -95,7 +96,7 @@ def loss_of_numbers() -> float:
     return loss(NUMBERS)
 
 
-@pytest.mark.parametrize("place", ["csv", "several files", "folder", "dask", "batches"])
+@pytest.mark.parametrize("place", mostly_slow(["csv", "several files", "folder", "dask", "batches"], "csv", "batches"))
 def test_other_studies_take_what_comparisons_take(
     place: str, tmp_path: Path, scores_of_numbers: dict[str, float], pairs_of_numbers: Any, loss_of_numbers: float
 ) -> None:
