@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import kernelmean as km
 from explained import dependence_effect_size, dependence_equivalence_test, effect_size, equivalence_test, witness_bands
 from kernelmean.kernels import Gaussian, Linear
 
@@ -238,3 +239,25 @@ def test_copies_do_not_prove_that_laws_are_equal():
     usual = [effect_size(X, rng.normal(size=(20, 2)), Gaussian(1.0), rng=0).distance.high for _ in range(9)]
     assert min(usual) / 1.5 < copies.distance.high < max(usual)
     assert not equivalence_test(X, X, 0.2, Gaussian(1.0), rng=0).equivalent
+
+
+def test_rare_values_have_no_upper_limit_of_dependence() -> None:
+    """Nineteen rows of one value say too little of how much the others vary."""
+    rare = np.repeat([0.0, 1.0], [18, 2])[:, None]
+    often = np.repeat([0.0, 1.0], [10, 10])[:, None]
+    kernel = km.kernels.Gaussian(1.0)
+    result = km.hsic_test(rare, often, kernel=kernel, n_resamples=19, rng=0)
+    size = result.effect_size(rng=0)
+    assert size.distance.high == size.maximum == 1.0
+    assert size.alignment.high < 1.0
+    assert result.equivalence(0.9, rng=0).pvalue == 1.0
+    both = km.hsic_test(often, often[::-1], kernel=kernel, n_resamples=19, rng=0).effect_size(rng=0)
+    assert both.distance.high < both.maximum
+
+
+def test_the_upper_limit_of_a_share_is_at_least_that_of_the_distance() -> None:
+    """Two rare values of twenty: the scale comes out too small together with the difference."""
+    X, Y = (np.repeat([0.0, 1.0], sizes)[:, None] for sizes in ((180, 20), (18, 2)))
+    size = km.mmd_test(X, Y, kernel=km.kernels.Gaussian(1.0), n_resamples=19, rng=0).effect_size(rng=0)
+    variance = size.statistic / size.ratio.value
+    assert size.ratio.high >= size.distance.high**2 / variance - 1e-12

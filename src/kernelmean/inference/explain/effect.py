@@ -81,12 +81,15 @@ class DependenceSize:
     pvalue : float
         Of the permutation test of independence; intervals begin at 0 unless it is at most (1 - level) / 2.
     distance : Estimate
-        √HSIC, the Hilbert-Schmidt norm of the cross-covariance operator.
+        √HSIC, the Hilbert-Schmidt norm of the cross-covariance operator. The upper limit is ``maximum`` where it cannot
+        be known: one value of X, or of Y, takes more than three quarters of the rows, and fewer than 30 have another.
     alignment : Estimate
         HSIC(X, Y) / √(HSIC(X, X) HSIC(Y, Y)): 0 for independent variables, 1 where the centered kernels of X and Y
         are proportional (centered kernel alignment; with distance-induced kernels the squared distance correlation).
         The value is a ratio of unbiased estimates and can be a little below 0; it is nan
         where one of these is not positive: too few different rows.
+    maximum : float
+        What ``distance`` cannot exceed: √(k(x, x) l(y, y)) for kernels made of stationary ones, infinity otherwise.
     level : float
     kernel : (Kernel, Kernel)
     size : int
@@ -98,6 +101,7 @@ class DependenceSize:
     pvalue: float
     distance: Estimate
     alignment: Estimate
+    maximum: float
     level: float
     kernel: tuple[Kernel, Kernel]
     size: int
@@ -106,7 +110,8 @@ class DependenceSize:
     def summary(self) -> str:
         """Return a few lines of text for a reader."""
         rows = (("√HSIC", self.distance), ("alignment", self.alignment))
-        return _summary(rows, self.level, "alignment at most 1", self.kernel)
+        bound = f"√HSIC at most {self.maximum:.4g}, alignment at most 1"
+        return _summary(rows, self.level, bound, self.kernel)
 
 
 def effect_size(
@@ -156,12 +161,14 @@ def _dependence(pairs: PairSubject, level: float, n_resamples: int, rng: np.rand
     how = Resampling.of(n_resamples=n_resamples, rng=rng)
     pvalue = float(Pairs(*pairs.tables).null([pairs.kernels], "v", how).pvalues[0])
     differ = differs(pvalue, level)
+    distance, most = _distance(effect, drawn, level, differ), maximum_dependence(pairs)
     return DependenceSize(
         effect.mean.squared,
         effect.standard_error,
         pvalue,
-        _distance(effect, drawn, level, differ),
+        replace(distance, high=most if pairs.rare else min(distance.high, most)),
         _alignment(effect, drawn, level, differ),
+        most,
         level,
         pairs.kernels,
         pairs.n,
@@ -172,6 +179,14 @@ def _dependence(pairs: PairSubject, level: float, n_resamples: int, rng: np.rand
 def maximum_distance(kernel: Kernel, dim: int) -> float:
     """Return the largest possible MMD, √(2 k(x, x)) where 0 ≤ k(x, y) ≤ k(x, x) for all x: not for polynomials."""
     return float(np.sqrt(2.0 * kernel.diag(np.zeros((1, dim)))[0])) if _is_bounded(kernel) else float("inf")
+
+
+def maximum_dependence(pairs: PairSubject) -> float:
+    """Return the largest possible √HSIC, √(k(x, x) l(y, y)), of kernels that have a largest MMD."""
+    first, second = (
+        maximum_distance(kernel, table.shape[1]) for kernel, table in zip(pairs.kernels, pairs.tables, strict=True)
+    )
+    return first * second / 2.0
 
 
 def _is_bounded(kernel: Kernel) -> bool:
@@ -195,8 +210,13 @@ def _distance(effect: Effect, drawn: Fluctuations, level: float, differ: bool) -
 
 
 def _relative(effect: Effect, drawn: Fluctuations, level: float, differ: bool) -> Estimate:
-    """Return |D|² over the scale; from the variance of borrowed rows up to infinity where the samples are points."""
+    """Return |D|² over the scale; from the variance of borrowed rows up to infinity where the samples are points.
+
+    The upper limit allows for errors of the scale, but is nowhere below that of |D|² over the scale as it is: where few
+    rows have a rare value, both come out too small together.
+    """
     low, high = drawn.interval(level, scaled=effect.scale > 0.0)
+    high = max(high, drawn.interval(level, scaled=False)[1])
     if effect.scale <= 0.0:
         shares = np.array([effect.mean.own_share(g) for g in effect.mean.active])
         borrowed = float(np.mean(shares * (1.0 - shares))) * effect.mean.total

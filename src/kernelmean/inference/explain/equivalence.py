@@ -13,7 +13,7 @@ from ...core.validate import check_positive
 from ...core.words import refuse
 from ...kernels import Kernel
 from ...report.description import Description, Shown
-from .effect import maximum_distance
+from .effect import maximum_dependence, maximum_distance
 from .features import Effect, cross_covariance, difference_of_means
 from .fluctuation import fluctuations
 from .subject import PairSubject, SampleSubject, Subject
@@ -144,24 +144,30 @@ def _of_pairs(pairs: PairSubject, hypothesis: Hypothesis, n_resamples: int, rng:
     if not effect.defined:
         raise ValueError("X or Y is constant, so its dependence has no size; pass variables that vary")
     found = _by_simulation(effect, hypothesis, n_resamples, rng)
-    return _result(effect, found, hypothesis, "simulated", pairs.kernels, (pairs.n,), n_resamples)
+    method = "simulated"
+    if pairs.rare and hypothesis.unit == "distance":
+        found, method = (1.0, maximum_dependence(pairs)), "rare"
+    return _result(effect, found, hypothesis, method, pairs.kernels, (pairs.n,), n_resamples)
 
 
 METHODS = {
     "simulated": "asymptotic p-value from simulated fluctuations",
     "bound": "p-value bounded by McDiarmid's inequality, exact for all sizes",
+    "rare": "one value takes most rows and the others are fewer than 30, which is too few for an upper limit",
     "constant": "all rows are equal, nothing to simulate: p-value bounded by McDiarmid's inequality",
 }
 
 
 def _by_simulation(effect: Effect, hypothesis: Hypothesis, n_resamples: int, rng: RngLike) -> tuple[float, float]:
-    """Return the p-value and the upper limit."""
+    """Return the p-value and the upper limit: of a share, the larger ones of errors of the scale and of none."""
     unit = hypothesis.unit
     drawn = fluctuations(effect.mean, n_resamples, as_rng(rng))
-    _, distances = drawn.distances(scaled=unit != "distance")
-    sizes = distances if unit == "distance" else _shares(distances, effect.scale, unit)
-    pvalue = float((1.0 + np.count_nonzero(sizes >= hypothesis.margin)) / (1.0 + n_resamples))
-    return pvalue, float(np.quantile(sizes, hypothesis.level, method="higher"))
+    sizes = [drawn.distances(scaled=False)[1]]
+    if unit != "distance":
+        sizes = [_shares(own, effect.scale, unit) for own in (*sizes, drawn.distances(scaled=True)[1])]
+    beyond = max(np.count_nonzero(own >= hypothesis.margin) for own in sizes)
+    upper = max(np.quantile(own, hypothesis.level, method="higher") for own in sizes)
+    return (1.0 + beyond) / (1.0 + n_resamples), float(upper)
 
 
 def _shares(distances: Array, scale: float, unit: str) -> Array:

@@ -20,6 +20,9 @@ from ..questions import Pairs, TwoSamples
 from ..request import KernelOf, choose_kernel, is_constant, is_plain, representative_rows
 from ..samples import in_fixed_order
 
+_MOST, _LEAST_OTHERS = 0.75, 30
+"""The share of rows of one value from which on others are rare, and how many of those are enough."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -99,6 +102,12 @@ class PairSubject:
     def n(self) -> int:
         """Return the number of pairs."""
         return len(self.tables[0])
+
+    @property
+    def rare(self) -> bool:
+        """Whether one value of a variable takes most rows, and too few have another to tell how much they vary."""
+        often = [np.unique(table, axis=0, return_counts=True)[1].max() for table in self.tables]
+        return any(most > _MOST * self.n and self.n - most < _LEAST_OTHERS for most in often)
 
     def owned(self) -> PairSubject:
         """Return the pairs in memory of their own, for what outlives the call."""
