@@ -1,6 +1,9 @@
 """Speed and memory of the tests beside what users have today; writes docs/speed.md and the table of the README.
 
     python benchmarks/speed.py [--peer-python PATH] [--rounds 3] [--quick]
+    python benchmarks/speed.py --readme
+
+The second line measures nothing; it takes the table of the README from docs/speed.md.
 
 One thread, 1000 permutations, standard normal data: the test with one kernel, Gaussian with the median bandwidth, and
 the default test, which is adaptive. In every round ours and the peers take turns; medians over the rounds are quoted. A
@@ -193,25 +196,6 @@ class Found:
             return [[*head, "", "", f"≤ {cell.seconds} s", f"{self.ours.wall:.3g} s", holds, *tail]]
         return [[*head, *self._against(peer, times), *tail] for peer, times in self.peers.items()]
 
-    def in_short(self) -> list[str]:
-        """Return one row, with the fastest of the peers of one kernel, and the one of many."""
-        cell = self.cell
-        head = [cell.test, f"{cell.n:,}", str(cell.dim), f"{self.ours.wall:.3g}"]
-        head.append("the same" if self.default is None else f"{self.default.wall:.3g}")
-        if not self.peers:
-            return [*head, "", "", "", "", "", f"{self.peak:.2f}"]
-        peer = min(set(self.peers) - {ADAPTIVE}, key=lambda name: self.peers[name].wall)
-        name, seconds = self._against(peer, self.peers[peer])[0], self.peers[peer].wall
-        ratios = [f"{seconds / own.wall:.0f} ×" if own else "" for own in (self.ours, self.default)]
-        return [*head, name, f"{seconds:.3g}", *ratios, self._many_kernels(), f"{self.peak:.2f}"]
-
-    def _many_kernels(self) -> str:
-        """Return the seconds of the peer with many kernels, and how many times those of the default they are."""
-        if ADAPTIVE not in self.peers or self.default is None:
-            return ""
-        seconds = self.peers[ADAPTIVE].wall
-        return f"{seconds:.3g}, {seconds / self.default.wall:.0f} ×"
-
     def _against(self, peer: str, times: Times) -> list[str]:
         wanted, own = self.cell.ratios[peer], self.default if peer == ADAPTIVE and self.default else self.ours
         wall, cpu = times.wall / own.wall, times.cpu / own.cpu
@@ -300,23 +284,51 @@ def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
     return "\n".join(lines + ([f"Not installed, so not measured: {', '.join(missing)}.", ""] if missing else []))
 
 
-def readme(found: list[Found]) -> str:
-    """Return the table of the README: of every cell the fastest peer, seconds of the wall clock."""
-    rows = [each.in_short() for each in found]
-    header = (
-        "test",
-        "n",
-        "d",
-        "one kernel, s",
-        "default, s",
-        "other",
-        "other, s",
-        "ratio to one",
-        "to default",
-        ADAPTIVE,
-        "GiB",
-    )
-    return markdown(header, rows)
+QUESTIONS = {"MMD": "do two tables differ?", "HSIC": "do two variables depend?"}
+IN_SHORT = ("question", "rows", "columns", "kernelmean, s", "other program", "other, s", "times as fast, more than")
+
+
+def readme(report: str) -> str:
+    """Return the table of the README, of the default test: of every cell of the report its fastest peer.
+
+    Cells without a peer, and those that the default answers by another test, are left out.
+    """
+    lines = [line for line in report.splitlines() if line.startswith("| ")]
+    rows = [dict(zip(HEADER, map(str.strip, line.strip("|").split("|")), strict=True)) for line in lines[2:]]
+    fastest: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows:
+        cell = row["test"], row["n"], row["d"]
+        if row["peer"] and (cell not in fastest or _wall(row["peer, s"]) < _wall(fastest[cell]["peer, s"])):
+            fastest[cell] = row
+    return markdown(IN_SHORT, [_in_short(row) for row in fastest.values() if (row["n"], row["d"]) in SHOWN])
+
+
+SHOWN = (("1,000", "2"), ("3,000", "2"))
+"""The numbers of rows and columns that the README shows."""
+
+
+def _in_short(row: dict[str, str]) -> list[str]:
+    ours, theirs = (_wall(row[name]) for name in ("default, s", "peer, s"))
+    peer = row["peer"].partition(" from ")[0]
+    seconds = [f"{ours:.3g}", peer, f"{theirs:.3g}"]
+    return [QUESTIONS[row["test"]], row["n"], row["d"], *seconds, f"{_two_digits(theirs / ours)}"]
+
+
+def _two_digits(ratio: float) -> int:
+    """Return a ratio of at least 10 rounded down to two digits: the seconds of the page are rounded too."""
+    unit = 10 ** (len(str(int(ratio))) - 2)
+    return int(ratio // unit) * unit
+
+
+def _wall(times: str) -> float:
+    """Return the seconds of the wall clock of a cell such as "0.0615 (0.0614)"."""
+    return float(times.partition(" ")[0])
+
+
+def write_readme() -> None:
+    """Put the table into the README, from docs/speed.md."""
+    table = readme(REPORT.read_text(encoding="utf-8"))
+    README.write_text(BLOCK.sub(lambda _: table + "\n", README.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def main() -> None:
@@ -324,7 +336,11 @@ def main() -> None:
     parser.add_argument("--peer-python", default=sys.executable, metavar="PATH")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="n up to 1000, one round, to the screen only")
+    parser.add_argument("--readme", action="store_true", help="measure nothing, write the README from docs/speed.md")
     options = parser.parse_args()
+    if options.readme:
+        write_readme()
+        return
     peers, yardstick = Peers(options.peer_python), machine()
     cells = [cell for cell in CELLS if not options.quick or cell.n <= 1000]
     peaks = [cell.peak() for cell in cells]  # first: a new process begins with the peak of the one that started it
@@ -337,8 +353,7 @@ def main() -> None:
     print(text)
     if not options.quick:
         REPORT.write_text(text, encoding="utf-8")
-        page = README.read_text(encoding="utf-8")
-        README.write_text(BLOCK.sub(lambda _: readme(found) + "\n", page), encoding="utf-8")
+        write_readme()
 
 
 if __name__ == "__main__":
