@@ -117,7 +117,7 @@ class StudentT:
         return Task(rows[:n], rows[n:], seed)
 
     def nll(self, rows: Array) -> float:
-        """Return the mean negative log-likelihood of rows under the law itself: no estimate is below it for long."""
+        """Return the mean negative log-likelihood of rows under the truth, which no estimate beats for long."""
         from scipy.stats import multivariate_t  # slow to import
 
         law = multivariate_t(shape=self.factor @ self.factor.T, df=self.freedom)  # type: ignore[arg-type]  # integers only

@@ -125,8 +125,8 @@ def _settings(settings: Sequence[Setting]) -> tuple[tuple[str, str], ...]:
         ),
         (
             "Mixtures",
-            "the law of figure 2; the second mixture has the weights and covariances of the first, its means went a "
-            f"share of the way to other random means ({moves}; 1 is independent means)",
+            "the distribution of figure 2; the second mixture has the weights and covariances of the first; its means "
+            f"went a share of the way to other random means ({moves}; 1 is independent means)",
         ),
         (
             "Sizes",
