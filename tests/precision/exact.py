@@ -21,7 +21,7 @@ Term = tuple[Any, int, Any]  # knot x, order m, coefficient c of the m-th repeat
 
 @dataclass(frozen=True)
 class Law:
-    """c times the convolution of N(0, variance), Laplace densities of the ``scales`` and the function of the ``terms``."""
+    """c times the convolution of N(0, variance), Laplace densities of the ``scales`` and the ``terms``."""
 
     terms: tuple[Term, ...] = ((0, 0, 1),)
     variance: Any = 0

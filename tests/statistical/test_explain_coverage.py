@@ -143,7 +143,7 @@ def test_the_standard_error_is_that_of_the_statistic(shift, least):
         found.append(effect.statistic)
         errors.append(effect.standard_error)
     ratio = np.mean(errors) / np.std(found)
-    assert least < ratio < 1.4  # at equal distributions it is about a fifth too large: its first term cannot be negative
+    assert least < ratio < 1.4  # at equal distributions a fifth too large: its first term cannot be negative
 
 
 @pytest.mark.parametrize("runs", RUNS)

@@ -93,8 +93,8 @@ class StudentT:
 
     Examples
     --------
-    >>> law = StudentT.random(2, 5.0, np.random.default_rng(0))
-    >>> law.sample(3, np.random.default_rng(1)).shape
+    >>> truth = StudentT.random(2, 5.0, np.random.default_rng(0))
+    >>> truth.sample(3, np.random.default_rng(1)).shape
     (3, 2)
     """
 

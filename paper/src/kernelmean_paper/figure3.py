@@ -111,7 +111,7 @@ def _estimator(method: str, rule: str) -> str | KernelMean:
 _WORDS = (
     "Under the null hypothesis every rejection is an error, so no estimator can outperform another there, as the paper "
     "says of its own: what counts is that the level is kept, and permutation tests keep it with every estimator whose "
-    "parameters are functions of the pooled sample or are found anew under every permutation.",
+    "parameters are functions of the pooled sample or are found again under every permutation.",
 )
 
 

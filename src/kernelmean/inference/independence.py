@@ -122,7 +122,7 @@ def hsic_test(
     >>> hsic_test(x, y, design=Design(groups=center), rng=0).pvalue > 0.05
     True
 
-    Four series of ten rows each, exchanged as wholes; and weights:
+    Four series of ten rows each, exchanged whole; and weights:
 
     >>> hsic_test(x, y, design=Design(clusters=center)).n_resamples + 1
     24

@@ -143,7 +143,7 @@ def dhsic_test(
     The p-value is exact: the rows of all variables but the first are permuted, independently of one another, and never
     the columns of a variable. Two variables have the V-statistic of :func:`kernelmean.hsic_test`. A constant variable
     has dHSIC 0 and p = 1. O(P k n²) time for P permutations of k variables, four times that with "adaptive"
-    (three variables of 200 rows take half a second, of 1000 rows 15 seconds), with the kernels evaluated anew in each
+    (three variables of 200 rows take half a second, of 1000 rows 15 seconds), with the kernels evaluated again in each
     permutation beyond 5000 rows; memory never O(n²) there. Pfister et al. (2018), definition 2.6 and section 3.2.2.
 
     Examples

@@ -135,7 +135,7 @@ def mmd_test(
     >>> result.scheme, result.n_resamples, round(result.pvalue * 35)
     ('exact', 34, 1)
 
-    Weights fitted to each sample, anew under every permutation:
+    Weights fitted to each sample, again under every permutation:
 
     >>> mmd_test(X, Y, estimator="f-kmse").n_resamples
     34

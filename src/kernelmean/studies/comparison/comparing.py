@@ -55,7 +55,7 @@ def compare(
         "auto" is "adaptive". "adaptive", "log-mean-exp", "aggregate": many kernels and one p-value. Of one kernel
         "kme", "mkme", "mmkme":
         whose noise it is smoothed with, none, one variance, or one per column, fitted to the pooled rows, so that it
-        does not depend on which row is in which table; "s-kmse", "f-kmse": weights of each table's own, found anew
+        does not depend on which row is in which table; "s-kmse", "f-kmse": weights of each table's own, found again
         under every permutation; "vpmkme": contraction and noise of the pooled rows. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own. Batch by batch the first two
@@ -108,7 +108,7 @@ def compare(
     cells are missing in both tables.
     A column that the screen drops has p = 1, never less than it would have had: the screen cannot make a false finding
     more likely, and Holm's method is over all columns, those dropped among them. Columns of which at most ten
-    permutations reach the observed statistic are tested anew with more of them, as :func:`kernelmean.dependence` does.
+    permutations reach the observed statistic are tested again with more of them, as :func:`kernelmean.dependence` does.
     Columns that are constant over both tables say nothing and are left out, which a note tells. All columns see the
     same permutations, and the order of the columns changes nothing.
     O(n² d) time; Gretton et al. (2012), and Xia et al. (2021), section "Two-sample test".
