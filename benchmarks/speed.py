@@ -90,7 +90,7 @@ class Cell:
 
     @property
     def has_default(self) -> bool:
-        """Whether the default is another test than that of one kernel."""
+        """Whether the default holds the rows in memory, as the test of one kernel does."""
         return self.n <= ADAPTIVE_LIMIT
 
     def scheme(self) -> str:
@@ -180,7 +180,7 @@ class Found:
     cell: Cell
     ours: Times
     default: Times | None
-    """None where there are so many rows that the default has one kernel."""
+    """None where there are so many rows that the default adds up features in bins, which benchmarks/scale.py times."""
     peers: dict[str, Times]
     peak: float
     scheme: str
@@ -188,7 +188,7 @@ class Found:
     def rows(self) -> list[list[str]]:
         """Return one row for every peer, or one against the clock."""
         cell = self.cell
-        default = "the same" if self.default is None else str(self.default)
+        default = "" if self.default is None else str(self.default)
         head = [cell.test, f"{cell.n:,}", str(cell.dim), str(self.ours), default]
         tail = [f"{self.peak:.2f}{'' if self.peak < 1 else ' ✗'}", self.scheme]
         if cell.seconds is not None:
@@ -253,26 +253,32 @@ HEADER = (
 def slower(found: list[Found]) -> str:
     """Return how many times as long the default took as the test of one kernel."""
     ratios = [each.default.cpu / each.ours.cpu for each in found if each.default is not None]
-    return f"The default took {min(ratios):.1f} to {max(ratios):.1f} times as long as one kernel (processor)."
+    return f"The default took {min(ratios):.1f} to {max(ratios):.1f} times as long as one kernel (processor time)."
+
+
+INTRODUCTION = f"""A line has n rows per sample, or n pairs of rows, in d columns of standard normal data. There are
+{RESAMPLES} permutations, on one thread.
+
+- *One kernel* is `estimator="kme"`, Gaussian with the median bandwidth. Ratios to peers are about it.
+- *Default* is the test without options, which combines about twenty kernels. Above {ADAPTIVE_LIMIT:,} rows it adds up
+  features in bins, and [](scale.md) has its times.
+- A *peer* is another library or program. *From 60* means that it was measured with one and with 60 permutations, and
+  continued in a straight line to {RESAMPLES}. dcor tests the distance covariance, with its own kernel. The NumPy loop
+  indexes the Gram matrix again for every permutation. MMDAgg is rebuilt from its paper (`benchmarks/rebuilt/`: twenty
+  kernels, 1000 and 500 copies) and compared with the default, which is adaptive too.
+- All times are medians of rounds in which kernelmean and the peers take turns: the wall clock, and in brackets the
+  processor time, which other programs on the machine disturb less.
+- *Peak* is the largest memory of a fresh process, including the interpreter and its libraries.
+- *p as dense* means that the p-value equals that from the dense Gram matrix."""
 
 
 def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
     lines = [
         "# Speed and memory of the tests",
         "",
-        "Written by `python benchmarks/speed.py --peer-python PATH`, PATH an interpreter with frouros and dcor.",
+        "Written by `python benchmarks/speed.py --peer-python PATH`; PATH is an interpreter with frouros and dcor.",
         "",
-        f"n rows per sample or pairs of rows, d columns, standard normal data, {RESAMPLES} permutations, one thread. "
-        '*One kernel* is `estimator="kme"`, Gaussian with the median bandwidth, and what ratios to peers are of; '
-        f"*default* is the adaptive test of about twenty kernels, up to {ADAPTIVE_LIMIT:,} rows. "
-        "Medians of rounds in which ours and the peers take turns: the wall "
-        "clock, in brackets the time of the processor, which other programs on the machine disturb less. "
-        "*from 60*: a peer measured with one and with 60 permutations, and continued in a straight line to "
-        f"{RESAMPLES}. dcor tests the distance covariance, a kernel of its own; the NumPy loop indexes the Gram matrix "
-        "anew for every permutation. MMDAgg is rebuilt from its paper (`benchmarks/rebuilt/`: twenty kernels, 1000 and "
-        "500 copies) and compared to the default, which is adaptive as it is. Peak memory: the largest resident set of "
-        "a fresh process, interpreter and libraries included. *p as dense*: the p-value equals that from the dense "
-        "Gram matrix.",
+        INTRODUCTION,
         "",
         slower(found),
         "",
