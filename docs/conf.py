@@ -24,7 +24,6 @@ extensions = [
     "gallery",
     "names",
     "navigation",
-    "reference",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates"]

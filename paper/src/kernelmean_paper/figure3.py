@@ -41,7 +41,7 @@ SHRUNK, OURS = ("S-KMSE", "F-KMSE"), "adaptive"
 POOLED = tuple(f"{method}, pooled" for method in SHRUNK)
 """The same with one λ, and one matrix of weights, from the pooled sample."""
 FITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"λ anew on both parts of every permutation": SHRUNK, "λ of the pooled sample": POOLED}
+    {"λ refitted on both parts of every permutation": SHRUNK, "λ of the pooled sample": POOLED}
 )
 """The two readings of the shrinkage estimators in a permutation test; the paper does not say which is meant."""
 METHODS = (*ESTIMATORS, *POOLED, OURS)
