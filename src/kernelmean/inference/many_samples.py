@@ -38,7 +38,7 @@ def k_sample_test(
 
     Parameters
     ----------
-    *samples : array of shape (n_g, d), data frame, path, or what else :func:`kernelmean.read` takes
+    *samples : array of shape (n_g, d), data frame, path, or anything else that :func:`kernelmean.read` takes
         Two or more samples of the same columns; sizes may differ. They are held in memory.
     kernel, estimator
         As in :func:`kernelmean.mmd_test`, "adaptive" by default, found from all rows together; the adaptive test has
@@ -108,7 +108,7 @@ def dhsic_test(
 
     Parameters
     ----------
-    *variables : array of shape (n, d_l), data frame, path, or what else :func:`kernelmean.read` takes
+    *variables : array of shape (n, d_l), data frame, path, or anything else that :func:`kernelmean.read` takes
         Two or more variables of any widths; row i of each is one observation. They are held in memory.
     kernel : Kernel, class or str, or a tuple with one per variable
         As in :func:`kernelmean.hsic_test`: rules look at the rows of their own variable.

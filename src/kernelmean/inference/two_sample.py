@@ -194,7 +194,7 @@ def paired_mmd_test(
 
     Parameters
     ----------
-    X, Y : array of shape (n, d), data frame, or what else :func:`mmd_test` takes
+    X, Y : array of shape (n, d), data frame, or anything else that :func:`mmd_test` takes
         Row i of X and row i of Y are one pair, such as one patient before and after.
     kernel, estimator
         As in :func:`kernelmean.mmd_test`; the estimator is adaptive, by default, "kme", "mkme", "mmkme", or a function.

@@ -31,7 +31,7 @@ class Document:
 def render(document: Document) -> str:
     """Return a document as one HTML file: no script, and nothing to be loaded.
 
-    Charts are drawn when matplotlib is there; otherwise their numbers stand in their places. The same document gives
+    Charts are drawn when matplotlib is there; otherwise you see their numbers instead. The same document gives
     the same text.
 
     Raises

@@ -1,4 +1,4 @@
-"""Rows from whatever holds them: batch by batch, and a reference of any length in bounded memory."""
+"""Rows from any source: batch by batch, and a reference of any length in bounded memory."""
 
 from __future__ import annotations
 

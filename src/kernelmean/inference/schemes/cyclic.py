@@ -118,7 +118,7 @@ class RotationTiling(Tiling):
 
     The total is the spectrum over the rotations (pairs, cosets, frequencies), what does not turn (pairs, cosets), and
     the row sums of all Gram matrices on the left and on the right, (count, n) each. Arrays of other libraries are added
-    up where they live.
+    up on their device.
     """
 
     problem: Problem

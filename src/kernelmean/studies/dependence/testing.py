@@ -54,7 +54,7 @@ def dependence(
 
     Parameters
     ----------
-    table : array of shape (n, d), data frame, path, or whatever else :func:`kernelmean.read` takes
+    table : array of shape (n, d), data frame, path, or anything else that :func:`kernelmean.read` takes
         Dask tables, Arrow readers, lists and iterators of batches among it. At least four rows. Numbers, truth values,
         categories, ordered categories and times may stand side by side: see :class:`kernelmean.TableEncoder` for the
         kernel of each. Rows that come only once and are many are put into a temporary file.
