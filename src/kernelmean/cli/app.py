@@ -72,8 +72,8 @@ def _loaded(entry: metadata.EntryPoint) -> Any:
         package = entry.dist.name if entry.dist else entry.module
         return _stub(
             entry.name,
-            f"Cannot be loaded; install {package} anew.",
-            f"{entry.name} cannot be loaded ({type(error).__name__}: {error}); install {package} anew",
+            f"Cannot be loaded; reinstall {package}.",
+            f"{entry.name} cannot be loaded ({type(error).__name__}: {error}); reinstall {package}",
         )
 
 

@@ -46,7 +46,7 @@ class Drift:
 def compare(
     tables: TwoTables, test: TwoSampleTest, table: MixedTable, long: LongTables, drift: Drift, report: DetailedOutput
 ) -> int:
-    """Test whether two tables come from the same distribution, and show which columns tell.
+    """Test whether two tables come from the same distribution, and show which columns differ.
 
     Long tables are read batch by batch, all rows of them (--stream). The exit code is 0; 2 for bad input; with
     --fail-on-drift 1 when the tables differ; 70 when kernelmean itself failed; 130 when a stream was stopped.

@@ -95,7 +95,7 @@ def is_refusal(error: Exception) -> bool:
     """Whether a package of commands raised an error by a statement of its own: what it says is meant for the user.
 
     An error out of a builtin operation or another library passed checks that should have stopped it before: it is one
-    of this package. So is one of linear algebra, whoever raised it.
+    of this package. So is one of linear algebra, wherever it was raised.
     """
     last = error.__traceback__
     while last is not None and last.tb_next is not None:

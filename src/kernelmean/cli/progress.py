@@ -81,4 +81,4 @@ def _going_on(label: str, checkpoint: str | None) -> str:
         return "; with --checkpoint FILE the same command goes on from there"
     if label == LABEL or os.path.exists(checkpoint):
         return f"; the same command goes on from {checkpoint}"
-    return ", before the first pass was complete; the same command begins anew"
+    return ", before the first pass was complete; the same command starts over"

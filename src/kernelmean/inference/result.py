@@ -181,10 +181,10 @@ class TestResult(Explained, Frozen, Result):
         return Grid(title, ("kernel", "weight", "p of its own, not adjusted"), rows)
 
     def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the page of the test: its numbers, how the p-value came about, the null distribution."""
+        """Return the page of the test: its numbers, how the p-value was computed, the null distribution."""
         del progress
         page = self.describe().document()
-        test = null_section(self, "the rows were permuted anew", self.describe().facts)
+        test = null_section(self, "the rows were permuted", self.describe().facts)
         others = [section for section in page.sections if section.title == "Notes"]
         pairs = [section for section in page.sections if section.title == "Pairs of samples"]
         return replace(page, sections=(*pairs, test, *others), made_by=made_by(self, None))
@@ -311,7 +311,7 @@ def _text(value: Any) -> str:
 
 
 def _kind(content: dict[str, Any]) -> EvidenceKind | None:
-    """Return the kind of difference; JSON from before results had one says nothing of it."""
+    """Return the kind of difference; JSON from before results had one says nothing about it."""
     found = content.get("kind")
     return None if found is None else EvidenceKind(str(found["name"]), dict(found["shares"]))
 

@@ -34,7 +34,7 @@ class Grid:
     """Columns from here on hold numbers."""
     noun: str = "row"
     beyond: str = ""
-    """What a row is, and what is to be said of rows that are left out: "which differ less"."""
+    """What a row is, and what to say about rows that are left out: "which differ less"."""
     strong: frozenset[tuple[int, int]] = frozenset()
     """Cells (row, column) that stand out."""
     mark: str = ""

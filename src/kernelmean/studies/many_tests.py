@@ -1,7 +1,7 @@
 """Many tests read together: a screen first, then permutations as Holm's method needs them, and how long that takes.
 
 Permutations grow: a test of which at most ten permutations, the observed one counted, reach the observed statistic is
-run again with fresh and more permutations, and the new p-value takes the place of the old one. That is exact: with
+run again with fresh and more permutations, and the new p-value replaces the old one. That is exact: with
 P₁ < P₂ < … permutations one run decides for every α, the first for α ≥ 10 / P₁, the second for α from 10 / P₂ up to
 that, and so on. The result is at most α only where the p-value of that run is, and each of these is valid alone.
 

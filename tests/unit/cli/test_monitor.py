@@ -114,7 +114,7 @@ def test_a_reference_of_the_same_size_is_another_one(folder: Path, capsys: pytes
         assert code == (0 if levels is wide else 2)
     assert err.count("\n") == 1
     assert "state.json: the checkpoint is of another reference, or of other settings" in err
-    assert "delete the file to begin anew, or name another one with --checkpoint" in err
+    assert "delete the file to start over, or name another one with --checkpoint" in err
 
 
 @pytest.mark.parametrize(("every", "names"), [("day", 6), ("week", 2), ("month", 2)])

@@ -149,8 +149,8 @@ def test_yesterdays_checkpoint_does_not_answer_for_todays_file(
     assert run(capsys, *command, *checkpoint) == (
         2,
         "",
-        f"kernelmean: sums.npz is not of this test: it belongs to other data than today.{ending}; delete it to begin "
-        "anew, or name another file with --checkpoint\n",
+        f"kernelmean: sums.npz is not of this test: it belongs to other data than today.{ending}; delete it to start "
+        "over, or name another file with --checkpoint\n",
     )
     today(0.5)
     assert run(capsys, *command, *checkpoint) == monday

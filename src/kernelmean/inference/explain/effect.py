@@ -227,7 +227,7 @@ def _relative(effect: Effect, drawn: Fluctuations, level: float, differ: bool) -
 
 
 def _alignment(effect: Effect, drawn: Fluctuations, level: float, differ: bool) -> Estimate:
-    """Return the alignment; nan, and between 0 and 1, where too few different rows tell of its scale."""
+    """Return the alignment; nan, and between 0 and 1, where too few different rows show its scale."""
     if effect.scale <= 0.0:
         return Estimate(np.nan, 0.0, 1.0)
     found = _relative(effect, drawn, level, differ)

@@ -44,33 +44,33 @@ def compare(
 
     Parameters
     ----------
-    A, B : arrays of shape (n, d) and (m, d), data frames, paths, or whatever else :func:`kernelmean.read` takes
-        Dask tables, Arrow readers, lists and iterators of batches among it. The same columns; those of B are matched by
-        name. Numbers, truth values, categories, ordered categories and times may stand side by side: see
-        :class:`kernelmean.TableEncoder` for the kernel of each. Rows that come only once and are many are put into a
-        temporary file.
+    A, B : arrays of shape (n, d) and (m, d), data frames, paths, or anything else that :func:`kernelmean.read` takes
+        That includes Dask tables, Arrow readers, lists and iterators of batches. Both tables have the same columns;
+        those of B are matched by name. They may hold numbers, truth values, categories, ordered categories and times;
+        see :class:`kernelmean.TableEncoder` for the kernel of each. If many rows come only once, they go to a temporary
+        file.
     names : (str, str), optional
-        What to call them; by default their paths, or "A" and "B" where they are in memory.
+        What to call them; by default their paths, or "A" and "B" if they are in memory.
     estimator : str
-        "auto" is "adaptive". "adaptive", "log-mean-exp", "aggregate": many kernels and one p-value. Of one kernel
-        "kme", "mkme", "mmkme":
-        whose noise it is smoothed with, none, one variance, or one per column, fitted to the pooled rows, so that it
-        does not depend on which row is in which table; "s-kmse", "f-kmse": weights of each table's own, found anew
-        under every permutation; "vpmkme": contraction and noise of the pooled rows. See :func:`kernelmean.mmd_test`.
+        "auto" is "adaptive". "adaptive", "log-mean-exp" and "aggregate" have many kernels and one p-value. The others
+        have one kernel. "kme", "mkme" and "mmkme" smooth it by noise: none, one variance, or one variance per column,
+        fitted to the pooled rows, so it does not depend on which row is in which table. "s-kmse" and "f-kmse" find
+        weights for each table, again under every permutation. "vpmkme" has the contraction and noise of the pooled
+        rows. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own. Batch by batch the first two
         are applied to the pilot, and the others need all rows in memory.
     n_resamples : int
-        Permutations of the joint test; columns use more where Holm's method needs them: all where there are at most 40,
-        of more those whose p-value comes out small.
+        The number of permutations of the joint test. Single columns use more if Holm's method needs them: all columns
+        if there are at most 40, otherwise those with a small p-value.
     rng : int or Generator
         The same seed gives the same numbers. With a checkpoint an integer is needed.
     screen : bool
-        Whether a fast look at every column alone decides which of more than 40 columns are worth the full test; the
-        others have p = 1. Batch by batch no column is left out.
+        Whether a fast screen decides which of more than 40 columns get the full test; the others have p = 1. Batch by
+        batch no column is left out.
     plan : Plan or DaskPlan, optional
-        Threads; they change nothing. With a :class:`kernelmean.DaskPlan` tables are dask tables or paths of Parquet
-        files and stay where they are; the p-values are those of one process with the same seed.
+        The number of threads, which changes no result. With a :class:`kernelmean.DaskPlan` tables are dask tables or
+        paths of Parquet files and stay where they are; the p-values are those of one process with the same seed.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all; once more, with how long it will take, when
         the columns need more than ten seconds. Batch by batch, when it raises, the checkpoint is saved before.
@@ -108,8 +108,8 @@ def compare(
     cells are missing in both tables.
     A column that the screen drops has p = 1, never less than it would have had: the screen cannot make a false finding
     more likely, and Holm's method is over all columns, those dropped among them. Columns of which at most ten
-    permutations reach the observed statistic are tested anew with more of them, as :func:`kernelmean.dependence` does.
-    Columns that are constant over both tables say nothing and are left out, which a note tells. All columns see the
+    permutations reach the observed statistic are tested again with more of them, as :func:`kernelmean.dependence` does.
+    Columns that are constant over both tables are left out, and a note says so. All columns see the
     same permutations, and the order of the columns changes nothing.
     O(n² d) time; Gretton et al. (2012), and Xia et al. (2021), section "Two-sample test".
 

@@ -1,4 +1,4 @@
-"""Do two tables of any length come from one distribution, and which columns tell? Constant memory."""
+"""Do two tables of any length come from one distribution, and which columns differ? Constant memory."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def dependence(
 
     Parameters
     ----------
-    table : array of shape (n, d), data frame, path, or whatever else :func:`kernelmean.read` takes
+    table : array of shape (n, d), data frame, path, or anything else that :func:`kernelmean.read` takes
         Dask tables, Arrow readers, lists and iterators of batches among it. At least four rows. Numbers, truth values,
         categories, ordered categories and times may stand side by side: see :class:`kernelmean.TableEncoder` for the
         kernel of each. Rows that come only once and are many are put into a temporary file.
@@ -97,7 +97,7 @@ def dependence(
     drops has p = 1, never less than it would have had: the screen cannot make a false finding more likely. To stay
     below 0.05 after Holm's method a p-value must be far smaller than a thousand permutations can show when there are
     more than 20 pairs. Then those pairs of which at most ten permutations, the observed one counted, reach the observed
-    statistic are tested again with 50 permutations for every pair, and the second p-value takes the place of the first.
+    statistic are tested again with 50 permutations for every pair, and the second p-value replaces the first.
     That is exact: with c = 10 / P, the result is at most α < c only where the second p-value is, and at most α ≥ c only
     where the first is. Where Holm's method needs more than twenty times the permutations of the first test, there is
     one with ten times as many in between. These tests rotate two halves of the rows from 200 rows on (scheme "torus").

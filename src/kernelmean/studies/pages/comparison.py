@@ -49,7 +49,7 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
         _columns(result),
         _shapes(result, evidence, labels),
         *_rows(result, evidence, labels),
-        null_section(result.test, "the rows were dealt anew to the two tables", said.facts),
+        null_section(result.test, "the rows were dealt at random to the two tables", said.facts),
         caveats(_caveats(result, evidence), said.notes),
     )
     return Document(
@@ -149,7 +149,7 @@ def _rows(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> It
         ("table", "row", "contribution", *evidence.columns),
         rows,
     )
-    yield Section("Which rows tell", (words,), tables=(table,))
+    yield Section("Which rows stand out", (words,), tables=(table,))
 
 
 def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:

@@ -35,8 +35,8 @@ def dependence_page(result: Dependence) -> Document:
     '1 of 3 pairs of columns depends on each other (adjusted p at most 0.05), most of all x0 and x2.'
     """
     said, test = result.describe(), result.test
-    anew = "rows of one group were paired anew with those of the other"
-    tested = () if test is None else (null_section(test, anew, said.facts),)
+    dealt = "rows of one group were paired at random with those of the other"
+    tested = () if test is None else (null_section(test, dealt, said.facts),)
     sections = (_map(result), *_shapes(result), _pairs(result), *tested)
     return Document(
         title=said.title,

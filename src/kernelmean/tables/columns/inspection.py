@@ -1,4 +1,4 @@
-"""Columns that are no measurements: what is kept of their cells on the way, and what is said of them."""
+"""Columns that are no measurements: what is kept of their cells on the way, and what is said about them."""
 
 from __future__ import annotations
 

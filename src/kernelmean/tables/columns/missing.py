@@ -1,4 +1,4 @@
-"""Cells that are missing: what is done with them, and what is told of them."""
+"""Cells that are missing: what is done with them, and what is said about them."""
 
 from __future__ import annotations
 
