@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..core.words import command_line
-from . import changes, compare, density, dependence, estimate, info, monitor
+from . import changes, compare, density, dependence, describe, estimate, info, monitor
 from .errors import PACKAGES, Stopped, guarded
 
 ENTRY_POINTS = "kernelmean.commands"
@@ -150,6 +150,7 @@ for _command in (
     compare.compare,
     changes.changes,
     dependence.dependence,
+    describe.describe,
     info.info,
     estimate.estimate,
     density.density,
