@@ -87,7 +87,7 @@ def described(table: OneTable, options: MixedTable, reading: ReadOptions, progre
         read = read_one(table.data, reading)
         found = describe_columns(read.frame, options.kinds(read.frame.names, scale=True))
         found = replace(found, notes=read.notes)
-    return replace(found, name=short(table.data))
+    return replace(found, name=short(found.name))
 
 
 def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:

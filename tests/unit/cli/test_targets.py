@@ -38,8 +38,8 @@ OPTIONS = {
     "dependence": ("html", "markdown", "csv", "json"),
     "describe": ("csv", "json"),
     "density": ("html", "markdown", "csv", "json", "save", "sample-to"),
-    "estimate": ("json", "save"),
-    "monitor": ("csv", "json", "checkpoint"),
+    "estimate": ("html", "markdown", "csv", "json", "save"),
+    "monitor": ("html", "markdown", "csv", "json", "checkpoint"),
 }
 PAIRS = [(name, one, other) for name, all_ in OPTIONS.items() for one in all_ for other in all_ if one < other]
 
