@@ -77,7 +77,8 @@ def explain(error: Exception) -> tuple[int, str]:
     if text is not None:
         return BAD_INPUT, text
     kind = type(error).__name__
-    return FAILURE, f"an error of kernelmean itself ({kind}: {error}); set {DEBUG}=1 to see where, and report it"
+    report = f"set {DEBUG}=1 to see where, and report it with what kernelmean --version --verbose prints"
+    return FAILURE, f"an error of kernelmean itself ({kind}: {error}); {report}"
 
 
 def _bad_input(error: Exception) -> str | None:

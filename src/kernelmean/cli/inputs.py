@@ -8,13 +8,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..core.array import Progress
 from ..core.table import Frame
 from ..core.words import count, refuse
 from ..inference.adaptive.many_kernels import NAMED
 from ..inference.wording import short
+from ..studies.columns import DescribedTable, describe_columns, describe_long
 from ..studies.comparison.comparing import are_read_in_batches
 from ..studies.dependence.rows import placed
 from ..tables import limits
+from ..tables.batchwise import is_long
 from ..tables.read import read
 from ..tables.readers import PLAIN, TextFormat
 from ..tables.readers.text_file import STANDARD_INPUT
@@ -73,6 +76,18 @@ def row_limit(estimator: str, others: str = "") -> tuple[int, str]:
 def read_one(source: str, reading: ReadOptions) -> Input:
     """Return one table."""
     return _limited(select_columns(read_frame(source, text=reading.text), reading), reading, stream=0)
+
+
+def described(table: OneTable, options: MixedTable, reading: ReadOptions, progress: Progress) -> DescribedTable:
+    """Return what the columns of a table are taken for, whatever its length."""
+    if reading.max_rows is None and is_long(table.data, reading.limit):
+        rows = long_table(table, reading)
+        found = describe_long(rows, options.kinds(rows.names, scale=True), reading.seed, progress)
+    else:
+        read = read_one(table.data, reading)
+        found = describe_columns(read.frame, options.kinds(read.frame.names, scale=True))
+        found = replace(found, notes=read.notes)
+    return replace(found, name=short(found.name))
 
 
 def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:

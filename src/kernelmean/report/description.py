@@ -39,6 +39,8 @@ class Grid:
     """Cells (row, column) that stand out."""
     mark: str = ""
     """What the rows with such a cell do: on a page a column says it in words."""
+    whole: bool = False
+    """Whether the terminal shows all rows, of which there is one for every column of a table, say."""
 
     def left_out(self, shown: int) -> str:
         """Return in words how many rows there are beside the first ``shown``, "" where there is none."""
@@ -168,7 +170,8 @@ def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
 
 def _grid(grid: Grid) -> Iterator[str]:
     """Yield the title, the first rows with numbers to the right, and how many more there are."""
-    shown = [tuple(map(printable, cells)) for cells in (grid.header, *grid.rows[:_ROWS])]
+    most = len(grid.rows) if grid.whole else _ROWS
+    shown = [tuple(map(printable, cells)) for cells in (grid.header, *grid.rows[:most])]
     widths = _fitted(zip(*shown, strict=True))
     yield from wrapped(grid.title)
     for row in shown:
@@ -178,7 +181,7 @@ def _grid(grid: Grid) -> Iterator[str]:
             beside = enumerate(zip(line, widths, strict=True))
             placed = (text.ljust(width) if k < grid.numbers else text.rjust(width) for k, (text, width) in beside)
             yield f"  {'  '.join(placed)}".rstrip()
-    if rest := grid.left_out(_ROWS):
+    if rest := grid.left_out(most):
         yield from wrapped(f"and {rest} ({written('to_frame()', '--json FILE')} has all)", "  ", "    ")
 
 

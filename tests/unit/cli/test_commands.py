@@ -5,10 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import platform
+import re
 import runpy
 import subprocess
 import sys
+import tomllib
 import warnings
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +21,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean import compare
-from kernelmean.cli import commands, main
+from kernelmean.cli import commands, main, versions
 from kernelmean.core import Notice
 from kernelmean.tables import read_frame, split_frame
 
@@ -288,6 +292,38 @@ def test_screens_that_have_no_greek_letters(tmp_path: Path) -> None:
 
 
 class TestHelp:
+    @pytest.mark.parametrize("words", [("--version", "--verbose"), ("--verbose", "--version")])
+    def test_version_for_a_report_of_a_fault(self, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+        out = run(capsys, *words)
+        said = " ".join(out.split())
+        assert out.startswith(f"kernelmean {km.__version__}\n")
+        assert max(map(len, out.splitlines())) <= 80
+        assert f"Python {platform.python_version()}" in said
+        for name in (*versions.NEEDED, "typer", "pyarrow"):
+            assert f"{name} {metadata.version(name)}" in said
+        assert "openblas" in said or "mkl" in said or "threads:" in said
+        for place in (sys.prefix, str(Path.home()), os.getcwd(), platform.node()):
+            assert len(place) < 3 or place not in out
+
+    def test_what_is_not_installed_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(versions, "OPTIONAL", ("no-such-package",))
+        assert ("optional", "no-such-package not installed") in versions.description().facts
+
+    def test_all_that_is_needed_and_optional_is_named(self) -> None:
+        project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+        extras = project["optional-dependencies"]
+        of = {
+            name: {re.split("[>=<[]", one)[0] for one in extras[name]}
+            for name in ("cli", "fast", "plot", "torch", "dask")
+        }
+        assert {re.split("[>=<[]", one)[0] for one in project["dependencies"]} == {*versions.NEEDED}
+        assert set().union(*of.values()) == {*versions.OPTIONAL}
+
+    def test_verbose_alone_is_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as exit_:
+            main(["--verbose", "info", "x.npz"])
+        assert (exit_.value.code, "belongs to --version" in capsys.readouterr().err) == (2, True)
+
     def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert run(capsys, "--version") == f"kernelmean {km.__version__}\n"
 

@@ -109,6 +109,10 @@ COMMANDS: dict[str, tuple[Run, Values]] = {
         command("dependence", "A.csv", "--resamples", "9", "--estimator", "kme", *JSON),
         values(f"{MIXED}\n{TESTED}\n--stream\n--estimator scose\n--resamples 19\n--x a,c\n--y d"),
     ),
+    "describe": (
+        command("describe", "A.csv", *JSON),
+        values(f"{MIXED}\n{TESTED}".replace("--no-scale\n", "")),
+    ),
     "estimate": (
         command("estimate", "A-numbers.csv", *JSON),
         values(f"{FITTED}\n--estimator kme\n--bandwidth 0.5"),
@@ -125,6 +129,7 @@ COMMANDS: dict[str, tuple[Run, Values]] = {
 
 IDLE = {
     ("dependence", "no-scale"): "pairs of columns alone have the same test in any units; it matters with --x and --y",
+    ("describe", "seed"): "nothing is drawn without --max-rows",
     ("estimate", "seed"): "nothing is drawn without --max-rows; the seed stands in the output",
 }
 """Options that change nothing alone, and why."""
@@ -144,13 +149,13 @@ def test_both_options_have_an_effect_or_the_pair_is_refused(name: str, half: int
     assert found == ([], []), "\n".join(["SILENT", *found[0], "IDLE", *found[1]])
 
 
-@pytest.mark.parametrize("command_", ["compare", "compare --stream", "dependence", "monitor"])
+@pytest.mark.parametrize("command_", ["compare", "compare --stream", "dependence", "describe", "monitor"])
 @pytest.mark.parametrize(
     "option", ["--keep", "--categorical", "--ordinal", "--units", "--missing", "--columns", "--drop"]
 )
 def test_an_unknown_column_is_refused(command_: str, option: str, place: Path) -> None:
     name, *more = command_.split()
-    tables = ["A.csv"] if name == "dependence" else ["A.csv", "B.csv"]
+    tables = ["A.csv"] if name in ("dependence", "describe") else ["A.csv", "B.csv"]
     value = {"--ordinal": "z=u,v", "--units": "z=kg", "--missing": "z=drop"}.get(option, "z")
     with pytest.raises(ValueError, match="'z'"):
         observed(name, *tables, *more, option, value)

@@ -179,7 +179,7 @@ def test_estimate(equal: bool, said: Said) -> None:
         return replace(result, estimators={**result.estimators, "s-kmse": result.estimators[result.best]})
 
     make, place = fit_all, "kernelmean.studies.estimate.fit_all"
-    told = said(place, make, change if equal else lambda result: result, "estimate", "b.csv", page=False)
+    told = said(place, make, change if equal else lambda result: result, "estimate", "b.csv")
     verdict = one_verdict(told)
     assert verdict.count("lowest leave-one-out score: ") == 1
     assert verdict.startswith("s-kmse and ") == equal
