@@ -18,7 +18,7 @@ from ..tables import limits
 from ..tables.read import read
 from ..tables.readers import PLAIN, TextFormat
 from ..tables.readers.text_file import STANDARD_INPUT
-from ..tables.reading import match_columns, read_frame, split_frame
+from ..tables.reading import match_columns, read_frame, split_groups
 from ..tables.source import Source
 from .named_tables import NamedTable
 from .options import AUTO, AllRows, LongTables, MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
@@ -87,17 +87,21 @@ def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:
     return Input(read.frame, read.name, (*whole.notes, left_out, *read.notes[len(whole.notes) :]))
 
 
-def read_pair(
+def read_tables(
     first: NamedTable, second: NamedTable | None, tables: TwoTables, reading: ReadOptions
-) -> tuple[Input, Input]:
-    """Return two tables with the same columns: of two sources, or of two groups of one."""
+) -> tuple[Input, ...]:
+    """Return tables with the same columns: two of two sources, or the groups of one, two or more."""
     if second is not None:
         check_once(*first.files, *second.files)
         one, two = (select_columns(_whole(named, reading), reading) for named in (first, second))
-    else:
-        whole = select_columns(_whole(first, reading), reading, also=tables.by)
-        by = str(tables.by)
-        one, two = split_frame(whole, by, None if tables.groups is None else option_words(tables.groups))
+        return _matched(one, two, reading)
+    whole = select_columns(_whole(first, reading), reading, also=tables.by)
+    groups = split_groups(whole, str(tables.by), None if tables.groups is None else option_words(tables.groups))
+    return tuple(_limited(group, reading, stream) for stream, group in enumerate(groups))
+
+
+def _matched(one: Frame, two: Frame, reading: ReadOptions) -> tuple[Input, Input]:
+    """Return two tables whose columns stand in one order."""
     two, moved = match_columns(one, two)
     inputs = (_limited(one, reading, stream=0), _limited(two, reading, stream=1))
     if not moved:
