@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ..core.words import listed
-from .options import AUTO, DetailedOutput, LongTables, MixedTable, TwoSampleTest, TwoTables, as_words
+from .options import AUTO, DetailedOutput, LongTables, MixedTable, RowsOfTwo, TwoSampleTest, TwoTables, as_words
 from .parameters import command, running_option
 
 if TYPE_CHECKING:
     from ..core.array import Progress
     from ..core.table import Frame
     from ..studies.comparison import Comparison
+    from ..studies.designs import RowDesign
     from ..studies.groups import GroupComparison
     from .inputs import ReadOptions
 
@@ -39,12 +40,20 @@ class Drift:
     "kernelmean compare trial.parquet --by arm --groups placebo,drug --drop id",
     "kernelmean compare before.csv after.csv --html report.html",
     "kernelmean compare wine --by target --groups 0,1 --json result.json",
+    "kernelmean compare trial.parquet --by arm --strata center",
+    "kernelmean compare before.csv after.csv --paired --drop id",
     "kernelmean compare last-week.parquet today.parquet --fail-on-drift 0.01 --quiet",
     "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme --checkpoint sums.npz",
     "kernelmean compare big/*.parquet other/*.parquet --scheduler tcp://10.0.0.1:8786",
 )
 def compare(
-    tables: TwoTables, test: TwoSampleTest, table: MixedTable, long: LongTables, drift: Drift, report: DetailedOutput
+    tables: TwoTables,
+    design: RowsOfTwo,
+    test: TwoSampleTest,
+    table: MixedTable,
+    long: LongTables,
+    drift: Drift,
+    report: DetailedOutput,
 ) -> int:
     """Test whether two tables come from the same distribution, and show which columns tell.
 
@@ -67,8 +76,8 @@ def compare(
     figures = dict.fromkeys([*Comparison.figures, *GroupComparison.figures])
     output.check(*read, figures=[*figures], plot=report.plot_path, checkpoint=long.checkpoint)
     check_picture(report.plot_path)
-    rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"))
-    asked = _Asked(test, table)
+    rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"), design.of_rows)
+    asked = _Asked(test, table, design.of_rows)
     result: Comparison | GroupComparison
     with progress(report.quiet) as step:
         if long.scheduler is not None:
@@ -146,6 +155,7 @@ class _Asked:
 
     test: TwoSampleTest
     table: MixedTable
+    design: RowDesign
 
     def compared(self, first: Any, second: Any, **how: Any) -> Comparison:
         """Compare two tables."""
@@ -162,6 +172,10 @@ class _Asked:
             n_resamples=test.resamples,
             rng=test.seed,
             screen=test.screen,
+            strata=self.design.strata,
+            clusters=self.design.clusters,
+            weights=self.design.weights,
+            paired=self.design.paired,
             **({"plan": Plan()} | how),
         )
 
@@ -172,6 +186,11 @@ class _Asked:
         from ..studies.groups.comparing import compare_frames
 
         test = self.test
+        if self.design:
+            raise ValueError(
+                f"{self.design.options()} is for two tables, and {by!r} has {len(groups)} groups; name two with "
+                "--groups a,b"
+            )
         how = Testing(
             estimator="adaptive" if test.estimator == AUTO else test.estimator,
             bandwidth=test.theta,

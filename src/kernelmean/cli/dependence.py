@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .complete import columns as columns_of
-from .options import AllRows, DetailedOutput, MixedTable, OneTable, PairTest, split_names
+from .options import AllRows, DetailedOutput, MixedTable, OneTable, PairTest, RowsOfOne, split_names
 from .parameters import command
 
 if TYPE_CHECKING:
@@ -35,9 +35,12 @@ class TwoGroups(OneTable):
 @command(
     "kernelmean dependence wine --drop target --plot map.png",
     "kernelmean dependence data.csv --x dose,age --y response",
+    "kernelmean dependence data.csv --drop id --clusters patient",
     "kernelmean dependence huge.parquet --html report.html",
 )
-def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, rows: AllRows, report: DetailedOutput) -> None:
+def dependence(
+    groups: TwoGroups, design: RowsOfOne, test: PairTest, table: MixedTable, rows: AllRows, report: DetailedOutput
+) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs.
 
     A long table is read batch by batch, all rows of it (--stream).
@@ -51,14 +54,14 @@ def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, rows: AllRo
     output = report.output
     output.check(groups.data, figures=Dependence.figures, plot=report.plot_path)
     check_picture(report.plot_path)
-    wanted = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of a file"))
+    wanted = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of a file"), design.of_rows)
     with progress(report.quiet) as told:
         if is_one_streamed(groups, rows, test.estimator, wanted):
-            found = _tested(groups, test, table, long_table(groups, wanted), told)
+            found = _tested(groups, design, test, table, long_table(groups, wanted), told)
             result = replace(found, name=short(groups.data), seed=test.seed)
         else:
             source = read_one(groups.data, wanted)
-            result = source.told(_tested(groups, test, table, source.frame, told), test.seed)
+            result = source.told(_tested(groups, design, test, table, source.frame, told), test.seed)
     drawn = []
     if report.plot_path is not None:
         write_picture(result.plot(), report.plot_path)
@@ -66,7 +69,9 @@ def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, rows: AllRo
     output.put(result, result.document() if output.page else None, drawn)
 
 
-def _tested(groups: TwoGroups, test: PairTest, table: MixedTable, rows: Frame | Source, told: Progress) -> Dependence:
+def _tested(
+    groups: TwoGroups, design: RowsOfOne, test: PairTest, table: MixedTable, rows: Frame | Source, told: Progress
+) -> Dependence:
     """Test the columns of a table as the options say."""
     from ..plan.plan import Plan  # slow to import
     from ..studies.dependence import dependence as test_dependence
@@ -79,6 +84,9 @@ def _tested(groups: TwoGroups, test: PairTest, table: MixedTable, rows: Frame | 
         n_resamples=test.resamples,
         rng=test.seed,
         screen=test.screen,
+        strata=design.strata,
+        clusters=design.clusters,
+        weights=design.weights,
         plan=Plan(),
         progress=told,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from ..inference.adaptive.many_kernels import NAMED
 from ..inference.wording import short
 from ..studies.comparison.comparing import are_read_in_batches
 from ..studies.dependence.rows import placed
+from ..studies.designs import NO_DESIGN, RowDesign
 from ..tables import limits
 from ..tables.read import read
 from ..tables.readers import PLAIN, TextFormat
@@ -40,13 +42,18 @@ class ReadOptions:
     limit: int = limits.TEST_LIMIT
     otherwise: str = ""
     text: TextFormat = PLAIN
+    design: RowDesign = NO_DESIGN
+    """Its columns are read beside those that are asked for, and all rows are held in memory."""
 
 
-def reading(table: MixedTable | NumberTable, seed: int, limit: int, otherwise: str = "") -> ReadOptions:
+def reading(
+    table: MixedTable | NumberTable, seed: int, limit: int, otherwise: str = "", design: RowDesign = NO_DESIGN
+) -> ReadOptions:
     """Return how options of a command say that tables are read."""
-    return ReadOptions(
-        tuple(table.columns or ()), tuple(table.drop or ()), table.max_rows, seed, limit, otherwise, table.text
-    )
+    if design.paired and table.max_rows is not None:
+        raise ValueError("--max-rows draws rows of each table, and --paired needs both rows of a pair; leave one out")
+    columns, drop = tuple(table.columns or ()), tuple(table.drop or ())
+    return ReadOptions(columns, drop, table.max_rows, seed, limit, otherwise, table.text, design)
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ def read_tables(
         check_once(*first.files, *second.files)
         one, two = (select_columns(_whole(named, reading), reading) for named in (first, second))
         return _matched(one, two, reading)
-    whole = select_columns(_whole(first, reading), reading, also=tables.by)
+    whole = select_columns(_whole(first, reading), reading, also=(str(tables.by),))
     groups = split_groups(whole, str(tables.by), None if tables.groups is None else option_words(tables.groups))
     return tuple(_limited(group, reading, stream) for stream, group in enumerate(groups))
 
@@ -121,7 +128,7 @@ def is_streamed(
     first: NamedTable, second: NamedTable | None, long: LongTables, estimator: str, reading: ReadOptions
 ) -> bool:
     """Whether tables are read batch by batch: where it is asked for, or where they are long and nothing forbids it."""
-    streams = long.stream
+    streams = _asked_to_stream(long.stream, reading)
     if streams and second is None:
         raise ValueError("--stream reads two tables; write: compare A B --stream")
     if streams and reading.max_rows is not None:
@@ -137,12 +144,20 @@ def is_streamed(
     return streams
 
 
+def _asked_to_stream(asked: bool | None, reading: ReadOptions) -> bool | None:
+    """Return whether rows are to be read batch by batch, or nobody said; with a design they are not."""
+    if asked:
+        reading.design.refuse_batches("leave --stream out")
+    return False if reading.design else asked
+
+
 def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: ReadOptions) -> bool:
     """Whether one table is read batch by batch: where it is asked for, or where it is long and nothing forbids it."""
     if rows.stream and reading.max_rows is not None:
         raise ValueError("--stream takes all rows; leave --max-rows out")
-    if rows.stream is not None:
-        return rows.stream
+    streams = _asked_to_stream(rows.stream, reading)
+    if streams is not None:
+        return streams
     return reading.max_rows is None and placed(table.data, estimator)[1]
 
 
@@ -175,6 +190,7 @@ def check_for_cluster(second: NamedTable | None, long: LongTables, reading: Read
     """Raise for options that do not go with tables on a cluster."""
     if second is None:
         raise ValueError("--scheduler compares two tables of Parquet files; leave --by out, write: compare A B")
+    reading.design.refuse_batches("leave --scheduler out")
     refuse(
         "with --scheduler workers read all rows, and lost tasks are done again",
         checkpoint=(long.checkpoint, None),
@@ -200,11 +216,11 @@ def check_once(*sources: str) -> None:
         raise ValueError("two tables are to come from standard input (-), which holds one; write the other to a file")
 
 
-def select_columns(frame: Frame, reading: ReadOptions, also: str | None = None) -> Frame:
-    """Return the columns that were asked for, and one more."""
+def select_columns(frame: Frame, reading: ReadOptions, also: Sequence[str] = ()) -> Frame:
+    """Return the columns that were asked for, and some more: those of a design, or that groups are split by."""
     columns = split_names(reading.columns, frame.names)
-    if also is not None and columns:
-        columns = [*(name for name in columns if name != also), also]
+    if columns:
+        columns = list(dict.fromkeys([*columns, *reading.design.columns, *also]))
     return frame.select(columns or None, split_names(reading.drop, frame.names))
 
 

@@ -8,21 +8,29 @@ import numpy as np
 
 from ...core.array import as_rng
 from ...core.words import count
+from ...inference.adaptive.many_kernels import NAMED
+from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
-from ...tables.columns import Encoded, encode, summarize
+from ...tables.columns import Encoded, as_frames, encode, summarize
 from ...tables.columns.missing import noise_needs_kme
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
-from .table_test import TableTest
+from .table_test import TableTest, check_estimator, form_of
 
 
 def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     """Compare two tables in memory, as :func:`kernelmean.compare` says."""
     names, progress = asked.names, asked.progress
-    test = TableTest(asked)
-    encoded = encode((A, B), names, asked.encoding)
-    _check(encoded, names, test)
+    check_estimator(asked)
+    asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
+    frames, taken = asked.design.split(as_frames((A, B), names))
+    frames, paired = asked.design.complete_pairs(frames, asked.encoding.missing)
+    encoded = encode(frames, names, asked.encoding)
+    _check(encoded, names, asked)
+    design = taken.of(encoded.frames)
+    form, told = form_of(encoded, design)
+    test = TableTest(asked, design=design, form=form)
     stream, stream_alone = as_rng(asked.rng).spawn(2)
     order = encoded.in_table_order()
     progress("all columns together", 0, 1 + len(order))
@@ -37,13 +45,14 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         bandwidth=_in_table_order(theta, encoded),
         scaled=asked.encoding.scale,
         columns=ranked(encoded.codings, summaries, joint.noise, alone),
-        notes=(*asked.notes, *_notes(encoded, theta), *screened, *joint.notes),
+        notes=(*asked.notes, *paired, *asked.design.notes(), *_notes(encoded, theta), *told, *screened, *joint.notes),
         missing=encoded.missing,
         encoded=encoded,
+        design=asked.design,
     )
 
 
-def _check(encoded: Encoded, names: tuple[str, str], test: TableTest) -> None:
+def _check(encoded: Encoded, names: tuple[str, str], asked: Asked) -> None:
     """Raise when there is nothing to compare, or no exact way to do it."""
     for frame, name in zip(encoded.frames, names, strict=True):
         if len(frame) < 2:
@@ -52,8 +61,8 @@ def _check(encoded: Encoded, names: tuple[str, str], test: TableTest) -> None:
         raise ValueError(
             f"every column of {names[0]} and {names[1]} is constant and the same in both; there is nothing to compare"
         )
-    if encoded.variances is not None and test.asked.estimator != "kme":
-        raise noise_needs_kme(test.asked.estimator)
+    if encoded.variances is not None and asked.estimator != "kme":
+        raise noise_needs_kme(asked.estimator)
 
 
 def _in_table_order(theta: Any, encoded: Encoded) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from ...core.array import Progress, RngLike
 from ...plan.plan import Plan, RemotePlan
 from ...tables.columns import Encoding
+from ..designs import NO_DESIGN, RowDesign
 
 
 @dataclass(frozen=True)
@@ -32,3 +33,4 @@ class Asked(Testing):
 
     names: tuple[str, str]
     notes: tuple[str, ...] = ()
+    design: RowDesign = NO_DESIGN

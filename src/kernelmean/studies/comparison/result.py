@@ -19,6 +19,7 @@ from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
+from ..designs import NO_DESIGN, RowDesign
 from ..many_tests import SCREENED
 
 if TYPE_CHECKING:
@@ -132,9 +133,11 @@ class Comparison(JointTest, Result):
         p-values at most this count as a difference wherever the result is shown.
     seed : int or None
         Of the run, where it is to be named.
+    design : RowDesign
+        Which columns hold strata, clusters and weights, or that rows are pairs.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (ColumnDifference, CategoryShares, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (ColumnDifference, CategoryShares, RowDesign, *ENCODED)
     figures: ClassVar[tuple[str, ...]] = ("columns", "witnesses", "null-distribution")
 
     names: tuple[str, str]
@@ -149,6 +152,7 @@ class Comparison(JointTest, Result):
     encoded: Encoded = field(repr=False)
     level: float = 0.05
     seed: int | None = None
+    design: RowDesign = field(default=NO_DESIGN, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:
@@ -227,6 +231,7 @@ class Comparison(JointTest, Result):
         bandwidth = [] if self.bandwidth is None else [("bandwidth", f"{number_range(self.bandwidth)}, in {unit}")]
         return [
             ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
+            *([("design", self.design.assumed())] if self.design else []),
             *self.test.facts(of, self.level),
             *bandwidth,
             ("scale", scale if self.scaled else "columns as they are, so those with large numbers weigh most"),
@@ -298,6 +303,7 @@ class Comparison(JointTest, Result):
             "scaled": self.scaled,
             "columns": [column.content() for column in self.columns],
             "missing": self.missing.as_dict(),
+            "design": self.design.as_dict(),
             "notes": list(self.notes),
             "level": self.level,
             "seed": self.seed,

@@ -12,10 +12,12 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.words import listed, written
-from ...inference import Resampling, TestResult, TwoSamples, k_sample_test, mmd_test
+from ...inference import Design, Resampling, TestResult, TwoSamples, k_sample_test, mmd_test
 from ...inference.adaptive.many_kernels import NAMED, check_renamed
+from ...inference.designs.two_sample import TwoSampleDesign
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
+from ...inference.statistics import StatisticForm
 from ...kernels import Gaussian
 from ...kernels.bandwidth import bandwidth_from
 from ...tables import limits
@@ -24,28 +26,27 @@ from ...tables.read import read
 from ..many_tests import UNSCREENED, Contrasts, ManyTests, OneTest, Run, runs
 from .request import Testing
 
+_ALL_ROWS = Design()
+
 
 @dataclass(frozen=True)
 class TableTest:
     """The test that tables are put to: all columns together, every column alone, and pairs of tables of several."""
 
     asked: Testing
-    tables: int = 2
-    """How many there are."""
-
-    def __post_init__(self) -> None:
-        several = self.tables > 2
-        known = PLAIN if several else ESTIMATORS
-        if self.asked.estimator not in known and not self.adaptive:
-            check_renamed(self.asked.estimator)
-            of = f" for {self.tables} groups" if several else ""
-            raise ValueError(f"estimator is {self.asked.estimator!r}; write one of {listed([*known, *NAMED])}{of}")
-        check_own_bandwidth(self.asked)
+    design: Design = _ALL_ROWS
+    """Of the rows of two tables."""
+    form: StatisticForm = "u"
 
     @property
     def adaptive(self) -> bool:
         """Whether the test brings its own kernels."""
         return self.asked.estimator in NAMED
+
+    @property
+    def designed(self) -> bool:
+        """Whether a design says which rows may change places, of which a screen knows nothing."""
+        return self.design.says_more or self.design.paired
 
     def run(
         self,
@@ -69,8 +70,9 @@ class TableTest:
         samples: Sequence[Any] = [every[k] for k in chosen]
         if self.adaptive and max(map(len, samples)) > limits.ADAPTIVE_LIMIT:  # which would be added up in bins
             samples = [read(own, in_memory=True) for own in samples]
-        test: Any = mmd_test if len(samples) == 2 else k_sample_test
-        return test(*samples, estimator=estimator, **options), theta
+        if len(samples) > 2:
+            return k_sample_test(*samples, estimator=estimator, **options), theta
+        return mmd_test(*samples, estimator=estimator, design=self.design, statistic=self.form, **options), theta
 
     def columns(
         self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator
@@ -83,7 +85,7 @@ class TableTest:
             return self.of_column(encoded, name, copy.deepcopy(streams[run.number]), run.n_resamples)
 
         many = ManyTests(order, str, "column", test, self.asked.progress, 1 + len(order))
-        kept = many.kept(partial(_evidence, encoded) if self.asked.screen else None)
+        kept = many.kept(partial(_evidence, encoded) if self.asked.screen and not self.designed else None)
         found = many.tested(kept, planned)
         dropped = {name: OneTest(self._statistic(encoded, name), 1.0, 0) for name in order if name not in found}
         return {name: found.get(name) or dropped[name] for name in order}, many.note(len(kept))
@@ -100,7 +102,8 @@ class TableTest:
             return self.run(encoded, (name,), np.random.default_rng(0), 1)[0].statistic
         kernel = Gaussian(self._theta(encoded, (name,), (0, 1)))
         first, second = encoded.points((name,))
-        null = TwoSamples(first, second).null([kernel], "u", Resampling.of(n_resamples=1, rng=0))
+        question = TwoSamples.of((first, second), self.design)
+        null = question.null([kernel], self.form, Resampling.of(n_resamples=1, rng=0))
         return float(null.values[0, 0])
 
     def _theta(self, encoded: Encoded, columns: Iterable[str], tables: Iterable[int]) -> Any:
@@ -115,6 +118,28 @@ class TableTest:
                     f"coordinates; write {median} or a number"
                 )
         return _bandwidth(pooled, rule)
+
+
+def check_estimator(asked: Testing, tables: int = 2) -> None:
+    """Raise when an estimator is unknown, or not for so many tables, or a bandwidth is not for it."""
+    known = PLAIN if tables > 2 else ESTIMATORS
+    if asked.estimator not in (*known, *NAMED):
+        check_renamed(asked.estimator)
+        of = f" for {tables} groups" if tables > 2 else ""
+        raise ValueError(f"estimator is {asked.estimator!r}; write one of {listed([*known, *NAMED])}{of}")
+    check_own_bandwidth(asked)
+
+
+def form_of(encoded: Encoded, design: Design) -> tuple[StatisticForm, tuple[str, ...]]:
+    """Return the form of the statistic, unbiased where every stratum has rows enough, and what to note."""
+    if not design.says_more:
+        return "u", ()
+    first, second = encoded.points()
+    rows = TwoSamples.of((first, second), design).design
+    if not isinstance(rows, TwoSampleDesign) or rows.alone is None:
+        return "u", ()
+    few = "a table has one row or cluster only" + (f" in stratum {rows.alone}" if rows.alone else "")
+    return "v", (f"{few}, so the statistic is the V-statistic, which is never negative",)
 
 
 def check_own_bandwidth(asked: Testing) -> None:

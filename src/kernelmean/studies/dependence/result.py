@@ -16,6 +16,7 @@ from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
+from ..designs import NO_DESIGN, RowDesign
 from ..many_tests import SCREENED
 
 if TYPE_CHECKING:
@@ -85,9 +86,11 @@ class Dependence(JointTest, Result):
         p-values at most this count as a dependence wherever the result is shown.
     seed : int or None
         Of the run, where it is to be named.
+    design : RowDesign
+        Which columns hold strata, clusters and weights.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, RowDesign, *ENCODED)
     figures: ClassVar[tuple[str, ...]] = ("map", "pairs", "pair-1", "pair-2", "pair-3", "pair-4", "null-distribution")
 
     x: tuple[str, ...]
@@ -102,6 +105,7 @@ class Dependence(JointTest, Result):
     name: str = "the table"
     level: float = 0.05
     seed: int | None = None
+    design: RowDesign = field(default=NO_DESIGN, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:
@@ -192,6 +196,7 @@ class Dependence(JointTest, Result):
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, the estimator, and the joint test, where there is one."""
         facts = [("rows", f"{self.n_rows:,}"), ("test", f"HSIC, estimator {self.estimator}")]
+        facts += [("design", self.design.assumed())] if self.design else []
         return facts if self.test is None else [*facts, *self.test.facts(level=self.level)]
 
     def grid(self) -> Grid:
@@ -247,6 +252,7 @@ class Dependence(JointTest, Result):
             "pairs": [asdict(pair) for pair in self.pairs],
             "kinds": {coding.name: coding.type.kind for coding in self.encoded.codings},
             "missing": self.missing.as_dict(),
+            "design": self.design.as_dict(),
             "notes": list(self.notes),
             "seed": self.seed,
         }

@@ -25,7 +25,7 @@ from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold
 from ...tables.reading import split_groups
 from ..comparison.request import Testing
-from ..comparison.table_test import TableTest, planned_runs
+from ..comparison.table_test import TableTest, check_estimator, planned_runs
 from ..many_tests import ManyTests, OneTest, Run
 from ..pages.evidence import MOST_ROWS
 from ..pages.parts import drawn
@@ -114,9 +114,10 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupCompa
     """Compare groups that are tables of their own, as :func:`split_groups` returns them."""
     sources = [frame.source for frame in frames]
     names = tuple(source.removeprefix(f"{by}=") for source in sources)
-    test = TableTest(how, len(frames))
+    check_estimator(how, len(frames))
     encoded = encode(frames, sources, how.encoding)
     _check(encoded, by, how)
+    test = TableTest(how)
     study = _Study(encoded, names, test)
     streams = as_rng(how.rng).spawn(3)
     how.progress("all groups together", 0, 1 + len(study.pairs))

@@ -131,11 +131,20 @@ def _pairs(result: Dependence) -> Section:
     return Section("Pairs in numbers", (words, *grid.words_on_rest()), tables=(grid.table(caption),))
 
 
+def _assumption(result: Dependence) -> str:
+    """Return in words what the p-values need."""
+    if result.design:
+        return f"That needs the design: {result.design.assumed()}."
+    return (
+        "That needs independent rows: time series and repeated measurements of the same subjects need a test of their "
+        "own."
+    )
+
+
 def _caveats(result: Dependence) -> Iterator[str]:
     yield (
         f"The p-values are exact: for independent columns one of at most {result.level:g} would come up with "
-        f"probability at most {result.level:g}, at any size. That needs independent rows: time series and repeated "
-        "measurements of the same subjects need a test of their own."
+        f"probability at most {result.level:g}, at any size. {_assumption(result)}"
     )
     yield "Dependence is no cause: a third column may move both."
     if result.dependent():
