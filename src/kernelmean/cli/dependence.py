@@ -9,13 +9,17 @@ import typer
 
 from .complete import columns as columns_of
 from .options import AllRows, DetailedOutput, MixedTable, OneTable, PairTest, RowsOfOne, split_names
-from .parameters import command
+from .parameters import command, test_option
 
 if TYPE_CHECKING:
     from ..core.array import Progress
     from ..core.table import Frame
     from ..studies.dependence import Dependence
     from ..tables.source import Source
+
+
+_QUICK = 500
+"""Rows up to which intervals take a moment only."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +36,40 @@ class TwoGroups(OneTable):
     ] = None
 
 
+@dataclass(frozen=True)
+class Shown:
+    """Which pairs are listed, and how."""
+
+    at_least: Annotated[
+        float,
+        test_option(metavar="STRENGTH", min=0.0, max=1.0, help="List and count pairs of at least this strength only."),
+    ] = 0.0
+    intervals: Annotated[
+        bool | None,
+        test_option(
+            "--intervals/--no-intervals",
+            help="Print approximate 95 % intervals for the strength of the first ten pairs; by default up to "
+            f"{_QUICK} rows.",
+            show_default=False,
+        ),
+    ] = None
+
+
 @command(
     "kernelmean dependence wine --drop target --plot map.png",
     "kernelmean dependence data.csv --x dose,age --y response",
+    "kernelmean dependence data.csv --at-least 0.2",
     "kernelmean dependence data.csv --drop id --clusters patient",
     "kernelmean dependence huge.parquet --html report.html",
 )
 def dependence(
-    groups: TwoGroups, design: RowsOfOne, test: PairTest, table: MixedTable, rows: AllRows, report: DetailedOutput
+    groups: TwoGroups,
+    design: RowsOfOne,
+    shown: Shown,
+    test: PairTest,
+    table: MixedTable,
+    rows: AllRows,
+    report: DetailedOutput,
 ) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs.
 
@@ -62,11 +92,20 @@ def dependence(
         else:
             source = read_one(groups.data, wanted)
             result = source.told(_tested(groups, design, test, table, source.frame, told), test.seed)
+        result = _as_shown(result, shown, test.seed, told)
     drawn = []
     if report.plot_path is not None:
         write_picture(result.plot(), report.plot_path)
         drawn.append(f"map of all pairs drawn in {report.plot_path}")
     output.put(result, result.document() if output.page else None, drawn)
+
+
+def _as_shown(result: Dependence, shown: Shown, seed: int, told: Progress) -> Dependence:
+    """Return the result with the pairs that are wanted, with intervals where they are asked for or take a moment."""
+    result = replace(result, at_least=shown.at_least)
+    quick = not result.design and result.n_rows == len(result.encoded.frames[0]) <= _QUICK
+    wanted = quick if shown.intervals is None else shown.intervals
+    return result.with_intervals(rng=seed, progress=told) if wanted else result
 
 
 def _tested(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PANELS, _LONGEST_CELL = 6, 24
+UNSCALED = "columns as they are, so those with large numbers weigh most"
 
 
 @final
@@ -219,23 +220,26 @@ class Comparison(JointTest, Result):
     def describe(self) -> Description:
         """Return the verdict, the test, and the columns, those that differ most first."""
         title = f"{' and '.join(titles(self.names))} compared"
-        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.test.details())
+        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.details())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the rows, the statistic, its p-value, the kernels and the scale."""
+        """Return the rows, what is assumed of them, the p-value, and what kind of difference there is."""
         n, m = self.sizes
+        return [
+            ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
+            *([("design", self.design.assumed())] if self.design else []),
+            *self.test.in_short(self.level),
+            *([] if self.scaled else [("scale", UNSCALED)]),
+        ]
+
+    def details(self) -> list[tuple[str, str]]:
+        """Return what only some readers ask for: the statistic, the permutations, the kernels and the scale."""
         unit = "standard deviations" if self.scaled else "the units of the data"
         unscaled = written("scale=False", "--no-scale")
         scale = f"every column divided by its standard deviation over both tables ({unscaled} leaves them as they are)"
         of = f" of the {self.estimator} estimates" if self.estimator in ESTIMATORS else ""
         bandwidth = [] if self.bandwidth is None else [("bandwidth", f"{number_range(self.bandwidth)}, in {unit}")]
-        return [
-            ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
-            *([("design", self.design.assumed())] if self.design else []),
-            *self.test.facts(of, self.level),
-            *bandwidth,
-            ("scale", scale if self.scaled else "columns as they are, so those with large numbers weigh most"),
-        ]
+        return [*self.test.details(of), *bandwidth, *([("scale", scale)] if self.scaled else [])]
 
     def grid(self) -> Grid:
         """Return the columns as texts, those that differ most first."""

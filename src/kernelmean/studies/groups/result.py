@@ -15,6 +15,7 @@ from ...report.document import HeatMap
 from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
+from ..comparison.result import UNSCALED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,19 +135,23 @@ class GroupComparison(JointTest, Result):
     def describe(self) -> Description:
         """Return the verdict, the test of all groups, and the pairs, those that differ most first."""
         title = f"Groups of {brief(self.by)} in {self.name} compared"
-        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.test.details())
+        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.details())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the rows, the test of all groups, and how many pairs differ."""
+        """Return the rows, the p-value, what kind of difference there is, and how many pairs differ."""
         sizes = [f"{size:,} of {brief(name)}" for name, size in zip(self.groups, self.sizes, strict=True)]
-        unscaled = written("scale=False", "--no-scale")
-        scale = f"every column divided by its standard deviation over all groups ({unscaled} leaves them as they are)"
         return [
             ("rows", f"{', '.join(sizes)}; {count(len(self.encoded.names), 'column')}"),
-            *self.test.facts(level=self.level),
+            *self.test.in_short(self.level),
             ("pairs", self.on_pairs()),
-            ("scale", scale if self.scaled else "columns as they are, so those with large numbers weigh most"),
+            *([] if self.scaled else [("scale", UNSCALED)]),
         ]
+
+    def details(self) -> list[tuple[str, str]]:
+        """Return what only some readers ask for: the statistic, the permutations, the kernels and the scale."""
+        unscaled = written("scale=False", "--no-scale")
+        scale = f"every column divided by its standard deviation over all groups ({unscaled} leaves them as they are)"
+        return [*self.test.details(), *([("scale", scale)] if self.scaled else [])]
 
     def grid(self) -> Grid:
         """Return the pairs as texts, those that differ most first."""
@@ -157,7 +162,7 @@ class GroupComparison(JointTest, Result):
         strong = frozenset((k, j) for k, pair in enumerate(self.pairs) if pair.adjusted <= self.level for j in (0, 1))
         header = (self.by, self.by, "strength", "p", "adjusted p")
         title, beyond = "Pairs of groups that differ most", "which differ less"
-        return Grid(title, header, rows, 2, "pair", beyond, strong, "differ")
+        return Grid(title, header, rows, 2, "pair", beyond, strong, "differ", names=2)
 
     def heat_map(self) -> HeatMap:
         """Return the strengths of all pairs as a map; stars mark those that differ."""

@@ -47,7 +47,7 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
         _columns(result),
         _shapes(result, evidence, labels),
         *_rows(result, evidence, labels),
-        null_section(result.test, "the rows were dealt anew to the two tables", said.facts),
+        null_section(result.test, "the rows were dealt anew to the two tables", said.in_detail().facts),
         caveats(_caveats(result, evidence), said.notes),
     )
     return Document(

@@ -35,14 +35,14 @@ def dependence_page(result: Dependence) -> Document:
     """
     said, test = result.describe(), result.test
     anew = "rows of one group were paired anew with those of the other"
-    tested = () if test is None else (null_section(test, anew, said.facts),)
+    tested = () if test is None else (null_section(test, anew, said.in_detail().facts),)
     sections = (_map(result), *_shapes(result), _pairs(result), *tested)
     return Document(
         title=said.title,
         headline=said.sentence,
         summary=tuple(_summary(result)),
         sections=(*sections, caveats(_caveats(result), said.notes)),
-        made_by=(*made_by(test, result.seed), *(said.facts if test is None else ())),
+        made_by=(*made_by(test, result.seed), *(said.in_detail().facts if test is None else ())),
     )
 
 
@@ -81,7 +81,7 @@ def _strongest(result: Dependence, group: tuple[str, ...]) -> tuple[str, ...]:
 
 def _shapes(result: Dependence) -> Iterator[Section]:
     """Yield the section of the strongest pairs: clouds of points, or a column split by the categories of the other."""
-    shown = result.dependent()[:_MOST_CLOUDS]
+    shown = result.worth_a_look()[:_MOST_CLOUDS]
     if not shown:
         return
     (frame,) = result.encoded.frames
@@ -89,7 +89,7 @@ def _shapes(result: Dependence) -> Iterator[Section]:
     clouds = [pair for pair in shown if axes[pair.x].ordered and axes[pair.y].ordered]
     charts = [_clouds(clouds, axes, frame)] if clouds else []
     charts += [_split(pair, axes, frame, k) for k, pair in enumerate(pair for pair in shown if pair not in clouds)]
-    words = (f"The {count(len(shown), 'pair')} of the smallest p-values.",)
+    words = (f"The {count(len(shown), 'pair')} of the largest strength among those that depend on each other.",)
     yield Section("What the strongest pairs look like", words, charts=tuple(charts))
 
 
@@ -127,7 +127,7 @@ def _pairs(result: Dependence) -> Section:
         f"Adjusted p-values are for all {count(len(result.pairs), 'pair')} together: if all columns were independent, "
         f"one of at most {level:g} would come up with probability at most {level:g}."
     )
-    caption = "Pairs, smallest p-value first"
+    caption = "Pairs that depend on each other first, the strongest at the top"
     return Section("Pairs in numbers", (words, *grid.words_on_rest()), tables=(grid.table(caption),))
 
 

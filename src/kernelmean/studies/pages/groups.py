@@ -28,7 +28,7 @@ def groups_page(result: GroupComparison) -> Document:
     sections = (
         _map(result),
         _pairs(result),
-        null_section(result.test, "the rows were dealt anew to all groups", said.facts),
+        null_section(result.test, "the rows were dealt anew to all groups", said.in_detail().facts),
         caveats(_caveats(result), said.notes),
     )
     words = result.on_pairs()
