@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ..core.words import listed
-from .options import AUTO, DetailedOutput, LongTables, MixedTable, RowsOfTwo, TwoSampleTest, TwoTables, as_words
+from .options import AUTO, DetailedOutput, LongTables, MixedTable, RowsOfTwo, TwoSampleTest, TwoTables
 from .parameters import command, running_option
 
 if TYPE_CHECKING:
@@ -101,14 +101,14 @@ def _in_memory(
     pair: Pair, tables: TwoTables, rows: ReadOptions, asked: _Asked, told: Progress
 ) -> tuple[tuple[str, ...], Comparison | GroupComparison]:
     """Return notes on the way there, and what was found: of two tables, or of several groups."""
-    from ..core.words import worded
+    from ..core.words import comma_separated, worded
     from ..inference.wording import short
     from .inputs import read_tables  # slow to import
 
     read = read_tables(*pair, tables, rows)
     if len(read) > 2:
         found = asked.of_groups([own.frame for own in read], str(tables.by), told)
-        most = worded("--groups", as_words((found.pairs[0].first, found.pairs[0].second)))
+        most = worded("--groups", comma_separated((found.pairs[0].first, found.pairs[0].second)))
         return (f"for the columns in which two groups differ add {most}",), replace(found, name=short(pair[0].name))
     first, second = read
     result = asked.compared(first.frame, second.frame, names=(first.name, second.name), progress=told)

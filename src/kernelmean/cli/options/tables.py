@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
@@ -260,19 +259,6 @@ class BatchTable(ColumnOptions, KindsOfBatches, Marks):
 def option_words(text: str) -> list[str]:
     """Return names separated by commas; one that holds a comma stands in double quotes."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-
-
-def as_words(names: Iterable[str]) -> str:
-    """Return names as :func:`option_words` reads them: separated by commas, in double quotes where that is needed.
-
-    Examples
-    --------
-    >>> as_words(["a", "b, c"]), option_words(as_words(["a", "b, c"]))
-    ('a,"b, c"', ['a', 'b, c'])
-    """
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(list(names))
-    return text.getvalue()
 
 
 def split_names(texts: Iterable[str], known: Iterable[str]) -> list[str]:

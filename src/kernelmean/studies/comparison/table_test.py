@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import Array
-from ...core.words import listed, written
+from ...core.words import listed, worded, written
 from ...inference import Design, Resampling, TestResult, TwoSamples, k_sample_test, mmd_test
 from ...inference.adaptive.many_kernels import NAMED, check_renamed
 from ...inference.designs.two_sample import TwoSampleDesign
@@ -145,7 +145,7 @@ def form_of(encoded: Encoded, design: Design) -> tuple[StatisticForm, tuple[str,
 def check_own_bandwidth(asked: Testing) -> None:
     """Raise when an adaptive test is asked for a bandwidth."""
     if asked.estimator in NAMED and asked.bandwidth != "median":
-        given = written(f"bandwidth={asked.bandwidth!r}", f"--bandwidth {asked.bandwidth}")
+        given = written(f"bandwidth={asked.bandwidth!r}", worded("--bandwidth", str(asked.bandwidth)))
         raise ValueError(
             f"the {asked.estimator} test brings its own bandwidths; leave {given} out, or take one of "
             f"{listed(ESTIMATORS)}"

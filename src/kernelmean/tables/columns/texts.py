@@ -30,7 +30,7 @@ from ...core.cell_formats import (
 )
 from ...core.cells import missing_cells
 from ...core.table import Frame
-from ...core.words import leave_out, printable, worded, written
+from ...core.words import leave_out, printable, worded, worded_names, written
 
 Place: TypeAlias = tuple[str, int]
 """A table and a row."""
@@ -215,7 +215,7 @@ def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
     joint = (", " if found[0].advice else "; ") if len(found) == 1 else ". Or "
     options = {each.insist: [one.column for one in found if one.insist == each.insist] for each in found}
     insisting = " and ".join(
-        written(f"{option}={names!r}", worded(f"--{option}", ",".join(names))) for option, names in options.items()
+        written(f"{option}={names!r}", worded_names(f"--{option}", names)) for option, names in options.items()
     )
     text = f"{'. '.join([*told, *more])}{joint}{end}, or insist with {insisting}"
     return (TypeError if any(each.wrong_type for each in found) else ValueError)(text)
