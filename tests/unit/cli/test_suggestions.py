@@ -15,7 +15,7 @@ import pytest
 from kernelmean.cli import main
 from kernelmean.core.words import comma_separated, worded, worded_names
 
-NAMES = ("plain", "two words", "cost $a", 'say "so"', "it's", "a&b;c", "`tick`", "back\\slash", "a,b", "~home", "(x)")
+NAMES = ("plain", "two words", "cost $a", 'say "so"', "it's", "a&b;c", "`number`", "back\\slash", "a,b", "~home", "(x)")
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
