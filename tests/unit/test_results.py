@@ -210,7 +210,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], Callable[[Any], Result]]] = {
     ),
     "dependence": (
         ("dependence", "wine", "--columns", "ash,hue,proline", "--estimator", "kme", "--resamples", "99"),
-        lambda wine: km.dependence(wine[["ash", "hue", "proline"]], rng=0, **QUICK),
+        lambda wine: km.dependence(wine[["ash", "hue", "proline"]], rng=0, **QUICK).with_intervals(),
     ),
     "estimate": (("estimate", "wine", "--columns", "ash,hue"), lambda wine: fit_all(wine[["ash", "hue"]])),
 }

@@ -71,7 +71,7 @@ def test_dependence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "dependence", "t.csv", "--columns", "x,y", "--strata", "center", *QUICK)
     assert code == 0
     assert out.startswith("No dependence")
-    assert "design  rows are exchangeable within strata of center" in out
+    assert "design    rows are exchangeable within strata of center" in out
     _, out, _ = run(capsys, "dependence", "t.csv", "--columns", "x,y", *QUICK, "-q")
     assert out.startswith("1 of 1 pair")
 
@@ -104,3 +104,23 @@ def test_refusals_are_one_line(words: str, text: str, capsys: pytest.CaptureFixt
     code, out, err = run(capsys, *words.split())
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert text in err
+
+
+def test_intervals_and_the_least_strength(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    how = ("dependence", "t.csv", "--columns", "x,y", *QUICK)
+    _, out, _ = run(capsys, *how, "--json", "o.json")
+    assert "the intervals are approximate, 95 % each" in " ".join(out.split())
+    (pair,) = json.loads((folder / "o.json").read_text())["pairs"]
+    assert pair["interval"][0] < pair["strength"] < pair["interval"][1]
+    _, out, _ = run(capsys, *how, "--no-intervals")
+    assert "interval" not in out
+    _, out, _ = run(capsys, *how, "--at-least", "0.95", "-q")
+    assert out.startswith("No dependence with a strength of at least 0.95 was found")
+    code, _, err = run(capsys, *how, "--intervals", "--strata", "center")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--intervals is for independent rows in memory, and does not go with --strata; leave it out" in err
+    code, _, err = run(capsys, *how, "--intervals", "--stream")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "does not go with a table that is read batch by batch" in err
+    code, _, err = run(capsys, *how, "--at-least", "2")
+    assert code == 2

@@ -168,12 +168,12 @@ class Dependence(JointTest, Result):
         Notes
         -----
         The intervals are those of :meth:`kernelmean.TestResult.effect_size`: approximate, better the more rows there
-        are, and each of its pair alone. O(n²) time for a pair of n rows, 0.2 seconds for 500, 3 seconds for 2000.
+        are, and each of its pair alone. O(n²) time for a pair of n rows: 0.2 seconds of one core for 500, 1.2 for 2000.
 
         Examples
         --------
         >>> import kernelmean as km
-        >>> pair = km.dependence("iris", "sepal length", "petal width").with_intervals().pairs[0]
+        >>> pair = km.dependence("iris", "sepal length (cm)", "petal width (cm)").with_intervals().pairs[0]
         >>> pair.interval[0] < pair.strength < pair.interval[1]
         True
         """
