@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..core.array import Progress
     from ..core.table import Frame
     from ..studies.dependence import Dependence
+    from ..studies.designs import RowDesign
     from ..tables.source import Source
 
 
@@ -104,6 +105,13 @@ def dependence(
         write_picture(result.plot(), report.plot_path)
         drawn.append(f"map of all pairs drawn in {report.plot_path}")
     output.put(result, result.document() if output.page else None, drawn)
+
+
+def _check_intervals(design: RowDesign, streamed: bool) -> None:
+    """Raise where there are no intervals, before long work begins."""
+    if design or streamed:
+        other = design.options() if design else "a table that is read batch by batch"
+        raise ValueError(f"--intervals is for independent rows in memory, and does not go with {other}; leave it out")
 
 
 def _as_shown(result: Dependence, shown: Shown, seed: int, told: Progress) -> Dependence:
