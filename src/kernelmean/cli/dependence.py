@@ -88,11 +88,8 @@ def dependence(
     wanted = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of a file"), design.of_rows)
     with progress(report.quiet) as told:
         streamed = is_one_streamed(groups, rows, test.estimator, wanted)
-        if shown.intervals and (streamed or design.of_rows):
-            reason = design.of_rows.options() if design.of_rows else "a table that is read batch by batch"
-            raise ValueError(
-                f"--intervals is for independent rows in memory, and does not go with {reason}; leave it out"
-            )
+        if shown.intervals:
+            _check_intervals(design.of_rows, streamed)
         if streamed:
             found = _tested(groups, design, test, table, long_table(groups, wanted), told)
             result = replace(found, name=short(groups.data), seed=test.seed)
