@@ -10,7 +10,7 @@ from datetime import date
 from functools import partial
 from typing import Any, Literal, TypeAlias, final
 
-from .words import worded, written
+from .words import comma_separated, worded, written
 
 _OTHERS = "decimal", "thousands", "dates"
 
@@ -56,7 +56,7 @@ class Form:
             words = [worded(f"--{name}", "space" if mark == " " else mark) for name, mark in others.items()]
             if "unit" in reading:
                 fields.insert(0, f"units={{{column!r}: {reading['unit']!r}}}")
-                words.insert(0, worded("--units", f"{column}={reading['unit']}"))
+                words.insert(0, worded("--units", comma_separated([f"{column}={reading['unit']}"])))
             texts.append(f"TextFormat({', '.join(fields)})")
             options.append(" ".join(words))
         return " or ".join(texts), " or ".join(options)

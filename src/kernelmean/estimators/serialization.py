@@ -43,6 +43,7 @@ _HOMES = (
     "studies.comparison",
     "studies.comparison.table_pass",
     "studies.dependence",
+    "studies.groups",
     "studies.density",
     "studies.estimate",
 )

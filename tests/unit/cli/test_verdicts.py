@@ -143,7 +143,7 @@ def test_dependence_of_pairs(values: tuple[float, ...], strengths: tuple[float, 
     assert (strongest is not None) == bool(found)
     if strongest is not None:
         plain = [re.sub(r"\\(.)", r"\1", name) for name in strongest.groups()]
-        assert verdict.endswith(f"most of all {plain[0]} and {plain[1]}.")
+        assert re.search(rf"most of all {re.escape(f'{plain[0]} and {plain[1]}')} \(strength 0\.\d\d\)\.$", verdict)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from ...tables.batchwise import asked_for, is_long, measured, readable
 from ...tables.columns import Encoding, EncodingOptions, spells_out
 from ...tables.read import hold, is_in_memory, is_path, read
 from ...tables.source import Source
+from ..designs import RowDesign
 from .in_memory import compare_in_memory
 from .long_tables import compare_in_batches
 from .on_cluster import compare_on_cluster
@@ -37,6 +38,10 @@ def compare(
     screen: bool = True,
     plan: Plan | RemotePlan | None = None,
     progress: Progress = SILENT,
+    strata: str | None = None,
+    clusters: str | None = None,
+    weights: str | None = None,
+    paired: bool = False,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
 ) -> Comparison:
@@ -74,6 +79,12 @@ def compare(
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all; once more, with how long it will take, when
         the columns need more than ten seconds. Batch by batch, when it raises, the checkpoint is saved before.
+    strata, clusters, weights : str, optional
+        Columns of both tables that say what the rows are, which are left out of what is compared: rows change places
+        within their stratum only, clusters as wholes, and a weight with its row; all tests have this design. Of rows
+        in memory. See :class:`kernelmean.Design`.
+    paired : bool
+        Whether row i of A and row i of B are a pair, which changes places within itself.
     encoding : Encoding, optional
         What the columns hold, and what is done with missing cells, in one value.
     **columns
@@ -138,8 +149,10 @@ def compare(
     ('bins', (50, 50))
     """
     called = (_called(A, "A"), _called(B, "B")) if names is None else names
+    design = RowDesign(strata, clusters, weights, paired)
     asked = Asked(
         names=called,
+        design=design,
         estimator="adaptive" if estimator == AUTO else estimator,
         bandwidth=bandwidth,
         encoding=Encoding.of(encoding, columns),
@@ -150,9 +163,11 @@ def compare(
         screen=screen,
     )
     if isinstance(plan, RemotePlan):
+        design.refuse_batches("leave plan= out")
         return compare_on_cluster(A, B, plan, asked, row_limit(estimator))
     (first, second), batches = _placed((A, B), called, estimator)
     if batches:
+        design.refuse_batches("pass kernelmean.read(..., in_memory=True) for both tables to hold all rows")
         with readable(read(first), frames=True) as one, readable(read(second), frames=True) as two:
             return compare_in_batches(one, two, asked)
     held = hold(first, "compare"), hold(second, "compare")

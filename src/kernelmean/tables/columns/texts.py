@@ -30,7 +30,7 @@ from ...core.cell_formats import (
 )
 from ...core.cells import missing_cells
 from ...core.table import Frame
-from ...core.words import leave_out, printable, worded, written
+from ...core.words import leave_out, printable, worded_names, written
 
 Place: TypeAlias = tuple[str, int]
 """A table and a row."""
@@ -221,7 +221,7 @@ def mend(name: str) -> str:
 
 def insist(option: str, names: Sequence[str]) -> str:
     """Return the option that takes columns as they are."""
-    return written(f"{option}={list(names)!r}", worded(f"--{option}", ",".join(names)))
+    return written(f"{option}={list(names)!r}", worded_names(f"--{option}", names))
 
 
 def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
