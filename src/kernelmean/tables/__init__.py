@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .limits import ADAPTIVE_LIMIT, FIT_LIMIT
     from .read import read
     from .readers import TextFormat, Widened
-    from .reading import column_names, read_frame, read_table, split_frame, split_groups
+    from .reading import column_names, read_frame, read_table, split_frame
     from .shuffle import shuffled
     from .source import Source, joined
 
@@ -43,7 +43,6 @@ __all__ = [
     "read_table",
     "shuffled",
     "split_frame",
-    "split_groups",
 ]
 
 _lazy.attach(
@@ -54,7 +53,7 @@ _lazy.attach(
         "limits": "ADAPTIVE_LIMIT FIT_LIMIT",
         "read": "as_frame read",
         "readers": "TextFormat Widened",
-        "reading": "Frame Table as_table column_names read_frame read_table split_frame split_groups",
+        "reading": "Frame Table as_table column_names read_frame read_table split_frame",
         "shuffle": "shuffled",
         "source": "Source joined",
     },

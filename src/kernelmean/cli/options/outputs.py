@@ -89,11 +89,7 @@ class DetailedOutput(ReportOutput):
 
     verbose: Annotated[
         bool,
-        running_option(
-            "--verbose/--no-verbose",
-            "-v",
-            help="Print details too: the statistic, how rows were permuted, kernels, scale.",
-        ),
+        running_option("--verbose/--no-verbose", "-v", help="Print details too, such as the kernels that told most."),
     ] = False
 
     @property
