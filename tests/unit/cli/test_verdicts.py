@@ -139,7 +139,7 @@ def test_dependence_of_pairs(values: tuple[float, ...], strengths: tuple[float, 
     told = said("kernelmean.studies.dependence.dependence", km.dependence, change, *words)
     verdict, found = one_verdict(told), sum(p <= 0.05 for p in values)
     assert verdict.startswith(f"{found} of 3 pairs" if found else "No dependence was found in 3 pairs")
-    strongest = re.search(r"The strongest dependence is that of (.*?) and (.*?):", Path("r.md").read_text())
+    strongest = re.search(r"\*\*The strongest pairs\*\*: (.*?) and (.*?):", Path("r.md").read_text())
     assert (strongest is not None) == bool(found)
     if strongest is not None:
         plain = [re.sub(r"\\(.)", r"\1", name) for name in strongest.groups()]
