@@ -136,8 +136,10 @@ def _difference(subject: SampleSubject, level: float, n_resamples: int, rng: np.
     how = Resampling.of(n_resamples=n_resamples, rng=rng)
     pvalue = float(TwoSamples(first, second).null([subject.kernel], "u", how).pvalues[0])
     differ = differs(pvalue, level)
-    ratio = _relative(effect, drawn, level, differ)
     distance = _distance(effect, drawn, level, differ)
+    ratio = _relative(effect, drawn, level, differ)
+    if effect.scale > 0.0:  # where few rows have a rare value, the difference and the scale come out too small together
+        ratio = replace(ratio, high=max(ratio.high, distance.high**2 / effect.scale))
     most = maximum_distance(subject.kernel, subject.pooled.shape[1])
     return EffectSize(
         effect.mean.squared,
@@ -213,13 +215,8 @@ def _distance(effect: Effect, drawn: Fluctuations, level: float, differ: bool) -
 
 
 def _relative(effect: Effect, drawn: Fluctuations, level: float, differ: bool) -> Estimate:
-    """Return |D|² over the scale; from the variance of borrowed rows up to infinity where the samples are points.
-
-    The upper limit allows for errors of the scale, but is nowhere below that of |D|² over the scale as it is: where few
-    rows have a rare value, both come out too small together.
-    """
+    """Return |D|² over the scale; from the variance of borrowed rows up to infinity where the samples are points."""
     low, high = drawn.interval(level, scaled=effect.scale > 0.0)
-    high = max(high, drawn.interval(level, scaled=False)[1])
     if effect.scale <= 0.0:
         shares = np.array([effect.mean.own_share(g) for g in effect.mean.active])
         borrowed = float(np.mean(shares * (1.0 - shares))) * effect.mean.total

@@ -159,12 +159,13 @@ METHODS = {
 
 
 def _by_simulation(effect: Effect, hypothesis: Hypothesis, n_resamples: int, rng: RngLike) -> tuple[float, float]:
-    """Return the p-value and the upper limit: of a share, the larger ones of errors of the scale and of none."""
+    """Return the p-value and the upper limit; of a share explained the larger, with errors of the scale and without."""
     unit = hypothesis.unit
     drawn = fluctuations(effect.mean, n_resamples, as_rng(rng))
-    sizes = [drawn.distances(scaled=False)[1]]
+    scaled = {"distance": (False,), "alignment": (True,), "explained": (True, False)}[unit]
+    sizes = [drawn.distances(scaled=own)[1] for own in scaled]
     if unit != "distance":
-        sizes = [_shares(own, effect.scale, unit) for own in (*sizes, drawn.distances(scaled=True)[1])]
+        sizes = [_shares(own, effect.scale, unit) for own in sizes]
     beyond = max(np.count_nonzero(own >= hypothesis.margin) for own in sizes)
     upper = max(np.quantile(own, hypothesis.level, method="higher") for own in sizes)
     return (1.0 + beyond) / (1.0 + n_resamples), float(upper)
