@@ -166,7 +166,7 @@ def _by_simulation(effect: Effect, hypothesis: Hypothesis, n_resamples: int, rng
     sizes = [drawn.distances(scaled=own)[1] for own in scaled]
     if unit != "distance":
         sizes = [_shares(own, effect.scale, unit) for own in sizes]
-    beyond = max(np.count_nonzero(own >= hypothesis.margin) for own in sizes)
+    beyond = max(int(np.count_nonzero(own >= hypothesis.margin)) for own in sizes)
     upper = max(np.quantile(own, hypothesis.level, method="higher") for own in sizes)
     return (1.0 + beyond) / (1.0 + n_resamples), float(upper)
 
