@@ -225,12 +225,13 @@ def main() -> None:
             "# Change points beside ruptures",
             "",
             f"Written by `python benchmarks/changes.py --series {asked.series} --resamples {asked.resamples} --write`. "
-            f"Mean F1 of {asked.series} series of every kind; a change point found counts at most {MARGIN} rows away. "
-            "The script says what the series are and how penalties were chosen.",
+            f"The table has the mean F1 of {asked.series} series of each kind. A change point counts as "
+            f"found if it is at most {MARGIN} rows away. The script says what the series are and how penalties were "
+            "chosen.",
             "",
             *table(found),
             "",
-            f"`changes` took {seconds:.1f} seconds a series at most, on average over a kind.",
+            f"On average over a kind, `changes` took at most {seconds:.1f} seconds per series.",
             "",
         ]
     )

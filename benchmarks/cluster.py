@@ -205,17 +205,17 @@ def page(found: list[Found], kills: tuple[float, float], where: Any) -> str:
 
 Written by `python benchmarks/cluster.py`. {where}.
 
-A Dask cluster of two workers with one thread each, on the machine of the client, beside one process with one thread
-that holds the data already; they took turns, and the fewest seconds of each are given. On the cluster partitions of
-{BLOCK} rows are made by the workers, more than once; the client may not make any. "Comes back" is all that the client
-gathers. "Ratio" is that of the seconds, on a machine whose two cores others used too (its load is above). "Per worker"
-is the processor time of one process over half of that of both workers: the ratio if both cores were free and no step
-waited for another.
+This page compares a Dask cluster of two workers, with one thread each, on the machine of the client, with one
+process that has one thread and already holds the data. They took turns, and the table gives the fewest seconds of
+each. On the cluster the workers make partitions of {BLOCK} rows, more than once; the client makes none. "Comes
+back" is all that the client gathers. "Ratio" is the ratio of the seconds, on a machine whose two cores others used
+too (its load is above). "Per worker" is the processor time of one process over half of that of both workers. That
+would be the ratio if both cores were idle and no step waited for another.
 
 {markdown(head, table)}
 
-A worker was killed when half of the tiles of `{found[0].name}` were done: p = {kills[1]:.4g}, in one process
-{kills[0]:.4g}.
+When half of the tiles of `{found[0].name}` were done, a worker was killed. The p-value was still {kills[1]:.4g};
+one process gives {kills[0]:.4g}.
 """
 
 
@@ -225,7 +225,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small tests, one round; prints and writes nothing")
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--page", action="store_true", help="write the page anew from what was measured")
+    parser.add_argument("--page", action="store_true", help="write the page again from what was measured")
     options = parser.parse_args()
     if options.page:
         kept = json.loads(RESULTS.read_text(encoding="utf-8"))

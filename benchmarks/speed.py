@@ -1,6 +1,9 @@
 """Speed and memory of the tests beside what users have today; writes docs/speed.md and the table of the README.
 
     python benchmarks/speed.py [--peer-python PATH] [--rounds 3] [--quick]
+    python benchmarks/speed.py --readme
+
+The second line measures nothing; it takes the table of the README from docs/speed.md.
 
 One thread, 1000 permutations, standard normal data: the test with one kernel, Gaussian with the median bandwidth, and
 the default test, which is adaptive. In every round ours and the peers take turns; medians over the rounds are quoted. A
@@ -87,7 +90,7 @@ class Cell:
 
     @property
     def has_default(self) -> bool:
-        """Whether the default is another test than that of one kernel."""
+        """Whether the default holds the rows in memory, as the test of one kernel does."""
         return self.n <= ADAPTIVE_LIMIT
 
     def scheme(self) -> str:
@@ -177,7 +180,7 @@ class Found:
     cell: Cell
     ours: Times
     default: Times | None
-    """None where there are so many rows that the default has one kernel."""
+    """None where there are so many rows that the default adds up features in bins, which benchmarks/scale.py times."""
     peers: dict[str, Times]
     peak: float
     scheme: str
@@ -185,32 +188,13 @@ class Found:
     def rows(self) -> list[list[str]]:
         """Return one row for every peer, or one against the clock."""
         cell = self.cell
-        default = "the same" if self.default is None else str(self.default)
+        default = "" if self.default is None else str(self.default)
         head = [cell.test, f"{cell.n:,}", str(cell.dim), str(self.ours), default]
         tail = [f"{self.peak:.2f}{'' if self.peak < 1 else ' ✗'}", self.scheme]
         if cell.seconds is not None:
             holds = verdict(self.ours.wall <= cell.seconds, self.ours.cpu <= cell.seconds)
             return [[*head, "", "", f"≤ {cell.seconds} s", f"{self.ours.wall:.3g} s", holds, *tail]]
         return [[*head, *self._against(peer, times), *tail] for peer, times in self.peers.items()]
-
-    def in_short(self) -> list[str]:
-        """Return one row, with the fastest of the peers of one kernel, and the one of many."""
-        cell = self.cell
-        head = [cell.test, f"{cell.n:,}", str(cell.dim), f"{self.ours.wall:.3g}"]
-        head.append("the same" if self.default is None else f"{self.default.wall:.3g}")
-        if not self.peers:
-            return [*head, "", "", "", "", "", f"{self.peak:.2f}"]
-        peer = min(set(self.peers) - {ADAPTIVE}, key=lambda name: self.peers[name].wall)
-        name, seconds = self._against(peer, self.peers[peer])[0], self.peers[peer].wall
-        ratios = [f"{seconds / own.wall:.0f} ×" if own else "" for own in (self.ours, self.default)]
-        return [*head, name, f"{seconds:.3g}", *ratios, self._many_kernels(), f"{self.peak:.2f}"]
-
-    def _many_kernels(self) -> str:
-        """Return the seconds of the peer with many kernels, and how many times those of the default they are."""
-        if ADAPTIVE not in self.peers or self.default is None:
-            return ""
-        seconds = self.peers[ADAPTIVE].wall
-        return f"{seconds:.3g}, {seconds / self.default.wall:.0f} ×"
 
     def _against(self, peer: str, times: Times) -> list[str]:
         wanted, own = self.cell.ratios[peer], self.default if peer == ADAPTIVE and self.default else self.ours
@@ -269,26 +253,32 @@ HEADER = (
 def slower(found: list[Found]) -> str:
     """Return how many times as long the default took as the test of one kernel."""
     ratios = [each.default.cpu / each.ours.cpu for each in found if each.default is not None]
-    return f"The default took {min(ratios):.1f} to {max(ratios):.1f} times as long as one kernel (processor)."
+    return f"The default took {min(ratios):.1f} to {max(ratios):.1f} times as long as one kernel (processor time)."
+
+
+INTRODUCTION = f"""A line has n rows per sample, or n pairs of rows, in d columns of standard normal data. There are
+{RESAMPLES} permutations, on one thread.
+
+- *One kernel* is `estimator="kme"`, Gaussian with the median bandwidth. Ratios to peers are about it.
+- *Default* is the test without options, which combines about twenty kernels. Above {ADAPTIVE_LIMIT:,} rows it adds up
+  features in bins, and [](scale.md) has its times.
+- A *peer* is another library or program. *From 60* means that it was measured with one and with 60 permutations, and
+  continued in a straight line to {RESAMPLES}. dcor tests the distance covariance, with its own kernel. The NumPy loop
+  indexes the Gram matrix again for every permutation. MMDAgg is rebuilt from its paper (`benchmarks/rebuilt/`: twenty
+  kernels, 1000 and 500 copies) and compared with the default, which is adaptive too.
+- All times are medians of rounds in which kernelmean and the peers take turns: the wall clock, and in brackets the
+  processor time, which other programs on the machine disturb less.
+- *Peak* is the largest memory of a fresh process, including the interpreter and its libraries.
+- *p as dense* means that the p-value equals that from the dense Gram matrix."""
 
 
 def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
     lines = [
         "# Speed and memory of the tests",
         "",
-        "Written by `python benchmarks/speed.py --peer-python PATH`, PATH an interpreter with frouros and dcor.",
+        "Written by `python benchmarks/speed.py --peer-python PATH`; PATH is an interpreter with frouros and dcor.",
         "",
-        f"n rows per sample or pairs of rows, d columns, standard normal data, {RESAMPLES} permutations, one thread. "
-        '*One kernel* is `estimator="kme"`, Gaussian with the median bandwidth, and what ratios to peers are of; '
-        f"*default* is the adaptive test of about twenty kernels, up to {ADAPTIVE_LIMIT:,} rows. "
-        "Medians of rounds in which ours and the peers take turns: the wall "
-        "clock, in brackets the time of the processor, which other programs on the machine disturb less. "
-        "*from 60*: a peer measured with one and with 60 permutations, and continued in a straight line to "
-        f"{RESAMPLES}. dcor tests the distance covariance, a kernel of its own; the NumPy loop indexes the Gram matrix "
-        "anew for every permutation. MMDAgg is rebuilt from its paper (`benchmarks/rebuilt/`: twenty kernels, 1000 and "
-        "500 copies) and compared to the default, which is adaptive as it is. Peak memory: the largest resident set of "
-        "a fresh process, interpreter and libraries included. *p as dense*: the p-value equals that from the dense "
-        "Gram matrix.",
+        INTRODUCTION,
         "",
         slower(found),
         "",
@@ -300,23 +290,51 @@ def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
     return "\n".join(lines + ([f"Not installed, so not measured: {', '.join(missing)}.", ""] if missing else []))
 
 
-def readme(found: list[Found]) -> str:
-    """Return the table of the README: of every cell the fastest peer, seconds of the wall clock."""
-    rows = [each.in_short() for each in found]
-    header = (
-        "test",
-        "n",
-        "d",
-        "one kernel, s",
-        "default, s",
-        "other",
-        "other, s",
-        "ratio to one",
-        "to default",
-        ADAPTIVE,
-        "GiB",
-    )
-    return markdown(header, rows)
+QUESTIONS = {"MMD": "do two tables differ?", "HSIC": "do two variables depend?"}
+IN_SHORT = ("question", "rows", "columns", "kernelmean, s", "other program", "other, s", "times as fast, more than")
+
+
+def readme(report: str) -> str:
+    """Return the table of the README, of the default test: of every cell of the report its fastest peer.
+
+    Cells without a peer, and those that the default answers by another test, are left out.
+    """
+    lines = [line for line in report.splitlines() if line.startswith("| ")]
+    rows = [dict(zip(HEADER, map(str.strip, line.strip("|").split("|")), strict=True)) for line in lines[2:]]
+    fastest: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows:
+        cell = row["test"], row["n"], row["d"]
+        if row["peer"] and (cell not in fastest or _wall(row["peer, s"]) < _wall(fastest[cell]["peer, s"])):
+            fastest[cell] = row
+    return markdown(IN_SHORT, [_in_short(row) for row in fastest.values() if (row["n"], row["d"]) in SHOWN])
+
+
+SHOWN = (("1,000", "2"), ("3,000", "2"))
+"""The numbers of rows and columns that the README shows."""
+
+
+def _in_short(row: dict[str, str]) -> list[str]:
+    ours, theirs = (_wall(row[name]) for name in ("default, s", "peer, s"))
+    peer = row["peer"].partition(" from ")[0]
+    seconds = [f"{ours:.3g}", peer, f"{theirs:.3g}"]
+    return [QUESTIONS[row["test"]], row["n"], row["d"], *seconds, f"{_two_digits(theirs / ours)}"]
+
+
+def _two_digits(ratio: float) -> int:
+    """Return a ratio of at least 10 rounded down to two digits: the seconds of the page are rounded too."""
+    unit = 10 ** (len(str(int(ratio))) - 2)
+    return int(ratio // unit) * unit
+
+
+def _wall(times: str) -> float:
+    """Return the seconds of the wall clock of a cell such as "0.0615 (0.0614)"."""
+    return float(times.partition(" ")[0])
+
+
+def write_readme() -> None:
+    """Put the table into the README, from docs/speed.md."""
+    table = readme(REPORT.read_text(encoding="utf-8"))
+    README.write_text(BLOCK.sub(lambda _: table + "\n", README.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def main() -> None:
@@ -324,7 +342,11 @@ def main() -> None:
     parser.add_argument("--peer-python", default=sys.executable, metavar="PATH")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="n up to 1000, one round, to the screen only")
+    parser.add_argument("--readme", action="store_true", help="measure nothing, write the README from docs/speed.md")
     options = parser.parse_args()
+    if options.readme:
+        write_readme()
+        return
     peers, yardstick = Peers(options.peer_python), machine()
     cells = [cell for cell in CELLS if not options.quick or cell.n <= 1000]
     peaks = [cell.peak() for cell in cells]  # first: a new process begins with the peak of the one that started it
@@ -337,8 +359,7 @@ def main() -> None:
     print(text)
     if not options.quick:
         REPORT.write_text(text, encoding="utf-8")
-        page = README.read_text(encoding="utf-8")
-        README.write_text(BLOCK.sub(lambda _: readme(found) + "\n", page), encoding="utf-8")
+        write_readme()
 
 
 if __name__ == "__main__":

@@ -28,14 +28,14 @@ MAKERS = {
 
 HEADER = """# The variance-preserving marginalized estimator, measured
 
-Marginalizing adds noise to every point, and with it variance to the estimate. VPMKME first draws the points towards
-their mean, x̃ = x̄ + r (x - x̄) + ε with ε ~ N(0, σ²I), and chooses (r, σ²) by the exact leave-one-out score; tied, it
-gives back just the variance that the contraction took, σ² = (1 - r²) v.
+Marginalizing adds noise to every point, and with it variance to the estimate. VPMKME first pulls the points towards
+their mean, x̃ = x̄ + r (x - x̄) + ε with ε ~ N(0, σ²I), and chooses (r, σ²) by the exact leave-one-out score. The *tied*
+form gives back just the variance that the contraction took, σ² = (1 - r²) v.
 
-Mean losses |μ̂ - μ|² over {seeds} random mixtures of Gaussians (four components, means uniform on [-10, 10]^d, Wishart
-covariances with 7 degrees of freedom), against the exact mean of the mixture: no Monte Carlo error in the loss.
-"Change" is the mean loss relative to MKME's, ± one standard error of the paired differences.
-Regenerate with `python benchmarks/vpmkme_grid.py --seeds {seeds}`.
+The tables have mean losses |μ̂ - μ|² over {seeds} random mixtures of Gaussians (four components, means uniform on
+[-10, 10]^d, Wishart covariances with 7 degrees of freedom). The mean of a mixture is known exactly, so the losses
+have no Monte Carlo error. "Change" is the mean loss relative to that of MKME, ± one standard error of the paired
+differences. Regenerate with `python benchmarks/vpmkme_grid.py --seeds {seeds}`.
 """
 
 

@@ -24,7 +24,7 @@ extensions = [
     "gallery",
     "names",
     "navigation",
-    "reference",
+    "notebooks",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates"]
@@ -46,6 +46,7 @@ html_theme = "furo"
 html_title = f"kernelmean {version}"
 html_static_path = ["_static"]
 html_css_files = ["kernelmean.css"]
+html_js_files = [("copy.js", {"defer": "defer"})]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sphinx = False

@@ -1,4 +1,4 @@
-"""Write the outputs of commands into the pages anew; run it in the environment of the project.
+"""Write the current outputs of commands into the pages; run it in the environment of the project.
 
 Blocks of a page that begin with ``$ kernelmean ...`` get what the command prints now.
 """

@@ -96,17 +96,20 @@ def table() -> None:
     rows = [row for row in served if not row.get("dated")]
     checks = checked(rows)
     kept = [row for row in rows if "cumulated" in row]
-    print("# Levels of the tests\n\nWritten by `python benchmarks/levels/report.py`; `study.py run` measures.")
-    print("How counts are judged is in [](calibration.md).\n")
+    print(
+        "# Levels of the tests\n\nDo the tests raise false alarms no more often than they promise? `study.py run` "
+        "measures it, and"
+    )
+    print("`python benchmarks/levels/report.py` wrote this page. [](calibration.md) says how counts are judged.\n")
     trials = Counter(row["trials"] for row in rows).most_common()
     measured = " and ".join(f"{many} of {each} null data sets" for each, many in trials)
-    print(f"{len(rows)} cells are measured, {measured}; of {len(kept)} the whole distribution is kept.")
+    print(f"{len(rows)} cells are measured, {measured}. For {len(kept)} the whole distribution of p-values is kept.")
     known = {row["key"]: row for row in read()}
     print(f"{listed_cells([cell for cell in cells() if cell.key not in known])} still to be measured.")
     dated = [cell for cell in cells() if known.get(cell.key, {}).get("dated")]
     if dated:
-        print(f"{listed_cells(dated)} still to be measured again: what is")
-        print("shown of them (†), and judged nowhere, is older than the members of today's adaptive tests.")
+        print(f"{listed_cells(dated)} still to be measured again.")
+        print("Their figures (†) are older than the members of today's adaptive tests, and are not judged.")
     print()
     verdicts(checks, kept)
     outside = sorted((check for check in checks if check[2] < 0.001), key=lambda check: check[2])
@@ -116,12 +119,15 @@ def table() -> None:
     )
     for row, level, p in outside:
         print(f"  - {row['key']}, level {level}: {row['counts'][level] / row['trials']:.4f}, probability {p:.2g}")
-    print("\nShare of p-values up to 0.05: mean over schemes (lowest to highest), 99 permutations each.\n")
+    print(
+        "\nThe table gives the share of p-values up to 0.05, with 99 permutations: the mean over schemes (lowest to "
+        "highest).\n"
+    )
     heads = list(CONDITIONS["two samples"])
     for test, conditions in CONDITIONS.items():
         described = (f"{one}: {law}, {'+'.join(map(str, sizes))}" for one, (law, sizes) in conditions.items())
         print(f"- {test}, distribution and rows: {'; '.join(described)}")
-    print("\nNormal and binary data have two columns, heavy tails are Cauchy's.\n")
+    print("\nNormal and binary data have two columns; heavy tails are Cauchy.\n")
     print("| test | estimator | " + " | ".join(heads) + " |\n| --- | --- |" + " --- |" * len(heads))
     for test, estimators in ESTIMATORS.items():
         for name in estimators:
@@ -155,10 +161,10 @@ def default_tests() -> None:
     rows = {row["key"]: row for row in read()}
     mine = [rows[cell.key] for cell in DEFAULTS if cell.key in rows]
     print(
-        "\n## The default tests\n\nThe tests as they are called without an estimator or a kernel, `mmd_test(X, Y)`, "
+        "\n## The default tests\n\nThese are the tests without an estimator or a kernel: `mmd_test(X, Y)`, "
         "`hsic_test(X, Y)`,\n`paired_mmd_test(X, Y)`, `k_sample_test(X, Y, Z)` and `dhsic_test(X, Y, Z)`, also with a "
-        f"design: {len(mine)} of {len(DEFAULTS)} cells are measured.\nDistributions and designs are those of "
-        "`tests/null_data.py`. Where p-values may tie (*ties* in the table) only the upper bound is checked.\n"
+        f"design. {len(mine)} of {len(DEFAULTS)} cells are measured.\nDistributions and designs are those of "
+        "`tests/null_data.py`. If p-values may tie (*ties* in the table), only the upper bound is checked.\n"
     )
     if mine:
         verdicts(checked(mine), mine)
@@ -177,9 +183,9 @@ def tests_in_bins() -> None:
     rows = {row["key"]: row for row in read()}
     mine = [rows[cell.key] for cell in BINNED if cell.key in rows]
     print(
-        '\n## Tests in bins\n\nThe default tests with `scheme="bins"`, which is what they are above 20 000 rows, on '
-        "fewer rows, so\nthat bins are small and left-over rows many, and on 100 000 rows against 300. Where p-values "
-        "may tie, or rows drift\nalike in both samples (*ties* in the table), only the upper bound is checked.\n"
+        '\n## Tests in bins\n\nAbove 20 000 rows the default tests use `scheme="bins"`. Here they use it on fewer rows,'
+        "\nso that bins are small and many rows are left over, and on 100 000 rows against 300. If p-values may tie, "
+        "or rows\ndrift alike in both samples (*ties* in the table), only the upper bound is checked.\n"
     )
     if mine:
         verdicts(checked(mine), mine)
@@ -203,9 +209,9 @@ def tables_with_missing_cells() -> None:
     """Print the cells of ``compare`` and ``dependence``, each with its shares and the exact intervals of these."""
     rows = {row["key"]: row for row in read()}
     print(
-        "\n## Tables with missing cells\n\n`compare` and `dependence`, the joint test; a rule and a share of missing "
-        "cells for each column, which may differ\nfrom column to column. All columns are independent, and so is which "
-        "cells are missing.\n"
+        "\n## Tables with blank cells\n\nThis is the joint test of `compare` and `dependence`. Each column has its own "
+        "rule and its own share of\nblank cells. All columns are independent, and blank cells are drawn "
+        "independently.\n"
     )
     for name, (law, _) in COLUMNS.items():
         print(f"- {name}: {law}")

@@ -21,13 +21,17 @@ from kernelmean.studies import plots
 
 DOCS, README = (Path(__file__).parents[2] / name for name in ("docs", "README.md"))
 BLOCK = re.compile(r"(?<=<!-- power -->\n).*?(?=<!-- /power -->)", flags=re.DOTALL)
-ASKED = {"two samples": "two samples differ", "independence": "two variables depend"}
+ASKED = {"two samples": "do two tables differ?", "independence": "do two variables depend?"}
+NEAREST = 2
+"""How many peers the README shows of every question."""
+REBUILT = ("MMDAgg", "MMD-FUSE", "spectral MMD", "HSICAgg")
+"""Peers that are written anew from their definitions."""
 KINDS = {"two samples": ("adaptive MMD", "MMD kme"), "independence": ("adaptive HSIC", "HSIC kme")}
 NOTES = {
-    "two samples": " Of unequal samples CTT's statistic is not MMD: it rises where the smaller one is the wider, and is"
-    " blind where that is the narrower.",
-    "independence": " KCI is a test by a gamma approximation, with a bandwidth by default that"
-    " fits few columns; xi is one for two columns.",
+    "two samples": " For unequal samples the statistic of CTT is not MMD: it rises if the smaller sample is the wider"
+    " one, and is blind if it is the narrower one.",
+    "independence": " KCI uses a gamma approximation, with a default bandwidth that fits few columns; xi is a test for"
+    " two columns.",
 }
 ADAPTING = ("goodpoints ACTT", "hyppo MGC", "MMDAgg", "MMD-FUSE", "spectral MMD", "HSICAgg")
 """Peers that choose more from the data than a bandwidth."""
@@ -146,8 +150,8 @@ def repeated(study: Study, again: Study, kind: str) -> list[str]:
         return []
     head = "| case | other test | adaptive above it | on other data sets | of them |"
     return [
-        "Some cases again, most of them marked ✗, with the other test that is best there and the plain one: the data"
-        " sets above picked these cases, those of the fourth column, marked by the same rules, did not.",
+        "This table repeats some cases, most of them marked ✗, with the best other test and the plain one. The data"
+        " sets above picked these cases; the data sets of the fourth column, marked by the same rules, did not.",
         "",
         head,
         "|---|---|---|---|---|",
@@ -210,11 +214,14 @@ def average_table(study: Study, kind: str) -> list[str]:
 
 
 def in_short(study: Study) -> str:
-    """Return the table of the README."""
-    lines = ["| do ... | test of another library | cases | its power | kernelmean above it by |", "| --- " * 5 + "|"]
+    """Return the table of the README: of every question the peers that come nearest to the default."""
+    lines = ["| question | test of another library | cases | its power | kernelmean | gain |", "| --- " * 6 + "|"]
     for kind, asked in ASKED.items():
-        for peer, cases, mean, gap, error in averages(study, kind):
-            lines.append(f"| {asked} | {peer} | {cases} | {mean:.3f} | {gap:+.3f} ± {error:.3f} |")
+        for peer, cases, mean, gap, error in sorted(averages(study, kind), key=lambda row: row[3])[:NEAREST]:
+            star = "\\*" if peer in REBUILT else ""
+            lines.append(
+                f"| {asked} | {peer}{star} | {cases} | {mean:.3f} | {mean + gap:.3f} | {gap:+.3f} ± {error:.3f} |"
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -262,21 +269,21 @@ def section(study: Study, again: Study, kind: str) -> list[str]:
         "",
         f"![Power]({'figures/power_' + kind.replace(' ', '_') + '.svg'})",
         "",
-        f"Power at level 0.05, {study.resamples[-1]} permutations; the best of a row in bold. ◦ marks cases that "
-        "took no part in the design of the adaptive test. Blank where a method does not apply (several columns), or "
-        "was not run.",
+        f"The table gives the power at level 0.05 with {study.resamples[-1]} permutations; the best of each row is in "
+        "bold. ◦ marks cases that took no part in the design of the adaptive test. A cell is blank if a method does "
+        "not apply (several columns) or was not run.",
         "",
         *power_table(study, kind),
         "",
-        "The adaptive test against the best method that adapts at most a bandwidth, and against the plain test "
-        "with the median bandwidth; paired standard errors. ✗ marks more than 0.03 below the former, or more than two "
-        "standard errors below the latter. The best of many methods is picked by the same trials, which favors it."
-        + NOTES[kind],
+        "This table compares the adaptive test with the best method that adapts at most a bandwidth, and with the "
+        "plain test at the median bandwidth; standard errors are paired. ✗ marks more than 0.03 below the former, or "
+        "more than two standard errors below the latter. The best of many methods was picked on the same trials, which "
+        "favors it." + NOTES[kind],
         "",
         *verdict_table(study, kind),
         "",
         *repeated(study, again, kind),
-        "Against the peers, averaged over the cases that they serve:",
+        "On average over the cases to which a peer applies:",
         "",
         *average_table(study, kind),
         "",
@@ -289,6 +296,11 @@ def section(study: Study, again: Study, kind: str) -> list[str]:
     ]
 
 
+def write_readme(study: Study) -> None:
+    """Put the table into the README."""
+    README.write_text(BLOCK.sub(lambda _: in_short(study), README.read_text(encoding="utf-8")), encoding="utf-8")
+
+
 def main() -> None:
     rows = read()
     study = Study([row for row in rows if row["first"] < STUDIED])
@@ -298,12 +310,13 @@ def main() -> None:
         "",
         "Written by `benchmarks/power/report.py` from what `benchmarks/power/run.py` found.",
         "",
-        "The adaptive test is the default: about twenty kernels and one p-value; [](speed.md) says how many times "
-        "as long as one kernel it takes. Peers are the tests of other libraries that were run, on cases of our choice. "
-        "MMDAgg, MMD-FUSE, HSICAgg and a spectral regularised MMD, which are in no package index, are written anew "
-        "from their definitions (`benchmarks/rebuilt/`); [](public-benchmarks.md) holds them to published powers. "
-        "ACTT, CTT, MMDAgg and HSICAgg decide at 0.05 and have the same decisions at other levels; the spectral test, "
-        "with a Bonferroni correction, has no p-value below 0.025.",
+        "How often does a test find a difference or a dependence that is there? This page compares the default test, "
+        "called *adaptive* here, with tests of other libraries (*peers*) and with tests of one kernel. The adaptive "
+        "test has about twenty kernels and one p-value; [](speed.md) says how many times as long as one kernel it "
+        "takes. The cases are of our choice. MMDAgg, MMD-FUSE, HSICAgg and a spectral regularised MMD are in no "
+        "package index. We rebuilt them from their definitions (`benchmarks/rebuilt/`), and [](public-benchmarks.md) "
+        "compares them with published powers. ACTT, CTT, MMDAgg and HSICAgg decide at level 0.05 and have the same "
+        "decisions at other levels. The spectral test, with a Bonferroni correction, has no p-value below 0.025.",
         "",
     ]
     kinds = [kind for kind in KINDS if study.methods(kind)]
@@ -311,7 +324,7 @@ def main() -> None:
         print(f"{kind}:", *Rules.of(study, kind).lines(kind), sep="\n")
     text = "\n".join(head + [line for kind in kinds for line in section(study, again, kind)])
     (DOCS / "power.md").write_text(text.rstrip() + "\n", encoding="utf-8")
-    README.write_text(BLOCK.sub(lambda _: in_short(study), README.read_text(encoding="utf-8")), encoding="utf-8")
+    write_readme(study)
     try:
         (DOCS / "figures").mkdir(exist_ok=True)
         for kind in kinds:

@@ -28,9 +28,10 @@ TITLES = {
 }
 PRINTED_AS = {"goodpoints ACTT": "ACTT", THEIR_RULE: "spectral MMD"}
 """Methods by the names under which powers were published."""
-RULE = """By `python benchmarks/public/run.py --check`, and wherever else both are known. *Their rule* is that by which
-the powers of the spectral test were published, with their kernel: a rejection where one of 35 statistics exceeds all of
-300 permutations. In the tables above it has a Gaussian kernel and a Bonferroni correction of exact p-values."""
+RULE = """By `python benchmarks/public/run.py --check`, and wherever else both are known. *Their rule* is the rule under
+which the powers of the spectral test were published, with their kernel: it rejects if one of 35 statistics exceeds
+all of 300 permutations. In the tables above the test has a Gaussian kernel and a Bonferroni correction of exact
+p-values."""
 
 
 @dataclass(frozen=True)
@@ -149,20 +150,23 @@ def page(rows: list[dict]) -> str:
 
 Written by `python benchmarks/public/run.py --page`.
 
-Settings of other authors' papers, drawn anew from their definitions. No weight was fitted on them; early looks at up
-to 100 trials a setting, of other numbers, led to design cases with more rows, to more weight for narrow regularized
-kernels (fitted on those), and to testing up to 2048 columns one by one: with 256 the two sparse shifts were found in .4
-of the trials. The trials shown here came after that, and were run once. *kernelmean* is `mmd_test(X, Y)` or
-`hsic_test(X, Y)` without any option, with its standard error. *Asked* is the power that was set as a target, and
-whether it is met, which allows for two standard errors. For another test a cell has its power here, on data sets that
-all of these share, and in brackets the published one, on its authors' data sets; in brackets alone: it was not run
-here. No power is published as a number for blobs and HDGM at these sizes. Powers of Nyström permutations and of Fourier
-features are those of 70 features, from their authors' result files.
+The settings are those of other authors' papers, drawn again from their definitions. No weight was fitted on them.
+But early looks at up to 100 trials per setting, with other random numbers, led to three changes: design cases with
+more rows, more weight for narrow regularized kernels (fitted on those cases), and tests of up to 2048 single
+columns; with 256, the two sparse shifts were found in .4 of the trials. The trials shown here came after that and
+were run once.
+
+*kernelmean* is `mmd_test(X, Y)` or `hsic_test(X, Y)` without any option, with its standard error. *Asked* is the
+power that was set as a target; the verdict allows for two standard errors. For another test, a cell has its power
+here, on data sets that all of these tests share, and in brackets the published power, on its authors' data sets.
+Brackets alone mean that it was not run here. For blobs and HDGM at these sizes, no power is published as a number.
+The powers of Nyström permutations and of Fourier features are those of 70 features, from their authors' result
+files.
 
 MMDAgg, MMD-FUSE, HSICAgg and the spectral test are rebuilt from their definitions (`benchmarks/rebuilt/`), with
-{RESAMPLES} to 1399 permutations where the authors have up to 2000; the others are the programs of their libraries. Of
-the kernel likelihood ratio it is the best of its published variants. What its authors call AggMMD is here *Bonferroni
-over five bandwidths*: it lacks the level correction of MMDAgg."""
+{RESAMPLES} to 1399 permutations; the authors have up to 2000. The others are the programs of their libraries. The
+kernel likelihood ratio is the best of its published variants. What its authors call AggMMD is *Bonferroni over five
+bandwidths* here, because it lacks the level correction of MMDAgg."""
     return "\n\n".join(
         [
             head,

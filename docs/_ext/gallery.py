@@ -104,7 +104,7 @@ def make(app: Sphinx) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file, unless it holds this very text: then Sphinx need not read it anew."""
+    """Write a file, unless it holds this very text: then Sphinx need not read it again."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
 

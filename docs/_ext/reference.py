@@ -1,4 +1,4 @@
-"""The reference is complete: public names that no page of docs/api lists by topic get a page by module."""
+"""The reference: what the pages of docs/api list, by topic. Whatever they do not list is not public."""
 
 from __future__ import annotations
 
@@ -8,36 +8,15 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import kernelmean
 
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
-
 API = Path(__file__).parents[1] / "api"
-PAGE = API / "more.md"
 _NOT_FOR_USERS = re.compile(
     r"kernelmean\.(__main__|cli|core|expected\.profiles|inference\.schemes|report\.(drawing|figures|picture|templates)|studies\.pages|tables\.readers)\b"
 )
 _SUMMARY = re.compile(r"\.\. currentmodule:: ([\w.]+)\n\n\.\. autosummary::\n((?:   .*\n|\n)+)")
-_HEAD = """# More names
-
-By module, and in alphabetical order.
-"""
-_SECTION = """
-## {module}
-
-```{{eval-rst}}
-.. currentmodule:: {module}
-
-.. autosummary::
-   :toctree: generated
-   :nosignatures:
-
-{names}
-```
-"""
 
 
 def modules() -> Iterator[ModuleType]:
@@ -68,7 +47,7 @@ def resolved(module: str, name: str) -> Any:
 
 def listed() -> list[tuple[str, str]]:
     """Return the pairs (module, name) that the pages list by topic."""
-    texts = [page.read_text(encoding="utf-8") for page in sorted(API.glob("*.md")) if page != PAGE]
+    texts = [page.read_text(encoding="utf-8") for page in sorted(API.glob("*.md"))]
     return [
         (module, line.strip())
         for text in texts
@@ -78,37 +57,17 @@ def listed() -> list[tuple[str, str]]:
     ]
 
 
-def more() -> dict[str, list[str]]:
-    """Return the public names of every module that are not listed, each where it is met first."""
-    known = [resolved(*pair) for pair in listed()]
-    rest: dict[str, list[str]] = {}
+def doors() -> set[tuple[str, str]]:
+    """Return every public name with each module that offers it: that of its page, and those with it in ``__all__``."""
+    pairs = listed()
+    values = [resolved(*pair) for pair in pairs]
+    found = {(".".join([module, *name.split(".")[:-1]]), name.split(".")[-1]) for module, name in pairs}
     for module in modules():
-        for name in sorted(module.__all__):
-            value = getattr(module, name)
-            if not isinstance(value, ModuleType) and not any(value is other for other in known):
-                known.append(value)
-                rest.setdefault(module.__name__, []).append(name)
-    return rest
-
-
-def text() -> str:
-    """Return the page of the rest."""
-    sections = [
-        _SECTION.format(module=module, names="\n".join(f"   {name}" for name in names))
-        for module, names in more().items()
-    ]
-    return _HEAD + "".join(sections)
-
-
-def make(app: Sphinx, config: Any) -> None:
-    """Write the page, unless it holds this very text."""
-    del app, config
-    new = text()
-    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != new:
-        PAGE.write_text(new, encoding="utf-8")
-
-
-def setup(app: Sphinx) -> dict[str, Any]:
-    """Make the page before Sphinx looks for pages and autosummary for names."""
-    app.connect("config-inited", make)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+        public = (getattr(module, name) for name in module.__all__)
+        pairs_of = zip(module.__all__, public, strict=True)
+        found |= {
+            (module.__name__, name)
+            for name, value in pairs_of
+            if isinstance(value, ModuleType) or any(value is each for each in values)
+        }
+    return found

@@ -86,7 +86,7 @@ class TestTrouble:
     def test_data_that_are_nowhere_are_named(self, experiments, capsys: pytest.CaptureFixture[str]) -> None:
         code, out, err = call(capsys, "data")
         assert (code, "3 trials run" in out) == (0, True)
-        assert err.startswith("kernelmean: note: 3 trials left out for want of data: glass is not in ")
+        assert err.startswith("kernelmean: note: 3 trials left out for lack of data: glass is not in ")
         assert "put glass.csv into a folder and name that with --data" in err
         assert len(err.splitlines()) == 1
 

@@ -115,7 +115,7 @@ class TestResults:
 
         outcome = run([synthetic.Data()], Size.QUICK, tmp_path, load=nowhere)
         write_results([synthetic.Data()], outcome, tmp_path, size=Size.QUICK, seed=0)
-        assert "Not measured for want of data: 6 trials on eckerle4, glass." in (tmp_path / "report.md").read_text()
+        assert "Not measured for lack of data: 6 trials on eckerle4, glass." in (tmp_path / "report.md").read_text()
 
     def test_failures_are_said(self, synthetic, tmp_path: Path) -> None:
         outcome = run([synthetic.Careless()], Size.QUICK, tmp_path, load=lambda _: None)

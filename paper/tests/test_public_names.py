@@ -19,19 +19,14 @@ COMMANDS = "kernelmean.cli.commands"
 
 
 def documented() -> set[tuple[str, str]]:
-    """Return every public name with each door that offers it: the module of a page of docs/api, or of ``__all__``."""
+    """Return every public name with each door that offers it."""
     spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "_ext" / "reference.py")
     assert spec is not None
     assert spec.loader is not None
     reference = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(reference)
-    found = {("kernelmean", "__version__")}
-    for module, name in reference.listed():
-        *inner, last = name.split(".")
-        found.add((".".join([module, *inner]), last))
-    for module in (*reference.modules(), importlib.import_module(COMMANDS)):
-        found |= {(module.__name__, name) for name in module.__all__}
-    return found
+    commands = {(COMMANDS, name) for name in importlib.import_module(COMMANDS).__all__}
+    return {("kernelmean", "__version__"), *reference.doors(), *commands}
 
 
 def used(text: str) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from kernelmean_paper import density_table
 from kernelmean_paper.density_tasks import TARGETS, Fit
 from kernelmean_paper.experiment import Context, Finding, Findings, Size
 from kernelmean_paper.paper import ESTIMATORS, TABLE1, TABLE2
-from kernelmean_paper.t_tables import LAW, Table1, Table2
+from kernelmean_paper.t_tables import SHOWN_TRUTH, TRUTH, Table1, Table2
 from kernelmean_paper.verdicts import FAILS, HOLDS, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED
 
 TABLES = [Table1(), Table2()]
@@ -34,7 +34,7 @@ def made_up(table, numbers, trials=6, spread=0.2):
                 *(Finding(name, "nll", means[name] + shift + e) for name, e in zip(ESTIMATORS, row, strict=True)),
                 *(Finding(f"{m} own", "nll", means[m] + shift + e) for m, e in zip(ESTIMATORS, row, strict=True)),
                 Finding("k-means start", "nll", 20.0),
-                Finding(LAW, "nll", 10.0),
+                Finding(TRUTH, "nll", 10.0),
             ]
             for shift, row in zip(shifts, noise, strict=True)
         ]
@@ -67,7 +67,7 @@ def test_protocols_see_the_same_rows_and_trials_repeat(table, monkeypatch):
     for setting in table.settings(Size.QUICK):
         trials = [table.trial(setting, table.generator(setting, n, 0), Context(no_data)) for n in (2, 2, 3)]
         assert trials[0] == trials[1] != trials[2]
-        assert [one.method for one in trials[0]] == [LAW, *ESTIMATORS]
+        assert [one.method for one in trials[0]] == [TRUTH, *ESTIMATORS]
         found.setdefault(table.row(setting), []).append(trials[0])
     assert all(first == second == third for first, second, third in found.values())
 
@@ -122,11 +122,11 @@ def test_tables_and_charts_show_the_numbers():
     first = section.tables[0]
     assert first.rows[0][1] == "20.00 (7.95)"
     assert (0, 5) in first.emphasis
-    assert first.header[-1] == LAW
+    assert first.header[-1] == SHOWN_TRUTH
     *ours, printed = section.charts[0].panels
-    assert [curve.label for curve in ours[0].curves] == [*ESTIMATORS, LAW]
+    assert [curve.label for curve in ours[0].curves] == [*ESTIMATORS, SHOWN_TRUTH]
     assert printed.curves[0].y == tuple(row["KME"] for row in TABLE1.values.values())
-    assert "4.00 to 4.00 nats above the law" in section.paragraphs[0]
+    assert "4.00 to 4.00 nats above the distribution" in section.paragraphs[0]
 
 
 def test_steps_and_rest_of_fits_are_stored_and_told():

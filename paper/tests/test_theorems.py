@@ -14,7 +14,7 @@ from kernelmean_paper.experiment_names import load
 from kernelmean_paper.one_column import INFLATIONS, inflated
 from kernelmean_paper.sources import Sources
 from kernelmean_paper.theorems import CHECKS, Theorems
-from kernelmean_paper.theorems_report import COLUMN, LAWS, report, upper_bound
+from kernelmean_paper.theorems_report import COLUMN, OVER_DISTRIBUTIONS, report, upper_bound
 
 CONTEXT = Context(Sources(online=False).load)
 
@@ -141,7 +141,7 @@ def test_numbers_beyond_their_neighbors(found: float, beyond: float) -> None:
     ("scale", "names"), [(0.2, "KME S-KMSE F-KMSE MKME MMKME"), (1.0, "KME S-KMSE"), (1.3, "KME"), (1.6, "")]
 )
 def test_sizes_contradict_each_other_beyond_three_errors(scale: float, names: str) -> None:
-    setting = Setting({"check": LAWS}, 30)
+    setting = Setting({"check": OVER_DISTRIBUTIONS}, 30)
     normal = np.random.default_rng(0).normal(size=30)
     values = scale * (normal - normal.mean()) / normal.std(ddof=1)
     trials = [[Finding(name, "nll", float(one)) for name in paper.ESTIMATORS] for one in values]
@@ -226,9 +226,9 @@ def test_verdicts_fail_on_the_other_side_of_their_rules(
 
 def test_words_and_charts_follow_the_findings(measured: Findings) -> None:
     (told,) = theory_report.words(measured)
-    assert "in 2 of 2 laws drawn" in told
+    assert "in 2 of 2 distributions drawn" in told
     (other,) = theory_report.words(changed(measured, "slope", "formula", 0.5))
-    assert "in 0 of 2 laws drawn" in other
+    assert "in 0 of 2 distributions drawn" in other
     charts = {one.name: one for one in theory_report.charts(changed(measured, "damping", "Laplacian", 0.5))}
     assert "ratio from exp(-σ²ω²/2) is 0.5." in charts["theorems_damping"].text
     assert "Laplacian 0.5" in charts["theorems_damping"].text

@@ -98,6 +98,14 @@ def test_constraints_pin_every_direct_dependency() -> None:
     assert all("==" in line and "/" not in line for line in pins if not line.startswith("#"))
 
 
+def test_all_brings_every_extra_that_a_user_may_want() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    (one,) = extras["all"]
+    assert set(one.removeprefix("kernelmean[").removesuffix("]").split(",")) == {*extras} - {
+        *("all", "docs", "notebook", "test", "dev")  # for work on the library
+    }
+
+
 def test_one_version_everywhere() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert kernelmean.__version__ == version

@@ -208,6 +208,27 @@ def test_refusals_are_one_line_that_names_the_mend(
     assert [word for word in entry.words if word not in err] == [], err
 
 
+@named(ENTRIES)
+def test_describe_shows_every_table_that_can_be_read_and_names_the_columns_at_fault(
+    name: str, entry: Any, corpus: Path, printed: Printed
+) -> None:
+    """What it names, left out as it says, is all that dependence stops at."""
+    path, options = str(corpus / "first" / name), shlex.split(entry.options)
+    code = run(["describe", path, *options, "--json", "-"])
+    out, err = printed()
+    if code == 2:  # the file as a whole, or an option
+        assert entry.words is not None
+        assert [word for word in entry.words if word not in err] == [], err
+        return
+    found = json.loads(out)
+    assert (code, bool(found["options"])) == (0, bool(found["stopping"] or found["blank"]))
+    assert (entry.words is None) <= (found["options"] == "")
+    if len(found["columns"]) - len(found["stopping"]) > 1 and len(found["columns"]) < LONGEST_LINE:
+        varying = [one["name"] for one in found["columns"] if not one["stops"] and one["distinct"] > 1]
+        mended = run(["dependence", path, *options, *shlex.split(found["options"]), *QUICK, "--quiet"])
+        assert mended == (0 if len(varying) > 1 else 2), printed()[1]
+
+
 @pytest.mark.parametrize(("options", "words"), expectations.OPTIONS.items())
 def test_options_that_mean_nothing_are_refused(
     options: str, words: tuple[str, ...], corpus: Path, printed: Printed

@@ -26,6 +26,8 @@ AXE = os.environ.get("KERNELMEAN_AXE")
 PHONE, SCREEN = 390, 1280
 JUDGED = (
     "index.html",
+    "evidence.html",
+    "start/install.html",
     "start/tutorial.html",
     "guides/config.html",
     "guides/drift.html",
@@ -59,6 +61,18 @@ WIDER = """[...document.querySelectorAll('body *')].filter(one => {
   const fixed = getComputedStyle(one).position === 'fixed';
   return box.width && box.right > innerWidth + 1 && !clipped(one.parentElement) && !fixed;
 }).map(one => one.outerHTML.slice(0, 100))"""
+CUT = """[...document.querySelectorAll('pre')].filter(one =>
+  one.scrollWidth > one.clientWidth + 1 && !['auto', 'scroll'].includes(getComputedStyle(one).overflowX)
+).map(one => one.textContent.slice(0, 60))"""
+COPY = """(async () => {
+  const copied = [];
+  navigator.clipboard.writeText = async text => { copied.push(text); };
+  for (const button of document.querySelectorAll('button.copy')) {
+    button.click();
+    await new Promise(done => setTimeout(done, 0));
+  }
+  return copied;
+})()"""
 UNFOLD = "document.querySelectorAll('details').forEach(one => one.open = true)"
 JUDGE = """axe.run(document, {preload: false, runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']})
 .then(found => JSON.stringify(
@@ -148,6 +162,26 @@ def test_pages_of_the_site_fit_a_phone_and_shows_its_pictures_without_a_word(pag
         if wrong := troubles(page, PHONE, site):
             found[name] = wrong
     assert found == {}
+
+
+@pytest.mark.parametrize("width", [PHONE, SCREEN])
+def test_code_scrolls_and_is_not_cut(page: Page, site: Path, width: int) -> None:
+    for name in ("index.html", "start/tutorial.html", "start/install.html", "columns.html", "guides/drift.html"):
+        page.open(site / name, width=width)
+        assert page.value("document.querySelectorAll('pre').length") > 0 or name == "index.html"
+        assert page.value(CUT) == [], name
+
+
+def test_a_button_copies_what_is_typed_and_no_output(page: Page, site: Path) -> None:
+    page.open(site / "start" / "tutorial.html", width=SCREEN)
+    assert page.value("document.querySelectorAll('button.copy').length === document.querySelectorAll('pre').length")
+    copied = awaited(page, COPY)
+    shell, command, python = copied[:3]
+    assert shell == 'pip install -c constraints.txt ".[cli,plot]"\n'
+    assert command == "kernelmean compare iris --by target --groups 1,2 --quiet\n"
+    assert python.startswith("from sklearn.datasets import load_iris\nimport kernelmean as km\n")
+    assert ">>>" not in "".join(copied)
+    assert "differ: p" not in python
 
 
 @pytest.mark.parametrize("name", JUDGED)

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_all_start_methods, get_context
 
 import pytest
-from at_once import pvalue, pvalue_and_threads
+from at_once import answers, pvalue, pvalue_and_threads
 
 SEEDS = range(8)
 
@@ -17,6 +17,25 @@ def test_threads_at_once_change_no_p_value() -> None:
     expected = [pvalue(seed) for seed in SEEDS]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(pvalue, SEEDS)) == expected
+
+
+def test_threads_at_once_change_no_comparison_and_no_estimate() -> None:
+    seeds = range(4)
+    expected = [answers(seed) for seed in seeds]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(answers, seeds)) == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # of a process that has threads, from Python 3.12 on
+def test_a_fork_while_a_test_runs_in_a_thread_ends_and_finds_the_same() -> None:
+    """What a lock of this library would make of it is a child that waits for ever."""
+    expected = pvalue(0)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(lambda: [pvalue(seed) for seed in SEEDS])
+        with ProcessPoolExecutor(1, mp_context=get_context("fork")) as child:
+            assert child.submit(pvalue, 0).result(timeout=120) == expected
+        assert running.result(timeout=120)[0] == expected
 
 
 @pytest.mark.slow

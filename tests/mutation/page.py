@@ -19,28 +19,28 @@ HERE = Path(__file__).resolve().parent
 CONTEXT = 30  # letters before and after what a mutant changes
 PAGE = HERE.parents[1] / "docs/mutation.md"
 KINDS = {
-    "same": "no call can tell: the value is the same, or one that is never read",
+    "same": "no call shows a difference: the value is the same, or is never read",
     "speed": "costs time or memory only: the sizes of batches and tiles, what is tried first, what is kept",
-    "wording": "the wording of a message or a name; the tests hold its kind and its content",
-    "gap": "no reason is known: no test sees it",
+    "wording": "the wording of a message or a name; the tests check its kind and its content",
+    "gap": "no reason is known: no test notices it",
 }
 HEAD = """# Mutation testing
 
-Do the tests notice when the code is wrong? [mutmut](https://mutmut.readthedocs.io) changes one thing at a time (a sign,
-a number, a comparison, an argument), and the tests that call the changed function run. A mutant is killed when one of
-them fails, or when they take three times as long as they should (a timeout); it survives when none does.
+Do the tests notice when the code is wrong? [mutmut](https://mutmut.readthedocs.io) changes one thing at a time: a sign,
+a number, a comparison, an argument. Then the tests that call the changed function run. The mutant is *killed* if one of
+them fails, or if they take three times as long as they should (a timeout). It *survives* if none fails.
 
-It covers the expected kernels, the leave-one-out scores, and the permutation engine with its statistics, schemes and
-p-values: {files} files, {mutants} mutants, mutmut {version}. mutmut leaves decorated functions alone; in the copy that
-the command makes, a decorator is a call below its function, so that registered closed forms and properties are mutated
-too. A mutant meets the quickest tests that call its function, a few seconds in all. Code that numba compiles
-(`compiled.py`) is left out; the tests hold it to the NumPy loops. A kill by tests of an earlier day stands as long as
-the function is the same; survivors are tried again when tests are added.
+The study covers the expected kernels, the leave-one-out scores, and the permutation engine with its statistics,
+schemes and p-values: {files} files, {mutants} mutants, mutmut {version}. mutmut skips decorated functions. So the
+command works on a copy in which a decorator is a call below its function; that way registered closed forms and
+properties are mutated too. A mutant meets the quickest tests that call its function, a few seconds in all. Code
+that Numba compiles (`compiled.py`) is left out; the tests compare it with the NumPy loops. A kill stays valid as
+long as the function is unchanged. Survivors are tried again when tests are added.
 
-Timeouts count as killed. The reasons of survivors were found by reading the code, not by proof; the last column leaves
-out those that are called equivalent or about cost, the column "share killed" leaves out nothing.
+Timeouts count as killed. We found the reasons of survivors by reading the code, not by proof. The last column
+leaves out those that we call equivalent or about cost; the column "share killed" leaves out nothing.
 
-Made by `pip install mutmut`, `python tests/mutation/run.py` and `python tests/mutation/page.py`.
+To repeat the study: `pip install mutmut`, `python tests/mutation/run.py` and `python tests/mutation/page.py`.
 
 """
 

@@ -1,6 +1,6 @@
 """Expected kernels on one axis with hundreds of digits: partial fractions and repeated integrals, as naive as exact.
 
-A kernel on an axis and the noises added to it are a convolution of a normal law, Laplace laws and piecewise
+A kernel on an axis and the noises added to it are a convolution of a normal density, Laplace densities and piecewise
 polynomials. Everything here subtracts numbers of nearly the same size without care, which the digits can bear; the
 library, which has 16, must not. Floats are taken as the exact numbers they are.
 """
@@ -21,7 +21,7 @@ Term = tuple[Any, int, Any]  # knot x, order m, coefficient c of the m-th repeat
 
 @dataclass(frozen=True)
 class Law:
-    """c times the convolution of N(0, variance), Laplace laws of the ``scales`` and the function of the ``terms``."""
+    """c times the convolution of N(0, variance), Laplace densities of the ``scales`` and the ``terms``."""
 
     terms: tuple[Term, ...] = ((0, 0, 1),)
     variance: Any = 0

@@ -123,7 +123,7 @@ def write_monitor(expected: dict[str, Any]) -> None:
     expected["monitor.json"] = {**found, "log wealth afterwards": after.log_wealth}
 
 
-REFUSED = {"refused": "holds sums of a test as an earlier version saved them; delete it to begin anew"}
+REFUSED = {"refused": "holds sums of a test as an earlier version saved them; delete it to start over"}
 FORMER = ("checkpoint compare", "checkpoint mmd", "stream fourier", "stream landmarks", "sums of two samples")
 """Sums that commits 76d487a and 5d4de27 saved, which no later code writes."""
 

@@ -49,7 +49,7 @@ def test_families_of_many_pairs_keep_their_level_whatever_the_screen_drops() -> 
     assert dropped > 20 * WIDE
 
 
-def test_tables_of_two_laws_are_often_called_different() -> None:
+def test_tables_of_two_distributions_are_often_called_different() -> None:
     found = 0
     for seed in range(40):
         rng = np.random.default_rng([78, seed])

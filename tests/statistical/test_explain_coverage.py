@@ -1,6 +1,6 @@
 """Intervals cover, equivalence holds its level at the margin, and columns are named wrongly as rarely as promised.
 
-The figures for many laws and sizes are in docs/explain.md, by benchmarks/explain_coverage.py.
+The figures for many distributions and sizes are in docs/explain.md, by benchmarks/explain_coverage.py.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def test_equivalence_holds_its_level_at_the_margin(runs, n, m, dim, shift, scale
     assert claimed <= most(runs, 0.05)
 
 
-def test_equivalence_of_equal_laws_is_shown():
+def test_equivalence_of_equal_distributions_is_shown():
     claimed = 0
     for seed in range(20):
         X, Y = two_samples(seed, 200, 300, 1, 0.0, 1.0)
@@ -143,7 +143,7 @@ def test_the_standard_error_is_that_of_the_statistic(shift, least):
         found.append(effect.statistic)
         errors.append(effect.standard_error)
     ratio = np.mean(errors) / np.std(found)
-    assert least < ratio < 1.4  # at equal laws it is about a fifth too large: its first term cannot be negative
+    assert least < ratio < 1.4  # at equal distributions a fifth too large: its first term cannot be negative
 
 
 @pytest.mark.parametrize("runs", RUNS)
@@ -198,7 +198,7 @@ def test_wrong_pairs_are_rarely_named(runs):
     assert found >= 0.9 * runs
 
 
-def test_the_witness_stays_inside_its_bands_when_laws_are_equal():
+def test_the_witness_stays_inside_its_bands_when_distributions_are_equal():
     runs, outside, places = 120, 0, np.linspace(-2, 2, 9)[:, None]
     for seed in range(runs):
         X, Y = two_samples(seed, 12, 25, 1, 0.0, 1.0)

@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import kernelmean as km
@@ -180,3 +181,59 @@ def test_the_verdict_is_true_of_a_pvalue_at_the_level(pvalue: float, words: str)
     result = dependence(rows, "x0", "x1", estimator="kme", n_resamples=19)
     assert result.test is not None
     assert words in replace(result, test=replace(result.test, pvalue=pvalue)).verdict(0.05)
+
+
+class TestWorthALook:
+    """Strengths: intervals, and the pairs that are listed and counted."""
+
+    rng = np.random.default_rng(8)
+    a = rng.normal(size=80)
+    table = pd.DataFrame({"a": a, "b": a + 0.1 * rng.normal(size=80), "c": 0.6 * a + rng.normal(size=80)})
+    table["d"] = rng.normal(size=80)
+    found = dependence(table, estimator="kme", n_resamples=199)
+
+    def test_weaker_pairs_are_neither_listed_nor_counted(self) -> None:
+        strong = replace(self.found, at_least=0.3)
+        assert [(pair.x, pair.y) for pair in strong.worth_a_look()] == [("a", "b")]
+        assert [row[:2] for row in strong.grid().rows] == [("a", "b")]
+        assert strong.verdict() == (
+            "1 of 6 pairs of columns depends on each other with a strength of at least 0.3 (adjusted p at most 0.05), "
+            f"most of all a and b (strength {strong.pairs[0].strength:.2f})."
+        )
+        assert ("listed", "1 of 6 pairs, those with a strength of at least 0.3") in strong.facts()
+        assert strong.pairs == self.found.pairs, "all are tested, and none is lost"
+        assert len(strong.to_dict()["pairs"]) == 6
+        assert replace(self.found, at_least=1.0).verdict().startswith("No dependence with a strength of at least 1 was")
+
+    def test_listed_first_are_those_that_depend_by_strength(self) -> None:
+        listed = self.found.listed()
+        depend = [pair.adjusted <= 0.05 for pair in listed]
+        assert depend == sorted(depend, reverse=True)
+        for part in (True, False):
+            strengths = [pair.strength for pair, own in zip(listed, depend, strict=True) if own == part]
+            assert strengths == sorted(strengths, reverse=True)
+        assert {*listed} == {*self.found.pairs}
+
+    def test_intervals_are_those_of_the_effect_size(self) -> None:
+        told = self.found.with_intervals(most=2, rng=3)
+        first, second = told.listed()[:2]
+        assert None not in (first.interval, second.interval)
+        assert [pair.interval for pair in told.listed()[2:]] == [None] * 4
+        names = sorted((first.x, first.y), key=told.encoded.names.index)
+        x, y = (told.encoded.points((name,))[0] for name in names)
+        size = km.hsic_test(x, y, kernel="gaussian", n_resamples=199).effect_size(n_resamples=199, rng=3)
+        assert first.strength == pytest.approx(size.alignment.value, rel=1e-9)
+        assert first.interval == pytest.approx((size.alignment.low, size.alignment.high), rel=1e-6)
+        assert first.interval[0] < first.strength < first.interval[1]
+        assert "interval" in told.grid().header
+        assert "interval" not in self.found.grid().header
+        assert dict(told.facts())["strength"].endswith("the intervals are approximate, 95 % each")
+
+    def test_intervals_need_independent_rows_in_memory(self) -> None:
+        grouped = dependence(self.table.assign(g=np.repeat([0, 1], 40)), strata="g", estimator="kme", n_resamples=99)
+        with pytest.raises(ValueError, match="intervals are of independent rows, and this study had strata="):
+            grouped.with_intervals()
+        long = pd.concat([self.table] * 40)
+        read = dependence(km.read(long, in_memory=False), estimator="kme", n_resamples=99)
+        with pytest.raises(ValueError, match="intervals need all rows in memory, and 3,200 were read batch by batch"):
+            read.with_intervals()

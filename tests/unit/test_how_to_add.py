@@ -1,7 +1,7 @@
-"""A kernel, a noise, a filter and a question are one file each: laws, support, files, backends and reports follow.
+"""A kernel, a noise, a filter and a question are one file each: closed forms, support, files and reports follow.
 
 The files are loaded under names within the package, as if they lay there, in a process of its own, which then runs the
-tests of the laws for what they added. A scheme that is added is ``tests/added_schemes.py``, a command
+tests of closed forms for what they added. A scheme that is added is ``tests/added_schemes.py``, a command
 ``tests/unit/cli/test_other_packages.py``.
 """
 
@@ -266,10 +266,11 @@ def test_what_was_added_is_listed_saved_and_used(folder: Path) -> None:
     assert cells["Categorical(similarity=0.1)"] == "none"
 
 
-def test_the_laws_and_the_backends_try_what_was_added(folder: Path) -> None:
-    laws = ["laws/test_kernel_laws.py", "laws/test_expected_laws.py", "unit/arrays/test_embeddings.py"]
+def test_the_closed_forms_and_the_backends_try_what_was_added(folder: Path) -> None:
+    tests = ["kernel_properties", "expected_properties"]
+    files = [*(f"closed_forms/test_{name}.py" for name in tests), "unit/arrays/test_embeddings.py"]
     options = ["-p", "toys", "-p", "no:cacheprovider", "-q", "-k", "Toy and not float32"]
-    said = run(folder, "-m", "pytest", *options, *(f"tests/{law}" for law in laws), at=TESTS.parent)
+    said = run(folder, "-m", "pytest", *options, *(f"tests/{file}" for file in files), at=TESTS.parent)
     counted = re.search(r"(\d+) passed", said)
     assert counted is not None
     assert int(counted[1]) > 60, said

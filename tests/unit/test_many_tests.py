@@ -283,9 +283,9 @@ def test_times_in_words(seconds: float, words: str) -> None:
 def test_the_commands_say_beforehand_how_long_they_take(
     quiet: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("kernelmean.studies.many_tests._LONG", 0.0)
-    monkeypatch.setattr("kernelmean.studies.many_tests._SURE_AFTER", 0.0)
-    monkeypatch.setattr("kernelmean.studies.many_tests._SURE_OF_ONE", 0.0)
+    monkeypatch.setattr("kernelmean.core.pace.LONG", 0.0)
+    monkeypatch.setattr("kernelmean.core.pace._SURE_AFTER", 0.0)
+    monkeypatch.setattr("kernelmean.core.pace._SURE_OF_ONE", 0.0)
     monkeypatch.chdir(tmp_path)
     for name, table in (("a", A), ("b", B)):
         pd.DataFrame(table[:, :5]).add_prefix("x").to_csv(f"{name}.csv", index=False)

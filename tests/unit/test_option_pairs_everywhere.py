@@ -455,6 +455,7 @@ NOT_VARIED = {
     "encoding": "holds options that are varied one by one",
     "screen": "leaves out some of more than 40 tests: tests of many tests",
     "in_memory": "where rows are held: tests of comparisons",
+    **dict.fromkeys(("strata", "clusters", "weights", "paired"), "which rows change places: tests of designs of rows"),
     "keep": "lets a column pass that is refused: tests of identifiers, and below",
     "text": "how cells are read: tests of reading",
 }

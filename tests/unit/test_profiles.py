@@ -1,4 +1,4 @@
-"""The one-dimensional closed forms, against the same laws in arithmetic of many digits."""
+"""The one-dimensional closed forms, against the same densities in arithmetic of many digits."""
 
 import math
 from fractions import Fraction

@@ -21,7 +21,7 @@ from kernelmean.cli import main
 from kernelmean.core import command_line
 from kernelmean.inference import Result
 from kernelmean.report import Shown, pictures
-from kernelmean.studies import fit_all, fit_densities, plots
+from kernelmean.studies import compare_groups, fit_all, fit_densities, plots
 from kernelmean.tables import read_table
 
 pd = pytest.importorskip("pandas")
@@ -68,6 +68,7 @@ MAKERS: dict[str, Callable[[], Result]] = {
         mixed(40, 0.0).drop(columns="city"), mixed(35, 1.0).drop(columns="city"), missing={"dose": "noise"}, **QUICK
     ),
     "comparison of long tables": long_tables,
+    "groups": lambda: compare_groups("iris", "target", **QUICK),
     "dependence of all pairs": lambda: km.dependence(mixed(40, 0.0), missing="drop", **QUICK),
     "dependence of groups": lambda: km.dependence(X, "x0", **QUICK),
     "changes": lambda: km.changes(np.concatenate([X, Y + 3.0])),
@@ -209,7 +210,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], Callable[[Any], Result]]] = {
     ),
     "dependence": (
         ("dependence", "wine", "--columns", "ash,hue,proline", "--estimator", "kme", "--resamples", "99"),
-        lambda wine: km.dependence(wine[["ash", "hue", "proline"]], rng=0, **QUICK),
+        lambda wine: km.dependence(wine[["ash", "hue", "proline"]], rng=0, **QUICK).with_intervals(),
     ),
     "estimate": (("estimate", "wine", "--columns", "ash,hue"), lambda wine: fit_all(wine[["ash", "hue"]])),
 }

@@ -198,7 +198,7 @@ def _notes(outcome: Outcome) -> Iterator[str]:
     for (name, text), number in outcome.warnings.most_common():
         yield f"{name}: {count(number, 'trial')} of this run warned: {one_line(text)}"
     if outcome.missing:
-        yield f"{count(outcome.skipped, 'trial')} left out for want of data: {'; '.join(outcome.missing.values())}"
+        yield f"{count(outcome.skipped, 'trial')} left out for lack of data: {'; '.join(outcome.missing.values())}"
     if outcome.failed:
         first = outcome.failed[0]
         yield (

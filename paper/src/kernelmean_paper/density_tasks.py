@@ -93,8 +93,8 @@ class StudentT:
 
     Examples
     --------
-    >>> law = StudentT.random(2, 5.0, np.random.default_rng(0))
-    >>> law.sample(3, np.random.default_rng(1)).shape
+    >>> truth = StudentT.random(2, 5.0, np.random.default_rng(0))
+    >>> truth.sample(3, np.random.default_rng(1)).shape
     (3, 2)
     """
 
@@ -117,7 +117,7 @@ class StudentT:
         return Task(rows[:n], rows[n:], seed)
 
     def nll(self, rows: Array) -> float:
-        """Return the mean negative log-likelihood of rows under the law itself: no estimate is below it for long."""
+        """Return the mean negative log-likelihood of rows under the truth, which no estimate beats for long."""
         from scipy.stats import multivariate_t  # slow to import
 
         law = multivariate_t(shape=self.factor @ self.factor.T, df=self.freedom)  # type: ignore[arg-type]  # integers only

@@ -1,7 +1,7 @@
 """Formulas of the paper beside their corrections and a reference by brute force, on random points.
 
 The references know nothing of the library's closed forms: expectations are Gauss-Hermite sums, derivatives are finite
-differences, laws with few atoms are enumerated.
+differences, distributions with few atoms are enumerated.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def squares(rng: np.random.Generator) -> Triple:
 
 
 def hsic_mean(rng: np.random.Generator) -> Triple:
-    """Return the means of both HSIC statistics over all samples of 4 pairs of a law with 3 atoms, and its HSIC."""
+    """Return the means of both HSIC statistics over all samples of 4 pairs from a distribution on 3 atoms."""
     atoms, masses = rng.normal(size=(2, _ATOMS, 1)), rng.dirichlet(np.ones(_ATOMS))
     kernels = Gaussian(1.0), Gaussian(1.0)
     means = {"v": 0.0, "u": 0.0}
@@ -329,7 +329,7 @@ ERRATA = (
         "HSIC",
         "tr(KHZH)/n² is unbiased",
         "it is the V-statistic; the unbiased one is another",
-        f"HSIC of a law with {_ATOMS} atoms; means over all samples of {_ROWS} pairs",
+        f"HSIC of a distribution with {_ATOMS} atoms; means over all samples of {_ROWS} pairs",
         "mean of the statistic",
         hsic_mean,
     ),

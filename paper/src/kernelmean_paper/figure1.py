@@ -78,13 +78,13 @@ class Figure1(Experiment):
 _SETTINGS = (
     ("Sizes", f"n = {ROWS}, d = {DIMENSION}, {DISTRIBUTIONS} distributions, as the paper says"),
     (
-        "Law",
+        "Distribution",
         "a new mixture and one sample of it in every trial; the Wishart matrices are GᵀG, G with 7 rows: singular",
     ),
     ("Bandwidth", "both readings of the median heuristic, of each sample; both have the same mixtures and samples"),
     ("Values of σ²", f"0 to {VARIANCES[-1]:g}, in squared units of the data; the paper does not print its range"),
     ("Loss", "|μ̂ - μ|² in the reproducing kernel Hilbert space, in closed form: no Monte Carlo error"),
-    ("Oracle", "the σ² with the smallest loss for each sample: it knows the law, no estimator can"),
+    ("Oracle", "the σ² with the smallest loss for each sample: it knows the distribution, no estimator can"),
     ("Standard errors", STUDENT),
 )
 

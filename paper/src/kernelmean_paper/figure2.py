@@ -254,7 +254,7 @@ class Reading(BandwidthReading):
             f"MMKME has one variance per column where MKME has one for all. With {self.label} its leave-one-out score "
             f"is the lower one in {fitted.mean():.0%} of the samples, its loss the higher one in {worse.mean():.0%}; "
             f"{lured}. Over the grid its mean loss is {pays} MKME's ({change}), relative to it {by_size}. All columns "
-            "of these mixtures have the same law."
+            "of these mixtures have the same distribution."
         )
 
     # -- tables and charts --------------------------------------------------------------------------------------------

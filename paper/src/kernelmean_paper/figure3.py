@@ -41,7 +41,7 @@ SHRUNK, OURS = ("S-KMSE", "F-KMSE"), "adaptive"
 POOLED = tuple(f"{method}, pooled" for method in SHRUNK)
 """The same with one λ, and one matrix of weights, from the pooled sample."""
 FITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"λ anew on both parts of every permutation": SHRUNK, "λ of the pooled sample": POOLED}
+    {"λ refitted on both parts of every permutation": SHRUNK, "λ of the pooled sample": POOLED}
 )
 """The two readings of the shrinkage estimators in a permutation test; the paper does not say which is meant."""
 METHODS = (*ESTIMATORS, *POOLED, OURS)
@@ -111,7 +111,7 @@ def _estimator(method: str, rule: str) -> str | KernelMean:
 _WORDS = (
     "Under the null hypothesis every rejection is an error, so no estimator can outperform another there, as the paper "
     "says of its own: what counts is that the level is kept, and permutation tests keep it with every estimator whose "
-    "parameters are functions of the pooled sample or are found anew under every permutation.",
+    "parameters are functions of the pooled sample or are found again under every permutation.",
 )
 
 
@@ -125,8 +125,8 @@ def _settings(settings: Sequence[Setting]) -> tuple[tuple[str, str], ...]:
         ),
         (
             "Mixtures",
-            "the law of figure 2; the second mixture has the weights and covariances of the first, its means went a "
-            f"share of the way to other random means ({moves}; 1 is independent means)",
+            "the distribution of figure 2; the second mixture has the weights and covariances of the first; its means "
+            f"went a share of the way to other random means ({moves}; 1 is independent means)",
         ),
         (
             "Sizes",

@@ -93,7 +93,7 @@ _SETTINGS = (
     (
         "MKME and MMKME",
         "x and y have one column each, so MMKME is MKME, σ² of x from x and σ² of y from y; also the reading in which "
-        "leave-one-out sees the pairs: one σ² for x and y in units of θ², or two, found anew under every permutation",
+        "leave-one-out sees the pairs: one σ² for x and y in units of θ², or two, found again under every permutation",
     ),
     ("Permutations", f"{PERMUTATIONS}, or all when these are not more; p-values count the observed arrangement"),
     ("Trials", f"{TRIALS} as in the paper, {FULL[PERMUTED]} of permuted pairs; fewer in a quick run"),

@@ -25,9 +25,9 @@ _SMALLEST, _STEPS = 1e-4, 33
 
 @dataclass(frozen=True)
 class Mixture:
-    r"""The law :math:`x ∼ Σ_c π_c N(θ_c, Σ_c) + ε` with θ_c ~ U(-10, 10)^d, Σ_c ~ Wishart(2I, 7), ε ~ N(0, 0.2 I).
+    r"""The mixture :math:`x ∼ Σ_c π_c N(θ_c, Σ_c) + ε` with θ_c ~ U(-10, 10)^d, Σ_c ~ Wishart(2I, 7), ε ~ N(0, 0.2 I).
 
-    Σ_c = GᵀG with G of shape (7, d) and entries N(0, 2): singular for d > 7, where a Wishart law has no density.
+    Σ_c = GᵀG with G of shape (7, d) and entries N(0, 2): singular for d > 7, where a Wishart matrix has no density.
     Xia et al. (2021), section 5.1; Muandet et al. (2014).
 
     Parameters

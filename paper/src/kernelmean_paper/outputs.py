@@ -194,7 +194,7 @@ def _missing(outcome: Outcome) -> list[str]:
     """Return in words what was not measured."""
     words = []
     if outcome.missing:
-        words.append(f"Not measured for want of data: {count(outcome.skipped, 'trial')} on {listed(outcome.missing)}.")
+        words.append(f"Not measured for lack of data: {count(outcome.skipped, 'trial')} on {listed(outcome.missing)}.")
     if outcome.failed:
         names = listed(dict.fromkeys(result.experiment for result in outcome.failed))
         words.append(f"{count(len(outcome.failed), 'trial')} ended with an error and are left out ({names}).")

@@ -1,4 +1,4 @@
-"""How much the numbers of Tables 1 and 2 scatter over laws, at d = 10, n = 100."""
+"""How much the numbers of Tables 1 and 2 scatter over distributions, at d = 10, n = 100."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROWS, DIM = 100, 10
 NLL = "nll"
 
 
-def over_laws(rng: np.random.Generator, _: Context) -> list[Finding]:
+def over_distributions(rng: np.random.Generator, _: Context) -> list[Finding]:
     """Measure the test NLL of the five estimators on one t-distribution, stopped early by NLL as the paper says."""
     law = StudentT.random(DIM, float(FREEDOM), rng)
     fits = quietly(stopped, law.task(ROWS, TEST_ROWS, rng, int(rng.integers(2**31))))

@@ -30,13 +30,14 @@ from .verdicts import Estimate
 FREEDOM = 5
 TEST_ROWS = 1000
 DISTRIBUTIONS = 30
-LAW = "the law itself"
+TRUTH, SHOWN_TRUTH = "the law itself", "the true distribution"
+"""Under which name trials store it, and what tables call it."""
 
 _WORSE = 10.0
 
 
 class _TTable(DensityExperiment):
-    """Trials draw a law, training and test rows, and match under one protocol."""
+    """Trials draw a distribution, training and test rows, and match under one protocol."""
 
     first: ClassVar[str]
     quick: ClassVar[int]
@@ -61,11 +62,11 @@ class _TTable(DensityExperiment):
         return str(setting.values[self.first])
 
     def trial(self, setting: Setting, rng: np.random.Generator, context: Context) -> list[Finding]:  # noqa: ARG002
-        """Return the held-out negative log-likelihoods of all targets, and that of the law itself."""
+        """Return the held-out negative log-likelihoods of all targets, and that of the true distribution."""
         n, dim, protocol = (setting.values[name] for name in ("n", "d", "protocol"))
         law = StudentT.random(int(dim), float(setting.values["freedom"]), rng)
         task = law.task(int(n), TEST_ROWS, rng, int(rng.integers(2**31)))
-        return [Finding(LAW, NLL, law.nll(task.test)), *matched(task, str(protocol))]
+        return [Finding(TRUTH, NLL, law.nll(task.test)), *matched(task, str(protocol))]
 
     def section(self, findings: Findings) -> Section:
         """Return tables and curves of every protocol beside the paper's numbers, and verdicts."""
@@ -85,17 +86,17 @@ class _TTable(DensityExperiment):
         return [comparison.verdict(cells, protocol) for comparison in COMPARISONS]
 
     def _words(self, protocol: str, cells: Sequence[Cell]) -> str:
-        law = [cell.mean(LAW) for cell in cells]
+        law = [cell.mean(TRUTH) for cell in cells]
         nearest = [min(cell.mean(name) for name in ESTIMATORS) - floor for cell, floor in zip(cells, law, strict=True)]
         return (
             f"{protocol_words(protocol, cells)} The best of the five is {min(nearest):.2f} to {max(nearest):.2f} nats "
-            "above the law that the rows were drawn from."
+            "above the distribution that the rows were drawn from."
         )
 
     def _table(self, protocol: str, cells: Sequence[Cell]) -> TextTable:
         table = means_table(PROTOCOL_WORDS[protocol].capitalize(), self.first, cells)
-        rows = tuple((*row, f"{cell.mean(LAW):.2f}") for row, cell in zip(table.rows, cells, strict=True))
-        return TextTable(table.caption, (*table.header, LAW), rows, table.emphasis)
+        rows = tuple((*row, f"{cell.mean(TRUTH):.2f}") for row, cell in zip(table.rows, cells, strict=True))
+        return TextTable(table.caption, (*table.header, SHOWN_TRUTH), rows, table.emphasis)
 
     def _chart(self, measured: Mapping[str, Sequence[Cell]]) -> Chart:
         panels = [self._panel(PROTOCOL_WORDS[protocol], cells) for protocol, cells in measured.items() if cells]
@@ -105,10 +106,11 @@ class _TTable(DensityExperiment):
     def _panel(self, title: str, cells: Sequence[Cell]) -> Panel:
         x = tuple(float(cell.setting.values[self.first]) for cell in cells)
         curves = []
-        for name in (*ESTIMATORS, LAW):
+        for name in (*ESTIMATORS, TRUTH):
             points = [Estimate.of(cell.values(name)) for cell in cells]
             errors = None if any(np.isnan(p.error) for p in points) else tuple(p.error for p in points)
-            curves.append(Curve(name, x, tuple(p.mean for p in points), errors, dashed=name == LAW))
+            label = SHOWN_TRUTH if name == TRUTH else name
+            curves.append(Curve(label, x, tuple(p.mean for p in points), errors, dashed=name == TRUTH))
         return Panel(title, self.first, _AXIS, tuple(curves))
 
     def _printed(self) -> Panel:
@@ -125,9 +127,12 @@ class _TTable(DensityExperiment):
 _AXIS = "negative log-likelihood"
 
 _SETTINGS = (
-    ("Law", "a new t-distribution around 0 in every trial, scale matrix A Aᵀ/d, A of standard normals; unstated"),
+    (
+        "Distribution",
+        "a new t-distribution around 0 in every trial; scale matrix A Aᵀ/d, A of standard normals; unstated",
+    ),
     ("Degrees of freedom", f"{FREEDOM}; unstated"),
-    ("Test rows", f"{TEST_ROWS}, from the same law; neither sample is standardized"),
+    ("Test rows", f"{TEST_ROWS}, from the same distribution; neither sample is standardized"),
     ("Distributions", f"{DISTRIBUTIONS}, as the paper says; fewer in a quick run"),
 )
 

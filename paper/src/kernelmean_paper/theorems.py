@@ -15,8 +15,8 @@ from .errata import ERRATA, Erratum
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
 from .hsic_reading import DATA
 from .one_column import one_column
-from .spread import over_laws
-from .theorems_report import COLUMN, LAWS, SIDES, report
+from .spread import over_distributions
+from .theorems_report import COLUMN, OVER_DISTRIBUTIONS, SIDES, report
 from .theory_report import CONSISTENCY, DAMPING, FORMS, RISK, ROWS, SIZES, SLOPE, SPECTRUM
 
 Measure = Callable[[np.random.Generator, Context], list[Finding]]
@@ -79,7 +79,7 @@ CHECKS: dict[str, Check] = {
     FORMS: Check(lambda rng, _: theory.linear_forms(rng), 10, 50),
     RISK: Check(lambda rng, _: theory.risks(rng, ROWS), 60, 300),
     COLUMN: Check(one_column, 40, 200),
-    LAWS: Check(over_laws, 10, 30),
+    OVER_DISTRIBUTIONS: Check(over_distributions, 10, 30),
     **{one.name: Check(_erratum(one), 6, 30) for one in ERRATA},
 }
 """What is measured once for every n of :data:`SIZES` is not among them."""

@@ -21,7 +21,7 @@ from .verdicts import HOLDS, NOT_MEASURED, SINGLE, held, verdict
 from .wording import count, listed
 
 SIDES = ("printed", "corrected", "reference")
-COLUMN, LAWS = "HSIC table", "spread over laws"
+COLUMN, OVER_DISTRIBUTIONS = "HSIC table", "spread over laws"
 """The checks of the HSIC table's column of MMKME, and of the tables on t-distributions."""
 
 EXACT, APART = 0.01, 0.05
@@ -63,14 +63,17 @@ _SETTINGS = (
     ),
     (
         "References",
-        "Gauss-Hermite sums for expectations, finite differences for derivatives, enumeration of laws with few atoms "
-        "and of splits: nothing of the library",
+        "Gauss-Hermite sums for expectations, finite differences for derivatives, enumeration of distributions on few "
+        "atoms and of splits: nothing of the library",
     ),
     ("Printed theorems", "as printed, the square in the exponent of k' restored, for it is an erratum of its own"),
-    ("Laws of the theory", f"the mixtures of figure 2 with {theory.DIM} columns; θ² = median of squared distances"),
+    (
+        "Distributions of the theory",
+        f"the mixtures of figure 2 with {theory.DIM} columns; θ² = median of squared distances",
+    ),
     ("Risk", "E|μ̃ - μ|² over samples, exact: a bilinear form of Gaussian mixtures"),
     (
-        "Scatter over laws",
+        "Scatter over distributions",
         f"t-distributions with {FREEDOM} degrees of freedom as in Tables 1 and 2, d = {spread.DIM}, n = {spread.ROWS}; "
         f"{COMPONENTS} spherical components, stopped early by NLL",
     ),
@@ -177,14 +180,14 @@ class Scatter:
     """How much the numbers of the tables on t-distributions scatter, and which of them contradict each other."""
 
     def __init__(self, findings: Findings) -> None:
-        self._findings, self._settings = findings, findings.where(check=LAWS)
+        self._findings, self._settings = findings, findings.where(check=OVER_DISTRIBUTIONS)
         values = [values_of(findings, self._settings, name, spread.NLL) for name in ESTIMATORS]
         self.trials = min(map(len, values))
         self.deviation = max(float(one.std(ddof=1)) for one in values) if self.trials > 1 else np.nan
 
     @property
     def error(self) -> float:
-        """The standard error of the difference of two printed means: of independent laws."""
+        """The standard error of the difference of two printed means, of independent distributions."""
         return float(self.deviation * np.sqrt(2.0 / DISTRIBUTIONS))
 
     @property
@@ -196,8 +199,8 @@ class Scatter:
         """Return whether a printed number does not fit, and which ones."""
         plain = misfit(np.inf)
         rule = (
-            f"holds: {plain.rule}; the error is SD √(2/{DISTRIBUTIONS}), for {DISTRIBUTIONS} laws of each, with the "
-            "largest SD over laws that we measure with the five estimators at d = 10, n = 100"
+            f"holds: {plain.rule}; the error is SD √(2/{DISTRIBUTIONS}), for {DISTRIBUTIONS} distributions of each, "
+            "with the largest SD over distributions that we measure with the five estimators at d = 10, n = 100"
         )
         return verdict(f"Erratum {plain.number}: {plain.statement}", rule, self._findings, self._settings, self._judge)
 
@@ -205,9 +208,8 @@ class Scatter:
         if self.trials < 2:
             return NOT_MEASURED, SINGLE
         found = misfit(self.error).cells
-        words = (
-            f"SD {self.deviation:.2f} over {count(self.trials, 'law')}, {len(found)} of {len(ESTIMATORS)} estimators"
-        )
+        scatter = f"SD {self.deviation:.2f} over {count(self.trials, 'distribution')}"
+        words = f"{scatter}, {len(found)} of {len(ESTIMATORS)} estimators"
         return held(bool(found)), "; ".join((words, *found))
 
 

@@ -20,7 +20,7 @@ from .mixtures import Mixture
 
 DIM = 5
 _PILOT = 200
-"""Rows from which the bandwidth of a law is found."""
+"""Rows from which the bandwidth of a distribution is found."""
 
 KERNELS: dict[str, Kernel] = {
     "Gaussian": Gaussian(1.0),
@@ -77,7 +77,7 @@ class Law:
         return self.mixture.embed(self.kernel)
 
     def noisy(self, variance: float) -> Embedding:
-        """Return the mean of the law with noise of this variance added."""
+        """Return the mean of the distribution with noise of this variance added."""
         covariances = self.mixture.covariances + variance * np.eye(self.dim)
         return embed(self.mixture.means, self.kernel, weights=self.mixture.weights, noise=Normal(covariances))
 

@@ -81,7 +81,7 @@ def _of_noise() -> Iterator[Statement]:
     )
     yield (
         SPECTRUM,
-        "The risk is an integral over frequencies: what damping takes from the law, and what it leaves of chance",
+        "The risk is an integral over frequencies: what damping takes from the truth, and what it leaves of chance",
         "the integral and the closed form agree to 1e-6 of the risk in every trial",
         _integral,
     )
@@ -148,7 +148,7 @@ def _ratios(at: Measured, kernel: str, variance: float) -> Array:
 def _integral(at: Measured) -> tuple[str, str]:
     one, two = at.values("integral", "risk"), at.values("closed form", "risk")
     gap = float(np.abs(one / two - 1).max())
-    return held(gap < 1e-6), f"the largest relative difference is {gap:.1g}; {count(len(one), 'law')}"
+    return held(gap < 1e-6), f"the largest relative difference is {gap:.1g}; {count(len(one), 'distribution')}"
 
 
 def _falls(at: Measured) -> tuple[str, str]:
@@ -156,7 +156,7 @@ def _falls(at: Measured) -> tuple[str, str]:
     gap = float(np.abs(one / two - 1).max())
     steepest, flattest = float(one.min()), float(one.max())
     words = f"slopes from {steepest:.3g} to {flattest:.3g} (per θ²), relative differences up to {gap:.1g}"
-    return held(gap < 1e-4 and flattest < 0), f"{words}; {count(len(one), 'law')}"
+    return held(gap < 1e-4 and flattest < 0), f"{words}; {count(len(one), 'distribution')}"
 
 
 def _around(at: Measured) -> tuple[str, str]:
@@ -176,10 +176,8 @@ def _orders(at: Measured) -> tuple[str, str]:
 
 def _levels_off(at: Measured) -> tuple[str, str]:
     limits, plain = at.values("fixed σ²", "limit", SIZES[-1]), at.values("KME", "risk", SIZES[-1])
-    words = (
-        f"limits of {limits.min():.2g} or more, KME's risks of {plain.max():.2g} or less; {count(len(plain), 'law')}"
-    )
-    return held(bool((limits > plain).all())), words
+    words = f"limits of {limits.min():.2g} or more, KME's risks of {plain.max():.2g} or less"
+    return held(bool((limits > plain).all())), f"{words}; {count(len(plain), 'distribution')}"
 
 
 def _best(at: Measured) -> tuple[str, str]:
@@ -284,7 +282,7 @@ def words(findings: Findings) -> tuple[str, ...]:
     power = theory.power_of_ten(SIZES, growth.means("best σ²", "variance"))
     return (
         f"What is measured without the theorems: the risk falls with σ² at 0 in {int((slopes < 0).sum())} of "
-        f"{count(len(slopes), 'law')} drawn. The best σ² for each n lowers the mean risk by {gain[0]:.1%} at "
+        f"{count(len(slopes), 'distribution')} drawn. The best σ² for each n lowers the mean risk by {gain[0]:.1%} at "
         f"n = {SIZES[0]} and by {gain[-1]:.2%} at n = {SIZES[-1]}, and goes as n to the {power:.2f}. With {_FIXED} at "
         f"every n the mean risk tends to {limit:.2g}; KME's at n = {SIZES[-1]} is {plain:.2g}.",
     )

@@ -24,9 +24,9 @@ UNDECIDED, NOT_MEASURED = "undecided", "not measured"
 CLEAR = 2.0
 """How many standard errors a difference of many trials needs to be called one; of few it needs more: `multiple`."""
 STUDENT = (
-    f"“{CLEAR:g} standard errors” is a quantile: with few trials Student's t with their degrees of freedom takes the "
-    "place of the normal law, so that the multiple is larger and the probability beyond it the same; over several "
-    "cells the degrees of freedom are Welch's and Satterthwaite's"
+    f"“{CLEAR:g} standard errors” is a quantile: with few trials Student's t with their degrees of freedom replaces "
+    "the normal distribution, so that the multiple is larger and the probability beyond it the same; over "
+    "several cells the degrees of freedom are Welch's and Satterthwaite's"
 )
 """What rules mean by standard errors, for the settings of a section."""
 

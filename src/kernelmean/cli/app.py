@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..core.words import command_line
-from . import changes, compare, density, dependence, estimate, info, monitor
+from . import changes, compare, density, dependence, describe, estimate, info, monitor
 from .errors import PACKAGES, Stopped, guarded
 
 ENTRY_POINTS = "kernelmean.commands"
@@ -72,8 +72,8 @@ def _loaded(entry: metadata.EntryPoint) -> Any:
         package = entry.dist.name if entry.dist else entry.module
         return _stub(
             entry.name,
-            f"Cannot be loaded; install {package} anew.",
-            f"{entry.name} cannot be loaded ({type(error).__name__}: {error}); install {package} anew",
+            f"Cannot be loaded; reinstall {package}.",
+            f"{entry.name} cannot be loaded ({type(error).__name__}: {error}); reinstall {package}",
         )
 
 
@@ -123,10 +123,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return guarded(lambda: app(args=words, prog_name="kernelmean", standalone_mode=False))
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(context: typer.Context, wanted: bool) -> None:
+    if not wanted:
+        return
+    if context.params.get("verbose"):  # which is eager, so it is known by now, wherever it stands
+        from ..report.description import as_text
+        from .versions import description
+
+        print(as_text(description()))
+    else:
         print(f"kernelmean {__version__}")
-        raise typer.Exit
+    raise typer.Exit
 
 
 @app.callback(
@@ -139,17 +146,22 @@ def _print_version(wanted: bool) -> None:
     ),
 )
 def main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    version: Annotated[bool, typer.Option("--version", callback=_print_version, help="Print the version.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", is_eager=True, help="With --version: what a report of a fault should say too.")
     ] = False,
 ) -> None:
     """Hold what all commands share."""
+    del version  # its callback has printed it
+    if verbose:
+        raise ValueError("--verbose before a command belongs to --version; write it behind the command")
 
 
 for _command in (
     compare.compare,
     changes.changes,
     dependence.dependence,
+    describe.describe,
     info.info,
     estimate.estimate,
     density.density,

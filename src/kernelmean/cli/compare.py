@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ..core.words import listed
-from .options import DetailedOutput, LongTables, MixedTable, TwoSampleTest, TwoTables
+from .options import AUTO, DetailedOutput, LongTables, MixedTable, RowsOfTwo, TwoSampleTest, TwoTables
 from .parameters import command, running_option
 
 if TYPE_CHECKING:
     from ..core.array import Progress
+    from ..core.table import Frame
     from ..studies.comparison import Comparison
+    from ..studies.designs import RowDesign
+    from ..studies.groups import GroupComparison
     from .inputs import ReadOptions
 
-    Compared: TypeAlias = Callable[..., Comparison]
     Pair: TypeAlias = tuple[Any, Any]
 
 _PANELS = 6
@@ -39,19 +40,28 @@ class Drift:
     "kernelmean compare trial.parquet --by arm --groups placebo,drug --drop id",
     "kernelmean compare before.csv after.csv --html report.html",
     "kernelmean compare wine --by target --groups 0,1 --json result.json",
+    "kernelmean compare trial.parquet --by arm --strata center",
+    "kernelmean compare before.csv after.csv --paired --drop id",
     "kernelmean compare last-week.parquet today.parquet --fail-on-drift 0.01 --quiet",
     "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme --checkpoint sums.npz",
     "kernelmean compare big/*.parquet other/*.parquet --scheduler tcp://10.0.0.1:8786",
 )
 def compare(
-    tables: TwoTables, test: TwoSampleTest, table: MixedTable, long: LongTables, drift: Drift, report: DetailedOutput
+    tables: TwoTables,
+    design: RowsOfTwo,
+    test: TwoSampleTest,
+    table: MixedTable,
+    long: LongTables,
+    drift: Drift,
+    report: DetailedOutput,
 ) -> int:
-    """Test whether two tables come from the same distribution, and show which columns tell.
+    """Test whether two tables come from the same distribution, and show which columns differ.
 
     Long tables are read batch by batch, all rows of them (--stream). The exit code is 0; 2 for bad input; with
     --fail-on-drift 1 when the tables differ; 70 when kernelmean itself failed; 130 when a stream was stopped.
     """
     from ..studies.comparison import Comparison  # slow to import, which help can do without
+    from ..studies.groups import GroupComparison
     from .drift import LEVEL, check_drift, check_power, drifted
     from .inputs import check_for_cluster, is_streamed, reading, row_limit
     from .named_tables import named_tables
@@ -63,41 +73,50 @@ def compare(
     level = LEVEL if drift.fail_on_drift is None else drift.fail_on_drift
     output = report.output
     read = [file for named in pair if named is not None for file in named.files]
-    output.check(*read, figures=Comparison.figures, plot=report.plot_path, checkpoint=long.checkpoint)
+    figures = dict.fromkeys([*Comparison.figures, *GroupComparison.figures])
+    output.check(*read, figures=[*figures], plot=report.plot_path, checkpoint=long.checkpoint)
     check_picture(report.plot_path)
-    rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"))
-    compared = partial(_compare, test, table)
+    rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"), design.of_rows)
+    asked = _Asked(test, table, design.of_rows)
+    result: Comparison | GroupComparison
     with progress(report.quiet) as step:
         if long.scheduler is not None:
             check_for_cluster(second, long, rows)
-            notes, result = _on_cluster(pair, long.scheduler, rows, compared, step)
+            notes, result = _on_cluster(pair, long.scheduler, rows, asked, step)
         elif is_streamed(first, second, long, test.estimator, rows):
-            notes, result = _in_batches(pair, long, rows, compared, step)
+            notes, result = _in_batches(pair, long, rows, asked, step)
         else:
-            notes, result = _in_memory(pair, tables, rows, compared, step)
+            notes, result = _in_memory(pair, tables, rows, asked, step)
         result = replace(result, notes=(*notes, *result.notes), level=level, seed=test.seed)
         page = result.document(progress=step) if output.page else None
     check_power(drift.fail_on_drift, result.test)
     drawn = []
     if report.plot_path is not None:
-        drawn.append(_draw_witnesses(report.plot_path, result, test.seed))
+        drawn.append(_draw(report.plot_path, result, test.seed))
     output.put(result, page, drawn)
     return drifted(drift.fail_on_drift, result.test)
 
 
 def _in_memory(
-    pair: Pair, tables: TwoTables, rows: ReadOptions, compared: Compared, told: Progress
-) -> tuple[tuple[str, ...], Comparison]:
-    """Return notes on the way there, and what was found."""
-    from .inputs import read_pair  # slow to import
+    pair: Pair, tables: TwoTables, rows: ReadOptions, asked: _Asked, told: Progress
+) -> tuple[tuple[str, ...], Comparison | GroupComparison]:
+    """Return notes on the way there, and what was found: of two tables, or of several groups."""
+    from ..core.words import comma_separated, worded
+    from ..inference.wording import short
+    from .inputs import read_tables  # slow to import
 
-    first, second = read_pair(*pair, tables, rows)
-    result = compared(first.frame, second.frame, names=(first.name, second.name), progress=told)
+    read = read_tables(*pair, tables, rows)
+    if len(read) > 2:
+        found = asked.of_groups([own.frame for own in read], str(tables.by), told)
+        most = worded("--groups", comma_separated((found.pairs[0].first, found.pairs[0].second)))
+        return (f"for the columns in which two groups differ add {most}",), replace(found, name=short(pair[0].name))
+    first, second = read
+    result = asked.compared(first.frame, second.frame, names=(first.name, second.name), progress=told)
     return (*first.notes, *second.notes), result
 
 
 def _in_batches(
-    pair: Pair, long: LongTables, rows: ReadOptions, compared: Compared, told: Progress
+    pair: Pair, long: LongTables, rows: ReadOptions, asked: _Asked, told: Progress
 ) -> tuple[tuple[str, ...], Comparison]:
     """Return no notes, and what was found in all rows."""
     from .inputs import long_tables  # slow to import
@@ -105,11 +124,11 @@ def _in_batches(
 
     first, second = long_tables(*pair, long, rows)
     with stoppable(told, long.checkpoint) as watched:
-        return (), compared(first, second, progress=watched)
+        return (), asked.compared(first, second, progress=watched)
 
 
 def _on_cluster(
-    pair: Pair, address: str, rows: ReadOptions, compared: Compared, told: Progress
+    pair: Pair, address: str, rows: ReadOptions, asked: _Asked, told: Progress
 ) -> tuple[tuple[str, ...], Comparison]:
     """Return no notes, and what workers found in all rows."""
     import logging
@@ -123,33 +142,76 @@ def _on_cluster(
         with connected(address) as client:
             plan = DaskPlan(client)
             first, second = (on_cluster(plan, named, rows) for named in pair)
-            return (), compared(first, second, names=tuple(named.name for named in pair), progress=told, plan=plan)
+            return (), asked.compared(
+                first, second, names=tuple(named.name for named in pair), progress=told, plan=plan
+            )
     finally:
         logging.disable(logging.NOTSET)
 
 
-def _compare(test: TwoSampleTest, table: MixedTable, first: Any, second: Any, **how: Any) -> Comparison:
-    """Compare two tables as the options say."""
-    from ..plan.plan import Plan  # slow to import
-    from ..studies.comparison import compare as compare_tables
+@dataclass(frozen=True)
+class _Asked:
+    """What the options say of the test."""
 
-    return compare_tables(
-        first,
-        second,
-        estimator=test.estimator,
-        bandwidth=test.theta,
-        encoding=table.kinds(first.names, scale=test.scale),
-        n_resamples=test.resamples,
-        rng=test.seed,
-        screen=test.screen,
-        **({"plan": Plan()} | how),
-    )
+    test: TwoSampleTest
+    table: MixedTable
+    design: RowDesign
+
+    def compared(self, first: Any, second: Any, **how: Any) -> Comparison:
+        """Compare two tables."""
+        from ..plan.plan import Plan  # slow to import
+        from ..studies.comparison import compare as compare_tables
+
+        test = self.test
+        return compare_tables(
+            first,
+            second,
+            estimator=test.estimator,
+            bandwidth=test.theta,
+            encoding=self.table.kinds(first.names, scale=test.scale),
+            n_resamples=test.resamples,
+            rng=test.seed,
+            screen=test.screen,
+            strata=self.design.strata,
+            clusters=self.design.clusters,
+            weights=self.design.weights,
+            paired=self.design.paired,
+            **({"plan": Plan()} | how),
+        )
+
+    def of_groups(self, groups: Sequence[Frame], by: str, told: Progress) -> GroupComparison:
+        """Compare several groups."""
+        from ..plan.plan import Plan  # slow to import
+        from ..studies.comparison.request import Testing
+        from ..studies.groups.comparing import compare_frames
+
+        test = self.test
+        if self.design:
+            raise ValueError(
+                f"{self.design.options()} is for two tables, and {by!r} has {len(groups)} groups; name two with "
+                "--groups a,b"
+            )
+        how = Testing(
+            estimator="adaptive" if test.estimator == AUTO else test.estimator,
+            bandwidth=test.theta,
+            encoding=self.table.kinds(groups[0].names, scale=test.scale),
+            n_resamples=test.resamples,
+            rng=test.seed,
+            plan=Plan(),
+            progress=told,
+            screen=test.screen,
+        )
+        return compare_frames(groups, by, how)
 
 
-def _draw_witnesses(path: str, result: Comparison, seed: int) -> str:
-    """Draw the columns of numbers that differ most, and say so."""
+def _draw(path: str, result: Comparison | GroupComparison, seed: int) -> str:
+    """Draw the columns of numbers that differ most, or the map of all pairs of groups, and say so."""
+    from ..studies.comparison import Comparison  # slow to import
     from .outputs import write_picture
 
+    if not isinstance(result, Comparison):
+        write_picture(result.plot(), path)
+        return f"map of all pairs of groups drawn in {path}"
     names = result.numbers[:_PANELS]
     if not names:
         return "no picture drawn: it would show columns of numbers, and none of the columns that vary is one"

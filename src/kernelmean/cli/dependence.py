@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .complete import columns as columns_of
-from .options import AllRows, DetailedOutput, MixedTable, OneTable, PairTest, split_names
-from .parameters import command
+from .options import AllRows, DetailedOutput, MixedTable, OneTable, PairTest, RowsOfOne, split_names
+from .parameters import command, test_option
 
 if TYPE_CHECKING:
     from ..core.array import Progress
     from ..core.table import Frame
     from ..studies.dependence import Dependence
+    from ..studies.designs import RowDesign
     from ..tables.source import Source
+
+
+_QUICK = 500
+"""Rows up to which intervals take a moment only."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +37,41 @@ class TwoGroups(OneTable):
     ] = None
 
 
+@dataclass(frozen=True)
+class Shown:
+    """Which pairs are listed, and how."""
+
+    at_least: Annotated[
+        float,
+        test_option(metavar="STRENGTH", min=0.0, max=1.0, help="List and count pairs of at least this strength only."),
+    ] = 0.0
+    intervals: Annotated[
+        bool | None,
+        test_option(
+            "--intervals/--no-intervals",
+            help="Print approximate 95 % intervals for the strength of the first ten pairs; by default up to "
+            f"{_QUICK} rows.",
+            show_default=False,
+        ),
+    ] = None
+
+
 @command(
     "kernelmean dependence wine --drop target --plot map.png",
     "kernelmean dependence data.csv --x dose,age --y response",
+    "kernelmean dependence data.csv --at-least 0.2",
+    "kernelmean dependence data.csv --drop id --clusters patient",
     "kernelmean dependence huge.parquet --html report.html",
 )
-def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, rows: AllRows, report: DetailedOutput) -> None:
+def dependence(
+    groups: TwoGroups,
+    design: RowsOfOne,
+    shown: Shown,
+    test: PairTest,
+    table: MixedTable,
+    rows: AllRows,
+    report: DetailedOutput,
+) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs.
 
     A long table is read batch by batch, all rows of it (--stream).
@@ -51,14 +85,18 @@ def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, rows: AllRo
     output = report.output
     output.check(groups.data, figures=Dependence.figures, plot=report.plot_path)
     check_picture(report.plot_path)
-    wanted = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of a file"))
+    wanted = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of a file"), design.of_rows)
     with progress(report.quiet) as told:
-        if is_one_streamed(groups, rows, test.estimator, wanted):
-            found = _tested(groups, test, table, long_table(groups, wanted), told)
+        streamed = is_one_streamed(groups, rows, test.estimator, wanted)
+        if shown.intervals:
+            _check_intervals(design.of_rows, streamed)
+        if streamed:
+            found = _tested(groups, design, test, table, long_table(groups, wanted), told)
             result = replace(found, name=short(groups.data), seed=test.seed)
         else:
             source = read_one(groups.data, wanted)
-            result = source.told(_tested(groups, test, table, source.frame, told), test.seed)
+            result = source.told(_tested(groups, design, test, table, source.frame, told), test.seed)
+        result = _as_shown(result, shown, test.seed, told)
     drawn = []
     if report.plot_path is not None:
         write_picture(result.plot(), report.plot_path)
@@ -66,7 +104,24 @@ def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, rows: AllRo
     output.put(result, result.document() if output.page else None, drawn)
 
 
-def _tested(groups: TwoGroups, test: PairTest, table: MixedTable, rows: Frame | Source, told: Progress) -> Dependence:
+def _check_intervals(design: RowDesign, streamed: bool) -> None:
+    """Raise where there are no intervals, before long work begins."""
+    if design or streamed:
+        other = design.options() if design else "a table that is read batch by batch"
+        raise ValueError(f"--intervals is for independent rows in memory, and does not go with {other}; leave it out")
+
+
+def _as_shown(result: Dependence, shown: Shown, seed: int, told: Progress) -> Dependence:
+    """Return the result with the pairs that are wanted, with intervals where they are asked for or take a moment."""
+    result = replace(result, at_least=shown.at_least)
+    quick = not result.design and result.n_rows == len(result.encoded.frames[0]) <= _QUICK
+    wanted = quick if shown.intervals is None else shown.intervals
+    return result.with_intervals(rng=seed, progress=told) if wanted else result
+
+
+def _tested(
+    groups: TwoGroups, design: RowsOfOne, test: PairTest, table: MixedTable, rows: Frame | Source, told: Progress
+) -> Dependence:
     """Test the columns of a table as the options say."""
     from ..plan.plan import Plan  # slow to import
     from ..studies.dependence import dependence as test_dependence
@@ -79,6 +134,9 @@ def _tested(groups: TwoGroups, test: PairTest, table: MixedTable, rows: Frame | 
         n_resamples=test.resamples,
         rng=test.seed,
         screen=test.screen,
+        strata=design.strata,
+        clusters=design.clusters,
+        weights=design.weights,
         plan=Plan(),
         progress=told,
     )

@@ -77,7 +77,8 @@ def explain(error: Exception) -> tuple[int, str]:
     if text is not None:
         return BAD_INPUT, text
     kind = type(error).__name__
-    return FAILURE, f"an error of kernelmean itself ({kind}: {error}); set {DEBUG}=1 to see where, and report it"
+    report = f"set {DEBUG}=1 to see where, and report it with what kernelmean --version --verbose prints"
+    return FAILURE, f"an error of kernelmean itself ({kind}: {error}); {report}"
 
 
 def _bad_input(error: Exception) -> str | None:
@@ -95,7 +96,7 @@ def is_refusal(error: Exception) -> bool:
     """Whether a package of commands raised an error by a statement of its own: what it says is meant for the user.
 
     An error out of a builtin operation or another library passed checks that should have stopped it before: it is one
-    of this package. So is one of linear algebra, whoever raised it.
+    of this package. So is one of linear algebra, wherever it was raised.
     """
     last = error.__traceback__
     while last is not None and last.tb_next is not None:

@@ -10,7 +10,7 @@ import typer
 
 from ..core.words import listed
 from ..tables.limits import ESTIMATE_LIMIT
-from .options import BandwidthOption, JsonOutput, NumberTable, OneTable, ScaleOption, Seed
+from .options import BandwidthOption, NumberTable, OneTable, ReportOutput, ScaleOption, Seed
 from .parameters import command
 
 
@@ -34,23 +34,26 @@ class Fit(BandwidthOption, ScaleOption, Seed):
 @command(
     "kernelmean estimate wine --drop target",
     "kernelmean estimate data.csv --save mean.npz --estimator mmkme",
+    "kernelmean estimate data.csv --html report.html",
 )
-def estimate(saved: Saved, fit: Fit, table: NumberTable, numbers: JsonOutput) -> None:
+def estimate(saved: Saved, fit: Fit, table: NumberTable, report: ReportOutput) -> None:
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
     from ..estimators import NAMED  # slow to import, which help can do without
     from ..estimators.files import save
-    from ..studies.estimate import fit_all
+    from ..studies.estimate import Fits, fit_all
     from .inputs import read_numbers, reading
+    from .outputs import check_picture, write_picture
     from .progress import progress
 
-    output = numbers.output
-    output.check(saved.data, save=saved.save_path)
+    output = report.output
+    output.check(saved.data, figures=Fits.figures, plot=report.plot_path, save=saved.save_path)
+    check_picture(report.plot_path)
     if saved.estimator is not None and saved.estimator not in NAMED:
         raise ValueError(f"estimator is {saved.estimator!r}; write one of {listed(NAMED)}")
     if saved.estimator is not None and saved.save_path is None:
         raise ValueError("--estimator names the estimate that --save writes; add --save FILE, or leave --estimator out")
     source = read_numbers(saved.data, reading(table, fit.seed, ESTIMATE_LIMIT), table.missing)
-    with progress(numbers.quiet) as told:
+    with progress(report.quiet) as told:
         fits = fit_all(
             source.frame,
             bandwidth=fit.theta,
@@ -64,4 +67,7 @@ def estimate(saved: Saved, fit: Fit, table: NumberTable, numbers: JsonOutput) ->
         name = saved.estimator or fits.best
         save(fits.embedding(name), saved.save_path, columns=fits.table.names)
         written.append(f"{name} saved to {saved.save_path}")
-    output.put(fits, files=written)
+    if report.plot_path is not None:
+        write_picture(fits.plot(), report.plot_path)
+        written.append(f"scores drawn in {report.plot_path}")
+    output.put(fits, fits.document() if output.page else None, written)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..core.array import Progress
 from ..core.table import Frame
 from ..core.words import count, refuse
 from ..inference.adaptive.many_kernels import NAMED
 from ..inference.wording import short
+from ..studies.columns import DescribedTable, describe_columns, describe_long
 from ..studies.comparison.comparing import are_read_in_batches
 from ..studies.dependence.rows import placed
+from ..studies.designs import NO_DESIGN, RowDesign
 from ..tables import limits
+from ..tables.batchwise import is_long
 from ..tables.read import read
 from ..tables.readers import PLAIN, TextFormat
 from ..tables.readers.text_file import STANDARD_INPUT
-from ..tables.reading import match_columns, read_frame, split_frame
+from ..tables.reading import match_columns, read_frame, split_groups
 from ..tables.source import Source
 from .named_tables import NamedTable
 from .options import AUTO, AllRows, LongTables, MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
@@ -40,13 +45,18 @@ class ReadOptions:
     limit: int = limits.TEST_LIMIT
     otherwise: str = ""
     text: TextFormat = PLAIN
+    design: RowDesign = NO_DESIGN
+    """Its columns are read beside those that are asked for, and all rows are held in memory."""
 
 
-def reading(table: MixedTable | NumberTable, seed: int, limit: int, otherwise: str = "") -> ReadOptions:
+def reading(
+    table: MixedTable | NumberTable, seed: int, limit: int, otherwise: str = "", design: RowDesign = NO_DESIGN
+) -> ReadOptions:
     """Return how options of a command say that tables are read."""
-    return ReadOptions(
-        tuple(table.columns or ()), tuple(table.drop or ()), table.max_rows, seed, limit, otherwise, table.text
-    )
+    if design.paired and table.max_rows is not None:
+        raise ValueError("--max-rows draws rows of each table, and --paired needs both rows of a pair; leave one out")
+    columns, drop = tuple(table.columns or ()), tuple(table.drop or ())
+    return ReadOptions(columns, drop, table.max_rows, seed, limit, otherwise, table.text, design)
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,18 @@ def read_one(source: str, reading: ReadOptions) -> Input:
     return _limited(select_columns(read_frame(source, text=reading.text), reading), reading, stream=0)
 
 
+def described(table: OneTable, options: MixedTable, reading: ReadOptions, progress: Progress) -> DescribedTable:
+    """Return what the columns of a table are taken for, whatever its length."""
+    if reading.max_rows is None and is_long(table.data, reading.limit):
+        rows = long_table(table, reading)
+        found = describe_long(rows, options.kinds(rows.names, scale=True), reading.seed, progress)
+    else:
+        read = read_one(table.data, reading)
+        found = describe_columns(read.frame, options.kinds(read.frame.names, scale=True))
+        found = replace(found, notes=read.notes)
+    return replace(found, name=short(found.name))
+
+
 def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:
     """Return one table of numbers without blank cells; rows that have some are an error, or left out and counted."""
     whole = select_columns(read_frame(source, text=reading.text), reading)
@@ -87,17 +109,21 @@ def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:
     return Input(read.frame, read.name, (*whole.notes, left_out, *read.notes[len(whole.notes) :]))
 
 
-def read_pair(
+def read_tables(
     first: NamedTable, second: NamedTable | None, tables: TwoTables, reading: ReadOptions
-) -> tuple[Input, Input]:
-    """Return two tables with the same columns: of two sources, or of two groups of one."""
+) -> tuple[Input, ...]:
+    """Return tables with the same columns: two of two sources, or the groups of one, two or more."""
     if second is not None:
         check_once(*first.files, *second.files)
         one, two = (select_columns(_whole(named, reading), reading) for named in (first, second))
-    else:
-        whole = select_columns(_whole(first, reading), reading, also=tables.by)
-        by = str(tables.by)
-        one, two = split_frame(whole, by, None if tables.groups is None else option_words(tables.groups))
+        return _matched(one, two, reading)
+    whole = select_columns(_whole(first, reading), reading, also=(str(tables.by),))
+    groups = split_groups(whole, str(tables.by), None if tables.groups is None else option_words(tables.groups))
+    return tuple(_limited(group, reading, stream) for stream, group in enumerate(groups))
+
+
+def _matched(one: Frame, two: Frame, reading: ReadOptions) -> tuple[Input, Input]:
+    """Return two tables whose columns stand in one order."""
     two, moved = match_columns(one, two)
     inputs = (_limited(one, reading, stream=0), _limited(two, reading, stream=1))
     if not moved:
@@ -117,7 +143,7 @@ def is_streamed(
     first: NamedTable, second: NamedTable | None, long: LongTables, estimator: str, reading: ReadOptions
 ) -> bool:
     """Whether tables are read batch by batch: where it is asked for, or where they are long and nothing forbids it."""
-    streams = long.stream
+    streams = _asked_to_stream(long.stream, reading)
     if streams and second is None:
         raise ValueError("--stream reads two tables; write: compare A B --stream")
     if streams and reading.max_rows is not None:
@@ -133,12 +159,20 @@ def is_streamed(
     return streams
 
 
+def _asked_to_stream(asked: bool | None, reading: ReadOptions) -> bool | None:
+    """Return whether rows are to be read batch by batch, or nobody said; with a design they are not."""
+    if asked:
+        reading.design.refuse_batches("leave --stream out")
+    return False if reading.design else asked
+
+
 def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: ReadOptions) -> bool:
     """Whether one table is read batch by batch: where it is asked for, or where it is long and nothing forbids it."""
     if rows.stream and reading.max_rows is not None:
         raise ValueError("--stream takes all rows; leave --max-rows out")
-    if rows.stream is not None:
-        return rows.stream
+    streams = _asked_to_stream(rows.stream, reading)
+    if streams is not None:
+        return streams
     return reading.max_rows is None and placed(table.data, estimator)[1]
 
 
@@ -171,6 +205,7 @@ def check_for_cluster(second: NamedTable | None, long: LongTables, reading: Read
     """Raise for options that do not go with tables on a cluster."""
     if second is None:
         raise ValueError("--scheduler compares two tables of Parquet files; leave --by out, write: compare A B")
+    reading.design.refuse_batches("leave --scheduler out")
     refuse(
         "with --scheduler workers read all rows, and lost tasks are done again",
         checkpoint=(long.checkpoint, None),
@@ -196,11 +231,11 @@ def check_once(*sources: str) -> None:
         raise ValueError("two tables are to come from standard input (-), which holds one; write the other to a file")
 
 
-def select_columns(frame: Frame, reading: ReadOptions, also: str | None = None) -> Frame:
-    """Return the columns that were asked for, and one more."""
+def select_columns(frame: Frame, reading: ReadOptions, also: Sequence[str] = ()) -> Frame:
+    """Return the columns that were asked for, and some more: those of a design, or that groups are split by."""
     columns = split_names(reading.columns, frame.names)
-    if also is not None and columns:
-        columns = [*(name for name in columns if name != also), also]
+    if columns:
+        columns = list(dict.fromkeys([*columns, *reading.design.columns, *also]))
     return frame.select(columns or None, split_names(reading.drop, frame.names))
 
 

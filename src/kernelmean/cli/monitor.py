@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .options import SOURCE, BatchTable, RowsOutput, Seed
+from .options import SOURCE, BatchTable, ReportOutput, Seed
 from .parameters import command
 
 
@@ -49,21 +49,26 @@ class Watched:
 @command(
     "kernelmean monitor before.csv after.csv",
     "kernelmean monitor reference.csv monday.csv tuesday.csv --checkpoint state.json --fail-on-drift 0.01",
-    "kernelmean monitor before.parquet visits.parquet --by day --every week",
+    "kernelmean monitor before.parquet visits.parquet --by day --every week --html report.html",
     "kernelmean monitor before.parquet stream.parquet --average-run-length 100000",
 )
-def monitor(watched: Watched, seed: Seed, table: BatchTable, rows: RowsOutput) -> int:
+def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutput) -> int:
     """Ask after every batch of new rows whether they have drifted from a reference; look as often as you want.
 
     The exit code is 0; 2 for bad input; with --fail-on-drift or --average-run-length 1 when drift was found;
     70 when kernelmean itself failed.
     """
-    from . import show  # slow to import, which help can do without
+    from ..report import pictures  # slow to import, which help can do without
+    from ..studies.pages.monitor import FIGURES, monitor_page, wealth_panel
+    from . import show
     from .drift import drift_found
+    from .outputs import check_picture, write_picture
     from .watching import UNITS, check_once, watch
 
-    output = rows.output
-    output.check(watched.reference, *watched.news, checkpoint=watched.checkpoint)
+    output = report.output
+    files = {"plot": report.plot_path, "checkpoint": watched.checkpoint}
+    output.check(watched.reference, *watched.news, figures=FIGURES, **files)
+    check_picture(report.plot_path)
     if watched.every is not None and (watched.by is None or watched.every not in UNITS):
         raise ValueError(f"--every is {watched.every!r}; write --by COLUMN --every hour, day, week or month")
     check_once(watched.reference, *watched.news)
@@ -71,5 +76,10 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, rows: RowsOutput) -
     content = {**seen.state.as_dict(), "verdict": seen.state.verdict(), "reference": watched.reference}
     content |= {"changed_between": seen.changed, "batches": seen.batches, "seed": seed.seed}
     said = show.monitoring(seen.state, watched.reference, seen.known, seen.changed, seen.batches, seen.notes)
-    output.write(said, content, seen.batches or [seen.numbers])
+    drawn = []
+    if report.plot_path is not None:
+        write_picture(pictures.show(wealth_panel(seen.state, seen.batches)), report.plot_path)
+        drawn.append(f"the evidence drawn in {report.plot_path}")
+    page = monitor_page(seen.state, said, seen.batches, seed.seed) if output.page else None
+    output.write(said, content, seen.batches or [seen.numbers], page, drawn)
     return drift_found(seen.state) if watched.fails else 0

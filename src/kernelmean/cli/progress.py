@@ -13,7 +13,8 @@ from typing import TypeAlias
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..core.words import Notice
+from ..core.pace import Pace
+from ..core.words import Notice, roughly
 from .errors import Stopped
 from .stderr import tell
 
@@ -26,6 +27,8 @@ def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Told]:
     """Yield a function (what comes next, steps done, steps in all) that draws a bar on a terminal.
 
     Elsewhere it prints a line every so many seconds, and a :class:`Notice` at once; with ``quiet`` nothing anywhere.
+    Steps that go by under one label, such as rows of a long table, say beforehand how long they take, when that is more
+    than ten seconds.
     """
     console, last = Console(stderr=True), time.monotonic()
 
@@ -38,7 +41,7 @@ def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Told]:
             tell(f"{done:,} of {total:,}: {label}")
 
     if quiet or not console.is_terminal:
-        yield (lambda *_: None) if quiet else printed
+        yield (lambda *_: None) if quiet else forecast(printed)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
@@ -50,7 +53,24 @@ def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Told]:
             else:
                 bar.update(task, description=label, completed=done, total=total)
 
-        yield drawn
+        yield forecast(drawn)
+
+
+def forecast(report: Told, clock: Callable[[], float] = time.monotonic) -> Told:
+    """Return a progress function that also tells, once for every label, how long the rest of its steps will take."""
+    paces: dict[str, Pace] = {}
+
+    def told(label: str, done: int, total: int) -> None:
+        report(label, done, total)
+        if isinstance(label, Notice):
+            return
+        if label not in paces:
+            paces[label] = Pace(clock)
+        seconds = paces[label].rest(done, total)
+        if seconds is not None:
+            report(Notice(f"{label}: about {roughly(seconds)} more"), done, total)
+
+    return told
 
 
 @contextmanager
@@ -81,4 +101,4 @@ def _going_on(label: str, checkpoint: str | None) -> str:
         return "; with --checkpoint FILE the same command goes on from there"
     if label == LABEL or os.path.exists(checkpoint):
         return f"; the same command goes on from {checkpoint}"
-    return ", before the first pass was complete; the same command begins anew"
+    return ", before the first pass was complete; the same command starts over"

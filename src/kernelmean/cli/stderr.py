@@ -35,4 +35,4 @@ def missing_library(error: ImportError) -> tuple[int, str]:
     """Return the exit code and the text for a library that cannot be loaded: of the extra, or of any installation."""
     if (error.name or "").partition(".")[0] in _EXTRA:
         return 2, 'the command line needs its extra; write: pip install "kernelmean[cli]"'
-    return FAILURE, f"what it needs cannot be loaded ({error}); install it anew: pip install 'kernelmean[cli]'"
+    return FAILURE, f"what it needs cannot be loaded ({error}); reinstall it: pip install 'kernelmean[cli]'"

@@ -175,7 +175,7 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any
         text = json.dumps(content["monitor"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{checkpoint} is no checkpoint of kernelmean monitor ({first_line(error)}); remove it to begin anew"
+            f"{checkpoint} is no checkpoint of kernelmean monitor ({first_line(error)}); remove it to start over"
         ) from error
     try:
         watch.resume(text)

@@ -26,7 +26,7 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 
 class _Silent:
-    """Progress that nobody is told of."""
+    """Progress that nobody sees."""
 
     def __call__(self, label: str, done: int, total: int) -> None:
         """Do nothing."""

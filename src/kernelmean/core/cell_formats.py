@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from typing import Any, Literal, TypeAlias, final
 
-from .words import worded, written
+from .words import comma_separated, worded, written
 
 _OTHERS = "decimal", "thousands", "dates"
 
@@ -31,6 +31,8 @@ class Form:
     """What to write instead where no option reads them."""
     convert: str = ""
     """The function of pandas that converts such a column."""
+    is_time: bool = False
+    """Whether they are dates or times, else numbers."""
 
     def advice(self, column: str) -> str:
         """Return what to write so that the cells of a column are read, as one does where the message is shown."""
@@ -54,7 +56,7 @@ class Form:
             words = [worded(f"--{name}", "space" if mark == " " else mark) for name, mark in others.items()]
             if "unit" in reading:
                 fields.insert(0, f"units={{{column!r}: {reading['unit']!r}}}")
-                words.insert(0, worded("--units", f"{column}={reading['unit']}"))
+                words.insert(0, worded("--units", comma_separated([f"{column}={reading['unit']}"])))
             texts.append(f"TextFormat({', '.join(fields)})")
             options.append(" ".join(words))
         return " or ".join(texts), " or ".join(options)
@@ -265,8 +267,8 @@ def date_format(cells: Iterable[str]) -> Form | None:
             }  # which readers know in all of them or in none
             is_iso = all(_ISO.fullmatch(text) and not text.endswith("GMT") for text in texts.values())
             if is_iso and len(found) == len(texts) and len(zones) == 1:
-                return Form("dates", found, ({"dates": "ymd"},), "", "to_datetime")
-            return form(cells=found)
+                return Form("dates", found, ({"dates": "ymd"},), "", "to_datetime", is_time=True)
+            return replace(form(cells=found), is_time=True)
     return None
 
 

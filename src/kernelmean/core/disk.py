@@ -19,7 +19,7 @@ _LARGEST_TEXT = 2**28
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that takes the place of ``path`` when the block ends well.
+    """Yield a file that replaces ``path`` when the block ends well.
 
     A reader, or a kill at any time, finds the old file or the new one, never a part. A link is followed.
     """

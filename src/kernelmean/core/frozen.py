@@ -41,7 +41,7 @@ def copied_elsewhere(x: Any) -> Any:
 def sealed(x: Any) -> Any:
     """Return an array that nobody else holds, or one that is frozen already, as a frozen one, without a copy.
 
-    Views are copied, since whoever holds the whole could change them; anything but NumPy's arrays stays as it is.
+    Views are copied, since the whole could still be changed; anything but NumPy's arrays stays as it is.
     """
     if not isinstance(x, np.ndarray) or is_frozen(x):
         return x

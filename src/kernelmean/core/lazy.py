@@ -14,7 +14,7 @@ class LazyPackage(ModuleType):
     """A package whose public names stand for themselves until someone asks for them.
 
     Importing a submodule sets it as an attribute of its package. Where a function has the name of its submodule, the
-    function is meant, whoever imported the submodule first; hence a class, and not the two functions of PEP 562.
+    function is meant, even if the submodule was imported first; hence a class, and not the two functions of PEP 562.
     """
 
     _homes: Mapping[str, str]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import difflib
+import io
+import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -122,14 +126,49 @@ def refuse(reason: str, **options: tuple[Any, Any]) -> None:
 # -- what errors about columns offer -----------------------------------------------------------------------------------
 
 
-_SPECIAL = frozenset(" '\"\\;&|<>()*?[]#~`!{}")
+_TAKEN_APART = re.compile(r"[\s'\"\\;&|<>()*?\[\]#~`!{}]|\$[\w({]")
+_ALIVE_IN_QUOTES = re.compile(r"[\"\\`!$]")
 
 
 def worded(option: str, value: str) -> str:
-    """Return an option and its value, in quotes where a shell would take it apart."""
-    if not _SPECIAL.intersection(value):
+    """Return an option and its value, in quotes where a shell would take it apart.
+
+    Double quotes, which every system knows, unless something stays alive in them.
+
+    Examples
+    --------
+    >>> print(worded("--drop", "age"), worded("--drop", "age (years)"), worded("--drop", "cost $a"))
+    --drop age --drop "age (years)" --drop 'cost $a'
+    """
+    if value and not _TAKEN_APART.search(value):
         return f"{option} {value}"
-    return f"{option} " + (f'"{value}"' if '"' not in value else f"'{value}'")
+    return f"{option} " + (shlex.quote(value) if _ALIVE_IN_QUOTES.search(value) else f'"{value}"')
+
+
+def worded_names(option: str, names: Sequence[str]) -> str:
+    """Return an option that takes column names: separated by commas, or each by itself where one holds a comma.
+
+    Examples
+    --------
+    >>> print(worded_names("--drop", ["a", "b c"]), worded_names("--drop", ["a,b", "c"]))
+    --drop "a,b c" --drop a,b --drop c
+    """
+    if len(names) == 1 or not any("," in name for name in names):
+        return worded(option, ",".join(names))
+    return " ".join(worded(option, name) for name in names)
+
+
+def comma_separated(words: Iterable[str]) -> str:
+    """Return words separated by commas, in double quotes where they hold a comma or a quote themselves.
+
+    Examples
+    --------
+    >>> print(comma_separated(["a", "b, c"]))
+    a,"b, c"
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(list(words))
+    return text.getvalue()
 
 
 def leave_out(names: Sequence[str], reader: str = "") -> str:
@@ -143,7 +182,7 @@ def leave_out(names: Sequence[str], reader: str = "") -> str:
     "with read_table(..., drop=['id'])"
     """
     asked = f"with {reader}(..., drop={list(names)!r})" if reader else f"before (pandas: drop(columns={list(names)!r}))"
-    return written(asked, f"with {worded('--drop', ','.join(names))}")
+    return written(asked, f"with {worded_names('--drop', names)}")
 
 
 def drop_rows(reader: str) -> str:

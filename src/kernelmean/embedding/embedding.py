@@ -240,7 +240,7 @@ def embed(
     ----------
     X : array of shape (n, d), data frame or Series
         The points, which are copied; for a Gaussian mixture the component means. Those of torch, or of another library
-        that speaks the array API, stay on their device, and all sums run there.
+        with the array API, stay on their device, and all sums run there.
     kernel : Kernel
         A bandwidth that is a rule, such as ``Gaussian("median")``, is found in X.
     weights : array of shape (n,), optional

@@ -187,7 +187,7 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array or data frame of shape (n, d)
-            At least two rows. :class:`KernelMean` fits arrays of torch, or of another library that speaks the array
+            At least two rows. :class:`KernelMean` fits arrays of torch, or of another library with the array
             API, where they are, and takes whatever :func:`kernelmean.read` does: files, folders, batches; and sums,
             an embedding by features from ``features.embed(X, features, moments=True)``.
         y : None

@@ -73,8 +73,8 @@ class KernelMean(MeanEstimator):
     fit_on : {"auto", "pooled", "each", "separate", "joint"}
         Where a test finds the parameters (noise, contraction, λ of a filter); :meth:`fit` has one sample, and no use
         for it. Of two samples "pooled" is the pooled rows (1000 that the seed draws when there are more), "each" is
-        each sample on its own, anew under every permutation; "auto" is "each" with a filter, and "pooled" without. Of
-        two variables "separate", which "auto" is, is each on its own, and "joint" one fit to the pairs, anew under
+        each sample on its own, again under every permutation; "auto" is "each" with a filter, and "pooled" without. Of
+        two variables "separate", which "auto" is, is each on its own, and "joint" one fit to the pairs, again under
         every permutation. All of them are exact.
     features : FeatureMap or int, optional
         Fit sums of features in place of the rows: landmarks or Fourier features that were made of the kernel, or how

@@ -43,6 +43,7 @@ _HOMES = (
     "studies.comparison",
     "studies.comparison.table_pass",
     "studies.dependence",
+    "studies.groups",
     "studies.density",
     "studies.estimate",
 )
@@ -218,7 +219,7 @@ _SUMS = ("TwoSampleStream", "PairStream", "TablePass")
 def _make(name: str, tree: Any, arrays: _Arrays) -> Any:
     kind = saved_kinds().get(name) or _former_kinds().get(name)
     if name in _SUMS and (kind is None or {*tree} != {*kind.names}):
-        raise OutdatedError("it holds sums of a test as an earlier version saved them; delete it to begin anew")
+        raise OutdatedError("it holds sums of a test as an earlier version saved them; delete it to start over")
     if kind is None:
         raise ValueError(f"it holds a {name!r}, which this version of kernelmean does not know")
     if not isinstance(tree, dict) or {*tree, *kind.later} != {*kind.names}:

@@ -71,7 +71,7 @@ def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[
     """Return the tables, and why they are added up in bins; None where all rows are held in memory.
 
     The same as of a comparison of tables: what the sources say, or else how many rows there are. Rows that are in
-    memory already go by bins where they are too many for an adaptive test.
+    memory already use bins where they are too many for an adaptive test.
     """
     said = asked_for(*tables)
     if request.in_bins:

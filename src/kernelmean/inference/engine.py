@@ -13,7 +13,7 @@ The rule of ``scheme="auto"``, by sizes alone, so that neither units nor install
 Arrays of other libraries take tiles, never factors: a device makes them faster than it finds pivots.
 
 A ``CustomStatistic`` is no quadratic form: any function of a batch of permutations, over the same lists and p-values.
-Weights that are fitted anew under every permutation belong there: it sees permutations, takes the labels or the pairs
+Weights that are refitted under every permutation belong there: it sees permutations, takes the labels or the pairs
 from them, and returns one row per variant.
 """
 
@@ -97,7 +97,7 @@ def permutation_null(problem: Problem, how: Resampling) -> Null:
 @final
 @dataclass(frozen=True, eq=False)
 class TiledNull:
-    """A null whose permutations are chosen, with tiles left to evaluate; whoever does, the values are equal."""
+    """A null whose permutations are chosen, with tiles left to evaluate, anywhere, to the same values."""
 
     tiling: Tiling
     statistic: Statistic
@@ -111,7 +111,7 @@ class TiledNull:
 
 
 def begin(problem: Problem, how: Resampling) -> Null | TiledNull:
-    """Return the null, or what is left of it where a scheme goes by tiles; parameters as :func:`permutation_null`."""
+    """Return the null, or what is left of it where a scheme works in tiles; parameters as :func:`permutation_null`."""
     shape, generator = problem.shape(how.n_resamples), how.rng
     chosen = choose(shape, how.scheme)
     if problem.left.on_device:
@@ -275,7 +275,7 @@ def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Permutations:
     """Return the permutations of samples (n, m) or pairs (n,) for a statistic that sums over no matrix."""
     if how.scheme not in WITHOUT_GRAM:
         raise ValueError(
-            f"scheme is {how.scheme!r}, which sums over a Gram matrix; a statistic that is fitted anew under every "
+            f"scheme is {how.scheme!r}, which sums over a Gram matrix; a statistic that is refitted under every "
             f"permutation takes one of {', '.join(map(repr, WITHOUT_GRAM))}"
         )
     count = how.n_resamples + 1

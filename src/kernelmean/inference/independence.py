@@ -37,26 +37,26 @@ def hsic_test(
 
     Parameters
     ----------
-    X, Y : array of shape (n, d) and (n, e), data frame, path, or what else :func:`kernelmean.read` takes
-        Row i of X and row i of Y are one observation; one file twice, with different ``columns`` of
-        :func:`kernelmean.read`, say. Arrays of other libraries, and rows that are long, as in :func:`mmd_test`.
+    X, Y : array of shape (n, d) and (n, e), data frame, path, or anything else that :func:`kernelmean.read` takes
+        Row i of X and row i of Y are one observation. You may pass one file twice, with different ``columns`` of
+        :func:`kernelmean.read`. Arrays of other libraries and long tables work as in :func:`mmd_test`.
     kernel : Kernel, class or str, or a tuple of two, optional
-        As in :func:`mmd_test`; a tuple is the kernel of X and the kernel of Y. Rules look at the rows of their own
-        variable (beyond 1000 at 1000 that are evenly spaced among the sorted ones).
+        As in :func:`mmd_test`; a tuple has the kernel of X and the kernel of Y. A rule for the bandwidth looks at the
+        rows of its own variable (if there are more than 1000, at 1000 evenly spaced ones of the sorted rows).
     estimator : str, KernelMean, callable or Adaptive, or a tuple of two, optional
-        As in :func:`mmd_test`, "adaptive" by default, with pairs of kernels; but a filter shrinks the
+        As in :func:`mmd_test`: by default "adaptive", with pairs of kernels. But here a filter shrinks the
         cross-covariance: "scose" (or "s-kmse") and "fcose" (or "f-kmse") are the two shrunk statistics of Ramdas &
-        Wehbe (2015), and a KernelMean with filter="scale" or "ridge" is that statistic with the kernels that its noise
-        makes. A searched noise comes from X for X and from Y for Y, which no permutation changes; with
-        ``fit_on="joint"`` both come from one fit to the pairs (Gaussian kernels; columns in units of their bandwidths),
-        which is repeated under every permutation, since it depends on who is paired with whom. A function sees the rows
-        of one variable at a time. A tuple is the estimator of X and that of Y.
+        Wehbe (2015), and a KernelMean with filter="scale" or "ridge" is that statistic with the kernels of its noise.
+        A noise that is searched comes from X for X and from Y for Y, which no permutation changes. With
+        ``fit_on="joint"`` both come from one fit to the pairs (Gaussian kernels; columns in units of their bandwidths).
+        That fit depends on the pairing, so it is repeated under every permutation. A function gets the rows of one
+        variable at a time. A tuple has the estimator of X and that of Y.
     design : Design, optional
-        Strata, clusters and weights, one label or number for every pair, see :class:`kernelmean.Design`. Within strata
+        Strata, clusters and weights, one label or number for every pair; see :class:`kernelmean.Design`. Within strata
         the test asks whether the variables are independent given the stratum: the statistic is the squared norm of the
-        mean cross-covariance within strata, :math:`|\sum_s p_s C_s|^2`, p_s the share of the rows. The rows of Y of a
-        cluster change places as a whole, in order: blocks of one series, ``clusters=np.arange(n) // length``, are exact
-        where blocks are exchangeable; for dependence that goes beyond them see :func:`wild_hsic_test`.
+        mean cross-covariance within strata, :math:`|\sum_s p_s C_s|^2`, p_s the share of the rows. The rows of Y in a
+        cluster move together, in order. Blocks of one series, ``clusters=np.arange(n) // length``, are exact if blocks
+        are exchangeable; for dependence that reaches further see :func:`wild_hsic_test`.
     statistic : {"v", "u"}
         The V-statistic, or the unbiased one, which needs four rows.
     scheme, n_resamples, rng, plan
@@ -71,8 +71,8 @@ def hsic_test(
     ------
     ValueError
         When the numbers of rows differ, there are too few, a value is not finite, a scheme does not fit, a weight is
-        negative or all are zero, or groups and clusters leave no two rows that may change places; when bins do not go
-        with an option.
+        negative or all are zero, or groups and clusters leave no two rows that may be exchanged; when bins do not
+        work with an option.
     TypeError, OSError, ImportError
         As :func:`kernelmean.read`.
     MemoryError
@@ -113,7 +113,7 @@ def hsic_test(
     >>> hsic_test(x, np.cos(6 * x), estimator="scose", rng=0).pvalue < 0.01
     True
 
-    Both variables grow from center to center, and within centers there is nothing:
+    Both variables grow from center to center, but within centers they are independent:
 
     >>> center = np.arange(40) // 10
     >>> x, y = np.random.default_rng(0).standard_normal((2, 40, 1)) + 5 * center[:, None]
@@ -122,7 +122,7 @@ def hsic_test(
     >>> hsic_test(x, y, design=Design(groups=center), rng=0).pvalue > 0.05
     True
 
-    Four series of ten rows each, exchanged as wholes; and weights:
+    Four series of ten rows each, exchanged whole; and weights:
 
     >>> hsic_test(x, y, design=Design(clusters=center)).n_resamples + 1
     24

@@ -38,7 +38,7 @@ def k_sample_test(
 
     Parameters
     ----------
-    *samples : array of shape (n_g, d), data frame, path, or what else :func:`kernelmean.read` takes
+    *samples : array of shape (n_g, d), data frame, path, or anything else that :func:`kernelmean.read` takes
         Two or more samples of the same columns; sizes may differ. They are held in memory.
     kernel, estimator
         As in :func:`kernelmean.mmd_test`, "adaptive" by default, found from all rows together; the adaptive test has
@@ -108,7 +108,7 @@ def dhsic_test(
 
     Parameters
     ----------
-    *variables : array of shape (n, d_l), data frame, path, or what else :func:`kernelmean.read` takes
+    *variables : array of shape (n, d_l), data frame, path, or anything else that :func:`kernelmean.read` takes
         Two or more variables of any widths; row i of each is one observation. They are held in memory.
     kernel : Kernel, class or str, or a tuple with one per variable
         As in :func:`kernelmean.hsic_test`: rules look at the rows of their own variable.
@@ -143,7 +143,7 @@ def dhsic_test(
     The p-value is exact: the rows of all variables but the first are permuted, independently of one another, and never
     the columns of a variable. Two variables have the V-statistic of :func:`kernelmean.hsic_test`. A constant variable
     has dHSIC 0 and p = 1. O(P k n²) time for P permutations of k variables, four times that with "adaptive"
-    (three variables of 200 rows take half a second, of 1000 rows 15 seconds), with the kernels evaluated anew in each
+    (three variables of 200 rows take half a second, of 1000 rows 15 seconds), with the kernels evaluated again in each
     permutation beyond 5000 rows; memory never O(n²) there. Pfister et al. (2018), definition 2.6 and section 3.2.2.
 
     Examples

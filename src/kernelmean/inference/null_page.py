@@ -1,4 +1,4 @@
-"""The part of a page that is about a test: how its p-value came about, and the null distribution."""
+"""The part of a page that is about a test: how its p-value was computed, and the null distribution."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from .result import TestResult
 
 
-def null_section(test: TestResult, anew: str, facts: Sequence[tuple[str, str]]) -> Section:
-    """Return the section of a test: how its p-value came about, and the null distribution with the observed value.
+def null_section(test: TestResult, dealt: str, facts: Sequence[tuple[str, str]]) -> Section:
+    """Return the section of a test: how its p-value was computed, and the null distribution with the observed value.
 
-    ``anew`` says what happens to the rows under a random arrangement.
+    ``dealt`` says what happens to the rows under a random arrangement.
     """
     title = "What chance alone makes, and what was observed"
     charts: tuple[Chart, ...] = ()
@@ -34,7 +34,7 @@ def null_section(test: TestResult, anew: str, facts: Sequence[tuple[str, str]]) 
     reached = _reached(test)
     found = {0: "none has", 1: "one has"}.get(reached, f"{reached:,} have")
     share = (
-        f"Of {count(test.n_resamples, 'other arrangement')}, in which {anew}, {found} a statistic as large as the "
+        f"Of {count(test.n_resamples, 'other arrangement')}, in which {dealt}, {found} a statistic as large as the "
         f"observed one, or larger: p = (1 + {reached:,}) / (1 + {test.n_resamples:,}) = {test.pvalue:.3g}."
     )
     return Section("The test", (share,), tables=kernels, charts=charts, settings=tuple(facts))

@@ -19,7 +19,7 @@ from scipy.special import gammaln
 from ..core.array import Array, IntArray
 
 WITHOUT_GRAM = ("auto", "exact", "random")
-"""What ``scheme=`` takes where a statistic is no sum over a Gram matrix: designs, weights that are fitted anew."""
+"""What ``scheme=`` takes where a statistic is no sum over a Gram matrix: designs, weights that are refitted."""
 
 
 class Permutations(ABC):

@@ -207,7 +207,7 @@ class Estimators:
         return replace(self, sides=())
 
     def settled(self, found: Iterable[KernelMean | None]) -> Estimators:
-        """Return the same with what was found; it takes the place of functions, which cannot be pickled."""
+        """Return the same with what was found; it replaces functions, which cannot be pickled."""
         known = tuple(found)
         pairs = zip(self.sides, known, strict=True)
         sides = tuple(own if isinstance(own, KernelMean) or new is None else new for own, new in pairs)

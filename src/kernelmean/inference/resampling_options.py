@@ -103,7 +103,7 @@ class Resampling:
         return replace(self, scheme=scheme)
 
     def repeated(self, scheme: str) -> Self:
-        """Return the same from the state that the generator has now, whoever draws from it meanwhile."""
+        """Return the same from the state that the generator has now, whatever is drawn from it meanwhile."""
         return replace(self, scheme=scheme, rng=deepcopy(self.rng))
 
     def over_sums(self) -> Self:

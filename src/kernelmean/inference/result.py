@@ -126,38 +126,52 @@ class TestResult(Explained, Frozen, Result):
             f"n_resamples={self.n_resamples})"
         )
 
-    def facts(self, of: str = "", level: float | None = None) -> list[tuple[str, str]]:
-        """Return the statistic (and ``of`` what it is), the p-value with what it rests on, and what many kernels say.
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the statistic, the p-value with what it rests on, and what many kernels say."""
+        return [("statistic", self._statistic("")), ("p-value", self.origin), *self._kind(None), *self._kernels()]
 
-        With a ``level`` they say of what kind a difference is where the test rejects at that level only.
-        """
-        quantile = self.quantiles().get("0.95")
-        chance = "" if quantile is None else f" (95 % of the null: below {quantile:.4g})"
-        statistic = f"{self.statistic:.4g}, {self.statistic_name}{of}{chance}"
-        return [("statistic", statistic), ("p-value", self.origin), *self._kernels(level)]
+    def in_short(self, level: float) -> list[tuple[str, str]]:
+        """Return the p-value, and of what kind a difference is where the test rejects at a level."""
+        return [("p-value", self._origin("")), *self._kind(level)]
 
     @property
     def origin(self) -> str:
         """The p-value with what it rests on."""
+        return self._origin(f" (scheme {self.scheme})")
+
+    def _statistic(self, of: str) -> str:
+        """Return the statistic, ``of`` what it is, and what chance makes of it."""
+        quantile = self.quantiles().get("0.95")
+        chance = "" if quantile is None else f" (95 % of the null: below {quantile:.4g})"
+        return f"{self.statistic:.4g}, {self.statistic_name}{of}{chance}"
+
+    def _origin(self, scheme: str) -> str:
         if self.scheme == WILD:
             draws = f"{self.n_resamples} draws of dependent multipliers"
             return f"{self.pvalue:.3g}, asymptotic, not exact, from {draws}"
         finest = self.pvalue * (self.n_resamples + 1) < 1.5
-        source = f"{self.pvalue:.3g}, exact, from {count(self.n_resamples, 'permutation')} (scheme {self.scheme})"
+        source = f"{self.pvalue:.3g}, exact, from {count(self.n_resamples, 'permutation')}{scheme}"
         return source + ("; no smaller one is possible with so many" if finest else "")
 
-    def _kernels(self, level: float | None) -> list[tuple[str, str]]:
-        """Say where the evidence of an adaptive test lies, and how many kernels it used."""
-        if not self.members:
+    def _kind(self, level: float | None) -> list[tuple[str, str]]:
+        """Say where the evidence of an adaptive test lies, with a level where the test rejects at that level only."""
+        if self.kind is None or (level is not None and self.pvalue > level):
             return []
-        told = self.kind is not None and (level is None or self.pvalue <= level)
-        evidence = [("evidence", f"{self.kind.words}; a description, not a test")] if told and self.kind else []
-        return [*evidence, ("kernels", f"{len(self.members)}, which make one p-value")]
+        return [("kind", f"{self.kind.words}; a description, not a test")]
 
-    def details(self) -> list[tuple[str, str]]:
-        """Return what only some readers ask for: which kernels of an adaptive test told most."""
+    def _kernels(self) -> list[tuple[str, str]]:
+        """Say how many kernels an adaptive test used."""
+        return [("kernels", f"{len(self.members)}, which make one p-value")] if self.members else []
+
+    def details(self, of: str = "") -> list[tuple[str, str]]:
+        """Return what only some readers ask for: the statistic and ``of`` what it is, the scheme, and the kernels."""
         most = ", ".join(member.label for member in self.strongest(_NAMED))
-        return [("strongest kernels", most)] if most else []
+        return [
+            ("statistic", self._statistic(of)),
+            ("scheme", self.scheme),
+            *self._kernels(),
+            *([("strongest kernels", most)] if most else []),
+        ]
 
     def describe(self) -> Description:
         """Return the test in words, its numbers, and the pairs of several samples."""
@@ -178,13 +192,13 @@ class TestResult(Explained, Frozen, Result):
         told = self.strongest(_STRONGEST)
         rows = [(member.label, f"{member.weight:.3g}", f"{member.pvalue:.3g}") for member in told]
         title = f"The {len(rows)} strongest of {len(self.members)} kernels, which make one p-value together"
-        return Grid(title, ("kernel", "weight", "p of its own, not adjusted"), rows)
+        return Grid(title, ("kernel", "weight", "p of its own, not adjusted"), rows, names=0)
 
     def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the page of the test: its numbers, how the p-value came about, the null distribution."""
+        """Return the page of the test: its numbers, how the p-value was computed, the null distribution."""
         del progress
         page = self.describe().document()
-        test = null_section(self, "the rows were permuted anew", self.describe().facts)
+        test = null_section(self, "the rows were permuted", self.describe().facts)
         others = [section for section in page.sections if section.title == "Notes"]
         pairs = [section for section in page.sections if section.title == "Pairs of samples"]
         return replace(page, sections=(*pairs, test, *others), made_by=made_by(self, None))
@@ -311,7 +325,7 @@ def _text(value: Any) -> str:
 
 
 def _kind(content: dict[str, Any]) -> EvidenceKind | None:
-    """Return the kind of difference; JSON from before results had one says nothing of it."""
+    """Return the kind of difference; JSON from before results had one says nothing about it."""
     found = content.get("kind")
     return None if found is None else EvidenceKind(str(found["name"]), dict(found["shares"]))
 

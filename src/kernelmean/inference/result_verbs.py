@@ -320,7 +320,7 @@ class Explained:
         depend on each other are outside of it, except with "holm"). For pairs: when X and Y are independent it holds
         exactly; when some pairs depend on each other, for wrongly named ones if, without the columns of the others, X
         and Y are independent jointly. Ties count, p is never 0. Constant columns have p = 1. Swapping X and Y changes
-        nothing, nor does shifting or rescaling a column, but for rounding.
+        nothing, nor does shifting or rescaling a column, except for rounding.
         d tests of one column, and O(n² d) time for the drops; with groups as much for each of them; d e tests of pairs.
         Westfall & Young (1993), algorithm 4.1.
 

@@ -39,60 +39,59 @@ def mmd_test(
 
     Parameters
     ----------
-    X, Y : array of shape (n, d) and (m, d), data frame, path, or what else :func:`kernelmean.read` takes
-        Two samples of the same columns; n and m may differ. Arrays of torch, or of another library that speaks the
-        array API, are compared where they live, such as on a GPU: the same permutations for the same scheme. Files,
-        folders of Parquet files, dask tables and iterables of batches give the result of the same table in memory. An
-        adaptive test of more than 20 000 rows of a sample, wherever they are, and a test of one kernel of files of
-        more than 100 000 rows add up features of the rows in bins, and the result says so; so does
-        ``kernelmean.read(path, in_memory=False)``.
+    X, Y : array of shape (n, d) and (m, d), data frame, path, or anything else that :func:`kernelmean.read` takes
+        Two samples with the same columns; n and m may differ. Arrays of torch, or of another library with the array
+        API, are compared on their device, such as a GPU, with the same permutations for the same scheme. Files, folders
+        of Parquet files, dask tables and iterables of batches give the same result as the table in memory. An adaptive
+        test of more than 20 000 rows of a sample, wherever they are, adds up features of the rows in bins. So does a
+        test of one kernel on files of more than 100 000 rows. Then the result says so. ``kernelmean.read(path,
+        in_memory=False)`` asks for it with fewer rows.
     kernel : Kernel, class or str, optional
-        A kernel, which stands for the plain estimator of it, ``KME(kernel)``, in the units of the columns. A bandwidth
-        that is a rule, as in ``Gaussian("median")``, is found in the pooled sample (in 1000 rows that the seed draws
-        when there are more), see :func:`kernelmean.median_bandwidth`; a class of :mod:`kernelmean.kernels` takes the
-        median too.
+        A kernel, short for its plain estimator ``KME(kernel)``, in the units of the columns. If the bandwidth is a
+        rule, as in ``Gaussian("median")``, it is found in the pooled sample (in 1000 rows drawn by the seed if there
+        are more); see :func:`kernelmean.median_bandwidth`. A class of :mod:`kernelmean.kernels` uses the median too.
     estimator : str, KernelMean, callable or Adaptive, optional
-        "adaptive", the default, needs no choice of kernel or bandwidth: it brings about 20 kernels of its own, on
-        columns in units of their own spread, combines what they find into one exact p-value, and is the most powerful
-        of these on average, at any number of rows (with a design and more than 20 000 rows the default has one kernel,
-        "kme", and says so). "log-mean-exp", "aggregate" and an :class:`Adaptive` are adaptive tests as well. Of one
-        kernel: "kme" is the plain test, with a Gaussian kernel at the median distance of the rows as they are; "mkme"
-        or "mmkme", or a KernelMean without filter and contraction, whose noise turns the kernel into another kernel,
-        eq. (m_kernel) of Xia et al. (2021): a principled choice of the bandwidth; "s-kmse", "f-kmse", "vpmkme" or any
-        other KernelMean, whose weights or parameters are those of each sample, as its ``fit_on`` says; or a symmetric
-        function of the pooled rows and the kernel that returns the kernel of the test and the noise in it. An
-        estimator brings its kernel: beside it ``kernel`` raises; write ``estimator=MKME(kernel)``.
+        "adaptive", the default, needs no choice of kernel or bandwidth. It has about 20 kernels, on columns in units of
+        their own spread, and combines them into one exact p-value. On average it is the most powerful of these tests,
+        at any number of rows. (With a design and more than 20 000 rows the default has one kernel, "kme", and says
+        so.) "log-mean-exp", "aggregate" and an :class:`Adaptive` are adaptive tests too. The others have one kernel.
+        "kme" is the plain test, with a Gaussian kernel at the median distance of the rows as they are. With "mkme",
+        "mmkme", or a KernelMean without filter and contraction, noise turns the kernel into another kernel, eq.
+        (m_kernel) of Xia et al. (2021), which is a principled choice of the bandwidth. "s-kmse", "f-kmse", "vpmkme" or
+        any other KernelMean fit weights or parameters to each sample, as ``fit_on`` says. You may also pass a symmetric
+        function of the pooled rows and the kernel that returns the kernel of the test and the noise in it. An estimator
+        has its own kernel, so do not pass ``kernel`` as well; write ``estimator=MKME(kernel)``.
     design : Design, optional
-        Strata, clusters, weights, or pairs, see :class:`kernelmean.Design`.
+        Strata, clusters, weights, or pairs; see :class:`kernelmean.Design`.
     statistic : {"u", "v"}
-        Unbiased, or the V-statistic, which is never negative. With weights b the first leaves out the diagonal,
-        n/(n-1) Σ_{i≠j} b_i b_j k(x_i, x_j), which shrinkage keeps from being unbiased.
+        The unbiased statistic, or the V-statistic, which is never negative. With weights b, "u" leaves out the
+        diagonal, n/(n-1) Σ_{i≠j} b_i b_j k(x_i, x_j); shrinkage makes it biased.
     scheme : str
-        "auto" or a name of :data:`kernelmean.inference.SCHEMES`; all are exact. With a design, and with an estimator
-        that is solved for under every permutation (all but kme, mkme, mmkme and s-kmse), "auto", "exact" or "random".
-        "bins" adds up features of the rows in about 1000 bins, whatever holds them, in memory that does not grow with
-        the rows: for adaptive tests, kme, mkme and mmkme, without designs.
+        "auto" or a name of :data:`kernelmean.inference.SCHEMES`; all are exact. With a design, or with an estimator
+        that is solved for under every permutation (all but kme, mkme, mmkme and s-kmse), pass "auto", "exact" or
+        "random". "bins" adds up features of the rows in about 1000 bins, wherever the rows are, in memory that does not
+        grow with them. It serves adaptive tests, kme, mkme and mmkme, without designs.
     n_resamples : int
-        How many permutations besides the observed one, at least; all there are when these are not more.
+        The least number of permutations besides the observed one, or all of them if there are no more.
     rng : int, Generator, or None
-        The seed. One seed gives one p-value, whatever the plan.
+        The seed. The same seed gives the same p-value, whatever the plan.
     plan : Plan or DaskPlan, optional
-        Threads, one by default (in bins all), and the limit of memory, 1 GiB by default; see
-        :func:`memory_estimate`. Or a cluster, where X and Y are dask arrays, dask data frames or folders of Parquet
-        files; see :class:`kernelmean.DaskPlan`.
+        The number of threads, by default one (in bins all), and the limit of memory, by default 1 GiB; see
+        :func:`memory_estimate`. Or a cluster, if X and Y are dask arrays, dask data frames or folders of Parquet files;
+        see :class:`kernelmean.DaskPlan`.
 
     Returns
     -------
     TestResult
-        Unpacks as ``(statistic, pvalue)``; of an adaptive test the statistic combines those of its kernels, which
-        ``members`` tells one by one.
+        Unpacks as ``(statistic, pvalue)``. In an adaptive test the statistic combines those of its kernels, which
+        ``members`` lists.
 
     Raises
     ------
     ValueError
         When the columns differ, a sample is too small for the statistic, a value is not finite, a scheme does not fit,
-        a weight is negative or all are zero, or groups and clusters leave no two rows that may change places; when
-        bins do not go with an option, or a checkpoint is of other rows or other options.
+        a weight is negative or all are zero, or groups and clusters leave no two rows that may be exchanged; when
+        bins do not work with an option, or a checkpoint belongs to other rows or other options.
     TypeError, OSError, ImportError
         As :func:`kernelmean.read`.
     MemoryError
@@ -135,7 +134,7 @@ def mmd_test(
     >>> result.scheme, result.n_resamples, round(result.pvalue * 35)
     ('exact', 34, 1)
 
-    Weights fitted to each sample, anew under every permutation:
+    Weights fitted to each sample, again under every permutation:
 
     >>> mmd_test(X, Y, estimator="f-kmse").n_resamples
     34
@@ -195,7 +194,7 @@ def paired_mmd_test(
 
     Parameters
     ----------
-    X, Y : array of shape (n, d), data frame, or what else :func:`mmd_test` takes
+    X, Y : array of shape (n, d), data frame, or anything else that :func:`mmd_test` takes
         Row i of X and row i of Y are one pair, such as one patient before and after.
     kernel, estimator
         As in :func:`kernelmean.mmd_test`; the estimator is adaptive, by default, "kme", "mkme", "mmkme", or a function.

@@ -104,7 +104,7 @@ def _row_and_column_sums_of_tile(axes: Any, X: Array, Y: Array, w: Array, v: Arr
 
 
 def compiled(function: Any) -> Any:
-    """Compile on the first call, and keep the code on disk; without a folder to write to, in every process anew."""
+    """Compile on the first call, and keep the code on disk; without a folder to write to, once in every process."""
     options = {"nogil": True, "fastmath": {"contract", "reassoc", "nsz"}}
     try:
         return njit(cache=True, **options)(function)

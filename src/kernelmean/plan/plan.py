@@ -249,9 +249,9 @@ class RemotePlan(ABC):
         merge : callable
             ``merge(*found)`` of neighbours, also of what it returned before; it must leave them as they are.
         jobs : iterable of (part, own)
-            Parts of tables of this plan, and what is told of each.
+            Parts of tables of this plan, and what each of them needs.
         shared : object
-            What is told of all of them; it goes to every machine once.
+            What all of them need; it goes to every machine once.
         finish : callable, optional
             ``finish(found, shared)``, applied to all, None where there are no rows, before it comes to this process.
         """

@@ -34,11 +34,15 @@ class Grid:
     """Columns from here on hold numbers."""
     noun: str = "row"
     beyond: str = ""
-    """What a row is, and what is to be said of rows that are left out: "which differ less"."""
+    """What a row is, and what to say about rows that are left out: "which differ less"."""
     strong: frozenset[tuple[int, int]] = frozenset()
     """Cells (row, column) that stand out."""
     mark: str = ""
     """What the rows with such a cell do: on a page a column says it in words."""
+    whole: bool = False
+    """Whether the terminal shows all rows, of which there is one for every column of a table, say."""
+    names: int = 1
+    """Columns before this one hold names: where the terminal has no room they are cut, and their end becomes …."""
 
     def left_out(self, shown: int) -> str:
         """Return in words how many rows there are beside the first ``shown``, "" where there is none."""
@@ -127,7 +131,7 @@ class Shown(ABC):
 
 
 WIDTH = 80
-_ROWS, _NARROWEST = 10, 6
+_ROWS, _NARROWEST, _SHORTEST_NAME = 10, 6, 16
 
 
 def as_text(description: Description) -> str:
@@ -168,26 +172,41 @@ def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
 
 def _grid(grid: Grid) -> Iterator[str]:
     """Yield the title, the first rows with numbers to the right, and how many more there are."""
-    shown = [tuple(map(printable, cells)) for cells in (grid.header, *grid.rows[:_ROWS])]
-    widths = _fitted(zip(*shown, strict=True))
+    most = len(grid.rows) if grid.whole else _ROWS
+    shown = [tuple(map(printable, cells)) for cells in (grid.header, *grid.rows[:most])]
+    widths = _fitted(zip(*shown, strict=True), grid.names)
     yield from wrapped(grid.title)
     for row in shown:
-        fits = zip(row, widths, strict=True)
-        cells = [[cell] if len(cell) <= width else wrap(cell, width, break_on_hyphens=False) for cell, width in fits]
+        fits = enumerate(zip(row, widths, strict=True))
+        cells = [_lines(cell, width, name=k < grid.names) for k, (cell, width) in fits]
         for line in zip_longest(*cells, fillvalue=""):
             beside = enumerate(zip(line, widths, strict=True))
             placed = (text.ljust(width) if k < grid.numbers else text.rjust(width) for k, (text, width) in beside)
             yield f"  {'  '.join(placed)}".rstrip()
-    if rest := grid.left_out(_ROWS):
+    if rest := grid.left_out(most):
         yield from wrapped(f"and {rest} ({written('to_frame()', '--json FILE')} has all)", "  ", "    ")
 
 
-def _fitted(columns: Iterable[Sequence[str]]) -> list[int]:
-    """Return widths of columns that fit the terminal: the widest are made narrower, words broken only at last."""
+def _lines(cell: str, width: int, *, name: bool) -> list[str]:
+    """Return the lines of a cell: a name has one, which is cut where it is too long."""
+    if len(cell) <= width or name:
+        return [cut(cell, width)]
+    return wrap(cell, width, break_on_hyphens=False)
+
+
+def _fitted(columns: Iterable[Sequence[str]], names: int) -> list[int]:
+    """Return widths of columns that fit the terminal, where the widest are made narrower.
+
+    First the heads of columns are broken, then names are cut, then cells are broken, words of theirs only at last.
+    """
     cells = list(columns)
     widths = [max(map(len, column)) for column in cells]
     words = [max(len(word) for cell in column for word in cell.split() or [""]) for column in cells]
-    for least in (words, [_NARROWEST] * len(cells)):
+    whole = [max([*map(len, rows), *map(len, head.split())], default=0) for head, *rows in cells]
+    whole[:names] = widths[:names]
+    cut_names = [min(width, _SHORTEST_NAME) for width in widths[:names]]
+    narrow = [_NARROWEST] * len(cells)
+    for least in (whole, [*cut_names, *whole[names:]], [*cut_names, *words[names:]], narrow):
         while sum(widths) + 2 * len(widths) > WIDTH and any(map(gt, widths, least)):
             widest = max(range(len(cells)), key=lambda k: (widths[k] > least[k], widths[k]))
             widths[widest] -= 1

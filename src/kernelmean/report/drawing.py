@@ -269,7 +269,7 @@ def _step_style(look: Look, which: int) -> dict[str, Any]:
 
 
 def _point_style(points: Points, look: Look, width: float | None = None) -> dict[str, Any]:
-    """Return large marks for few points, which something is to be said of, and small ones for clouds."""
+    """Return large marks for few points, which matter one at a time, and small ones for clouds."""
     style: dict[str, Any] = {"color": _color(look), "marker": look.marker, "linestyle": "none", "zorder": 3.0}
     if len(points.x) > _FEW_POINTS:
         return style | {"markersize": width or 3.0, "alpha": 0.55, "markeredgewidth": 0}

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .density import Densities, fit_densities
     from .dependence import Dependence
     from .estimate import fit_all, rescaled
+    from .groups import GroupComparison, compare_groups
     from .pages import comparison_page, density_page, dependence_page
     from .pages.evidence import gather
     from .strengths import Strengths
@@ -19,8 +20,10 @@ __all__ = [
     "Comparison",
     "Densities",
     "Dependence",
+    "GroupComparison",
     "Strengths",
     "changes",
+    "compare_groups",
     "comparison",
     "comparison_page",
     "density",
@@ -31,6 +34,7 @@ __all__ = [
     "fit_all",
     "fit_densities",
     "gather",
+    "groups",
     "plots",
     "rescaled",
 ]
@@ -43,6 +47,7 @@ _lazy.attach(
         "density": "Densities fit_densities",
         "dependence": "Dependence",
         "estimate": "fit_all rescaled",
+        "groups": "GroupComparison compare_groups",
         "pages": "comparison_page density_page dependence_page",
         "pages.evidence": "gather",
         "strengths": "Strengths",

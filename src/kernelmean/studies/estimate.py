@@ -21,6 +21,7 @@ from ..inference.base_result import Result
 from ..kernels import Gaussian
 from ..kernels.bandwidth import Bandwidth, bandwidth_from
 from ..noise import Dirac, Noise, Normal
+from ..report import Document
 from ..report.description import Description, Grid
 from .numbers import Needs
 
@@ -53,6 +54,7 @@ class Fits(Frozen, Result):
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (Table,)
+    figures: ClassVar[tuple[str, ...]] = ("scores",)
 
     table: Table
     estimators: dict[str, KernelMean]
@@ -101,12 +103,20 @@ class Fits(Frozen, Result):
             chosen, words = self.parameters(name), {"strength": "λ", "contraction": "r"}
             noise = number_range(chosen["noise"]) if "noise" in chosen else "none"
             other = ", ".join(f"{word} = {chosen[key]:.4g}" for key, word in words.items() if key in chosen)
-            rows.append((name, f"{fit.loocv_:.8g}", f"{self._gain(name):.3g}", noise, other))
+            rows.append((name, f"{fit.loocv_:.8g}", f"{self.gain(name):.3g}", noise, other))
         grid = Grid("Scores and what was chosen", header, rows)
         return Description(f"Estimates of the kernel mean of {self.name}", self.verdict(), facts, (grid,), self.notes)
 
-    def _gain(self, name: str) -> float:
+    def gain(self, name: str) -> float:
+        """Return how much lower the score of an estimator is than that of KME."""
         return float(self.estimators["kme"].loocv_ - self.estimators[name].loocv_)
+
+    def document(self, *, progress: Progress = SILENT) -> Document:
+        """Return the page: the scores of all estimators, and the noise that they chose for every column."""
+        from .pages.estimate import estimate_page
+
+        del progress
+        return estimate_page(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how much lower the score of every estimator is than that of KME: ``plots.scores_below_kme``.
@@ -118,7 +128,7 @@ class Fits(Frozen, Result):
         """
         from .plots import scores_below_kme
 
-        return scores_below_kme({name: self._gain(name) for name in self.estimators}, ax=ax)
+        return scores_below_kme({name: self.gain(name) for name in self.estimators}, ax=ax)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return every estimator with its score; of a noise per column the smallest and the largest deviation."""
@@ -126,7 +136,7 @@ class Fits(Frozen, Result):
         for name, fit in self.estimators.items():
             chosen = self.parameters(name)
             noise = chosen.get("noise", [0.0])
-            scores = {"estimator": name, "loocv": fit.loocv_, "below_kme": self._gain(name)}
+            scores = {"estimator": name, "loocv": fit.loocv_, "below_kme": self.gain(name)}
             others = {"strength": chosen.get("strength"), "contraction": chosen.get("contraction")}
             found.append({**scores, "least_noise": min(noise), "most_noise": max(noise), **others})
         return found

@@ -1,7 +1,7 @@
 """Many tests read together: a screen first, then permutations as Holm's method needs them, and how long that takes.
 
 Permutations grow: a test of which at most ten permutations, the observed one counted, reach the observed statistic is
-run again with fresh and more permutations, and the new p-value takes the place of the old one. That is exact: with
+run again with fresh and more permutations, and the new p-value replaces the old one. That is exact: with
 P₁ < P₂ < … permutations one run decides for every α, the first for α ≥ 10 / P₁, the second for α from 10 / P₂ up to
 that, and so on. The result is at most α only where the p-value of that run is, and each of these is valid alone.
 
@@ -29,6 +29,7 @@ from scipy.special import chdtrc
 from scipy.stats import rankdata
 
 from ..core.array import Array, IntArray, Progress
+from ..core.pace import Pace
 from ..core.words import Notice, count, roughly, written
 from ..inference.adaptive.columns import in_spreads
 from ..inference.null import enough_for_holm
@@ -42,8 +43,6 @@ SCREENED = "1 (screened)"
 """The p-value of a test that the screen dropped, as a report shows it."""
 _FEW = 10
 _DIRECTLY, _GROWTH = 20, 10
-_LONG = 10.0
-_SURE_AFTER, _SURE_OF_ONE = 1.0, 3.0
 
 
 class OneTest(NamedTuple):
@@ -137,21 +136,12 @@ class ManyTests(Generic[Item]):
 def timed(
     outcomes: Iterable[Result], many: int, tell: Callable[[float], None], clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Result]:
-    """Yield outcomes, and tell once, as soon as the time of some is known, when the rest takes more than ten seconds.
-
-    The first one takes longer than it should, so that one second of others is waited for, or it took seconds itself.
-    """
-    begun = since = clock()
-    told = False
+    """Yield outcomes, and tell once how long the rest takes, where that is more than ten seconds."""
+    pace = Pace(clock)
     for done, outcome in enumerate(outcomes, start=1):
-        now = clock()
-        if done == 1:
-            since = now
-        if not told and (now - since >= _SURE_AFTER or (done == 1 and now - begun >= _SURE_OF_ONE)):
-            told = True
-            each = (now - since) / (done - 1) if done > 1 else now - begun
-            if each * (many - done) > _LONG:
-                tell(each * (many - done))
+        seconds = pace.rest(done, many)
+        if seconds is not None:
+            tell(seconds)
         yield outcome
 
 

@@ -18,7 +18,7 @@ class Needs:
     """What a study needs of a table, and how errors say so."""
 
     study: str
-    """The name of the study, which limits of rows go by."""
+    """The name of the study, on which limits of rows depend."""
     rows: int
     why: str
     """What so many rows are needed for; follows their number."""

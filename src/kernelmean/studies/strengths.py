@@ -6,13 +6,19 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ..core.array import RngLike
 from ..estimators import KME
 from ..inference import Pairs, Resampling
 from ..inference.adaptive.many_kernels import in_parts
+from ..inference.explain import DependenceSize, PairSubject, effect_size
 from ..inference.null import Null
 from ..inference.request import choose_kernel, representative_rows
 from ..kernels import Gaussian, Kernel, TensorProduct
+from ..plan.plan import DEFAULT
 from ..tables.columns import Encoded
+
+_DRAWS = 199
+"""That an interval rests on."""
 
 
 class Strengths:
@@ -35,6 +41,18 @@ class Strengths:
             min(found[pair] / float(scale), 1.0) if scale > 0.0 else 0.0
             for pair, scale in zip(ordered, scales, strict=True)
         ]
+
+    def interval(self, a: str, b: str, rng: RngLike) -> tuple[float, float] | None:
+        """Return an approximate 95 % confidence interval of the strength of a pair; None where a column hardly varies.
+
+        O(n²) time.
+        """
+        (points,) = self._encoded.points()
+        first, second = (self._kernel(name, points.shape[1]) for name in sorted((a, b), key=self._encoded.names.index))
+        subject = PairSubject((points, points), (first, second), DEFAULT)
+        found = effect_size(subject, n_resamples=_DRAWS, rng=rng)
+        assert isinstance(found, DependenceSize), "that is what pairs have"
+        return found.alignment.low, found.alignment.high
 
     def _unbiased_hsic(self, pairs: Sequence[tuple[str, ...]]) -> list[float]:
         """Return the observed statistics only, by the scheme that suits the size."""

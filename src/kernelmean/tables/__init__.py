@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .limits import ADAPTIVE_LIMIT, FIT_LIMIT
     from .read import read
     from .readers import TextFormat, Widened
-    from .reading import column_names, read_frame, read_table, split_frame
+    from .reading import column_names, read_frame, read_table, split_frame, split_groups
     from .shuffle import shuffled
     from .source import Source, joined
 
@@ -43,6 +43,7 @@ __all__ = [
     "read_table",
     "shuffled",
     "split_frame",
+    "split_groups",
 ]
 
 _lazy.attach(
@@ -53,7 +54,7 @@ _lazy.attach(
         "limits": "ADAPTIVE_LIMIT FIT_LIMIT",
         "read": "as_frame read",
         "readers": "TextFormat Widened",
-        "reading": "Frame Table as_table column_names read_frame read_table split_frame",
+        "reading": "Frame Table as_table column_names read_frame read_table split_frame split_groups",
         "shuffle": "shuffled",
         "source": "Source joined",
     },

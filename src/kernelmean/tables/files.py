@@ -41,7 +41,7 @@ def check_file(path: Path) -> None:
 
 
 def empty(name: str) -> str:
-    """Return what is said of a file without content."""
+    """Return what is said about a file without content."""
     return f"{name} is empty; a header line and rows of numbers are needed"
 
 

@@ -12,7 +12,7 @@ Found = TypeVar("Found")
 
 
 def settled(tables: Sequence[Source], one_pass: Callable[[], Found]) -> Found:
-    """Return what a pass finds that reads columns as their types are in the end; it is made anew until it does.
+    """Return what a pass finds that reads columns as their types are in the end; it is repeated until it does.
 
     Raises
     ------

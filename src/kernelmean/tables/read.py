@@ -1,4 +1,4 @@
-"""From whatever holds rows to a source of them."""
+"""From anything that holds rows to a source of them."""
 
 from __future__ import annotations
 

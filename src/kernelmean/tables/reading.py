@@ -45,7 +45,11 @@ __all__ = [
     "read_frame",
     "read_table",
     "split_frame",
+    "split_groups",
 ]
+
+MOST_GROUPS = 12
+"""That are compared at a time: of 12 groups there are 66 pairs."""
 
 
 def __dir__() -> list[str]:
@@ -152,19 +156,60 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
     ValueError
         When the column or a group is unknown, or it is not clear which two groups are meant.
     """
+    first, second = _split(frame, by, groups, _two_groups)
+    return first, second
+
+
+def split_groups(frame: Frame, by: str, groups: Iterable[str] | None = None) -> tuple[Frame, ...]:
+    """Cut a frame into groups by the values of one column, which is left out of all of them.
+
+    Parameters
+    ----------
+    frame : Frame
+        The table.
+    by : str
+        The column that holds the groups.
+    groups : iterable of str, optional
+        Two or more groups to take; by default all that have at least two rows, and a note names those that have one.
+
+    Raises
+    ------
+    ValueError
+        When the column or a group is unknown, a group is named twice, there are fewer than two groups, or more than
+        12.
+
+    Examples
+    --------
+    >>> frame = read_frame("iris")
+    >>> [group.source for group in split_groups(frame, "target")]
+    ['target=0', 'target=1', 'target=2']
+    """
+    return tuple(_split(frame, by, groups, _several_groups))
+
+
+def _split(
+    frame: Frame,
+    by: str,
+    groups: Iterable[str] | None,
+    choose: Callable[[dict[str, int], str, Iterable[str] | None], list[str]],
+) -> list[Frame]:
+    """Cut a frame into the groups that are chosen of those of a column, whose rows are counted."""
     is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
     labels = list(as_labels(frame, by)) if is_boolean else [label(cell) for cell in frame[by]]
     sizes = Counter(name for name in labels if name is not None)
     asked = groups if groups is None or not is_boolean else [_TRUTH.get(name.lower(), name) for name in groups]
-    chosen = _two_groups(sizes, f"{frame.source}: column {by!r}", asked)
+    chosen = choose(sizes, f"{frame.source}: column {by!r}", asked)
     rest = frame.select(drop=[by])
     if not rest.names:
         raise ValueError(f"{frame.source} has no column beside {by!r}, which splits it; there is nothing to compare")
     blank = labels.count(None)
     if blank:
         rest = replace(rest, notes=(*rest.notes, f"{frame.source}: {count(blank, 'row')} without {by!r} left out"))
-    first, second = (rest.take(np.array([each == name for each in labels], dtype=bool)) for name in chosen)
-    return _renamed(first, f"{by}={chosen[0]}"), _renamed(second, f"{by}={chosen[1]}")
+    alone = [name for name in sizes if name not in chosen] if asked is None else []
+    if alone:
+        rest = replace(rest, notes=(*rest.notes, f"{frame.source}: groups of one row left out: {listed(alone)}"))
+    rows = {name: np.array([each == name for each in labels], dtype=bool) for name in chosen}
+    return [_renamed(rest.take(own), f"{by}={name}") for name, own in rows.items()]
 
 
 _TRUTH = {"true": "True", "1": "True", "false": "False", "0": "False"}
@@ -176,17 +221,41 @@ def _renamed(frame: Frame, source: str) -> Frame:
 
 def _two_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | None) -> list[str]:
     chosen = list(sizes if groups is None else groups)
-    found = f"{column} has the groups " + listed(f"{name} ({count(n, 'row')})" for name, n in sizes.items())
     if groups is None and len(sizes) != 2:
         two = written("groups=('a', 'b')", "--groups a,b")
         mend = f"choose two of them with {two}" if len(sizes) > 2 else "two are needed"
-        raise ValueError(f"{found}; {mend}")
+        raise ValueError(f"{_found(sizes, column)}; {mend}")
     unknown = [name for name in chosen if name not in sizes]
     if unknown or len(set(chosen)) != 2 or len(chosen) != 2:
         raise ValueError(
-            f"{found}; the groups {','.join(chosen)!r} were asked for, two different ones of them are needed"
+            f"{_found(sizes, column)}; the groups {','.join(chosen)!r} were asked for, two different ones of them are "
+            "needed"
         )
     return chosen
+
+
+def _several_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | None) -> list[str]:
+    if groups is None and len(sizes) < 3:
+        return _two_groups(sizes, column, groups)
+    chosen = [name for name in sizes if sizes[name] > 1] if groups is None else list(groups)
+    unknown = [name for name in chosen if name not in sizes]
+    if unknown:
+        raise ValueError(f"{_found(sizes, column)}; there is no group {listed(map(repr, unknown))}")
+    if len(set(chosen)) < max(len(chosen), 2):
+        of = "of at least two rows " if groups is None else ""
+        raise ValueError(f"{_found(sizes, column)}; two different ones {of}are needed, or more")
+    if len(chosen) > MOST_GROUPS:
+        some = written("groups=('a', 'b', 'c')", "--groups a,b,c")
+        raise ValueError(
+            f"{_found(sizes, column)}; at most {MOST_GROUPS} are compared at a time: name those that matter with "
+            f"{some}, or join groups into fewer first"
+        )
+    return chosen
+
+
+def _found(sizes: dict[str, int], column: str) -> str:
+    many = f"{len(sizes)} groups: " if len(sizes) > MOST_GROUPS else "the groups "
+    return f"{column} has {many}" + listed(f"{name} ({count(n, 'row')})" for name, n in sizes.items())
 
 
 def _read_parquet(path: Path, text: TextFormat) -> Frame:

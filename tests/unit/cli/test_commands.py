@@ -5,10 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import platform
+import re
 import runpy
 import subprocess
 import sys
+import tomllib
 import warnings
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +21,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean import compare
-from kernelmean.cli import commands, main
+from kernelmean.cli import commands, main, versions
 from kernelmean.core import Notice
 from kernelmean.tables import read_frame, split_frame
 
@@ -44,13 +48,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+_DETAILS = (
+    "harmonic combination of",
+    "which make one p-value",
+    "strongest kernels",
+    "Linear() on",
+    "scheme ",
+    "every column divided by its standard deviation over both tables (--no-scale",
+)
+"""What only --verbose prints."""
+
+
 class TestCompare:
     def test_the_verdict_comes_first(self, capsys: pytest.CaptureFixture[str]) -> None:
         out = run(capsys, "compare", "wine", "--by", "target", "--groups", "0,1")
         assert out.startswith("target=0 and target=1 differ: p = 0.00")
-        for fact in ("59 of target=0, 71 of target=1; 13 columns", "permutations (scheme", "proline", "adjusted p"):
+        for fact in ("59 of target=0, 71 of target=1; 13 columns", "1,039 permutations;", "proline", "adjusted p"):
             assert fact in out
-        assert "standard deviation over both tables (--no-scale" in " ".join(out.split())
 
     def test_files(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         out = run(capsys, "compare", "first.csv", "second.csv", *QUICK)
@@ -71,10 +85,12 @@ class TestCompare:
     def test_the_adaptive_test(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         how = ("compare", "first.csv", "second.csv", "--estimator", "adaptive", "--json", "out.json")
         out = run(capsys, *how)
-        assert "evidence   almost entirely in the means" in out
-        assert "which make one p-value" in out
+        assert "kind     almost entirely in the means" in out
         assert "Linear() on" not in out
-        assert "Linear() on" in run(capsys, *how, "-v")
+        detailed = " ".join(run(capsys, *how, "-v").split())
+        for detail in _DETAILS:
+            assert detail not in " ".join(out.split())
+            assert detail in detailed
         content = json.loads((folder / "out.json").read_text())
         assert content["kind"]["name"] == "means"
         assert content["bandwidth"] is None
@@ -152,12 +168,12 @@ class TestCompare:
 
     def test_few_rows_are_enumerated(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (folder / "tiny.csv").write_text("a,b\n1,2\n3,4\n2,2\n")
-        assert "scheme exact" in run(capsys, "compare", "tiny.csv", "tiny.csv", *QUICK)
+        assert "scheme     exact" in run(capsys, "compare", "tiny.csv", "tiny.csv", "-v", *QUICK)
 
     def test_a_number_for_the_bandwidth_and_columns_as_they_are(
         self, folder: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        out = run(capsys, "compare", "first.csv", "second.csv", "--bandwidth", "1.5", "--no-scale", *QUICK)
+        out = run(capsys, "compare", "first.csv", "second.csv", "--bandwidth", "1.5", "--no-scale", "-v", *QUICK)
         assert "1.5, in the units of the data" in out
 
 
@@ -174,7 +190,9 @@ class TestDependence:
     def test_two_groups(self, capsys: pytest.CaptureFixture[str]) -> None:
         out = run(capsys, "dependence", "wine", "--x", "alcohol,ash", "--y", "proline", *QUICK)
         assert out.startswith("(alcohol, ash) and proline depend on each other: p = 0.0")
-        assert "permutations (scheme" in out
+        assert "permutations; no smaller" in " ".join(out.split())
+        assert "HSIC, estimator kme" not in out
+        assert "HSIC, estimator kme" in run(capsys, "dependence", "wine", "--x", "ash", "--y", "hue", "-v", *QUICK)
 
     def test_the_adaptive_test_names_its_strongest_kernels_when_asked(
         self, folder: Path, capsys: pytest.CaptureFixture[str]
@@ -288,6 +306,38 @@ def test_screens_that_have_no_greek_letters(tmp_path: Path) -> None:
 
 
 class TestHelp:
+    @pytest.mark.parametrize("words", [("--version", "--verbose"), ("--verbose", "--version")])
+    def test_version_for_a_report_of_a_fault(self, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+        out = run(capsys, *words)
+        said = " ".join(out.split())
+        assert out.startswith(f"kernelmean {km.__version__}\n")
+        assert max(map(len, out.splitlines())) <= 80
+        assert f"Python {platform.python_version()}" in said
+        for name in (*versions.NEEDED, "typer", "pyarrow"):
+            assert f"{name} {metadata.version(name)}" in said
+        assert "openblas" in said or "mkl" in said or "threads:" in said
+        for place in (sys.prefix, str(Path.home()), os.getcwd(), platform.node()):
+            assert len(place) < 3 or place not in out
+
+    def test_what_is_not_installed_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(versions, "OPTIONAL", ("no-such-package",))
+        assert ("optional", "no-such-package not installed") in versions.description().facts
+
+    def test_all_that_is_needed_and_optional_is_named(self) -> None:
+        project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+        extras = project["optional-dependencies"]
+        of = {
+            name: {re.split("[>=<[]", one)[0] for one in extras[name]}
+            for name in ("cli", "fast", "plot", "torch", "dask")
+        }
+        assert {re.split("[>=<[]", one)[0] for one in project["dependencies"]} == {*versions.NEEDED}
+        assert set().union(*of.values()) == {*versions.OPTIONAL}
+
+    def test_verbose_alone_is_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as exit_:
+            main(["--verbose", "info", "x.npz"])
+        assert (exit_.value.code, "belongs to --version" in capsys.readouterr().err) == (2, True)
+
     def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert run(capsys, "--version") == f"kernelmean {km.__version__}\n"
 

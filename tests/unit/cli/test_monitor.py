@@ -114,7 +114,7 @@ def test_a_reference_of_the_same_size_is_another_one(folder: Path, capsys: pytes
         assert code == (0 if levels is wide else 2)
     assert err.count("\n") == 1
     assert "state.json: the checkpoint is of another reference, or of other settings" in err
-    assert "delete the file to begin anew, or name another one with --checkpoint" in err
+    assert "delete the file to start over, or name another one with --checkpoint" in err
 
 
 @pytest.mark.parametrize(("every", "names"), [("day", 6), ("week", 2), ("month", 2)])
@@ -179,3 +179,31 @@ def test_bad_input_is_one_line(
     assert len(err.splitlines()) == 1
     assert text in err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_the_page_shows_the_evidence_after_every_batch(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = ("--html", "m.html", "--markdown", "m.md", "--plot", "m.svg", "--json", "m.json")
+    code, out, err = run(capsys, "reference.csv", "day1.csv", "day2.csv", "day3.csv", *outputs)
+    found, page, text = json.loads(Path("m.json").read_text()), Path("m.html").read_text(), Path("m.md").read_text()
+    assert (code, err) == (0, "")
+    for name in ("m.html", "m.md", "m.svg"):
+        assert f"{name}\n" in out
+    assert found["verdict"] in page
+    assert f"**{found['verdict']}**" in text
+    assert all(f"| day{day}.csv | 60 |" in text for day in (1, 2, 3))
+    reached = [batch["log_wealth"] >= np.log(20.0) for batch in found["batches"]]
+    assert reached == [False, False, True]
+    assert "it is passed after 1 of 3 batches, batch 3 first" in text
+    assert "reaches 20." in text
+    assert Path("m-evidence.svg").is_file()
+    assert "<svg" in page
+
+
+def test_a_page_without_drift_says_that_it_shows_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "reference.csv", "day1.csv", "--markdown", "m.md", "--average-run-length", "5000")
+    text = Path("m.md").read_text()
+    assert (code, err) == (0, "")
+    assert "no batch ends above it" in text
+    assert "That no drift was found does not show that there is none." in text
+    assert "at least 5,000 rows to a false alarm on average" in text
+    assert "reaches 1e+04." in text

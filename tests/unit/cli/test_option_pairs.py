@@ -95,7 +95,7 @@ JSON = ("--json", "out.json")
 COMMANDS: dict[str, tuple[Run, Values]] = {
     "compare": (
         command("compare", "A.csv", "B.csv", "--resamples", "9", "--estimator", "kme", *JSON),
-        values(f"{COMPARED}\n{TESTED}\n{STREAMED}\n--stream\n--by h\n--groups 0,1"),
+        values(f"{COMPARED}\n{TESTED}\n{STREAMED}\n--stream\n--by h\n--groups 0,1\n--strata h"),
     ),
     "compare --by": (
         command("compare", "A.csv", "--by", "h", "--resamples", "9", "--estimator", "kme", *JSON),
@@ -107,7 +107,14 @@ COMMANDS: dict[str, tuple[Run, Values]] = {
     ),
     "dependence": (
         command("dependence", "A.csv", "--resamples", "9", "--estimator", "kme", *JSON),
-        values(f"{MIXED}\n{TESTED}\n--stream\n--estimator scose\n--resamples 19\n--x a,c\n--y d"),
+        values(
+            f"{MIXED}\n{TESTED}\n--stream\n--estimator scose\n--resamples 19\n--x a,c\n--y d"
+            "\n--strata h\n--at-least 0.2"
+        ),
+    ),
+    "describe": (
+        command("describe", "A.csv", *JSON),
+        values(f"{MIXED}\n{TESTED}".replace("--no-scale\n", "")),
     ),
     "estimate": (
         command("estimate", "A-numbers.csv", *JSON),
@@ -125,6 +132,7 @@ COMMANDS: dict[str, tuple[Run, Values]] = {
 
 IDLE = {
     ("dependence", "no-scale"): "pairs of columns alone have the same test in any units; it matters with --x and --y",
+    ("describe", "seed"): "nothing is drawn without --max-rows",
     ("estimate", "seed"): "nothing is drawn without --max-rows; the seed stands in the output",
 }
 """Options that change nothing alone, and why."""
@@ -144,13 +152,13 @@ def test_both_options_have_an_effect_or_the_pair_is_refused(name: str, half: int
     assert found == ([], []), "\n".join(["SILENT", *found[0], "IDLE", *found[1]])
 
 
-@pytest.mark.parametrize("command_", ["compare", "compare --stream", "dependence", "monitor"])
+@pytest.mark.parametrize("command_", ["compare", "compare --stream", "dependence", "describe", "monitor"])
 @pytest.mark.parametrize(
     "option", ["--keep", "--categorical", "--ordinal", "--units", "--missing", "--columns", "--drop"]
 )
 def test_an_unknown_column_is_refused(command_: str, option: str, place: Path) -> None:
     name, *more = command_.split()
-    tables = ["A.csv"] if name == "dependence" else ["A.csv", "B.csv"]
+    tables = ["A.csv"] if name in ("dependence", "describe") else ["A.csv", "B.csv"]
     value = {"--ordinal": "z=u,v", "--units": "z=kg", "--missing": "z=drop"}.get(option, "z")
     with pytest.raises(ValueError, match="'z'"):
         observed(name, *tables, *more, option, value)

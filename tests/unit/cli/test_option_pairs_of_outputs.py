@@ -70,6 +70,7 @@ COMMANDS = {
         --columns a,b
         --max-rows 12
         --seed 1
+        --csv out.csv
         --json out.json
         --quiet
         """,
@@ -109,7 +110,16 @@ def test_every_option_has_an_effect_beside_all_others(name: str, half: int, plac
     assert ignored(name, options, among=list(options)[half::2]) == []
 
 
-@pytest.mark.parametrize("name", ["density A-numbers.csv", "compare A.csv B.csv", "dependence A.csv"])
+PAGES = (
+    "density A-numbers.csv",
+    "estimate A-numbers.csv",
+    "compare A.csv B.csv",
+    "dependence A.csv",
+    "monitor A.csv B.csv",
+)
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_every_picture_and_page_is_written_beside_all_options(name: str, place: Path, timeless: None) -> None:
     assert ignored(name, values(COMMANDS[name] + DRAWN), among=("plot", "html", "markdown")) == []
 

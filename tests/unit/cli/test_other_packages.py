@@ -95,10 +95,10 @@ class TestTrouble:
         code, out, err = call(capsys, "broken", "--some", "thing")
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith("kernelmean: broken cannot be loaded (")
-        assert err.endswith("install broken-package anew\n")
+        assert err.endswith("reinstall broken-package\n")
         code, out, _ = call(capsys, "--help")
         assert code == 0
-        assert "Cannot be loaded; install broken-package anew." in " ".join(out.split())
+        assert "Cannot be loaded; reinstall broken-package." in " ".join(out.split())
 
 
 @pytest.mark.usefixtures("alone")

@@ -47,7 +47,7 @@ def test_an_option_says_the_same_in_every_command_that_takes_it() -> None:
     """Where it does not, the commands mean different things by it."""
     different = {"missing", "estimator", "checkpoint", "fail_on_drift", "by", "save_path"}
     known = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    commands = [known[name] for name in ("compare", "dependence", "density", "estimate", "monitor", "info")]
+    commands = [known[name] for name in ("compare", "dependence", "describe", "density", "estimate", "monitor", "info")]
     said: dict[str, set[tuple[str, object]]] = {}
     for param in (param for command in commands for param in command.params):
         said.setdefault(param.name, set()).add((str(getattr(param, "help", None)), str(param.default)))

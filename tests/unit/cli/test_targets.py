@@ -18,6 +18,7 @@ COMMANDS = {
     "compare": COMPARE,
     "stream": ("compare", "a.csv", "b.csv", "--stream", "--resamples", "19"),
     "dependence": ("dependence", "a.csv", *QUICK),
+    "describe": ("describe", "a.csv"),
     "density": ("density", "a.csv", "--estimator", "kme", "--components", "1"),
     "estimate": ("estimate", "a.csv"),
     "monitor": ("monitor", "a.csv", "b.csv"),
@@ -26,6 +27,7 @@ WORK = {
     "compare": "kernelmean.studies.comparison.compare",
     "stream": "kernelmean.studies.comparison.comparing.compare_in_batches",
     "dependence": "kernelmean.studies.dependence.dependence",
+    "describe": "kernelmean.cli.inputs.described",
     "density": "kernelmean.studies.density.fit_densities",
     "estimate": "kernelmean.studies.estimate.fit_all",
     "monitor": "kernelmean.cli.watching.DriftMonitor",
@@ -34,9 +36,10 @@ OPTIONS = {
     "compare": ("html", "markdown", "csv", "json"),
     "stream": ("html", "markdown", "csv", "json", "checkpoint"),
     "dependence": ("html", "markdown", "csv", "json"),
+    "describe": ("csv", "json"),
     "density": ("html", "markdown", "csv", "json", "save", "sample-to"),
-    "estimate": ("json", "save"),
-    "monitor": ("csv", "json", "checkpoint"),
+    "estimate": ("html", "markdown", "csv", "json", "save"),
+    "monitor": ("html", "markdown", "csv", "json", "checkpoint"),
 }
 PAIRS = [(name, one, other) for name, all_ in OPTIONS.items() for one in all_ for other in all_ if one < other]
 

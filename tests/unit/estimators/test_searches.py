@@ -19,7 +19,7 @@ BANDWIDTHS = [0.001, 0.01, 0.1, 1.0, 10.0]
 
 
 def data(seed):
-    """Different shapes and laws: scales, heavy tails, few values, clusters, a large offset, skewness."""
+    """Different shapes and distributions: scales, heavy tails, few values, clusters, a large offset, skewness."""
     rng = np.random.default_rng(seed)
     n, dim, kind = int(rng.integers(2, 60)), int(rng.choice([1, 2, 3, 5, 10, 20, 60])), seed % 6
     if kind == 0:

@@ -53,7 +53,9 @@ def test_two_points_are_as_far_apart_as_can_be():
     assert 1.2 < found.distance.low < 1.41  # some of the 3 / 50 that 50 rows may have missed
     assert 0.7 < found.explained.low < 0.9
     assert found.explained.value == found.explained.high == 1.0
-    few = effect_size(X[:3], Y[:3], Gaussian(1.0), rng=0)  # 20 labelings cannot say that laws differ at this level
+    few = effect_size(
+        X[:3], Y[:3], Gaussian(1.0), rng=0
+    )  # 20 labelings cannot say that distributions differ at this level
     assert (few.pvalue, few.distance.low, few.explained.low) == (0.1, 0.0, 0.0)
     X, Y = X[:5], Y[:4]
     for kernel in (Gaussian(1.0), 0.1 * Gaussian(1.0), Linear()):
@@ -231,7 +233,7 @@ def test_noise_gives_the_size_of_the_kernel_with_noise():
     assert with_noise.kernel != effect_size(X, Y, rng=0).kernel
 
 
-def test_copies_do_not_prove_that_laws_are_equal():
+def test_copies_do_not_prove_that_distributions_are_equal():
     X, _ = samples(20, 9)
     copies = effect_size(X, X, Gaussian(1.0), rng=0)
     assert (copies.pvalue, copies.distance.value, copies.distance.low) == (1.0, 0.0, 0.0)

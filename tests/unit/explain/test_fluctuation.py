@@ -140,7 +140,7 @@ def test_fluctuations_have_the_covariance_of_the_means():
 
 
 @pytest.mark.parametrize("nearness", [0.0, 0.3, 1.0])
-def test_laws_nearer_to_each_other_have_that_distance(monkeypatch, nearness):
+def test_distributions_nearer_to_each_other_have_that_distance(monkeypatch, nearness):
     alike = replace(difference_of_means(subject(*samples(), Gaussian(1.0))).mean, nearness=0.0)
     assert (alike.own_share(0), alike.own_share(1)) == (0.5, 0.5)
     monkeypatch.setattr(fluctuation, "_BORROWED", 0.0)

@@ -575,9 +575,9 @@ def test_too_few_rows_and_too_many():
         km.mmd_test(big[:100], big[100:], estimator=km.FKMSE(fit_on="each"))
     with pytest.raises(ValueError, match=r"at most 500 rows a sample; 600.*estimator='s-kmse'"):
         km.mmd_test(big[:600], big[600:1000], estimator=km.MKME(fit_on="each"))
-    with pytest.raises(ValueError, match=r"fit_on='pooled' is computed anew.*at most 3000 rows a sample; 3100"):
+    with pytest.raises(ValueError, match=r"fit_on='pooled' is computed again.*at most 3000 rows a sample; 3100"):
         km.mmd_test(np.tile(big, (2, 1))[:3100], big[:10], estimator="vpmkme")
-    with pytest.raises(ValueError, match=r"FCOSE is solved anew.*at most 1000 pairs; 1100.*estimator='scose'"):
+    with pytest.raises(ValueError, match=r"FCOSE is solved again.*at most 1000 pairs; 1100.*estimator='scose'"):
         km.hsic_test(big[:1100], big[:1100], estimator="fcose")
     with pytest.raises(ValueError, match=r"at most 500 pairs; 501"):
         km.hsic_test(big[:501], big[:501], estimator=km.MKME(fit_on="joint"))

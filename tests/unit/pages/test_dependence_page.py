@@ -38,11 +38,13 @@ def with_adjusted(result: Dependence, *values: float) -> Dependence:
     [
         (
             (0.05, 0.06, 1.0),
-            "1 of 3 pairs of columns depends on each other (adjusted p at most 0.05), most of all x0 and x2.",
+            "1 of 3 pairs of columns depends on each other (adjusted p at most 0.05), "
+            "most of all x0 and x2 (strength 0.38).",
         ),
         (
             (0.01, 0.05, 1.0),
-            "2 of 3 pairs of columns depend on each other (adjusted p at most 0.05), most of all x0 and x2.",
+            "2 of 3 pairs of columns depend on each other (adjusted p at most 0.05), "
+            "most of all x0 and x2 (strength 0.38).",
         ),
         ((0.06, 1.0, 1.0), "No dependence was found in 3 pairs of columns, which does not show that there is none."),
     ],

@@ -299,7 +299,7 @@ def test_a_checkpoint_without_a_digest_is_refused(tmp_path: Path, taker: Any) ->
     X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
     taker(X, Y, checkpoint=path, **COMPARE)
     km.save(km.load(path), path)
-    with pytest.raises(ValueError, match=r"sums\.npz .* written by an earlier version, .*; delete it to begin anew"):
+    with pytest.raises(ValueError, match=r"sums\.npz .* written by an earlier version, .*; delete it to start over"):
         taker(X, Y, checkpoint=path, **COMPARE)
 
 
@@ -321,5 +321,5 @@ def test_a_damaged_record_is_said_in_one_line(tmp_path: Path, change: dict[str, 
     in_batches(X, Y, checkpoint=path, **COMPARE)
     sums, of = km.estimators.files.load_state(path)
     km.estimators.files.save_state(sums, path, of | change)
-    with pytest.raises(ValueError, match=r"sums\.npz is damaged \(.*\); delete it to begin anew"):
+    with pytest.raises(ValueError, match=r"sums\.npz is damaged \(.*\); delete it to start over"):
         in_batches(X, Y, checkpoint=path, **COMPARE)

@@ -89,7 +89,11 @@ class DetailedOutput(ReportOutput):
 
     verbose: Annotated[
         bool,
-        running_option("--verbose/--no-verbose", "-v", help="Print details too, such as the kernels that told most."),
+        running_option(
+            "--verbose/--no-verbose",
+            "-v",
+            help="Print details too: the statistic, how rows were permuted, kernels, scale.",
+        ),
     ] = False
 
     @property

@@ -41,9 +41,16 @@ class TwoTables:
     ] = None
     by: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Split A into groups by this column.", autocompletion=columns_of),
+        typer.Option(
+            metavar="COLUMN",
+            help="Split A into groups by this column: two, or more, all pairs.",
+            autocompletion=columns_of,
+        ),
     ] = None
-    groups: Annotated[str | None, typer.Option(metavar="X,Y", help="The two groups, when there are more.")] = None
+    groups: Annotated[
+        str | None,
+        typer.Option(metavar="X,Y,...", help="Which groups: two for the columns in which they differ, or up to 12."),
+    ] = None
 
 
 @dataclass(frozen=True)

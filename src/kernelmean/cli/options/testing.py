@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ...tables.limits import ADAPTIVE_LIMIT, TEST_LIMIT
 from ..complete import PAIRS, TWO_SAMPLES, one_of
-from ..parameters import stream_option, test_option
+from ..complete import columns as columns_of
+from ..parameters import design_option, stream_option, test_option
+
+if TYPE_CHECKING:
+    from ...studies.designs import RowDesign
 
 AUTO = "auto"
 """The estimator of a comparison that asks for none: the adaptive test in memory, mkme over streams."""
@@ -90,6 +94,56 @@ class PairTest(ScreenOption, ScaleOption, Resamples, Seed):
         str,
         test_option("--estimator", metavar="NAME", help=f"{_ADAPTIVE}, scose or fcose.", autocompletion=one_of(*PAIRS)),
     ] = "adaptive"
+
+
+@dataclass(frozen=True)
+class RowsOfOne:
+    """Which columns say what the rows of a table are."""
+
+    strata: Annotated[
+        str | None,
+        design_option(
+            metavar="COLUMN",
+            help="Strata, such as the center of a study: rows change places within theirs only.",
+            autocompletion=columns_of,
+        ),
+    ] = None
+    clusters: Annotated[
+        str | None,
+        design_option(
+            metavar="COLUMN",
+            help="Which rows belong together, such as the visits of a patient: they change places as a whole.",
+            autocompletion=columns_of,
+        ),
+    ] = None
+    weights: Annotated[
+        str | None,
+        design_option(metavar="COLUMN", help="Survey or importance weights of the rows.", autocompletion=columns_of),
+    ] = None
+
+    @property
+    def of_rows(self) -> RowDesign:
+        """What is said of the rows."""
+        from ...studies.designs import RowDesign  # slow to import
+
+        return RowDesign(self.strata, self.clusters, self.weights)
+
+
+@dataclass(frozen=True)
+class RowsOfTwo(RowsOfOne):
+    """What the rows of two tables are."""
+
+    paired: Annotated[
+        bool,
+        design_option(
+            "--paired/--no-paired", help="Row i of one table and row i of the other are a pair, as before and after."
+        ),
+    ] = False
+
+    @property
+    def of_rows(self) -> RowDesign:
+        """What is said of the rows."""
+        return replace(super().of_rows, paired=self.paired)
 
 
 @dataclass(frozen=True)

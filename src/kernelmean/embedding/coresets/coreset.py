@@ -35,7 +35,7 @@ class Coreset(Frozen):
     error : float
         |μ - ν| in the RKHS, or what it is at most: see ``error_kind``.
     error_kind : {"exact", "bound"}
-        "bound": the sum of the norms that every halving changed the mean by, which holds for certain and is some times
+        "bound": the sum of the norms that every halving changed the mean by, which always holds and is several times
         the distance, computed where |μ| itself would take O(n²).
     sizes, errors : array of shape (s,)
         The error curve: after every round of halving how many points there were and how far their mean was, of the

@@ -180,7 +180,7 @@ class ScaledDistances:
 
 
 class SummedDistances:
-    """The distances of points of another library than NumPy: none is stored, every sum goes over all pairs anew.
+    """The distances of points of another library than NumPy: none is stored, every sum goes over all pairs again.
 
     Parameters
     ----------

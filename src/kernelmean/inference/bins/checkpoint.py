@@ -119,7 +119,7 @@ class Checkpoint:
 
     def damaged(self, why: object) -> ValueError:
         """Return what to raise for a file that does not hold what was saved."""
-        return ValueError(f"{os.fspath(self.path)} is damaged ({why}); delete it to begin anew")
+        return ValueError(f"{os.fspath(self.path)} is damaged ({why}); delete it to start over")
 
     def after(self, batches: Iterator[Array], table: int, digest: RowDigest, source: str) -> Iterator[Array]:
         """Return the batches after the rows that the sums hold, which are read again and must be the same."""
@@ -150,7 +150,7 @@ class Checkpoint:
 
     def _foreign(self, why: str) -> ValueError:
         mend = written("pass another file as checkpoint=", "name another file with --checkpoint")
-        return ValueError(f"{os.fspath(self.path)} is not of this test: {why}; delete it to begin anew, or {mend}")
+        return ValueError(f"{os.fspath(self.path)} is not of this test: {why}; delete it to start over, or {mend}")
 
 
 @final

@@ -1,4 +1,4 @@
-"""Into which bin a row falls: bins of one size, dealt at random by row numbers, whoever reads the rows."""
+"""Into which bin a row falls: bins of one size, dealt at random by row numbers, whichever process reads the rows."""
 
 from __future__ import annotations
 

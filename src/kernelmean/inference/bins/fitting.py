@@ -123,7 +123,7 @@ def _kept(source: ViewSource, chosen: Any, views: Views) -> str:
     whole = float(np.trace(gram) / len(some) - gram.mean()) * len(some) / max(len(some) - 1, 1)
     share = min(float(np.square(views.table).sum()) / max(len(views.table) - 1, 1) / (whole or 1.0), 1.0)
     return (
-        f"{count(views.table.shape[1], 'feature')} on landmarks in the place of the kernel; over the pilot they hold "
+        f"{count(views.table.shape[1], 'feature')} on landmarks instead of the kernel; over the pilot they hold "
         f"{100 * share:.4g} % of its variance"
     )
 

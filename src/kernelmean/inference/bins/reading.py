@@ -1,4 +1,4 @@
-"""Rows in this process, whatever holds them: how many there are, some of them, and all of them batch by batch."""
+"""Rows in this process, from any source: how many there are, some of them, and all of them batch by batch."""
 
 from __future__ import annotations
 

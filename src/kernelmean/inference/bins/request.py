@@ -1,4 +1,4 @@
-"""What is asked of a test in bins, and why it goes by bins."""
+"""What is asked of a test in bins, and why it uses bins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..result import TestResult
 @final
 @dataclass(frozen=True)
 class Reason:
-    """Why a test goes by bins, and what to write where it cannot."""
+    """Why a test uses bins, and what to write where it cannot."""
 
     why: str
     instead: str

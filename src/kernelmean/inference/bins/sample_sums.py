@@ -22,7 +22,7 @@ _TILE, _JOB = 4096, 2**14
 @final
 @dataclass(eq=False)
 class SampleSums:
-    """Sums of the columns and of the kernels' squares over bins; whoever adds a row, it falls into the same one."""
+    """Sums of the columns and of the kernels' squares over bins; a row falls into the same bin in any process."""
 
     columns: Columns
     deal: Deal

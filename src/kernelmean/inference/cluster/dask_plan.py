@@ -79,7 +79,7 @@ class DaskPlan(RemotePlan):
         return f"DaskPlan({self.client!r}, exact_rows={self.exact_rows})"
 
     def rows(self, X: Any, name: str = "X") -> Rows:
-        """Return a table on the cluster, looked through once; it may be passed on in the place of the data.
+        """Return a table on the cluster, looked through once; it may be passed on instead of the data.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class DaskPlan(RemotePlan):
         return reason.noted(streams.two_samples(X, Y, test) if two else streams.pairs(X, Y, test))
 
     def _beyond(self, adaptive: bool) -> Reason:
-        """Return why a test goes by bins where nobody asked for it."""
+        """Return why a test uses bins where nobody asked for it."""
         instead = "raise DaskPlan(client, exact_rows=...), or take a part of the rows"
         why = f"{limits.ADAPTIVE_LIMIT:,} rows" if adaptive else f"exact_rows = {self.exact_rows:,} rows"
         return Reason(f"beyond {why}", instead, asked=False)

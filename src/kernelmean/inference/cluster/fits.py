@@ -27,7 +27,7 @@ _ALONE = Plan(threads=1)
 
 
 def fit(estimator: KernelMean, X: Rows, exact_rows: int) -> None:
-    """Set on an estimator what fitting it to the same rows in one process sets, but for ``weights_``.
+    """Set on an estimator what fitting it to the same rows in one process sets, except ``weights_``.
 
     Up to ``exact_rows``, and so many as in one process, one worker fits all rows; landmarks stand for more, and where
     points move or have weights of their own.

@@ -104,7 +104,7 @@ def _prepared(function: Callable[..., Any], *arguments: Any) -> Any:
 def _reuse_memory() -> None:
     """Let a worker take the memory of one tile for the next one.
 
-    Dask starts workers with a MALLOC_TRIM_THRESHOLD_, under which glibc maps every array of more than 128 KiB anew:
+    Dask starts workers with a MALLOC_TRIM_THRESHOLD_, under which glibc maps every array above 128 KiB each time:
     tiles then take four times as long.
     """
     if sys.platform == "linux" and "MALLOC_TRIM_THRESHOLD_" in os.environ and _MMAP not in os.environ:

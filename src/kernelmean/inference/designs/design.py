@@ -18,7 +18,7 @@ from ...core.words import count, passed
 @final
 @dataclass(frozen=True, eq=False)
 class Design:
-    r"""What a test is told of its rows: strata, clusters, weights, or that the rows of two samples are pairs.
+    r"""What a test knows about its rows: strata, clusters, weights, or that the rows of two samples are pairs.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ class Design:
         Cochran, Mantel and Haenszel weigh strata, so that a difference between strata does not enter it. Strata with
         rows of one sample only are left out. Independence takes one label for every pair.
     clusters : array of shape (n,), or a pair of such, optional
-        Which rows belong together, such as the visits of a patient: clusters change places as wholes, each with those
-        of as many rows only (and of its stratum), so that nothing need be assumed of how the sizes came about. The
+        Which rows belong together, such as the visits of a patient: clusters change places whole, each with those
+        of as many rows only (and of its stratum), so that nothing need be assumed about how the sizes arose. The
         unbiased statistic leaves out the pairs of rows within a cluster.
     weights : array of shape (n,), or a pair of such, optional
         Survey or importance weights, not negative, on one scale for all rows; the means become weighted means. A weight
@@ -214,7 +214,7 @@ def description(layout: Layout, names: tuple[str, ...], clustered: bool) -> tupl
     notes: tuple[str, ...] = ()
     units = "cluster" if clustered else "row"
     if clustered:
-        notes += (f"{count(len(layout.cells), units)} change places as wholes, with those of as many rows only",)
+        notes += (f"{count(len(layout.cells), units)} change places whole, with those of as many rows only",)
     if len(names) > 1:
         notes += (f"permuted within {len(names)} groups only",)
     if layout.still:

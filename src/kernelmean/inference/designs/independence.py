@@ -130,7 +130,7 @@ class CenteredTiles:
 
 
 def _dense(left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, n_jobs: int) -> Array:
-    """Return Σ_ij M_ij Z_π(i)π(j), M from centered tiles: both in memory, Z gathered anew, O(n²) time each."""
+    """Return Σ_ij M_ij Z_π(i)π(j), M from centered tiles: both in memory, Z gathered again, O(n²) time each."""
     n, everything = permutations.n, slice(0, permutations.n)
     grams = left(everything, everything)
     raw = right.tiles()(everything, everything)

@@ -115,7 +115,7 @@ class _Joint:
         return np.array(list(in_order(one, orders, self.n_jobs)))
 
     def _tile(self, orders: IntArray, i: slice, j: slice) -> Array:
-        """Return the sums over one tile, whose kernels are evaluated anew."""
+        """Return the sums over one tile, whose kernels are evaluated again."""
         side, weight = self.sides[0], 1.0 if i == j else 2.0
         first = side.kernels[0](side.points[i], side.points[j])
         found = []

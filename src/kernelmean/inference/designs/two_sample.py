@@ -201,18 +201,25 @@ class TwoSampleDesign:
                 f"statistic {statistic!r} does not know groups, clusters and weights; pass 'u' (unbiased) or 'v', and "
                 "an estimator with equal weights, such as 'kme' or 'mkme'"
             )
-        if statistic == "v":
+        alone = self.alone
+        if statistic == "v" or alone is None:
             return
+        where = f" in stratum {alone}" if len(self.names) > 1 else ""
+        raise ValueError(
+            f"a sample has one row or cluster{where}: the unbiased statistic needs two in each sample; "
+            "pass statistic='v'"
+        )
+
+    @property
+    def alone(self) -> str | None:
+        """The first stratum in which a sample has one row or cluster only, where there is one."""
         layout = self.layout
         stratum = layout.stratum[layout.starts]
         for label in (0, 1):
             few = np.bincount(stratum[layout.labels == label], minlength=len(self.names)) < 2
             if few.any():
-                where = f" in stratum {self.names[int(np.argmax(few))]}" if len(self.names) > 1 else ""
-                raise ValueError(
-                    f"a sample has one row or cluster{where}: the unbiased statistic needs two in each sample; "
-                    "pass statistic='v'"
-                )
+                return self.names[int(np.argmax(few))]
+        return None
 
 
 def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:

@@ -1,4 +1,4 @@
-"""Time series: the wild bootstrap takes the place of permutations, which dependence over time rules out."""
+"""Time series: the wild bootstrap replaces permutations, which dependence over time rules out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""HSIC of shrunk and of jointly fitted estimates: what a permutation of the pairs changes is found anew under it.
+r"""HSIC of shrunk and of jointly fitted estimates: what a permutation of the pairs changes is computed again.
 
 The cross-covariance of two variables is a mean, in the RKHS whose Gram matrix is :math:`M = \bar K ∘ \bar Z_π`; SCOSE
 and FCOSE of Ramdas & Wehbe (2015) are S-KMSE and F-KMSE of that mean. A noise fitted to the pairs depends on who is
@@ -175,7 +175,7 @@ def check_pair_rows(rows: int, limit: int, what: str) -> None:
     """Raise when permutations would take too long, and say what serves so many pairs."""
     if rows > limit:
         raise ValueError(
-            f"{what} is solved anew for every permutation, in O(n³) each, for at most {limit} pairs; {rows} were "
+            f"{what} is solved again for every permutation, in O(n³) each, for at most {limit} pairs; {rows} were "
             "passed; pass estimator='scose', 'mkme' or 'mmkme' with fit_on='separate' (any number of pairs), or a "
             "random subsample"
         )
@@ -194,7 +194,7 @@ def _joint(
     criterion = JointNoise((X, Y), joint, tuple(_bandwidth(own.kernel) for own in chosen), kind)
     identity = np.arange(len(X))
     found = criterion.sides(identity)
-    words = "noise: fitted to the pairs, anew under every permutation"
+    words = "noise: refitted to the pairs under every permutation"
     ends = [replace(old, kernel=k, noise=v) for old, (k, v) in zip(chosen, found, strict=True)]
     ends[1] = replace(ends[1], notes=(*ends[1].notes, words))
     grams = tuple(_centered(points, own.kernel) for points, own in zip((X, Y), ends, strict=True))

@@ -1,6 +1,6 @@
 """MMD² between estimates that have weights, or parameters, of their own: which way of computing it serves which.
 
-Exact is what is a symmetric function of the pooled rows (``fit_on="pooled"``), and what is found anew, by one and the
+Exact is what is a symmetric function of the pooled rows (``fit_on="pooled"``), and what is found again, by one and the
 same rule, for both samples under every permutation (``fit_on="each"``).
 """
 
@@ -71,7 +71,7 @@ class EstimatedMMD:
 
     @property
     def way(self) -> str:
-        """Return how parameters are fitted: as asked, or anew where this has a batched form."""
+        """Return how parameters are fitted: as asked, or again per permutation where this has a batched form."""
         if self.estimator.fit_on != "auto":
             return str(self.estimator.fit_on)
         return "each" if self._batched else "pooled"
@@ -105,10 +105,10 @@ class EstimatedMMD:
             return self.plain((joined([X, Y]),), [scaled], self.kind, self.how), chosen
         return self._weighted(X, Y, chosen.kernel, FilterWeights(filter_, found.strength_)), chosen
 
-    # -- fitted anew -------------------------------------------------------------------------------------------------
+    # -- refitted --------------------------------------------------------------------------------------------------
 
     def _each(self, X: Array, Y: Array, made: Chosen) -> tuple[Any, Chosen]:
-        told = "parameters of both samples: fitted anew under every permutation"
+        told = "parameters of both samples: refitted under every permutation"
         chosen = replace(made, notes=(*made.notes, told), estimator=settled(self.estimator, made.kernel))
         filter_ = as_filter(self.estimator.filter)
         if self._batched and isinstance(filter_, Scale):
@@ -177,7 +177,7 @@ def check_rows(rows: int, limit: int, estimator: KernelMean, way: str) -> None:
     if rows > limit:
         instead = f"fit_on='pooled' (up to {SOLVED_ROWS} rows for filter='ridge'), " if way == "each" else ""
         raise ValueError(
-            f"{estimator!r} with fit_on={way!r} is computed anew for both samples under every permutation, in O(n²) or "
+            f"{estimator!r} with fit_on={way!r} is computed again for both samples per permutation, in O(n²) or "
             f"O(n³) each, for at most {limit} rows a sample; {rows} were passed; pass {instead}estimator='s-kmse', "
             "'mkme' or 'mmkme' (any number of rows), or a random subsample"
         )

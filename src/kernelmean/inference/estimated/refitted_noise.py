@@ -1,4 +1,4 @@
-"""MMD² and HSIC whose common noise is fitted anew under every permutation, a batch of them at a time.
+"""MMD² and HSIC whose common noise is refitted under every permutation, a batch of them at a time.
 
 A Gaussian kernel under the noise σ²I depends on squared distances alone, and so do the scores that choose σ², and the
 statistics. Everything is in units of the bandwidth.

@@ -1,7 +1,7 @@
 r"""Simple shrinkage in tests: S-KMSE for two samples, SCOSE for independence.
 
 Both multiply an empirical mean by one factor :math:`a = 1/(1+λ)`, whose leave-one-out optimum has a closed form in two
-sums over the Gram matrix, so every scheme evaluates it, anew for every permutation, at the price of the plain test.
+sums over the Gram matrix, so every scheme evaluates it, again for every permutation, at the price of the plain test.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""MMD² of weighted kernel means whose weights are found anew for both samples of every permutation.
+r"""MMD² of weighted kernel means whose weights are found again for both samples of every permutation.
 
 :math:`b_X^⊤ K_{XX} b_X + b_Y^⊤ K_{YY} b_Y - 2 b_X^⊤ K_{XY} b_Y`, where the weights of a sample are a symmetric function
 of its own rows: what is fitted once is a function of the pooled rows, all else is fitted under every permutation, so
@@ -224,7 +224,7 @@ class WeightedMMD:
 @final
 @dataclass(frozen=True)
 class RefittedMMD:
-    """The statistic of kernel means that are estimated anew, one permutation after the other."""
+    """The statistic of kernel means that are estimated again, one permutation after the other."""
 
     points: Array
     """Shape (N, d)."""

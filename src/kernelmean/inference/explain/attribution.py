@@ -128,7 +128,7 @@ class ColumnEvidence:
         The unbiased MMD² of the column alone; for a pair its HSIC (V-statistic).
     effect : float
         The share of the feature variance that the sample explains, see :class:`EffectSize`; for a pair the alignment,
-        see :class:`DependenceSize`. 0 to 1, but for noise.
+        see :class:`DependenceSize`. 0 to 1, except for noise.
     drop : float
         The joint unbiased MMD² less that without the column: positive where the column carries a difference that the
         others do not. A description, not a test; nan for a pair.

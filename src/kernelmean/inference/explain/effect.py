@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -186,12 +185,10 @@ def maximum_distance(kernel: Kernel, dim: int) -> float:
 
 def maximum_dependence(pairs: PairSubject) -> float:
     """Return the largest possible √HSIC, √(k(x, x) l(y, y)), of kernels that have a largest MMD."""
-    if not all(map(_is_bounded, pairs.kernels)):
-        return float("inf")
-    most = (
-        kernel.diag(np.zeros((1, own.shape[1])))[0] for kernel, own in zip(pairs.kernels, pairs.tables, strict=True)
+    first, second = (
+        maximum_distance(kernel, table.shape[1]) for kernel, table in zip(pairs.kernels, pairs.tables, strict=True)
     )
-    return math.sqrt(math.prod(map(float, most)))
+    return first * second / 2.0
 
 
 def _is_bounded(kernel: Kernel) -> bool:
@@ -227,7 +224,7 @@ def _relative(effect: Effect, drawn: Fluctuations, level: float, differ: bool) -
 
 
 def _alignment(effect: Effect, drawn: Fluctuations, level: float, differ: bool) -> Estimate:
-    """Return the alignment; nan, and between 0 and 1, where too few different rows tell of its scale."""
+    """Return the alignment; nan, and between 0 and 1, where too few different rows show its scale."""
     if effect.scale <= 0.0:
         return Estimate(np.nan, 0.0, 1.0)
     found = _relative(effect, drawn, level, differ)

@@ -54,7 +54,7 @@ def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dic
         raise ValueError(f"the checkpoint is no JSON ({error}); pass what to_json() returned") from error
     if not isinstance(content, dict) or content.get("format") != HEAD["format"]:
         raise ValueError("this is no checkpoint of a drift monitor; pass what to_json() returned")
-    anew = written("begin anew", "delete the file to begin anew, or name another one with --checkpoint")
+    anew = written("start over", "delete the file to start over, or name another one with --checkpoint")
     if content.get("version") != HEAD["version"]:
         raise ValueError(
             f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}; {anew}"

@@ -58,7 +58,7 @@ class DriftMonitor:
         Shuffle the rows of a batch, which then may be sorted. A table in memory is one batch; a file or another source
         is cut as :func:`kernelmean.read` cuts it, such as into 8 MiB of text or 65,536 rows of a Parquet file, and each
         batch is shuffled by itself. False takes rows as they come, and nothing depends on how a stream is cut into
-        batches, but for rounding.
+        batches, except for rounding.
     missing : {"error", "drop", "category"}, or dict from column to one of them
     ordinal, categorical, keep : as in :class:`kernelmean.TableEncoder`
     seed : int

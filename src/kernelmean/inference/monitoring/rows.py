@@ -1,4 +1,4 @@
-"""Rows from whatever holds them: batch by batch, and a reference of any length in bounded memory."""
+"""Rows from any source: batch by batch, and a reference of any length in bounded memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Found = TypeVar("Found")
 def passed_over(rows: Any, name: str, one_pass: Callable[[Iterable[Frame]], Found]) -> Found:
     """Return what a pass over the batches of some rows finds: a table in memory is one batch.
 
-    The pass is made anew where a column of a file is found to be of another type than it seemed.
+    The pass is repeated where a column of a file is found to be of another type than it seemed.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def _checked(frames: Iterable[Frame], source: str) -> Iterator[Frame]:
 @final
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The rows that new ones are compared with, and what is said of them."""
+    """The rows that new ones are compared with, and what is said about them."""
 
     frame: Frame
     """All rows, or those that were drawn, in their order."""

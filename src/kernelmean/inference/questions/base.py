@@ -2,7 +2,7 @@
 
 The sides of a question are tables with kernels, or labels. Samples are one pooled table against the labels of the
 samples, independence is one table against others; a design says which rows may change places. Whatever answers it, one
-kernel, many of them or an estimator that is fitted anew under every permutation, gets its numbers from
+kernel, many of them or an estimator that is refitted under every permutation, gets its numbers from
 :meth:`Question.null`.
 """
 

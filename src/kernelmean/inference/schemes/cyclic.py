@@ -33,7 +33,7 @@ from .random_labels import label_sums
 # -- on factors --------------------------------------------------------------------------------------------------------
 
 _ENTRIES = 2**16
-"""Numbers of A Cᵀ and rotation at a time: those that a processor keeps in its cache, and need not be fetched anew.
+"""Numbers of A Cᵀ and rotation at a time: those that a processor keeps in its cache, and need not fetch again.
 
 Where matrices are multiplied, as many rows as there are blocks, while these hold them and their transforms: every
 part reads all blocks of the other side.
@@ -118,7 +118,7 @@ class RotationTiling(Tiling):
 
     The total is the spectrum over the rotations (pairs, cosets, frequencies), what does not turn (pairs, cosets), and
     the row sums of all Gram matrices on the left and on the right, (count, n) each. Arrays of other libraries are added
-    up where they live.
+    up on their device.
     """
 
     problem: Problem
@@ -317,7 +317,7 @@ class Cyclic(TiledScheme):
     def begin(
         self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources
     ) -> Tiling | Sums:
-        """Draw the group and its cosets; where every pair goes by tiles these are left, else both kinds are done."""
+        """Draw the group and its cosets; where pairs are summed in tiles these are left, else both kinds are done."""
         rotations = Rotations.draw(problem.n, n_resamples + 1, rng)
         problem = problem.shuffled(rotations.shuffle)
         rank = 0 if problem.left.on_device else self._rank(problem.shape(n_resamples), resources)

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import SILENT, IntArray, Progress, RngLike, as_rng
 from ...core.cells import missing_cells
 from ...core.table import Frame
-from ...core.words import count, leave_out, listed, written
+from ...core.words import count, leave_out, listed, worded, written
 from ...inference import mmd_test
 from ...inference.changes import Change, ChangeFeatures, Search
 from ...tables.columns import Encoded, Encoding, EncodingOptions, as_frames, encode, spells_out
@@ -187,7 +187,8 @@ def _check_varying(frame: Frame, options: Encoding) -> None:
         if name in kept or cells.dtype.kind not in "fmM" or len(cells) < _LEAST_MONOTONE:
             continue
         if (cells[1:] > cells[:-1]).all() or (cells[1:] < cells[:-1]).all():
-            time, keep = written(f"time={name!r}", f"--time {name}"), written(f"keep={name!r}", f"--keep {name}")
+            time = written(f"time={name!r}", worded("--time", name))
+            keep = written(f"keep={name!r}", worded("--keep", name))
             raise ValueError(
                 f"{frame.source}: the column {name!r} rises or falls with every row, so every place would be a change; "
                 f"write {time} if it is the time, leave it out {leave_out([name])}, or write {keep} to search it"

@@ -1,4 +1,4 @@
-"""Do two tables come from the same distribution, and which columns tell? The library behind ``kernelmean compare``."""
+"""Do two tables come from one distribution, and which columns differ? The library behind ``kernelmean compare``."""
 
 from .comparing import compare
 from .result import ColumnDifference, Comparison

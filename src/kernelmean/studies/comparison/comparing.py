@@ -15,6 +15,7 @@ from ...tables.batchwise import asked_for, is_long, measured, readable
 from ...tables.columns import Encoding, EncodingOptions, spells_out
 from ...tables.read import hold, is_in_memory, is_path, read
 from ...tables.source import Source
+from ..designs import RowDesign
 from .in_memory import compare_in_memory
 from .long_tables import compare_in_batches
 from .on_cluster import compare_on_cluster
@@ -37,6 +38,10 @@ def compare(
     screen: bool = True,
     plan: Plan | RemotePlan | None = None,
     progress: Progress = SILENT,
+    strata: str | None = None,
+    clusters: str | None = None,
+    weights: str | None = None,
+    paired: bool = False,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
 ) -> Comparison:
@@ -44,36 +49,42 @@ def compare(
 
     Parameters
     ----------
-    A, B : arrays of shape (n, d) and (m, d), data frames, paths, or whatever else :func:`kernelmean.read` takes
-        Dask tables, Arrow readers, lists and iterators of batches among it. The same columns; those of B are matched by
-        name. Numbers, truth values, categories, ordered categories and times may stand side by side: see
-        :class:`kernelmean.TableEncoder` for the kernel of each. Rows that come only once and are many are put into a
-        temporary file.
+    A, B : arrays of shape (n, d) and (m, d), data frames, paths, or anything else that :func:`kernelmean.read` takes
+        That includes Dask tables, Arrow readers, lists and iterators of batches. Both tables have the same columns;
+        those of B are matched by name. They may hold numbers, truth values, categories, ordered categories and times;
+        see :class:`kernelmean.TableEncoder` for the kernel of each. If many rows come only once, they go to a temporary
+        file.
     names : (str, str), optional
-        What to call them; by default their paths, or "A" and "B" where they are in memory.
+        What to call them; by default their paths, or "A" and "B" if they are in memory.
     estimator : str
-        "auto" is "adaptive". "adaptive", "log-mean-exp", "aggregate": many kernels and one p-value. Of one kernel
-        "kme", "mkme", "mmkme":
-        whose noise it is smoothed with, none, one variance, or one per column, fitted to the pooled rows, so that it
-        does not depend on which row is in which table; "s-kmse", "f-kmse": weights of each table's own, found anew
-        under every permutation; "vpmkme": contraction and noise of the pooled rows. See :func:`kernelmean.mmd_test`.
+        "auto" is "adaptive". "adaptive", "log-mean-exp" and "aggregate" have many kernels and one p-value. The others
+        have one kernel. "kme", "mkme" and "mmkme" smooth it by noise: none, one variance, or one variance per column,
+        fitted to the pooled rows, so it does not depend on which row is in which table. "s-kmse" and "f-kmse" find
+        weights for each table, again under every permutation. "vpmkme" has the contraction and noise of the pooled
+        rows. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own. Batch by batch the first two
         are applied to the pilot, and the others need all rows in memory.
     n_resamples : int
-        Permutations of the joint test; columns use more where Holm's method needs them: all where there are at most 40,
-        of more those whose p-value comes out small.
+        The number of permutations of the joint test. Single columns use more if Holm's method needs them: all columns
+        if there are at most 40, otherwise those with a small p-value.
     rng : int or Generator
         The same seed gives the same numbers. With a checkpoint an integer is needed.
     screen : bool
-        Whether a fast look at every column alone decides which of more than 40 columns are worth the full test; the
-        others have p = 1. Batch by batch no column is left out.
+        Whether a fast screen decides which of more than 40 columns get the full test; the others have p = 1. Batch by
+        batch no column is left out.
     plan : Plan or DaskPlan, optional
-        Threads; they change nothing. With a :class:`kernelmean.DaskPlan` tables are dask tables or paths of Parquet
-        files and stay where they are; the p-values are those of one process with the same seed.
+        The number of threads, which changes no result. With a :class:`kernelmean.DaskPlan` tables are dask tables or
+        paths of Parquet files and stay where they are; the p-values are those of one process with the same seed.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all; once more, with how long it will take, when
         the columns need more than ten seconds. Batch by batch, when it raises, the checkpoint is saved before.
+    strata, clusters, weights : str, optional
+        Columns of both tables that say what the rows are, which are left out of what is compared: rows change places
+        within their stratum only, clusters as wholes, and a weight with its row; all tests have this design. Of rows
+        in memory. See :class:`kernelmean.Design`.
+    paired : bool
+        Whether row i of A and row i of B are a pair, which changes places within itself.
     encoding : Encoding, optional
         What the columns hold, and what is done with missing cells, in one value.
     **columns
@@ -108,8 +119,8 @@ def compare(
     cells are missing in both tables.
     A column that the screen drops has p = 1, never less than it would have had: the screen cannot make a false finding
     more likely, and Holm's method is over all columns, those dropped among them. Columns of which at most ten
-    permutations reach the observed statistic are tested anew with more of them, as :func:`kernelmean.dependence` does.
-    Columns that are constant over both tables say nothing and are left out, which a note tells. All columns see the
+    permutations reach the observed statistic are tested again with more of them, as :func:`kernelmean.dependence` does.
+    Columns that are constant over both tables are left out, and a note says so. All columns see the
     same permutations, and the order of the columns changes nothing.
     O(n² d) time; Gretton et al. (2012), and Xia et al. (2021), section "Two-sample test".
 
@@ -138,8 +149,10 @@ def compare(
     ('bins', (50, 50))
     """
     called = (_called(A, "A"), _called(B, "B")) if names is None else names
+    design = RowDesign(strata, clusters, weights, paired)
     asked = Asked(
         names=called,
+        design=design,
         estimator="adaptive" if estimator == AUTO else estimator,
         bandwidth=bandwidth,
         encoding=Encoding.of(encoding, columns),
@@ -150,9 +163,11 @@ def compare(
         screen=screen,
     )
     if isinstance(plan, RemotePlan):
+        design.refuse_batches("leave plan= out")
         return compare_on_cluster(A, B, plan, asked, row_limit(estimator))
     (first, second), batches = _placed((A, B), called, estimator)
     if batches:
+        design.refuse_batches("pass kernelmean.read(..., in_memory=True) for both tables to hold all rows")
         with readable(read(first), frames=True) as one, readable(read(second), frames=True) as two:
             return compare_in_batches(one, two, asked)
     held = hold(first, "compare"), hold(second, "compare")

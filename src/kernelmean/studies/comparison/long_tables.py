@@ -1,4 +1,4 @@
-"""Do two tables of any length come from one distribution, and which columns tell? Constant memory."""
+"""Do two tables of any length come from one distribution, and which columns differ? Constant memory."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from ..many_tests import ManyTests, OneTest, Run
 from .column_tests import LANDMARKS, ColumnTest, column_tests
 from .first_look import Learnt, learn
 from .first_look_file import packed, unpacked
-from .in_memory import check_own_bandwidth, column_runs
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
 from .table_pass import Adding, Digests, TablePass, run_pass, verified
+from .table_test import check_own_bandwidth, planned_runs
 
 ESTIMATORS = (*NAMED, *PLAIN)
 RULES = ("median", "median-unsquared")
@@ -231,7 +231,7 @@ class Tests:
 
     def alone(self, samples: tuple[Bins, Bins]) -> dict[str, OneTest]:
         """Return the test of every column, all under the same permutations."""
-        planned = column_runs(self.asked.n_resamples, len(self.each))
+        planned = planned_runs(self.asked.n_resamples, len(self.each))
         streams = np.random.default_rng([self.seed, 1]).spawn(len(planned))
         places = dict(zip(self.each, self.places[1:], strict=True))
 

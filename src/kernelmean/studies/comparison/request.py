@@ -8,16 +8,15 @@ from typing import Any
 from ...core.array import Progress, RngLike
 from ...plan.plan import Plan, RemotePlan
 from ...tables.columns import Encoding
+from ..designs import NO_DESIGN, RowDesign
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The question of a comparison; see :func:`kernelmean.compare` for what the fields mean.
+class Testing:
+    """How tables are tested; see :func:`kernelmean.compare` for what the fields mean."""
 
-    ``notes`` are on the way to the tables.
-    """
+    __test__ = False  # its name makes pytest curious
 
-    names: tuple[str, str]
     estimator: str
     bandwidth: Any
     encoding: Encoding
@@ -26,4 +25,12 @@ class Asked:
     plan: Plan | RemotePlan | None
     progress: Progress
     screen: bool
+
+
+@dataclass(frozen=True)
+class Asked(Testing):
+    """The question of a comparison of two tables. ``notes`` are on the way to them."""
+
+    names: tuple[str, str]
     notes: tuple[str, ...] = ()
+    design: RowDesign = NO_DESIGN

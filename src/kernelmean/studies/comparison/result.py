@@ -19,12 +19,14 @@ from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
+from ..designs import NO_DESIGN, RowDesign
 from ..many_tests import SCREENED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PANELS, _LONGEST_CELL = 6, 24
+UNSCALED = "columns as they are, so those with large numbers weigh most"
 
 
 @final
@@ -132,9 +134,11 @@ class Comparison(JointTest, Result):
         p-values at most this count as a difference wherever the result is shown.
     seed : int or None
         Of the run, where it is to be named.
+    design : RowDesign
+        Which columns hold strata, clusters and weights, or that rows are pairs.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (ColumnDifference, CategoryShares, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (ColumnDifference, CategoryShares, RowDesign, *ENCODED)
     figures: ClassVar[tuple[str, ...]] = ("columns", "witnesses", "null-distribution")
 
     names: tuple[str, str]
@@ -149,6 +153,7 @@ class Comparison(JointTest, Result):
     encoded: Encoded = field(repr=False)
     level: float = 0.05
     seed: int | None = None
+    design: RowDesign = field(default=NO_DESIGN, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:
@@ -215,22 +220,26 @@ class Comparison(JointTest, Result):
     def describe(self) -> Description:
         """Return the verdict, the test, and the columns, those that differ most first."""
         title = f"{' and '.join(titles(self.names))} compared"
-        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.test.details())
+        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.details())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the rows, the statistic, its p-value, the kernels and the scale."""
+        """Return the rows, what is assumed of them, the p-value, and what kind of difference there is."""
         n, m = self.sizes
+        return [
+            ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
+            *([("design", self.design.assumed())] if self.design else []),
+            *self.test.in_short(self.level),
+            *([] if self.scaled else [("scale", UNSCALED)]),
+        ]
+
+    def details(self) -> list[tuple[str, str]]:
+        """Return what only some readers ask for: the statistic, the permutations, the kernels and the scale."""
         unit = "standard deviations" if self.scaled else "the units of the data"
         unscaled = written("scale=False", "--no-scale")
         scale = f"every column divided by its standard deviation over both tables ({unscaled} leaves them as they are)"
         of = f" of the {self.estimator} estimates" if self.estimator in ESTIMATORS else ""
         bandwidth = [] if self.bandwidth is None else [("bandwidth", f"{number_range(self.bandwidth)}, in {unit}")]
-        return [
-            ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
-            *self.test.facts(of, self.level),
-            *bandwidth,
-            ("scale", scale if self.scaled else "columns as they are, so those with large numbers weigh most"),
-        ]
+        return [*self.test.details(of), *bandwidth, *([("scale", scale)] if self.scaled else [])]
 
     def grid(self) -> Grid:
         """Return the columns as texts, those that differ most first."""
@@ -298,6 +307,7 @@ class Comparison(JointTest, Result):
             "scaled": self.scaled,
             "columns": [column.content() for column in self.columns],
             "missing": self.missing.as_dict(),
+            "design": self.design.as_dict(),
             "notes": list(self.notes),
             "level": self.level,
             "seed": self.seed,

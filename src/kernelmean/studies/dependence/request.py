@@ -11,6 +11,7 @@ from ...core.array import Progress, RngLike
 from ...core.words import listed
 from ...plan.plan import Plan
 from ...tables.columns import Encoding
+from ..designs import RowDesign
 
 LEAST_ROWS = 4
 Pair: TypeAlias = tuple[str, str]
@@ -30,6 +31,7 @@ class DependenceOptions:
     screen: bool
     plan: Plan | None
     progress: Progress
+    design: RowDesign
 
     def groups(self, names: tuple[str, ...]) -> Groups:
         """Return the names of both groups, all columns twice where none were named.
@@ -40,11 +42,17 @@ class DependenceOptions:
             When a column is unknown, or in both groups.
         """
         for name in (*self.x, *self.y):
+            if name in self.design.columns:
+                raise ValueError(
+                    f"{name!r} stands in x or in y, and {self.design.options()} names it; a column of the design is "
+                    "left out of what is tested"
+                )
             if name not in names:
                 raise ValueError(f"there is no column {name!r}; the table has {listed(names)}")
         both = [name for name in self.x if name in self.y]
         if both:
             raise ValueError(f"{listed(both)} stands in x and in y; a column belongs to one group")
+        names = tuple(name for name in names if name not in self.design.columns)
         if not self.x and not self.y:
             return names, names
         others = tuple(name for name in names if name not in (*self.x, *self.y))

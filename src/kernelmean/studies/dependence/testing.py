@@ -13,8 +13,10 @@ import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike, as_rng
 from ...core.words import count
-from ...inference import TestResult, hsic_test
+from ...inference import Design, TestResult, hsic_test
+from ...inference.adaptive.many_kernels import NAMED
 from ...inference.null import holm
+from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import HSIC_ESTIMATORS
 from ...inference.resampling_options import resources_of
 from ...plan.plan import Plan
@@ -23,6 +25,7 @@ from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells
 from ...tables.columns.encoding import as_frames
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold, read
+from ..designs import RowDesign
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..strengths import Strengths, gaussian_of
 from .batches import dependence_in_batches
@@ -32,6 +35,7 @@ from .rows import placed
 
 _TORUS_ROWS = 200
 _SOLVED = ("fcose", "f-kmse")  # solved anew under every permutation: they have no scheme
+_WHOLE_STRENGTHS = ("strengths are of all rows alike; the tests follow the design",)
 _DROPPED = OneTest(math.nan, 1.0, 0)
 
 
@@ -47,6 +51,9 @@ def dependence(
     screen: bool = True,
     plan: Plan | None = None,
     progress: Progress = SILENT,
+    strata: str | None = None,
+    clusters: str | None = None,
+    weights: str | None = None,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
 ) -> Dependence:
@@ -54,7 +61,7 @@ def dependence(
 
     Parameters
     ----------
-    table : array of shape (n, d), data frame, path, or whatever else :func:`kernelmean.read` takes
+    table : array of shape (n, d), data frame, path, or anything else that :func:`kernelmean.read` takes
         Dask tables, Arrow readers, lists and iterators of batches among it. At least four rows. Numbers, truth values,
         categories, ordered categories and times may stand side by side: see :class:`kernelmean.TableEncoder` for the
         kernel of each. Rows that come only once and are many are put into a temporary file.
@@ -76,6 +83,10 @@ def dependence(
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all; once more, with how long it will take, when
         the pairs need more than ten seconds.
+    strata, clusters, weights : str, optional
+        Columns that say what the rows are, which are left out of what is tested: rows change places within their
+        stratum only, clusters as wholes, and a weight stays with the row of x; all tests have this design. Of rows in
+        memory. See :class:`kernelmean.Design`.
     encoding, **columns
         As in :func:`kernelmean.compare`: ``missing``, ``ordinal``, ``categorical``, ``keep``, and ``scale`` before
         several columns are tested jointly. Rows that "drop" leaves out for a column of x or y are left out of all
@@ -97,7 +108,7 @@ def dependence(
     drops has p = 1, never less than it would have had: the screen cannot make a false finding more likely. To stay
     below 0.05 after Holm's method a p-value must be far smaller than a thousand permutations can show when there are
     more than 20 pairs. Then those pairs of which at most ten permutations, the observed one counted, reach the observed
-    statistic are tested again with 50 permutations for every pair, and the second p-value takes the place of the first.
+    statistic are tested again with 50 permutations for every pair, and the second p-value replaces the first.
     That is exact: with c = 10 / P, the result is at most α < c only where the second p-value is, and at most α ≥ c only
     where the first is. Where Holm's method needs more than twenty times the permutations of the first test, there is
     one with ten times as many in between. These tests rotate two halves of the rows from 200 rows on (scheme "torus").
@@ -143,9 +154,11 @@ def dependence(
         screen=screen,
         plan=plan,
         progress=progress,
+        design=RowDesign(strata, clusters, weights),
     )
     found, batches = placed(table, estimator)
     if batches:
+        asked.design.refuse_batches("pass kernelmean.read(..., in_memory=True) to hold all rows")
         with readable(read(found), frames=True) as source:
             return dependence_in_batches(source, asked)
     return _in_memory(hold(found, "dependence"), table, asked)
@@ -154,6 +167,8 @@ def dependence(
 def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
     """Test the columns of a table that is held in memory, as it was given or as it was read."""
     (whole,) = as_frames((given,), ("the table",))
+    asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
+    _, taken = asked.design.split((whole,))
     groups = asked.groups(whole.names)
     used = [name for name in whole.names if name in {*groups[0], *groups[1]}]
     encoded = encode((whole.select(used),), ("the table",), asked.encoding.restricted(whole, used))
@@ -162,7 +177,8 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
     (left, right), pairs = varying(groups, encoded.names, encoded.constant)
     one_table = left == right
     n_jobs, steps = resources_of(asked.plan).n_jobs, len(pairs) + (not one_table)
-    tests = _Tests(encoded, asked.estimator, asked.n_resamples, n_jobs, asked.progress, steps)
+    design = taken.of(encoded.frames)
+    tests = _Tests(encoded, asked.estimator, asked.n_resamples, n_jobs, asked.progress, steps, design)
     stream, stream_of_pairs = as_rng(asked.rng).spawn(2)
     joint = None if one_table else tests.joint(left, right, stream)
     found, screened = tests.pairs(pairs, joint, stream_of_pairs, asked.screen)
@@ -177,10 +193,12 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
             *(() if given is table else given.notes),
             *encoded.notes(),
             *screened,
+            *(_WHOLE_STRENGTHS if asked.design else ()),
             *(() if joint is None else joint.notes),
         ),
         missing=encoded.missing,
         encoded=encoded,
+        design=asked.design,
     )
 
 
@@ -202,6 +220,7 @@ class _Tests:
     n_jobs: int
     progress: Progress
     steps: int
+    design: Design
 
     def run(
         self, left: Iterable[str], right: Iterable[str], rng: np.random.Generator, n_resamples: int, **how: Any
@@ -213,7 +232,9 @@ class _Tests:
             estimator = tuple(HSIC_ESTIMATORS[estimator](kernel) for kernel in kernels)
         (X,), (Y,) = self.encoded.points(left), self.encoded.points(right)
         plan = Plan(threads=how.pop("n_jobs", self.n_jobs))
-        return hsic_test(X, Y, estimator=estimator, n_resamples=n_resamples, rng=rng, plan=plan, **how)
+        return hsic_test(
+            X, Y, estimator=estimator, n_resamples=n_resamples, rng=rng, plan=plan, design=self.design, **how
+        )
 
     def joint(self, left: tuple[str, ...], right: tuple[str, ...], rng: np.random.Generator) -> TestResult:
         """Test the two groups."""
@@ -253,7 +274,7 @@ class _Tests:
             return OneTest(found.statistic, found.pvalue, found.n_resamples)
 
         many = ManyTests(pairs, " and ".join, "pair", test, self.progress, self.steps, self.n_jobs)
-        kept = many.kept(self._evidence() if screen else None)
+        kept = many.kept(self._evidence() if screen and not self.design.says_more else None)
         return many.tested(kept, planned), many.note(len(kept))
 
     def _in_order(self, pair: Pair) -> list[str]:
@@ -276,4 +297,5 @@ class _Tests:
 
     def _second_scheme(self) -> str:
         rows = len(self.encoded.frames[0])
-        return "torus" if rows >= _TORUS_ROWS and self.estimator not in _SOLVED else "auto"
+        plain = not self.design.says_more and self.estimator not in _SOLVED
+        return "torus" if rows >= _TORUS_ROWS and plain else "auto"

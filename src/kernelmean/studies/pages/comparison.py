@@ -49,7 +49,7 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
         _columns(result),
         _shapes(result, evidence, labels),
         *_rows(result, evidence, labels),
-        null_section(result.test, "the rows were dealt anew to the two tables", said.facts),
+        null_section(result.test, "the rows were dealt at random to the two tables", said.in_detail().facts),
         caveats(_caveats(result, evidence), said.notes),
     )
     return Document(
@@ -149,15 +149,27 @@ def _rows(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> It
         ("table", "row", "contribution", *evidence.columns),
         rows,
     )
-    yield Section("Which rows tell", (words,), tables=(table,))
+    yield Section("Which rows stand out", (words,), tables=(table,))
+
+
+def _assumption(result: Comparison) -> str:
+    """Return in words what the p-value needs."""
+    if result.design:
+        return (
+            f"That needs the design: {result.design.assumed()}. Effect size, witnesses, rows, means and shares are of "
+            "all rows alike."
+        )
+    return (
+        "That needs independent rows: repeated measurements of the same subjects, time series and matched pairs need a "
+        "test of their own."
+    )
 
 
 def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
     level = result.level
     yield (
         f"The p-value is exact: if both tables came from one distribution, one of at most {level:g} would come up with "
-        f"probability at most {level:g}, at any size. That needs independent rows: repeated measurements of the same "
-        "subjects, time series and matched pairs need a test of their own."
+        f"probability at most {level:g}, at any size. {_assumption(result)}"
     )
     if result.differ():
         yield "A small p says that there is a difference, not that it is large or matters: that is for the effect size."

@@ -32,11 +32,11 @@ def dependence_page(result: Dependence) -> Document:
     >>> a, b = np.random.default_rng(0).normal(size=(2, 60))
     >>> data = np.column_stack([a, b, a**2])
     >>> dependence_page(dependence(data, n_resamples=199)).headline
-    '1 of 3 pairs of columns depends on each other (adjusted p at most 0.05), most of all x0 and x2.'
+    '1 of 3 pairs of columns depends on each other (adjusted p at most 0.05), most of all x0 and x2 (strength 0.39).'
     """
     said, test = result.describe(), result.test
-    anew = "rows of one group were paired anew with those of the other"
-    tested = () if test is None else (null_section(test, anew, said.facts),)
+    dealt = "rows of one group were paired at random with those of the other"
+    tested = () if test is None else (null_section(test, dealt, said.in_detail().facts),)
     sections = (_map(result), *_shapes(result), _pairs(result), *tested)
     return Document(
         title=said.title,
@@ -44,7 +44,7 @@ def dependence_page(result: Dependence) -> Document:
         summary=(),
         overview=of_dependence(result),
         sections=(*sections, caveats(_caveats(result), said.notes)),
-        made_by=(*made_by(test, result.seed), *(said.facts if test is None else ())),
+        made_by=(*made_by(test, result.seed), *(said.in_detail().facts if test is None else ())),
     )
 
 
@@ -83,7 +83,7 @@ def _shown(result: Dependence, group: tuple[str, ...]) -> tuple[str, ...]:
 
 def _shapes(result: Dependence) -> Iterator[Section]:
     """Yield the section of the strongest pairs: clouds of points, or a column split by the categories of the other."""
-    shown = result.dependent()[:_MOST_CLOUDS]
+    shown = result.worth_a_look()[:_MOST_CLOUDS]
     if not shown:
         return
     (frame,) = result.encoded.frames
@@ -91,7 +91,7 @@ def _shapes(result: Dependence) -> Iterator[Section]:
     clouds = [pair for pair in shown if axes[pair.x].ordered and axes[pair.y].ordered]
     charts = [_clouds(clouds, axes, frame)] if clouds else []
     charts += [_split(pair, axes, frame, k) for k, pair in enumerate(pair for pair in shown if pair not in clouds)]
-    words = (f"The {count(len(shown), 'pair')} of the smallest p-values.",)
+    words = (f"The {count(len(shown), 'pair')} of the largest strength among those that depend on each other.",)
     yield Section("What the strongest pairs look like", words, charts=tuple(charts))
 
 
@@ -129,15 +129,24 @@ def _pairs(result: Dependence) -> Section:
         f"Adjusted p-values are for all {count(len(result.pairs), 'pair')} together: if all columns were independent, "
         f"one of at most {level:g} would come up with probability at most {level:g}."
     )
-    caption = "Pairs, smallest p-value first"
+    caption = "Pairs that depend on each other first, the strongest at the top"
     return Section("Pairs in numbers", (words, *grid.words_on_rest()), tables=(grid.table(caption),))
+
+
+def _assumption(result: Dependence) -> str:
+    """Return in words what the p-values need."""
+    if result.design:
+        return f"That needs the design: {result.design.assumed()}."
+    return (
+        "That needs independent rows: time series and repeated measurements of the same subjects need a test of their "
+        "own."
+    )
 
 
 def _caveats(result: Dependence) -> Iterator[str]:
     yield (
         f"The p-values are exact: for independent columns one of at most {result.level:g} would come up with "
-        f"probability at most {result.level:g}, at any size. That needs independent rows: time series and repeated "
-        "measurements of the same subjects need a test of their own."
+        f"probability at most {result.level:g}, at any size. {_assumption(result)}"
     )
     yield "Dependence is no cause: a third column may move both."
     if result.dependent():

@@ -15,7 +15,7 @@ from ...kernels import Kernel
 from ...report import Bars, Panel
 from ...report.marginals import marginal, span
 from ...tables.columns import Encoded
-from .parts import Axis, written
+from .parts import Axis, drawn, written
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -87,12 +87,12 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     (('x1',), 10)
     """
     generator, encoded, shown = as_rng(rng), result.encoded, _shown(result)
-    drawn = [_drawn(len(frame), generator) for frame in encoded.frames]
-    points = [table[rows] for table, rows in zip(encoded.points(), drawn, strict=True)]
+    chosen = [drawn(len(frame), MOST_ROWS, generator) for frame in encoded.frames]
+    points = [table[rows] for table, rows in zip(encoded.points(), chosen, strict=True)]
     progress("effect size", 0, 2)
     effect = _effect(points, _kernel(result), generator)
     progress("rows, witnesses and marginals", 1, 2)
-    rows = _telling(encoded, points, drawn, _kernel(result), shown) if result.differ() else ()
+    rows = _telling(encoded, points, chosen, _kernel(result), shown) if result.differ() else ()
     codings = {coding.name: coding for coding in encoded.codings}
     axes = [Axis.of(codings[name], *encoded.frames) for name in shown]
     tables = dict(zip(titles(result.names), result.encoded.frames, strict=True))
@@ -100,7 +100,7 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     marginals = tuple(
         marginal(axis.name, own, label=axis.label, order=axis.levels) for axis, own in zip(axes, cells, strict=True)
     )
-    frames = [frame.take(own) for frame, own in zip(encoded.frames, drawn, strict=True)]
+    frames = [frame.take(own) for frame, own in zip(encoded.frames, chosen, strict=True)]
     found = [
         (axis.name, _witness([axis.values(frame) for frame in frames], generator))
         for axis, panel in zip(axes, marginals, strict=True)
@@ -114,11 +114,6 @@ def _shown(result: Comparison) -> tuple[str, ...]:
     values = result.adjusted()
     differing = tuple(name for name, p in values.items() if p <= result.level)
     return differing[:_MOST_COLUMNS] or tuple(values)[:_WITHOUT_FINDING]
-
-
-def _drawn(n: int, rng: np.random.Generator) -> IntArray:
-    """Return all rows, or some that are drawn, in their order."""
-    return np.arange(n) if n <= MOST_ROWS else np.sort(rng.choice(n, MOST_ROWS, replace=False))
 
 
 def _kernel(result: Comparison) -> Any:
@@ -142,7 +137,7 @@ def _subject(first: Array, second: Array, kernel: Any) -> SampleSubject:
 
 
 def _telling(
-    encoded: Encoded, points: Sequence[Array], drawn: Sequence[IntArray], kernel: Any, shown: Sequence[str]
+    encoded: Encoded, points: Sequence[Array], chosen: Sequence[IntArray], kernel: Any, shown: Sequence[str]
 ) -> tuple[TellingRow, ...]:
     """Return the rows of either table that add most to MMD²."""
     found = contributions(_subject(points[0], points[1], kernel), "u")
@@ -150,7 +145,7 @@ def _telling(
     rows = []
     for side, values in enumerate(found.by_sample):
         order = np.argsort(-values, kind="stable")[:_MOST_TELLING]
-        kept, frame = drawn[side][order], encoded.frames[side]
+        kept, frame = chosen[side][order], encoded.frames[side]
         texts = zip(*(written(frame, name, kept) for name in shown), strict=True)
         for k, number, cells in zip(order, frame.row_numbers()[kept], texts, strict=True):
             if values[k] > 0.0:

@@ -67,6 +67,11 @@ class Axis:
         return self.values(frame) if self.ordered else names_of(frame, self.name)
 
 
+def drawn(n: int, most: int, rng: np.random.Generator) -> IntArray:
+    """Return all of n rows, or ``most`` that are drawn, in their order."""
+    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
+
+
 def names_of(frame: Frame, name: str) -> Any:
     """Return the names of the categories of a column, "(missing)" where there is none, shape (n,)."""
     labels = as_labels(frame, name)

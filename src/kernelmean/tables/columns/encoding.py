@@ -16,7 +16,7 @@ from ...core.cells import Declared
 from ...core.frozen import Frozen, sealed
 from ...core.points import column_order
 from ...core.table import Frame, check_size, to_frame
-from ...core.words import count, did_you_mean, listed, written
+from ...core.words import count, did_you_mean, listed, worded_names, written
 from ...kernels import Gaussian, Kernel
 from .column_codings import (
     MAX_CATEGORIES,
@@ -348,7 +348,7 @@ def _other_columns(A: Frame, B: Frame) -> ValueError:
     common = [name for name in A.names if name in B.names]
     mend = "rename them to match"
     if common:
-        mend = written("pass the common ones only", f"compare the common ones with --columns {','.join(common)}")
+        mend = written("pass the common ones only", f"compare the common ones with {worded_names('--columns', common)}")
     return ValueError(f"the two tables have different columns ({'; '.join(differ)}); {mend}")
 
 

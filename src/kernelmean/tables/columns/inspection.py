@@ -1,4 +1,4 @@
-"""Columns that are no measurements: what is kept of their cells on the way, and what is said of them."""
+"""Columns that are no measurements: what is kept of their cells on the way, and what is said about them."""
 
 from __future__ import annotations
 
@@ -139,8 +139,7 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
     what = f"its {rows} cells are integers from {' and '.join(ranges)}, all different{each}"
     called_time = any(_TIME.fullmatch(word.lower()) for word in _WORDS.findall(name))
     if called or (numbers_rows and named and not called_time):
-        why = f"column {name!r} looks like an identifier: {what}"
-        return Finding(name, why, insist="keep"), None
+        return Finding(name, "identifier", f"looks like an identifier: {what}", insist="keep"), None
     note = numbers_rows or (named and _may_be_identifier(filled))
     return None, (f"{name} may be an identifier: {what}" if note else None)
 
@@ -235,9 +234,9 @@ class DaysSeen:
         if not self.days or self.rows < _LEAST_DAYS:
             return None
         day = f"{self.example:.0f}"
-        why = f"column {name!r} holds dates as numbers ({day})"
         mend = f"write them as {day[:4]}-{day[4:6]}-{day[6:]}"
-        return Finding(name, why, mend, "keep", wrong_type=True)
+        what = f"holds dates as numbers ({day})"
+        return Finding(name, "numbers, not times", what, advice=mend, insist="keep", wrong_type=True)
 
 
 @final
@@ -318,11 +317,15 @@ class Inspection:
         ValueError
             When a column holds identifiers or free text.
         """
-        judged = [(name, self._judge(name)) for name in self._open]
-        found = [finding for _, (finding, _) in judged if finding is not None]
+        judged = self.judged().values()
+        found = [finding for finding, _ in judged if finding is not None]
         if found:
             raise refusal(found)
-        return tuple(note for _, (_, note) in judged if note is not None)
+        return tuple(note for _, note in judged if note is not None)
+
+    def judged(self) -> dict[str, tuple[Finding | None, str | None]]:
+        """Return of every column whose kind nobody named what is wrong with it, or a note on it, or neither."""
+        return {name: self._judge(name) for name in self._open}
 
     def check_text(self) -> None:
         """Raise where text that was seen so far holds numbers or dates, as :meth:`check` does."""
@@ -349,7 +352,7 @@ class Inspection:
         if name in self._days:
             finding = self._days[name].finding(name) or finding
         if finding is not None:
-            finding = replace(finding, what=f"{' and '.join(self._sources)}: {finding.what}")
+            finding = replace(finding, where=" and ".join(self._sources))
         return finding, note
 
 

@@ -1,4 +1,4 @@
-"""Cells that are missing: what is done with them, and what is told of them."""
+"""Cells that are missing: what is done with them, and what is said about them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.cells import missing_cells
 from ...core.table import Frame
-from ...core.words import all_incomplete, count, did_you_mean, leave_out, listed, written
+from ...core.words import all_incomplete, comma_separated, count, did_you_mean, leave_out, listed, worded, written
 from .kinds import ColumnType
 
 RULES = ("error", "drop", "category", "noise")
@@ -135,7 +135,8 @@ def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:
     others = [name for name in names if types[name].kind not in ("numeric", "datetime", "duration")]
     if others:
         noise = written("missing='noise'", "--missing noise")
-        single = written(f"missing={{{others[0]!r}: 'category', ...}}", f"--missing {others[0]}=category,...")
+        first = comma_separated([f"{others[0]}=category"])
+        single = written(f"missing={{{others[0]!r}: 'category', ...}}", worded("--missing", f"{first},..."))
         every = written("missing='category' or 'drop'", "--missing category or drop")
         raise ValueError(
             f"{noise} is for numbers and times, and {others[0]!r} is {types[others[0]].kind}; write a rule for "

@@ -30,7 +30,7 @@ from ...core.cell_formats import (
 )
 from ...core.cells import missing_cells
 from ...core.table import Frame
-from ...core.words import leave_out, printable, worded, written
+from ...core.words import leave_out, printable, worded_names, written
 
 Place: TypeAlias = tuple[str, int]
 """A table and a row."""
@@ -44,16 +44,32 @@ _ZERO = re.compile(r"[+-]?0\d+")
 @final
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with a column, in a sentence, and what mends it."""
+    """What is wrong with a column, in words that follow its name, and what mends it."""
 
     column: str
+    taken: str
+    """What it is taken for, in a word or two."""
     what: str
+    where: str = ""
+    """The table, or the tables."""
     advice: str = ""
     """How it is to be read or written, where that is known."""
     insist: str = "categorical"
     """"categorical" or "keep": the option that takes the column as it is."""
     wrong_type: bool = False
     """Whether its cells are of another type than a category."""
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong with which column of which table."""
+        return (
+            f"{self.where}: column {self.column!r} {self.what}" if self.where else f"column {self.column!r} {self.what}"
+        )
+
+    @property
+    def insisting(self) -> str:
+        """The option that takes the column as it is."""
+        return insist(self.insist, [self.column])
 
 
 @final
@@ -115,8 +131,9 @@ class TextCells:
         if form is not None and self._is_certain(form):
             cell, known = next((cell for cell in form.cells if not is_number(cell)), form.cells[0]), set(form.cells)
             other = next((f", but not {self._shown(cell)}" for cell in self.places if cell not in known), "")
-            what = f"{self._where(cell)} holds {form.what} as text ({self._shown(cell)}){other}"
-            return Finding(self.name, what, form.advice(self.name), wrong_type=True)
+            taken = "text, not times" if form.is_time else "text, not numbers"
+            what = f"holds {form.what} as text ({self._shown(cell)}){other}"
+            return self._found(cell, taken, what, form.advice(self.name))
         numbers = self._numbers()
         return self._mixed(numbers) if numbers else None
 
@@ -137,11 +154,11 @@ class TextCells:
         if self.full or not (all_differ or few_rows_each or is_key):
             return None
         cell = next(iter(self.places))
-        return Finding(
-            self.name,
-            f"{self._where(cell)} holds {distinct:,} different texts in {self.cells:,} cells ({self._shown(cell)}), so "
-            "it is an identifier or free text and no category",
+        what = (
+            f"holds {distinct:,} different texts in {self.cells:,} cells ({self._shown(cell)}), so it is an identifier "
+            "or free text and no category"
         )
+        return Finding(self.name, "free text", what, self._where(cell))
 
     def remark(self) -> str | None:
         """Return a note on a few numbers or dates that are taken as categories."""
@@ -171,25 +188,25 @@ class TextCells:
     def _mixed(self, numbers: list[str]) -> Finding:
         code = next((cell for cell in numbers if _ZERO.fullmatch(cell.strip())), None)
         if code is not None:
-            what = f"{self._where(code)} holds codes with a zero in front ({self._shown(code)})"
-            return Finding(self.name, what, wrong_type=True)
+            return self._found(code, "codes", f"holds codes with a zero in front ({self._shown(code)})")
         known = set(numbers)
         others = [cell for cell in self.places if cell not in known or has_decimal_comma(cell)]
         cell = (others or numbers)[0]
         total = f"{'the first ' if self.full else ''}{len(self.places)}"
-        what = (
-            f"{self._where(cell)} is text in which {len(numbers)} of {total} different cells are numbers "
-            f"({self._shown(cell)})"
-        )
+        what = f"is text in which {len(numbers)} of {total} different cells are numbers ({self._shown(cell)})"
         marks = other_marks(self.places, self.decimal)
         if marks:
-            return Finding(self.name, f"{self._where(cell)} is text ({self._shown(cell)})", marks, wrong_type=True)
+            return self._found(cell, "text, not numbers", f"is text ({self._shown(cell)})", marks)
         words = absent_words(self.places)
         advice = f"{words}; or write" if words else "write"
-        return Finding(self.name, what, f"{advice} all of them as numbers", wrong_type=True)
+        return self._found(cell, "text and numbers", what, f"{advice} all of them as numbers")
+
+    def _found(self, cell: str, taken: str, what: str, advice: str = "") -> Finding:
+        """Return what is wrong with cells that are no categories."""
+        return Finding(self.name, taken, what, self._where(cell), advice, wrong_type=True)
 
     def _where(self, cell: str) -> str:
-        return f"{self.places[cell][0]}: column {self.name!r}"
+        return self.places[cell][0]
 
     def _shown(self, cell: str) -> str:
         text = printable(cell)
@@ -198,8 +215,13 @@ class TextCells:
 
 def mend(name: str) -> str:
     """Return what may be done with a column that is no category by itself."""
-    insist = written(f"categorical=[{name!r}]", worded("--categorical", name))
-    return f"leave the column out {leave_out([name])}, or say that it holds categories with {insist}"
+    holds = insist("categorical", [name])
+    return f"leave the column out {leave_out([name])}, or say that it holds categories with {holds}"
+
+
+def insist(option: str, names: Sequence[str]) -> str:
+    """Return the option that takes columns as they are."""
+    return written(f"{option}={list(names)!r}", worded_names(f"--{option}", names))
 
 
 def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
@@ -210,12 +232,10 @@ def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
     """
     rest = [each.column for each in found[most:]]
     more = [f"the same goes for {', '.join(map(repr, rest))}"] if rest else []
-    told = [each.what + (f"; {each.advice}" if each.advice else "") for each in found[:most]]
+    told = [each.sentence + (f"; {each.advice}" if each.advice else "") for each in found[:most]]
     end = f"leave {'it' if len(found) == 1 else 'them'} out {leave_out([each.column for each in found])}"
     joint = (", " if found[0].advice else "; ") if len(found) == 1 else ". Or "
     options = {each.insist: [one.column for one in found if one.insist == each.insist] for each in found}
-    insisting = " and ".join(
-        written(f"{option}={names!r}", worded(f"--{option}", ",".join(names))) for option, names in options.items()
-    )
+    insisting = " and ".join(insist(option, names) for option, names in options.items())
     text = f"{'. '.join([*told, *more])}{joint}{end}, or insist with {insisting}"
     return (TypeError if any(each.wrong_type for each in found) else ValueError)(text)

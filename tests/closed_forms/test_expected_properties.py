@@ -1,4 +1,4 @@
-"""Laws that hold for every pair in the table of support, whichever rule serves it."""
+"""What holds for every pair in the table of support, whichever rule serves it."""
 
 import sys
 from contextlib import suppress

@@ -40,7 +40,7 @@ def line(kernel):
     return lambda gap: kernel(np.asarray(gap, dtype=float).reshape(-1, 1), np.zeros((1, 1)))[:, 0]
 
 
-# The laws of ε (one width) and of ε - ε' (two widths) on one axis: density, kinks, scales.
+# The distributions of ε (one width) and of ε - ε' (two widths) on one axis: density, kinks, scales.
 
 
 def normal(*widths):

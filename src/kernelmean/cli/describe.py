@@ -1,0 +1,27 @@
+"""kernelmean describe: what every column of a table is taken for, and why; nothing of it stops here."""
+
+from __future__ import annotations
+
+from ..tables.limits import ESTIMATE_LIMIT
+from .options import MixedTable, OneTable, RowsOutput, Seed
+from .parameters import command
+
+
+@command(
+    "kernelmean describe data.csv",
+    "kernelmean describe data.csv --dates dmy --units price=$ --ordinal size=low,mid,high",
+)
+def describe(data: OneTable, seed: Seed, table: MixedTable, numbers: RowsOutput) -> None:
+    """Show what every column of a table is taken for, why, and which option changes that.
+
+    Where compare or dependence stop at a column, this says which one it is and what to write. A table of more than a
+    million rows is read to its end, and values are those of a random part of its rows.
+    """
+    from .inputs import described, reading  # slow to import, which help can do without
+    from .progress import progress
+
+    output = numbers.output
+    output.check(data.data)
+    with progress(numbers.quiet) as told:
+        found = described(data, table, reading(table, seed.seed, ESTIMATE_LIMIT), told)
+    output.write(found.describe(), found.to_dict(), found.rows())

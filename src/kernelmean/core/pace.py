@@ -1,0 +1,54 @@
+"""How long the rest of some work takes, by the rate of what is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import final
+
+LONG = 10.0
+"""Seconds that are worth a word beforehand."""
+_SURE_AFTER, _SURE_OF_ONE = 1.0, 3.0
+
+
+@final
+class Pace:
+    """Knows once, as soon as the time of some steps is known, how long the rest takes.
+
+    The first step takes longer than it should, so that one second of others is waited for, or it took seconds itself.
+
+    Parameters
+    ----------
+    clock : callable
+        The time in seconds.
+
+    Examples
+    --------
+    >>> times = iter([0.0, 0.5, 2.5])
+    >>> pace = Pace(lambda: next(times))
+    >>> pace.rest(1, 100), pace.rest(2, 100)
+    (None, 196.0)
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begun = clock()
+        self._first: tuple[float, int] | None = None
+        self._told = False
+
+    def rest(self, done: int, total: int) -> float | None:
+        """Return how many seconds the rest takes: once, and only where these are many."""
+        if self._told:
+            return None
+        now = self._clock()
+        self._first = self._first or (now, done)
+        since, first = self._first
+        if now - since >= _SURE_AFTER and done > first:
+            each = (now - since) / (done - first)
+        elif done == first > 0 and now - self._begun >= _SURE_OF_ONE:
+            each = (now - self._begun) / done
+        else:
+            return None
+        self._told = True
+        seconds = each * (total - done)
+        return seconds if seconds > LONG else None

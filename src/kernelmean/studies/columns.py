@@ -1,0 +1,373 @@
+"""What the columns of a table are taken for, and why: by the rules of ``compare``, none of which stops here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from ..core.array import SILENT, IntArray, Progress
+from ..core.cells import missing_cells
+from ..core.table import Frame
+from ..core.words import count, cut, leave_out, listed, percent, worded, written
+from ..report.description import Description, Grid, Shown
+from ..tables.columns import Encoding
+from ..tables.columns.column_codings import MAX_CATEGORIES, TooManyCategoriesError
+from ..tables.columns.inspection import Inspection
+from ..tables.columns.kinds import ColumnType, Named, as_labels
+from ..tables.columns.missing import rules_for
+from ..tables.columns.texts import Finding, insist
+from ..tables.drawn import Drawn
+from ..tables.passes import settled
+from ..tables.source import Source
+from .pages.parts import written as as_read
+
+KINDS = {
+    "numeric": "number",
+    "boolean": "truth value",
+    "categorical": "category",
+    "ordinal": "ordered levels",
+    "datetime": "time",
+    "duration": "span of time",
+}
+"""The kinds of columns in the words of a reader."""
+_SHOWN, _LONGEST, _FEW_LEVELS = 3, 20, 20
+_DRAWN = 100_000
+"""Rows of a long table that ranges and most common values are of."""
+_LABEL = "rows"
+
+
+@final
+@dataclass(frozen=True)
+class DescribedColumn:
+    """A column, what it is taken for, and what changes that."""
+
+    name: str
+    taken: str
+    """One of ``KINDS``, or what keeps the column from being one: "identifier", "free text", "codes"."""
+    why: str
+    change: str
+    """The options that would take it for something else, or what to write instead."""
+    stops: bool
+    """Whether a comparison stops at it, whatever its missing cells are."""
+    missing: int
+    distinct: int | None
+    """The different values; None where cells cannot be told apart, such as lists."""
+    values: str
+    """The range, or the most common values."""
+
+
+@final
+@dataclass(frozen=True)
+class DescribedTable(Shown):
+    """The columns of one table.
+
+    Attributes
+    ----------
+    columns : tuple of DescribedColumn
+        In the order of the table.
+    n_rows : int
+        All rows of the table.
+    blank : tuple of str
+        The columns whose missing cells would stop a comparison, as no rule was named for them.
+    notes : tuple of str
+        What else a reader should know.
+    name : str
+        What to call the table.
+    """
+
+    columns: tuple[DescribedColumn, ...]
+    n_rows: int
+    blank: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    name: str = "the table"
+
+    @property
+    def stopping(self) -> tuple[str, ...]:
+        """The columns at which a comparison stops."""
+        return tuple(column.name for column in self.columns if column.stops)
+
+    def verdict(self) -> str:
+        """Return in a sentence whether the table can be compared as it is, and which columns stop that."""
+        whole = f"{self.name} has {count(self.n_rows, 'row')} and {count(len(self.columns), 'column')}"
+        stops = [f"at {listed(self.stopping)}"] if self.stopping else []
+        blank = [f"at blank cells of {listed(self._blank_only)}"] if self._blank_only else []
+        if not stops + blank:
+            return f"{whole}: compare takes all of them as they are."
+        return f"{whole}: compare stops {' and '.join([*stops, *blank])}."
+
+    @property
+    def _blank_only(self) -> list[str]:
+        return [name for name in self.blank if name not in self.stopping]
+
+    def options(self) -> str:
+        """Return the options with which the columns at fault are left out, and blank cells are values."""
+        drop = [written(f"drop={list(self.stopping)!r}", worded("--drop", ",".join(self.stopping)))]
+        blank = [written("missing='category'", "--missing category")]
+        return " ".join(drop * bool(self.stopping) + blank * bool(self._blank_only))
+
+    def describe(self) -> Description:
+        """Return what every column is taken for, why, and what changes it."""
+        cells = [
+            (one.name, one.taken, one.values, f"{one.missing:,}", "" if one.distinct is None else f"{one.distinct:,}")
+            for one in self.columns
+        ]
+        kinds = Grid("Columns", ("column", "taken for", "values", "missing", "distinct"), cells, 3, whole=True)
+        words = [(one.name, one.why, one.change) for one in self.columns]
+        reasons = Grid("Why, and what changes it", ("column", "why", "what changes it"), words, 3, whole=True)
+        options = self.options()
+        facts = [("compare takes it with", options)] if options else []
+        return Description(f"The columns of {self.name}", self.verdict(), facts, (kinds, reasons), self.notes)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return every column."""
+        return [asdict(column) for column in self.columns]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns as plain names and numbers, for JSON."""
+        return {
+            "verdict": self.verdict(),
+            "rows": self.n_rows,
+            "columns": self.rows(),
+            "stopping": list(self.stopping),
+            "blank": list(self.blank),
+            "options": self.options(),
+            "notes": list(self.notes),
+        }
+
+
+@final
+@dataclass(frozen=True)
+class AllRows:
+    """What all rows of a table left behind, however many of them are held."""
+
+    inspection: Inspection
+    missing: Mapping[str, int]
+    """The missing cells of every column."""
+    n_rows: int
+
+    @classmethod
+    def of(cls, frame: Frame, encoding: Encoding) -> AllRows:
+        """Look at a whole table."""
+        inspection = encoding.inspection(frame, 1)
+        inspection.add(frame, 0)
+        return cls(inspection, _blank(frame), len(frame))
+
+
+def describe_columns(frame: Frame, encoding: Encoding, seen: AllRows | None = None) -> DescribedTable:
+    """Say what every column of a table is taken for.
+
+    Parameters
+    ----------
+    frame : Frame
+        The rows, or some of them.
+    encoding : Encoding
+        What the user says of the columns.
+    seen : AllRows, optional
+        What all rows left behind, where the frame has some of them only.
+
+    Raises
+    ------
+    ValueError
+        When the user names a column that does not exist.
+
+    Notes
+    -----
+    O(n d log n) time.
+
+    Examples
+    --------
+    >>> frame = Frame({"x": np.array([1.5, 2.0, np.nan])}, "t")
+    >>> (column,) = describe_columns(frame, Encoding()).columns
+    >>> column.taken, column.values, column.missing
+    ('number', '1.5 to 2', 1)
+    """
+    rules, named = rules_for(encoding.missing, frame.names), encoding.named
+    seen = seen or AllRows.of(frame, encoding)
+    judged = seen.inspection.judged()
+    columns = tuple(
+        _described(_Column(frame, name, encoding, named, rules[name], seen), *judged.get(name, (None, None)))
+        for name in frame.names
+    )
+    blank = tuple(one.name for one in columns if one.missing and rules[one.name] == "error")
+    return DescribedTable(columns, seen.n_rows, blank, frame.notes, frame.source)
+
+
+def describe_long(source: Source, encoding: Encoding, seed: int = 0, progress: Progress = SILENT) -> DescribedTable:
+    """Say what every column of a table is taken for that is read batch by batch, in bounded memory.
+
+    Kinds and missing cells are those of all rows; ranges, most common values and the number of different ones are those
+    of rows that ``seed`` draws, which a note says.
+
+    Raises
+    ------
+    ValueError
+        When the table has no rows, or the user names a column that does not exist.
+    """
+    return settled([source], lambda: _by_pass(source, encoding, seed, progress))
+
+
+def _by_pass(source: Source, encoding: Encoding, seed: int, progress: Progress) -> DescribedTable:
+    drawn, missing, inspection = Drawn(_DRAWN, seed), Counter[str](), None
+    for frame in source.frames():
+        inspection = inspection or encoding.inspection(frame, 1)
+        inspection.add(frame, 0)
+        missing.update(_blank(frame))
+        drawn.add(frame)
+        progress(_LABEL, drawn.seen, max(drawn.seen, source.n_rows or 0))
+    if inspection is None:
+        raise ValueError(f"{source.source} has no rows")
+    some = drawn.frame.take(np.argsort(drawn.numbers))
+    found = describe_columns(some, encoding, AllRows(inspection, missing, drawn.seen))
+    if len(some) == drawn.seen:
+        return found
+    note = (
+        f"values and their number are those of a random {len(some):,} of {drawn.seen:,} rows (seed {seed}); kinds and "
+        "missing cells are those of all rows"
+    )
+    return replace(found, notes=(*found.notes, note))
+
+
+def _blank(frame: Frame) -> dict[str, int]:
+    return {name: int(missing_cells(frame[name]).sum()) for name in frame.names}
+
+
+@final
+@dataclass(frozen=True)
+class _Column:
+    """One column of a table, and what the user says of it."""
+
+    frame: Frame
+    name: str
+    encoding: Encoding
+    named: Named
+    rule: str
+    """What is done with its missing cells."""
+    seen: AllRows
+
+    @property
+    def missing(self) -> int:
+        """The missing cells of all rows."""
+        return self.seen.missing[self.name]
+
+    def kind(self) -> tuple[ColumnType, bool]:
+        """Return the kind, and whether cells differ; raises as a comparison does, but not for missing cells."""
+        own = replace(self.frame, cells={self.name: self.frame[self.name]})
+        missing = {self.name: "category" if self.rule == "error" else self.rule}
+        ordinal = {self.name: levels} if (levels := self.named.ordinal.get(self.name)) else None
+        categorical = (self.name,) if self.name in self.named.categorical else ()
+        said = replace(self.encoding, missing=missing, ordinal=ordinal, categorical=categorical)
+        (coding,), _, _ = said.fit([own])
+        return coding.type, coding.varies
+
+    @property
+    def cells(self) -> Any:
+        """The cells that are not missing."""
+        cells = self.frame[self.name]
+        return cells[~missing_cells(cells)]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all cells are whole numbers."""
+        cells = self.cells
+        return cells.dtype == np.float64 and bool(np.isfinite(cells).all() and (cells == np.rint(cells)).all())
+
+    def values(self) -> tuple[int | None, str]:
+        """Return the number of different cells, and their range or the most common ones."""
+        cells = self.frame[self.name]
+        known: IntArray = np.flatnonzero(~missing_cells(cells))
+        if not len(known):
+            return 0, ""
+        declared = self.frame.declared.get(self.name)
+        if cells.dtype.kind in "fmM" and (declared is None or declared.kind == "zoned"):
+            order = known[np.argsort(cells[known], kind="stable")[[0, -1]]]
+            first, last = as_read(self.frame, self.name, order)
+            return len(np.unique(cells[known])), first if first == last else f"{first} to {last}"
+        try:
+            counts = Counter(as_labels(self.frame, self.name)[known].tolist())
+        except TypeError:  # cells such as lists
+            return None, ""
+        return len(counts), _most_common(counts)
+
+
+def _most_common(counts: Counter[str]) -> str:
+    """Return the most common texts with their shares, or examples where none occurs twice."""
+    found, total = counts.most_common(_SHOWN), sum(counts.values())
+    more = [f"{len(counts) - len(found):,} more"] if len(counts) > len(found) else []
+    repeats = found[0][1] > 1 or len(counts) == 1
+    shown = [f"{cut(text, _LONGEST)} {percent(n / total)}" if repeats else cut(text, _LONGEST) for text, n in found]
+    return ", ".join([*shown, *more])
+
+
+def _described(column: _Column, finding: Finding | None, note: str | None) -> DescribedColumn:
+    """Return what a column is taken for, what was found or noted of it being at hand."""
+    missing = column.missing
+    distinct, values = column.values()
+    taken, why, change, stops = _refused(finding) if finding is not None else _kind(column, note, distinct)
+    if column.rule == "error" and 0 < missing < column.seen.n_rows:
+        change = f"{change}; its blank cells: {written('missing=', '--missing')} category or drop"
+    return DescribedColumn(column.name, taken, why, change, stops, missing, distinct, values)
+
+
+def _refused(finding: Finding) -> tuple[str, str, str, bool]:
+    advice = f"{finding.advice}, or " if finding.advice else ""
+    return finding.taken, finding.what, f"{advice}{_drop(finding.column)} or {finding.insisting}", True
+
+
+def _kind(column: _Column, note: str | None, distinct: int | None) -> tuple[str, str, str, bool]:
+    """Return what a column that nothing was found against is taken for, why, what changes it, and whether it stops."""
+    name = column.name
+    if distinct == 0:
+        whole = column.missing == column.seen.n_rows
+        why = "every cell is blank" if whole else "every cell of the rows that were drawn is blank"
+        return "nothing", why, _drop(name), whole and column.rule in ("error", "drop")
+    try:
+        kind, varies = column.kind()
+    except TooManyCategoriesError as error:
+        return "category", f"has {error.found[name]}", f"{_drop(name)}, or group rare categories first", True
+    except (TypeError, ValueError) as error:
+        what, _, mend = str(error).partition("; ")
+        what = what.removeprefix(f"{column.frame.source}: ").removeprefix(f"column {name!r} ")
+        return "none of the kinds", what, mend or leave_out([name]), True
+    noted = [note.removeprefix(f"{name} ")] if note else []
+    constant = [] if varies else ["the same in every row, so left out"]
+    why = "; ".join([_reason(column, kind, distinct or 0), *noted, *constant])
+    return KINDS[kind.kind], why, _change(column, kind, varies, distinct or 0), False
+
+
+def _reason(column: _Column, kind: ColumnType, distinct: int) -> str:
+    """Return in a few words why a column is of its kind."""
+    named = column.named
+    if column.name in named.ordinal:
+        return written("ordinal= names its levels", "--ordinal names its levels")
+    if column.name in named.categorical:
+        return written("categorical= names it", "--categorical names it")
+    if kind.kind == "numeric":
+        return "whole numbers" if column.is_whole else "numbers"
+    if kind.kind == "categorical" and column.name not in column.frame.declared:
+        return f"text with {count(distinct, 'different value')}"
+    words = {"boolean": "true and false", "datetime": "dates or times", "duration": "spans of time or times of the day"}
+    return words.get(kind.kind, "its type says so")
+
+
+def _change(column: _Column, kind: ColumnType, varies: bool, distinct: int) -> str:
+    """Return the options that would take a column for something else."""
+    name, named = column.name, column.named
+    if named.find(name) is not None:
+        return f"without {written('ordinal=', '--ordinal') if name in named.ordinal else insist('categorical', [name])}"
+    options = []
+    if kind.kind == "numeric" and varies and column.is_whole and distinct <= MAX_CATEGORIES:
+        options.append(f"{insist('categorical', [name])} if they are codes")
+    if kind.kind == "categorical" and varies and distinct <= _FEW_LEVELS:
+        levels = written(f"ordinal={{{name!r}: [...]}}", worded("--ordinal", f"{name}=lowest,…,highest"))
+        options.append(f"{levels} if they are ordered")
+    if kind.kind == "ordinal":
+        options.append(f"{insist('categorical', [name])} if the order says nothing")
+    return ", or ".join([*options, _drop(name)])
+
+
+def _drop(name: str) -> str:
+    return written(f"drop=[{name!r}]", worded("--drop", name))

@@ -1,0 +1,170 @@
+"""The test of tables in memory: of all columns together, of every column alone, of two tables or of several."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...core.array import Array
+from ...core.words import listed, worded, written
+from ...inference import Design, Resampling, TestResult, TwoSamples, k_sample_test, mmd_test
+from ...inference.adaptive.many_kernels import NAMED, check_renamed
+from ...inference.designs.two_sample import TwoSampleDesign
+from ...inference.request import ESTIMATORS as PLAIN
+from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
+from ...inference.statistics import StatisticForm
+from ...kernels import Gaussian
+from ...kernels.bandwidth import bandwidth_from
+from ...tables import limits
+from ...tables.columns import Encoded
+from ...tables.read import read
+from ..many_tests import UNSCREENED, Contrasts, ManyTests, OneTest, Run, runs
+from .request import Testing
+
+_ALL_ROWS = Design()
+
+
+@dataclass(frozen=True)
+class TableTest:
+    """The test that tables are put to: all columns together, every column alone, and pairs of tables of several."""
+
+    asked: Testing
+    design: Design = _ALL_ROWS
+    """Of the rows of two tables."""
+    form: StatisticForm = "u"
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the test brings its own kernels."""
+        return self.asked.estimator in NAMED
+
+    @property
+    def designed(self) -> bool:
+        """Whether a design says which rows may change places, of which a screen knows nothing."""
+        return self.design.says_more or self.design.paired
+
+    def run(
+        self,
+        encoded: Encoded,
+        columns: Iterable[str],
+        rng: np.random.Generator,
+        n_resamples: int,
+        tables: Sequence[int] | None = None,
+    ) -> tuple[TestResult, Any]:
+        """Test some columns of all tables or of some, and return the bandwidth.
+
+        The kernel is smoothed by the noise of the pooled rows.
+        """
+        chosen = range(len(encoded.tables)) if tables is None else tables
+        theta = None if self.adaptive else self._theta(encoded, columns, chosen)
+        estimator: Any = self.asked.estimator
+        if theta is not None:
+            estimator = ESTIMATORS[estimator](encoded.kernel(Gaussian(theta)))
+        options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.asked.plan}
+        every = encoded.points(columns)
+        samples: Sequence[Any] = [every[k] for k in chosen]
+        if self.adaptive and max(map(len, samples)) > limits.ADAPTIVE_LIMIT:  # which would be added up in bins
+            samples = [read(own, in_memory=True) for own in samples]
+        if len(samples) > 2:
+            return k_sample_test(*samples, estimator=estimator, **options), theta
+        return mmd_test(*samples, estimator=estimator, design=self.design, statistic=self.form, **options), theta
+
+    def columns(
+        self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator
+    ) -> tuple[dict[str, OneTest], tuple[str, ...]]:
+        """Test every column alone that a screen leaves, all by the same permutations, and say what it dropped."""
+        planned = planned_runs(self.asked.n_resamples, len(order))
+        streams = [rng, *rng.spawn(len(planned) - 1)]
+
+        def test(name: str, run: Run) -> OneTest:
+            return self.of_column(encoded, name, copy.deepcopy(streams[run.number]), run.n_resamples)
+
+        many = ManyTests(order, str, "column", test, self.asked.progress, 1 + len(order))
+        kept = many.kept(partial(_evidence, encoded) if self.asked.screen and not self.designed else None)
+        found = many.tested(kept, planned)
+        dropped = {name: OneTest(self._statistic(encoded, name), 1.0, 0) for name in order if name not in found}
+        return {name: found.get(name) or dropped[name] for name in order}, many.note(len(kept))
+
+    def of_column(self, encoded: Encoded, name: str, rng: np.random.Generator, n_resamples: int) -> OneTest:
+        """Return MMD², the p-value of one column, and its permutations."""
+        found, _ = self.run(encoded, (name,), rng, n_resamples)
+        statistic = self._statistic(encoded, name) if self.adaptive else found.statistic
+        return OneTest(statistic, found.pvalue, found.n_resamples)
+
+    def _statistic(self, encoded: Encoded, name: str) -> float:
+        """Return MMD² of one column alone, of an adaptive test that of the Gaussian kernel."""
+        if not self.adaptive:
+            return self.run(encoded, (name,), np.random.default_rng(0), 1)[0].statistic
+        kernel = Gaussian(self._theta(encoded, (name,), (0, 1)))
+        first, second = encoded.points((name,))
+        question = TwoSamples.of((first, second), self.design)
+        null = question.null([kernel], self.form, Resampling.of(n_resamples=1, rng=0))
+        return float(null.values[0, 0])
+
+    def _theta(self, encoded: Encoded, columns: Iterable[str], tables: Iterable[int]) -> Any:
+        every, rule = encoded.coordinates(columns), self.asked.bandwidth
+        pooled = np.concatenate([every[k] for k in tables])
+        if isinstance(rule, str) and not rule.startswith("median"):
+            wide = [coding.name for coding in encoded.codings if len(coding.names) > 1 and coding.name in {*columns}]
+            if wide:
+                median = written("bandwidth='median'", "--bandwidth median")
+                raise ValueError(
+                    f"the bandwidth {rule!r} is a rule for columns of numbers, and {wide[0]!r} takes several "
+                    f"coordinates; write {median} or a number"
+                )
+        return _bandwidth(pooled, rule)
+
+
+def check_estimator(asked: Testing, tables: int = 2) -> None:
+    """Raise when an estimator is unknown, or not for so many tables, or a bandwidth is not for it."""
+    known = PLAIN if tables > 2 else ESTIMATORS
+    if asked.estimator not in (*known, *NAMED):
+        check_renamed(asked.estimator)
+        of = f" for {tables} groups" if tables > 2 else ""
+        raise ValueError(f"estimator is {asked.estimator!r}; write one of {listed([*known, *NAMED])}{of}")
+    check_own_bandwidth(asked)
+
+
+def form_of(encoded: Encoded, design: Design) -> tuple[StatisticForm, tuple[str, ...]]:
+    """Return the form of the statistic, unbiased where every stratum has rows enough, and what to note."""
+    if not design.says_more:
+        return "u", ()
+    first, second = encoded.points()
+    rows = TwoSamples.of((first, second), design).design
+    if not isinstance(rows, TwoSampleDesign) or rows.alone is None:
+        return "u", ()
+    few = "a table has one row or cluster only" + (f" in stratum {rows.alone}" if rows.alone else "")
+    return "v", (f"{few}, so the statistic is the V-statistic, which is never negative",)
+
+
+def check_own_bandwidth(asked: Testing) -> None:
+    """Raise when an adaptive test is asked for a bandwidth."""
+    if asked.estimator in NAMED and asked.bandwidth != "median":
+        given = written(f"bandwidth={asked.bandwidth!r}", worded("--bandwidth", str(asked.bandwidth)))
+        raise ValueError(
+            f"the {asked.estimator} test brings its own bandwidths; leave {given} out, or take one of "
+            f"{listed(ESTIMATORS)}"
+        )
+
+
+def planned_runs(n_resamples: int, tests: int) -> tuple[Run, ...]:
+    """Return the runs of so many tests, one of each where they are few."""
+    planned = runs(n_resamples, tests)
+    return planned if tests > UNSCREENED else (planned[0]._replace(n_resamples=planned[-1].n_resamples),)
+
+
+def _evidence(encoded: Encoded, name: str) -> float:
+    """Return what the screen finds in one column."""
+    coding = encoded.codings[encoded.names.index(name)]
+    first, second = encoded.coordinates((name,))
+    return Contrasts.of(coding, np.concatenate([first, second])).of_samples(len(first))
+
+
+def _bandwidth(pooled: Array, rule: Any) -> Any:
+    """Return the bandwidth of a rule; of many rows some are drawn, but from sorted ones: no table comes first."""
+    return bandwidth_from(pooled[np.lexsort(pooled.T)], rule)

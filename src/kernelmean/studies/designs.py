@@ -1,0 +1,199 @@
+"""What the rows of whole tables are, said by columns of theirs: strata, clusters, weights; or that they are pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+import numpy as np
+
+from ..core.array import IntArray
+from ..core.cells import missing_cells
+from ..core.table import Frame
+from ..core.words import count, did_you_mean, listed, written
+from ..inference import Design
+from ..tables.columns.missing import Missing, rules_for
+
+_PARTS = ("strata", "clusters", "weights")
+
+
+@final
+@dataclass(frozen=True)
+class RowDesign:
+    """What the rows of tables are, by the names of columns: see :class:`kernelmean.Design` for what follows.
+
+    Parameters
+    ----------
+    strata : str, optional
+        The column of the strata, such as the center of a study: rows change places within their stratum only.
+    clusters : str, optional
+        The column that says which rows belong together, such as the visits of a patient: they change places as a whole.
+    weights : str, optional
+        The column of survey or importance weights.
+    paired : bool
+        Whether row i of one table and row i of the other are a pair. Two tables only, and without the others.
+
+    Raises
+    ------
+    ValueError
+        When pairs have strata, clusters or weights, or one column is named twice.
+
+    Examples
+    --------
+    >>> RowDesign(strata="center").assumed()
+    'rows are exchangeable within strata of center'
+    """
+
+    strata: str | None = None
+    clusters: str | None = None
+    weights: str | None = None
+    paired: bool = False
+
+    def __post_init__(self) -> None:
+        if self.paired and self.columns:
+            others = listed(written(f"{part}=", f"--{part}") for part, _ in self._named())
+            raise ValueError(f"{written('paired=True', '--paired')} goes without {others}; leave one of them out")
+        if len(set(self.columns)) < len(self.columns):
+            twice = next(name for name in self.columns if self.columns.count(name) > 1)
+            parts = " and ".join(written(f"{part}=", f"--{part}") for part, name in self._named() if name == twice)
+            raise ValueError(f"{parts} name one column, {twice!r}; name different ones")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it names, which are left out of what is tested."""
+        return tuple(name for _, name in self._named())
+
+    def __bool__(self) -> bool:
+        """Whether it says anything."""
+        return self.paired or bool(self.columns)
+
+    def _named(self) -> Iterator[tuple[str, str]]:
+        for part in _PARTS:
+            name = getattr(self, part)
+            if name is not None:
+                yield part, name
+
+    def options(self) -> str:
+        """Return what it was asked for by, as the caller writes it."""
+        named = [written(f"{part}=", f"--{part}") for part, _ in self._named()]
+        return " and ".join(named or [written("paired=True", "--paired")])
+
+    def assumed(self) -> str:
+        """Return in words what the tests assume of the rows."""
+        if self.paired:
+            return "row i of either table is one pair; the two rows of a pair are exchangeable"
+        units = "rows are exchangeable"
+        if self.clusters is not None:
+            units = f"whole clusters of {self.clusters} are exchangeable with those of as many rows"
+        within = "" if self.strata is None else f" within strata of {self.strata}"
+        weighted = "" if self.weights is None else f", each with its weight, {self.weights}"
+        return f"{units}{within}{weighted}"
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what to tell of what is shown beside the tests."""
+        return ("means, gaps and shares are of all rows alike; the tests follow the design",) if self.columns else ()
+
+    def check_estimator(self, estimator: str, known: Sequence[str]) -> None:
+        """Raise where an estimator has weights or parameters of its own, found anew under every permutation."""
+        if self and estimator not in known:
+            raise ValueError(
+                f"the estimator {estimator!r} does not go with {self.options()}; write one of {listed(known)}"
+            )
+
+    def as_dict(self) -> dict[str, Any] | None:
+        """Return the names of the columns, for JSON; None where it says nothing."""
+        return {**asdict(self), "assumes": self.assumed()} if self else None
+
+    def refuse_batches(self, otherwise: str) -> None:
+        """Raise where rows would be read batch by batch, and say what to write."""
+        if self:
+            raise ValueError(
+                f"{self.options()} needs all rows in memory, and these are read batch by batch; {otherwise}"
+            )
+
+    def split(self, frames: Sequence[Frame]) -> tuple[tuple[Frame, ...], Taken]:
+        """Return tables without the columns that it names, and these."""
+        for frame in frames:
+            self._check(frame)
+        cells = {part: [frame[name] for frame in frames] for part, name in self._named()}
+        numbers = [frame.row_numbers() for frame in frames]
+        rest = tuple(frame.select(drop=self.columns) for frame in frames)
+        if not rest[0].names:
+            raise ValueError(
+                f"{frames[0].source} has no column beside {listed(map(repr, self.columns))}; there is nothing to test"
+            )
+        return rest, Taken(self, cells, numbers)
+
+    def complete_pairs(self, frames: Sequence[Frame], missing: Missing) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
+        """Return tables without the pairs in which a cell is missing whose rule is "drop", and what to note."""
+        if not self.paired:
+            return tuple(frames), ()
+        first, second = frames
+        if len(first) != len(second):
+            raise ValueError(
+                f"{first.source} has {count(len(first), 'row')} and {second.source} has {len(second):,}; pairs need "
+                "as many of both, row i of one with row i of the other"
+            )
+        rules = rules_for(missing, first.names)
+        dropped = [name for name in first.names if rules[name] == "drop"]
+        gone = np.zeros(len(first), dtype=bool)
+        for name in dropped:
+            gone |= missing_cells(first[name]) | missing_cells(second[name])
+        if not gone.any() or gone.all():  # encoding says what is wrong where nothing is left
+            return tuple(frames), ()
+        kept = first.take(~gone), second.take(~gone)
+        return kept, (f"{count(int(gone.sum()), 'pair')} with blank cells left out",)
+
+    def _check(self, frame: Frame) -> None:
+        """Raise when a column is not there, not complete, or holds weights that are no numbers."""
+        for part, name in self._named():
+            if name not in frame.names:
+                raise ValueError(
+                    f"{frame.source} has no column {name!r}, which {written(f'{part}=', f'--{part}')} names"
+                    f"{did_you_mean(name, frame.names)}"
+                )
+            blank = missing_cells(frame[name])
+            if blank.any():
+                row = frame.row_numbers()[int(np.argmax(blank))]
+                raise ValueError(
+                    f"{frame.source}: row {row} has no value in {name!r}, the column of the {part} "
+                    f"({count(int(blank.sum()), 'such row')} in all); fill them, or leave these rows out beforehand"
+                )
+            if part == "weights" and frame[name].dtype != np.float64:
+                raise ValueError(
+                    f"{frame.source}: column {name!r} holds no numbers, which weights are; name another one"
+                )
+
+
+NO_DESIGN = RowDesign()
+"""All rows may change places."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """The columns of a design, apart from the tables that they were taken from."""
+
+    design: RowDesign
+    cells: dict[str, list[Any]]
+    """By strata, clusters and weights: the cells of every table."""
+    numbers: list[IntArray]
+    """The numbers of the rows of every table."""
+
+    def of(self, frames: Sequence[Frame]) -> Design:
+        """Return the design of the rows that are left of the tables: of two samples, or of one table."""
+        places = [_places(own, frame.row_numbers()) for own, frame in zip(self.numbers, frames, strict=True)]
+        kept = {
+            part: tuple(cells[rows] for cells, rows in zip(every, places, strict=True))
+            for part, every in self.cells.items()
+        }
+        parts = {part: values if len(frames) > 1 else values[0] for part, values in kept.items()}
+        strata, clusters, weights = (parts.get(part) for part in _PARTS)
+        return Design(groups=strata, clusters=clusters, weights=weights, paired=self.design.paired)
+
+
+def _places(numbers: IntArray, kept: IntArray) -> IntArray:
+    """Return where the rows of some numbers stand among all."""
+    order = np.argsort(numbers, kind="stable")
+    return np.asarray(order[np.searchsorted(numbers, kept, sorter=order)])

@@ -1,0 +1,215 @@
+"""The comparison of several groups: one test of all of them, and a test of every pair."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Unpack
+
+import numpy as np
+
+from ...core.array import SILENT, Progress, RngLike, as_rng
+from ...core.table import Frame, to_frame
+from ...core.words import count
+from ...estimators import KME
+from ...inference.explain import SampleSubject
+from ...inference.explain.features import moments
+from ...inference.null import holm
+from ...inference.request import choose_kernel, representative_rows
+from ...kernels import Gaussian, Kernel
+from ...plan.plan import Plan
+from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
+from ...tables.columns.missing import noise_needs_kme
+from ...tables.read import hold
+from ...tables.reading import split_groups
+from ..comparison.request import Testing
+from ..comparison.table_test import TableTest, check_estimator, planned_runs
+from ..many_tests import ManyTests, OneTest, Run
+from ..pages.evidence import MOST_ROWS
+from ..pages.parts import drawn
+from .result import GroupComparison, GroupPair
+
+
+@spells_out
+def compare_groups(
+    table: Any,
+    by: str,
+    groups: Iterable[str] | None = None,
+    *,
+    estimator: str = "adaptive",
+    bandwidth: Any = "median",
+    n_resamples: int = 999,
+    rng: RngLike = 0,
+    plan: Plan | None = None,
+    progress: Progress = SILENT,
+    encoding: Encoding | None = None,
+    **columns: Unpack[EncodingOptions],
+) -> GroupComparison:
+    """Compare three or more groups of the rows of a table: a test of all groups, and a test of every pair.
+
+    Parameters
+    ----------
+    table : array of shape (n, d), data frame, path, or whatever else :func:`kernelmean.read` takes
+        All rows are held in memory.
+    by : str
+        The column that holds the groups, which is left out of what is compared. Rows without a group are left out.
+    groups : iterable of str, optional
+        Which groups, at most 12; by default all that have at least two rows.
+    estimator : str
+        "adaptive", "log-mean-exp", "aggregate": many kernels and one p-value; or one kernel, "kme", "mkme", "mmkme".
+    bandwidth, n_resamples, rng, plan, progress, encoding, **columns
+        As in :func:`kernelmean.compare`.
+
+    Returns
+    -------
+    GroupComparison
+        The groups, the test of all of them, and the pairs, those that differ most first.
+
+    Raises
+    ------
+    ValueError
+        When the column or a group is unknown, there are fewer than two groups or more than 12, a group has fewer than
+        two rows, or as :func:`kernelmean.compare`.
+    TypeError, OSError, ImportError
+        As :func:`kernelmean.compare`.
+
+    Notes
+    -----
+    The test of all groups is :func:`kernelmean.k_sample_test`, and that of a pair :func:`kernelmean.mmd_test` of the
+    rows of the two groups, with columns scaled and coded over all groups; all p-values are exact. Those of the pairs
+    are adjusted by Holm's method, which bounds the probability of any false finding among the pairs, whichever of the
+    groups differ. The test of all groups and those of pairs keep the level each by itself, not both at once.
+
+    The strength of a pair is the share of how its rows vary that their group explains, as in
+    :meth:`kernelmean.TestResult.effect_size`, for the Gaussian kernel at the median distance of the rows of all groups:
+    one kernel for all pairs, so that their strengths can be compared. It rests on at most 2000 rows of a group, drawn
+    at random. O(n² d) time for n rows; Gretton et al. (2012).
+
+    Examples
+    --------
+    >>> result = compare_groups("iris", "target", n_resamples=199)
+    >>> result.differ(), len(result.differing())
+    (True, 3)
+    >>> result.pairs[0].first, result.pairs[0].second
+    ('0', '2')
+    """
+    given = hold(table, "compare_groups")
+    frames = split_groups(to_frame(given, "the table"), by, groups)
+    how = Testing(
+        estimator=estimator,
+        bandwidth=bandwidth,
+        encoding=Encoding.of(encoding, columns),
+        n_resamples=n_resamples,
+        rng=rng,
+        plan=plan,
+        progress=progress,
+        screen=False,
+    )
+    return compare_frames(frames, by, how)
+
+
+def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupComparison:
+    """Compare groups that are tables of their own, as :func:`split_groups` returns them."""
+    sources = [frame.source for frame in frames]
+    names = tuple(source.removeprefix(f"{by}=") for source in sources)
+    check_estimator(how, len(frames))
+    encoded = encode(frames, sources, how.encoding)
+    _check(encoded, by, how)
+    test = TableTest(how)
+    study = _Study(encoded, names, test)
+    streams = as_rng(how.rng).spawn(3)
+    how.progress("all groups together", 0, 1 + len(study.pairs))
+    order = encoded.in_table_order()
+    joint, _ = test.run(encoded, order, streams[0], how.n_resamples)
+    pairs = study.tested(streams[1], streams[2])
+    read = dict.fromkeys(note for frame in frames for note in frame.notes)
+    return GroupComparison(
+        by=by,
+        groups=names,
+        sizes=tuple(map(len, encoded.frames)),
+        test=joint,
+        estimator=how.estimator,
+        scaled=how.encoding.scale,
+        pairs=pairs,
+        notes=(*read, *encoded.notes(" over all groups"), *study.notes(), *joint.notes),
+        missing=encoded.missing,
+        encoded=encoded,
+    )
+
+
+def _check(encoded: Encoded, by: str, how: Testing) -> None:
+    """Raise when there is nothing to compare, or no exact way to do it."""
+    for frame in encoded.frames:
+        if len(frame) < 2:
+            raise ValueError(f"{frame.source} has {count(len(frame), 'row')}; a comparison needs at least 2 in a group")
+    if not encoded.names:
+        raise ValueError(f"every column beside {by!r} is constant over all groups; there is nothing to compare")
+    if encoded.variances is not None and how.estimator != "kme":
+        raise noise_needs_kme(how.estimator)
+
+
+@dataclass(frozen=True)
+class _Study:
+    """The tests of all pairs of groups."""
+
+    encoded: Encoded
+    names: tuple[str, ...]
+    test: TableTest
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """All pairs of groups, by their positions."""
+        return list(combinations(range(len(self.names)), 2))
+
+    def tested(self, stream: np.random.Generator, draws: np.random.Generator) -> tuple[GroupPair, ...]:
+        """Return all pairs, those that differ most first; all are tested by the same permutations."""
+        pairs, how, order = self.pairs, self.test.asked, self.encoded.in_table_order()
+        planned = planned_runs(how.n_resamples, len(pairs))
+        streams = [stream, *stream.spawn(len(planned) - 1)]
+
+        def test(pair: tuple[int, int], run: Run) -> OneTest:
+            own = copy.deepcopy(streams[run.number])
+            found, _ = self.test.run(self.encoded, order, own, run.n_resamples, pair)
+            return OneTest(found.statistic, found.pvalue, found.n_resamples)
+
+        many = ManyTests(pairs, self._named, "pair", test, how.progress, 1 + len(pairs))
+        found = many.tested(pairs, planned)
+        adjusted = holm([found[pair].pvalue for pair in pairs])
+        strengths = self._strengths(draws)
+        made = [
+            GroupPair(
+                self.names[pair[0]],
+                self.names[pair[1]],
+                strength=strengths[pair],
+                statistic=found[pair].statistic,
+                pvalue=found[pair].pvalue,
+                adjusted=float(q),
+                n_resamples=found[pair].n_resamples,
+            )
+            for pair, q in zip(pairs, adjusted, strict=True)
+        ]
+        return tuple(sorted(made, key=lambda pair: -pair.strength))
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what to tell of the strengths."""
+        if max(map(len, self.encoded.frames)) <= MOST_ROWS:
+            return ()
+        return (f"strengths rest on at most {MOST_ROWS:,} rows of each group, drawn at random; the tests on all",)
+
+    def _named(self, pair: tuple[int, int]) -> str:
+        return " and ".join(self.names[k] for k in pair)
+
+    def _strengths(self, rng: np.random.Generator) -> dict[tuple[int, int], float]:
+        """Return the share of how the rows of two groups vary that their group explains."""
+        samples = [rows[drawn(len(rows), MOST_ROWS, rng)] for rows in self.encoded.points()]
+        kernel = self._kernel()
+        return {(i, j): moments(SampleSubject.of(samples[i], samples[j], kernel)).explained for i, j in self.pairs}
+
+    def _kernel(self) -> Kernel:
+        """Return the Gaussian kernel at the median distance of the rows of all groups."""
+        pooled = np.concatenate(self.encoded.coordinates())
+        found = choose_kernel(pooled, KME(), representative_rows(pooled), "all groups").kernel
+        assert isinstance(found, Gaussian), "that is what was asked for"
+        return self.encoded.kernel(found)

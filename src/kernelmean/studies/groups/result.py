@@ -1,0 +1,228 @@
+"""What a comparison of several groups says: of all of them together, and of every pair."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+from ...core.array import SILENT, Progress
+from ...core.words import count, signed, written
+from ...inference import TestResult
+from ...inference.base_result import JointTest, Result
+from ...inference.wording import beside, brief
+from ...report.description import Description, Grid
+from ...report.document import HeatMap
+from ...report.html import Document
+from ...tables.columns import Encoded, MissingCells
+from ...tables.columns.encoding import ENCODED
+from ..comparison.result import UNSCALED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@final
+@dataclass(frozen=True)
+class GroupPair:
+    """How two groups differ.
+
+    Attributes
+    ----------
+    first, second : str
+        The groups.
+    strength : float
+        The share of how the rows of both vary that their group explains, with the Gaussian kernel at the median
+        distance of all rows: 0 for equal distributions (of either sign, as it is unbiased), at most 1.
+    statistic, pvalue : float
+        Of the test of the two groups alone.
+    adjusted : float
+        The p-value by Holm's method: rejecting where it is at most α rejects two groups that do not differ with
+        probability at most α over all pairs.
+    n_resamples : int
+        The permutations that the p-value comes from.
+    """
+
+    first: str
+    second: str
+    strength: float
+    statistic: float
+    pvalue: float
+    adjusted: float
+    n_resamples: int
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GroupComparison(JointTest, Result):
+    """The comparison of several groups: a test of all of them, and one of every pair.
+
+    Attributes
+    ----------
+    by : str
+        The column that holds the groups.
+    groups, sizes : tuple of str, tuple of int
+        The groups, and their rows.
+    test : TestResult
+        The test of all groups.
+    estimator : str
+    scaled : bool
+        Whether every column was divided by its standard deviation over all groups.
+    pairs : tuple of GroupPair
+        The pairs of groups, those that differ most first.
+    notes : tuple of str
+        What else a reader should know.
+    missing : MissingCells
+        The rule for missing cells, and how many there are in every column of every group.
+    encoded : Encoded
+        The groups as the coordinates that the kernels see.
+    name : str
+        What to call the table.
+    level : float
+        p-values at most this count as a difference wherever the result is shown.
+    seed : int or None
+        Of the run, where it is to be named.
+    """
+
+    holds: ClassVar[tuple[type[Any], ...] | None] = (GroupPair, *ENCODED)
+    figures: ClassVar[tuple[str, ...]] = ("groups", "null-distribution")
+
+    by: str
+    groups: tuple[str, ...]
+    sizes: tuple[int, ...]
+    test: TestResult
+    estimator: str
+    scaled: bool
+    pairs: tuple[GroupPair, ...]
+    notes: tuple[str, ...]
+    missing: MissingCells
+    encoded: Encoded = field(repr=False)
+    name: str = "the table"
+    level: float = 0.05
+    seed: int | None = None
+
+    @property
+    def joint(self) -> TestResult:
+        """The test of all groups, which is ``test``."""
+        return self.test
+
+    def differ(self, level: float | None = None) -> bool:
+        """Whether the test of all groups rejects one distribution for all, at ``level`` or that of the result."""
+        return self.test.pvalue <= (self.level if level is None else level)
+
+    def differing(self, level: float | None = None) -> tuple[GroupPair, ...]:
+        """Return the pairs whose adjusted p-value is at most a level, by default that of the result."""
+        level = self.level if level is None else level
+        return tuple(pair for pair in self.pairs if pair.adjusted <= level)
+
+    def verdict(self, level: float | None = None) -> str:
+        """Return the outcome of the test of all groups in a sentence, which every report begins with."""
+        level = self.level if level is None else level
+        of, p = f"the {len(self.groups)} groups of {brief(self.by)}", beside(self.test.pvalue, level)
+        if self.differ(level):
+            return f"T{of[1:]} differ: p = {p}, at most {level:g}."
+        return f"No difference between {of} was found: p = {p}, above {level:g}. That does not show that there is none."
+
+    def on_pairs(self, level: float | None = None) -> str:
+        """Return in a few words how many pairs of groups differ, and which most."""
+        level = self.level if level is None else level
+        found = self.differing(level)
+        if not found:
+            return f"none of {len(self.pairs)} differs on its own (adjusted p above {level:g})"
+        verb = "differs" if len(found) == 1 else "differ"
+        most = f"{brief(found[0].first)} and {brief(found[0].second)}"
+        return f"{len(found)} of {len(self.pairs)} {verb} (adjusted p at most {level:g}), most of all {most}"
+
+    def describe(self) -> Description:
+        """Return the verdict, the test of all groups, and the pairs, those that differ most first."""
+        title = f"Groups of {brief(self.by)} in {self.name} compared"
+        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.details())
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the rows, the p-value, what kind of difference there is, and how many pairs differ."""
+        sizes = [f"{size:,} of {brief(name)}" for name, size in zip(self.groups, self.sizes, strict=True)]
+        return [
+            ("rows", f"{', '.join(sizes)}; {count(len(self.encoded.names), 'column')}"),
+            *self.test.in_short(self.level),
+            ("pairs", self.on_pairs()),
+            *([] if self.scaled else [("scale", UNSCALED)]),
+        ]
+
+    def details(self) -> list[tuple[str, str]]:
+        """Return what only some readers ask for: the statistic, the permutations, the kernels and the scale."""
+        unscaled = written("scale=False", "--no-scale")
+        scale = f"every column divided by its standard deviation over all groups ({unscaled} leaves them as they are)"
+        return [*self.test.details(), *([("scale", scale)] if self.scaled else [])]
+
+    def grid(self) -> Grid:
+        """Return the pairs as texts, those that differ most first."""
+        rows = [
+            (pair.first, pair.second, signed(pair.strength, "z.2f"), f"{pair.pvalue:.2g}", f"{pair.adjusted:.2g}")
+            for pair in self.pairs
+        ]
+        strong = frozenset((k, j) for k, pair in enumerate(self.pairs) if pair.adjusted <= self.level for j in (0, 1))
+        header = (self.by, self.by, "strength", "p", "adjusted p")
+        title, beyond = "Pairs of groups that differ most", "which differ less"
+        return Grid(title, header, rows, 2, "pair", beyond, strong, "differ", names=2)
+
+    def heat_map(self) -> HeatMap:
+        """Return the strengths of all pairs as a map; stars mark those that differ."""
+        place = {name: k for k, name in enumerate(self.groups)}
+        cells: list[list[float | None]] = [[None] * len(place) for _ in place]
+        stars = set()
+        for pair in self.pairs:
+            i, j = place[pair.first], place[pair.second]
+            cells[i][j] = cells[j][i] = pair.strength
+            stars |= {(i, j), (j, i)} if pair.adjusted <= self.level else set()
+        values = tuple(map(tuple, cells))
+        told = f"adjusted p at most {self.level:g}"
+        return HeatMap("", "strength", self.groups, self.groups, values, frozenset(stars), told)
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the strengths of all pairs as a heat map; stars mark the pairs that differ.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+        """
+        from ...report import pictures
+
+        return pictures.show(self.heat_map(), ax, size=(4.2, 3.4))
+
+    def document(self, *, progress: Progress = SILENT) -> Document:
+        """Return the page of the comparison: the map of all pairs, the pairs in numbers, and the test."""
+        from ..pages.groups import groups_page
+
+        del progress
+        return groups_page(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the test of all groups, then every pair, those that differ most first."""
+        joint: dict[str, Any] = {"tested": "all groups", "first": None, "second": None, "strength": None}
+        values = {"statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}
+        found = [{**joint, **values, "n_resamples": self.test.n_resamples}]
+        return found + [{"tested": "pair", **asdict(pair)} for pair in self.pairs]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain names and numbers, for JSON."""
+        test = self.test
+        return {
+            "verdict": self.verdict(),
+            "by": self.by,
+            "groups": [{"name": name, "rows": size} for name, size in zip(self.groups, self.sizes, strict=True)],
+            "columns": list(self.encoded.in_table_order()),
+            "statistic": test.statistic,
+            "statistic_name": test.statistic_name,
+            "pvalue": test.pvalue,
+            "scheme": test.scheme,
+            "n_resamples": test.n_resamples,
+            "null_quantiles": test.quantiles(),
+            "estimator": self.estimator,
+            "kind": None if test.kind is None else asdict(test.kind),
+            "scaled": self.scaled,
+            "pairs": [asdict(pair) for pair in self.pairs],
+            "missing": self.missing.as_dict(),
+            "notes": list(self.notes),
+            "level": self.level,
+            "seed": self.seed,
+        }

@@ -1,0 +1,73 @@
+"""The page of estimates: the scores of all estimators side by side, and the noise that they chose for every column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...core.words import rounded
+from ...inference.null_page import made_by
+from ...report import Chart, Document, Grid, Section
+from ..plots.estimators import gains_panel
+from .parts import caveats
+
+if TYPE_CHECKING:
+    from ..estimate import Fits
+
+
+def estimate_page(result: Fits) -> Document:
+    """Return the page of what :func:`kernelmean.studies.fit_all` found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmean.studies import fit_all
+    >>> page = estimate_page(fit_all(np.random.default_rng(0).normal(size=(30, 2))))
+    >>> [section.title for section in page.sections]
+    ['Scores', 'The noise of every column', 'What to keep in mind']
+    """
+    said = result.describe()
+    (scores,) = said.grids
+    noises = {name: found["noise"] for name in result.estimators if "noise" in (found := result.parameters(name))}
+    sections = (_scores(result, scores), *([_noise(result, noises)] if noises else []))
+    return Document(
+        title=said.title,
+        headline=said.sentence,
+        summary=(),
+        sections=(*sections, caveats(_caveats(), said.notes)),
+        made_by=(*made_by(None, result.seed), *said.facts),
+    )
+
+
+def _scores(result: Fits, scores: Grid) -> Section:
+    words = (
+        "The score is the leave-one-out estimate of the squared distance between an estimate and the kernel mean of "
+        "the distribution that the rows come from, up to a constant that all estimators share: lower is better. Every "
+        "estimator chose its parameters by it."
+    )
+    title = "How much lower than the empirical kernel mean (kme)"
+    gains = {name: result.gain(name) for name in result.estimators}
+    best = max(gains, key=lambda name: gains[name])
+    text = f"Bars to the right are better; the longest is that of {best}, {rounded(gains[best])}."
+    chart = Chart("scores", title, (gains_panel(gains),), text)
+    return Section("Scores", (words,), tables=(scores.table(),), charts=(chart,))
+
+
+def _noise(result: Fits, noises: dict[str, list[float]]) -> Section:
+    """Return the standard deviation of the noise in every column, beside that of the column itself."""
+    words = (
+        "mkme, mmkme and vpmkme replace every row by a cloud. These are the standard deviations of the clouds, in the "
+        "units of the table; 0 leaves the column as it is."
+    )
+    own = result.table.deviations()
+    rows = [
+        (name, f"{own[j]:.4g}", *(f"{noise[j]:.4g}" for noise in noises.values()))
+        for j, name in enumerate(result.table.names)
+    ]
+    grid = Grid("Standard deviations", ("column", "of the column", *noises), rows, noun="column")
+    return Section("The noise of every column", (words, *grid.words_on_rest()), tables=(grid.table(),))
+
+
+def _caveats() -> Iterator[str]:
+    yield "Scores are in squared units of the kernel: compare them with each other, not with those of other tables."
+    yield "The lowest score is the best guess from these rows; other rows may favour another estimator."

@@ -1,0 +1,72 @@
+"""The page of a comparison of several groups: the map of all pairs, the pairs in numbers, and how it was tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...core.words import count
+from ...inference.null_page import made_by, null_section
+from ...report import Chart, Document, Section
+from .parts import caveats
+
+if TYPE_CHECKING:
+    from ..groups import GroupComparison
+
+
+def groups_page(result: GroupComparison) -> Document:
+    """Return the page of what :func:`kernelmean.studies.groups.compare_groups` found.
+
+    Examples
+    --------
+    >>> from kernelmean.studies.groups import compare_groups
+    >>> page = groups_page(compare_groups("iris", "target", n_resamples=199))
+    >>> [section.title for section in page.sections]
+    ['All pairs of groups', 'Pairs in numbers', 'The test', 'What to keep in mind']
+    """
+    said = result.describe()
+    sections = (
+        _map(result),
+        _pairs(result),
+        null_section(result.test, "the rows were dealt at random to all groups", said.in_detail().facts),
+        caveats(_caveats(result), said.notes),
+    )
+    words = result.on_pairs()
+    return Document(
+        title=said.title,
+        headline=said.sentence,
+        summary=(f"Of the pairs of groups, {words}.",),
+        sections=sections,
+        made_by=made_by(result.test, result.seed),
+    )
+
+
+def _map(result: GroupComparison) -> Section:
+    text = (
+        "Strength is the share of how the rows of two groups vary that their group explains: near 0, of either sign, "
+        f"for equal distributions, 1 at most. Stars mark the pairs that differ at level {result.level:g}, all pairs "
+        "counted."
+    )
+    return Section("All pairs of groups", charts=(Chart("groups", "How groups differ", (result.heat_map(),), text),))
+
+
+def _pairs(result: GroupComparison) -> Section:
+    grid = result.grid()
+    words = (
+        f"Every pair was tested alone. Adjusted p-values are for all {count(len(result.pairs), 'pair')} together: one "
+        f"of at most {result.level:g} comes up between two equal groups with probability at most {result.level:g}."
+    )
+    return Section("Pairs in numbers", (words, *grid.words_on_rest()), tables=(grid.table("Pairs, strongest first"),))
+
+
+def _caveats(result: GroupComparison) -> Iterator[str]:
+    yield (
+        f"The p-values are exact: if all groups came from one distribution, one of at most {result.level:g} would come "
+        f"up with probability at most {result.level:g}, at any size. That needs independent rows: repeated "
+        "measurements of the same subjects and time series need a test of their own."
+    )
+    yield (
+        f"The test of all groups keeps the level {result.level:g}, and so do those of the pairs together, not both at "
+        "once."
+    )
+    yield "A small p says that there is a difference, not that it is large or matters: that is for the strength."

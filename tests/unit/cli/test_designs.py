@@ -1,0 +1,126 @@
+"""Strata, clusters, weights and pairs on the command line: what is answered, said and refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean.cli import main
+
+QUICK = ("--resamples", "99", "--estimator", "kme")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    center, patient = np.repeat(["Oslo", "Rome"], 30), np.arange(60) // 2
+    values = rng.normal(size=(60, 2)) + 4.0 * (center == "Rome")[:, None]
+    arm = np.repeat(np.where(rng.random(30) < np.where(center[::2] == "Oslo", 0.7, 0.3), "a", "b"), 2)
+    table = pd.DataFrame(values, columns=["x", "y"]).assign(center=center, patient=patient, w=rng.random(60) + 0.5)
+    table.assign(arm=arm).to_csv("t.csv", index=False)
+    before = pd.DataFrame(rng.normal(size=(20, 2)), columns=["x", "y"])
+    before.to_csv("before.csv", index=False)
+    (before + rng.normal(0.2, 0.1, (20, 2))).to_csv("after.csv", index=False)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return int(exit_.value.code or 0), out, err
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "assumed"),
+    [
+        ("--strata center --drop patient,w", {"strata": "center"}, "rows are exchangeable within strata of center"),
+        ("--clusters patient --columns x,y", {"clusters": "patient"}, "clusters of patient are exchangeable"),
+        ("--weights w --columns x,y", {"weights": "w"}, "each with its weight, w"),
+    ],
+)
+def test_compare_answers_as_the_library_and_says_what_it_assumes(
+    words: str, option: dict[str, str], assumed: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "compare", "t.csv", "--by", "arm", *words.split(), *QUICK, "--json", "o.json")
+    assert (code, err) == (0, "")
+    assert assumed in " ".join(out.split())
+    table = pd.read_csv("t.csv")
+    first = table.arm.iloc[0]
+    parts = (table[rows][["x", "y", *option.values()]] for rows in (table.arm == first, table.arm != first))
+    ours = km.compare(*parts, **option, estimator="kme", n_resamples=99)
+    content = json.loads((folder / "o.json").read_text())
+    assert content["pvalue"] == ours.pvalue
+    assert {c["name"]: c["pvalue"] for c in content["columns"]} == {c.name: c.pvalue for c in ours.columns}
+
+
+def test_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+    _, plain, _ = run(capsys, "compare", "before.csv", "after.csv", "-q", *QUICK)
+    _, paired, _ = run(capsys, "compare", "before.csv", "after.csv", "--paired", "-q", *QUICK)
+    assert plain.startswith("No difference")
+    assert "differ: p = 0.01" in paired
+
+
+def test_dependence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "dependence", "t.csv", "--columns", "x,y", "--strata", "center", *QUICK)
+    assert code == 0
+    assert out.startswith("No dependence")
+    assert "design    rows are exchangeable within strata of center" in out
+    _, out, _ = run(capsys, "dependence", "t.csv", "--columns", "x,y", *QUICK, "-q")
+    assert out.startswith("1 of 1 pair")
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (
+            "compare t.csv --by arm --strata centre",
+            "no column 'centre', which --strata names (did you mean 'center'",
+        ),
+        ("compare t.csv --by arm --strata arm", "has no column 'arm', which --strata names"),
+        ("compare t.csv --by arm --paired --columns x", "pairs need as many of both"),
+        ("compare before.csv after.csv --paired --weights x", "--paired goes without --weights; leave one of them out"),
+        ("compare before.csv after.csv --paired --stream", "--paired needs all rows in memory"),
+        ("compare before.csv after.csv --paired --max-rows 9", "--paired needs both rows of a pair"),
+        ("compare before.csv after.csv --paired --scheduler tcp://x", "leave --scheduler out"),
+        ("compare before.csv after.csv --paired --estimator s-kmse", "write one of kme, mkme, mmkme"),
+        (
+            "compare wine --by target --strata hue",
+            "two tables, and 'target' has 3 groups; name two with --groups",
+        ),
+        ("compare t.csv --by arm --strata patient", "no stratum holds rows of both"),
+        ("dependence t.csv --x x --y center --strata center", "'center' stands in x or in y"),
+        ("dependence t.csv --strata center --stream", "--strata needs all rows in memory"),
+        ("dependence t.csv --clusters nobody", "no column 'nobody', which --clusters names"),
+    ],
+)
+def test_refusals_are_one_line(words: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, *words.split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert text in err
+
+
+def test_intervals_and_the_least_strength(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    how = ("dependence", "t.csv", "--columns", "x,y", *QUICK)
+    _, out, _ = run(capsys, *how, "--json", "o.json")
+    assert "the intervals are approximate, 95 % each" in " ".join(out.split())
+    (pair,) = json.loads((folder / "o.json").read_text())["pairs"]
+    assert pair["interval"][0] < pair["strength"] < pair["interval"][1]
+    _, out, _ = run(capsys, *how, "--no-intervals")
+    assert "interval" not in out
+    _, out, _ = run(capsys, *how, "--at-least", "0.95", "-q")
+    assert out.startswith("No dependence with a strength of at least 0.95 was found")
+    code, _, err = run(capsys, *how, "--intervals", "--strata", "center")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--intervals is for independent rows in memory, and does not go with --strata; leave it out" in err
+    code, _, err = run(capsys, *how, "--intervals", "--stream")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "does not go with a table that is read batch by batch" in err
+    code, _, err = run(capsys, *how, "--at-least", "2")
+    assert code == 2

@@ -1,0 +1,150 @@
+"""Comparing several groups of rows: the test of all, the pairs, their strengths, and what is told of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean.inference import holm
+from kernelmean.inference.explain import SampleSubject, effect_size
+from kernelmean.kernels import Gaussian
+from kernelmean.studies import compare_groups
+from kernelmean.tables import read_frame, split_groups
+
+RNG = np.random.default_rng(3)
+SHIFTS = {"u": 0.0, "v": 0.0, "w": 1.5}
+TABLE = pd.concat(
+    [pd.DataFrame(RNG.normal(shift, size=(25, 2)), columns=["a", "b"]).assign(g=name) for name, shift in SHIFTS.items()]
+)
+SCALED = (TABLE[["a", "b"]] - TABLE[["a", "b"]].mean()) / TABLE[["a", "b"]].std(ddof=0)
+SAMPLES = {name: SCALED[TABLE.g == name].to_numpy() for name in SHIFTS}
+
+
+@pytest.mark.parametrize("estimator", ["kme", "adaptive"])
+def test_pvalues_are_those_of_the_tests_of_all_and_of_two(estimator: str) -> None:
+    found = compare_groups(TABLE, "g", estimator=estimator, n_resamples=199, rng=5)
+    streams = np.random.default_rng(5).spawn(3)
+    how = {"estimator": estimator, "n_resamples": 199}
+    if estimator == "kme":
+        np.testing.assert_allclose(found.pvalue, km.k_sample_test(*SAMPLES.values(), rng=streams[0], **how).pvalue)
+    for pair in found.pairs:
+        own = np.random.default_rng(5).spawn(3)[1]
+        alone = km.mmd_test(SAMPLES[pair.first], SAMPLES[pair.second], rng=own, **how)
+        assert pair.pvalue == alone.pvalue
+    adjusted = {(pair.first, pair.second): pair.adjusted for pair in found.pairs}
+    raw = {(pair.first, pair.second): pair.pvalue for pair in found.pairs}
+    assert list(adjusted.values()) == list(holm(list(raw.values())))
+    assert [{pair.first, pair.second} for pair in found.differing()] == [{"u", "w"}, {"v", "w"}] or [
+        {pair.first, pair.second} for pair in found.differing()
+    ] == [{"v", "w"}, {"u", "w"}]
+
+
+def test_strengths_are_shares_explained_by_one_kernel_for_all_pairs() -> None:
+    found = compare_groups(TABLE, "g", estimator="kme", n_resamples=19)
+    kernel = Gaussian(float(km.median_bandwidth(np.concatenate([*SAMPLES.values()]))))
+    for pair in found.pairs:
+        subject = SampleSubject.of(SAMPLES[pair.first], SAMPLES[pair.second], kernel)
+        expected = effect_size(subject, n_resamples=99, rng=0).explained.value
+        assert pair.strength == pytest.approx(expected, rel=1e-6)
+    assert [pair.strength for pair in found.pairs] == sorted((pair.strength for pair in found.pairs), reverse=True)
+
+
+def test_neither_the_order_of_rows_nor_that_of_groups_decides_what_differs() -> None:
+    mixed = TABLE.sample(frac=1.0, random_state=0)
+    one, other = (compare_groups(table, "g", estimator="kme", n_resamples=99) for table in (TABLE, mixed))
+    assert one.statistic == pytest.approx(other.statistic, rel=1e-9)
+    strengths = [{frozenset((p.first, p.second)): p.strength for p in found.pairs} for found in (one, other)]
+    assert strengths[0] == pytest.approx(strengths[1], rel=1e-9)
+
+
+def test_equal_groups_do_not_differ_and_nothing_is_said_to() -> None:
+    same = TABLE[["b"]].assign(g=list("uvw") * 25)
+    found = compare_groups(same, "g", estimator="kme", n_resamples=99)
+    assert not found.differ()
+    assert found.verdict().startswith("No difference between the 3 groups of g was found")
+    assert found.on_pairs() == "none of 3 differs on its own (adjusted p above 0.05)"
+
+
+def test_columns_of_any_kind_and_missing_cells() -> None:
+    table = TABLE.assign(city=RNG.choice(["Rome", "Oslo"], len(TABLE)))
+    table.iloc[3, 0] = np.nan
+    with pytest.raises(ValueError, match="column 'a' is blank"):
+        compare_groups(table, "g")
+    found = compare_groups(table, "g", missing="drop", estimator="kme", n_resamples=19)
+    assert found.sizes == (24, 25, 25)
+    assert "g=u: 1 row with blank cells left out" in found.notes
+
+
+def test_as_plain_values_and_from_files(tmp_path: Path) -> None:
+    found = compare_groups(TABLE, "g", estimator="kme", n_resamples=19)
+    content = json.loads(json.dumps(found.to_dict()))
+    assert content["groups"] == [{"name": name, "rows": 25} for name in SHIFTS]
+    assert [pair["first"] for pair in content["pairs"]] == [pair.first for pair in found.pairs]
+    assert [row["tested"] for row in found.rows()] == ["all groups", "pair", "pair", "pair"]
+    km.save(found, tmp_path / "found.npz")
+    assert str(km.load(tmp_path / "found.npz")) == str(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"by": "h"}, "no column 'h'"),
+        ({"by": "g", "groups": ["u"]}, "two different ones are needed, or more"),
+        ({"by": "g", "groups": ["u", "u", "v"]}, "two different ones are needed, or more"),
+        ({"by": "g", "groups": ["u", "v", "z"]}, "there is no group 'z'"),
+        ({"by": "g", "estimator": "s-kmse"}, "write one of kme, mkme, mmkme, .* for 3 groups"),
+        ({"by": "g", "bandwidth": 2.0}, "brings its own bandwidths"),
+    ],
+)
+def test_refusals(options: dict[str, object], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        compare_groups(TABLE, **options)
+
+
+def test_more_than_twelve_groups_must_be_chosen() -> None:
+    table = TABLE.assign(g=[str(k % 14) for k in range(len(TABLE))])
+    with pytest.raises(ValueError, match=r"'g' has 14 groups: .* and 6 more; at most 12 .* groups=\('a', 'b', 'c'\)"):
+        compare_groups(table, "g")
+    twelve = compare_groups(table, "g", [str(k) for k in range(12)], estimator="kme", n_resamples=19)
+    assert len(twelve.pairs) == 66
+    assert len(str(twelve).splitlines()) < 30
+
+
+def test_groups_of_one_row_are_left_out_and_named() -> None:
+    table = pd.concat([TABLE, TABLE.iloc[:1].assign(g="alone")])
+    found = compare_groups(table, "g", estimator="kme", n_resamples=19)
+    assert found.groups == ("u", "v", "w")
+    assert any(note.endswith("groups of one row left out: alone") for note in found.notes)
+    with pytest.raises(ValueError, match="g=alone has 1 row; a comparison needs at least 2 in a group"):
+        compare_groups(table, "g", ["u", "v", "alone"], estimator="kme")
+    with pytest.raises(ValueError, match="two different ones of at least two rows are needed"):
+        compare_groups(table.iloc[-2:].assign(g=["x", "y"]).reindex([0, 1, 2]).assign(g=["x", "y", "z"]), "g")
+
+
+def test_a_table_is_cut_into_its_groups() -> None:
+    groups = split_groups(read_frame("wine"), "target")
+    assert [(group.source, len(group)) for group in groups] == [("target=0", 59), ("target=1", 71), ("target=2", 48)]
+    assert not any("target" in group.names for group in groups)
+    assert [group.source for group in split_groups(read_frame("wine"), "target", ["2", "0"])] == [
+        "target=2",
+        "target=0",
+    ]
+
+
+@pytest.mark.slow
+def test_the_level_of_pairs_where_one_group_differs() -> None:
+    """Holm's method keeps it, whichever groups differ."""
+    rejected = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        rows = pd.DataFrame(rng.normal(size=(60, 1)), columns=["a"]).assign(g=list("uvw") * 20)
+        rows.loc[rows.g == "w", "a"] += 3.0
+        found = compare_groups(rows, "g", estimator="kme", n_resamples=99, rng=seed)
+        equal = next(pair for pair in found.pairs if {pair.first, pair.second} == {"u", "v"})
+        rejected += equal.adjusted <= 0.05
+    assert rejected <= 20

@@ -1,0 +1,206 @@
+"""Comparisons and dependence with strata, clusters, weights and pairs: p-values of the tests with the same design."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean.kernels import Gaussian
+
+RNG = np.random.default_rng(11)
+CENTER = np.repeat(["Oslo", "Rome"], 30)
+PATIENT = np.arange(60) // 2
+FIRST = np.repeat(RNG.random(30) < np.where(CENTER[::2] == "Oslo", 0.7, 0.3), 2)
+TABLE = pd.DataFrame(RNG.normal(size=(60, 2)) + 4.0 * (CENTER == "Rome")[:, None], columns=["a", "b"])
+TABLE = TABLE.assign(center=CENTER, patient=PATIENT, w=RNG.uniform(0.5, 2.0, 60))
+A, B = TABLE[FIRST], TABLE[~FIRST]
+DESIGNS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+    "strata": ({"strata": "center"}, {"groups": "center"}),
+    "clusters": ({"clusters": "patient"}, {"clusters": "patient"}),
+    "weights": ({"weights": "w"}, {"weights": "w"}),
+    "all": (
+        {"strata": "center", "clusters": "patient", "weights": "w"},
+        {"groups": "center", "clusters": "patient", "weights": "w"},
+    ),
+}
+
+
+def streams(seed: int) -> list[np.random.Generator]:
+    return list(np.random.default_rng(seed).spawn(2))
+
+
+def without(table: pd.DataFrame, columns: Any) -> pd.DataFrame:
+    return table[["a", "b", *columns]]
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_pvalues_of_a_comparison_are_those_of_the_test_with_the_design(name: str) -> None:
+    said, parts = DESIGNS[name]
+    columns = dict.fromkeys(parts.values())
+    how: dict[str, Any] = {"estimator": "kme", "bandwidth": 1.5, "scale": False, "n_resamples": 199, "rng": 4}
+    found = km.compare(without(A, columns), without(B, columns), **said, **how)
+    design = km.Design(**{part: (A[column], B[column]) for part, column in parts.items()})
+    options = {"kernel": Gaussian(1.5), "design": design, "n_resamples": 199}
+    joint = km.mmd_test(A[["a", "b"]], B[["a", "b"]], rng=streams(4)[0], **options)
+    assert found.pvalue == joint.pvalue
+    assert found.statistic == pytest.approx(joint.statistic, rel=1e-9)
+    assert {column.name for column in found.columns} == {"a", "b"}
+    for column in found.columns:
+        alone = km.mmd_test(A[[column.name]], B[[column.name]], rng=streams(4)[1], **options)
+        assert column.pvalue == alone.pvalue
+        assert column.statistic == pytest.approx(alone.statistic, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_adaptive_tests_have_the_design_too(name: str) -> None:
+    said, parts = DESIGNS[name]
+    columns = dict.fromkeys(parts.values())
+    found = km.compare(without(A, columns), without(B, columns), **said, n_resamples=99, rng=4)
+    design = km.Design(**{part: (A[column], B[column]) for part, column in parts.items()})
+    first, second = found.encoded.points()
+    joint = km.mmd_test(first, second, estimator="adaptive", design=design, n_resamples=99, rng=streams(4)[0])
+    assert found.pvalue == joint.pvalue
+    for column in found.columns:
+        own = found.encoded.points((column.name,))
+        alone = km.mmd_test(*own, estimator="adaptive", design=design, n_resamples=99, rng=streams(4)[1])
+        assert column.pvalue == alone.pvalue
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_pvalues_of_dependence_are_those_of_the_test_with_the_design(name: str) -> None:
+    said, parts = DESIGNS[name]
+    table = without(TABLE, dict.fromkeys(parts.values())).assign(c=RNG.normal(size=60))
+    found = km.dependence(table, "a", **said, estimator="kme", scale=False, n_resamples=199, rng=2)
+    design = km.Design(**{part: TABLE[column] for part, column in parts.items()})
+    how = {"estimator": "kme", "design": design, "n_resamples": 199}
+    assert found.pvalue == km.hsic_test(table[["a"]], table[["b", "c"]], rng=streams(2)[0], **how).pvalue
+    assert {pair.y for pair in found.pairs} == {"b", "c"}
+    for pair in found.pairs:
+        ordered = sorted((pair.x, pair.y), key=found.encoded.names.index)
+        assert pair.pvalue == km.hsic_test(*(table[[each]] for each in ordered), rng=streams(2)[1], **how).pvalue
+
+
+def test_pairs() -> None:
+    before = pd.DataFrame(RNG.normal(size=(30, 2)), columns=["a", "b"])
+    after = before + RNG.normal([0.2, 0.0], 0.1, (30, 2))
+    how: dict[str, Any] = {"n_resamples": 199, "rng": 1, "estimator": "kme", "bandwidth": 1.0, "scale": False}
+    found = km.compare(before, after, paired=True, **how)
+    test = km.mmd_test(
+        before, after, kernel=Gaussian(1.0), design=km.Design(paired=True), n_resamples=199, rng=streams(1)[0]
+    )
+    assert found.pvalue == test.pvalue <= 0.01
+    assert km.compare(before, after, **how).pvalue > 0.1
+    assert found.columns[0].name == "a"
+    assert found.columns[1].pvalue > 0.05
+
+
+def test_a_difference_between_strata_is_none_between_tables() -> None:
+    confounded = km.compare(without(A, ()), without(B, ()), n_resamples=199)
+    assert confounded.differ()
+    stratified = km.compare(without(A, ["center"]), without(B, ["center"]), strata="center", n_resamples=199)
+    assert not stratified.differ()
+    assert ("design", "rows are exchangeable within strata of center") in stratified.facts()
+    assert stratified.to_dict()["design"]["strata"] == "center"
+    assert confounded.to_dict()["design"] is None
+
+
+def test_blank_cells_take_their_labels_with_them() -> None:
+    first, second = without(A, ["center"]).copy(), without(B, ["center"])
+    first.iloc[3, 0] = np.nan
+    kept = first.drop(index=first.index[3])
+    how: dict[str, Any] = {"strata": "center", "estimator": "kme", "n_resamples": 99}
+    one, other = km.compare(first, second, missing="drop", **how), km.compare(kept, second, **how)
+    assert (one.pvalue, one.statistic) == (other.pvalue, other.statistic)
+    table = without(TABLE, ["center"]).copy()
+    table.iloc[5, 1] = np.nan
+    whole = table.drop(index=5)
+    found = [km.dependence(each, missing="drop", **how) for each in (table, whole)]
+    assert found[0].pairs == found[1].pairs
+
+
+def test_a_pair_goes_where_one_of_its_rows_has_a_blank_cell() -> None:
+    before = pd.DataFrame(RNG.normal(size=(20, 2)), columns=["a", "b"])
+    after = before + 0.2
+    holes = before.copy()
+    holes.iloc[4, 1] = np.nan
+    how: dict[str, Any] = {"paired": True, "estimator": "kme", "n_resamples": 99}
+    found = km.compare(holes, after, missing="drop", **how)
+    assert found.sizes == (19, 19)
+    assert "1 pair with blank cells left out" in found.notes
+    assert found.pvalue == km.compare(before.drop(index=4), after.drop(index=4), **how).pvalue
+
+
+def test_strata_of_matched_sets_have_the_statistic_that_they_allow() -> None:
+    sets = np.repeat(np.arange(15), 2)
+    first = pd.DataFrame({"a": RNG.normal(size=30), "set": sets})
+    second = pd.DataFrame({"a": RNG.normal(1.0, size=15), "set": np.arange(15)})
+    how: dict[str, Any] = {"estimator": "kme", "bandwidth": 1.0, "scale": False, "n_resamples": 99}
+    found = km.compare(first, second, strata="set", **how)
+    design = km.Design(groups=(first["set"], second["set"]))
+    test = km.mmd_test(
+        first[["a"]], second[["a"]], kernel=Gaussian(1.0), design=design, statistic="v", n_resamples=99,
+        rng=streams(0)[0],
+    )  # fmt: skip
+    assert found.pvalue == test.pvalue
+    assert any("the statistic is the V-statistic" in note for note in found.notes)
+
+
+def test_results_with_a_design_are_saved_and_shown(tmp_path: Path) -> None:
+    compared = km.compare(without(A, ["center"]), without(B, ["center"]), strata="center", n_resamples=99)
+    found = km.dependence(without(TABLE, ["center"]), clusters="center", weights=None, n_resamples=99, rng=0)
+    for result, assumed in ((compared, "within strata of center"), (found, "clusters of center")):
+        km.save(result, tmp_path / "result.npz")
+        again = km.load(tmp_path / "result.npz")
+        assert str(again) == str(result)
+        assert assumed in str(result).replace("\n", " ")
+        assert f"{assumed}" in result.to_html()
+        assert json.dumps(result.to_dict())
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "an unknown column": ({"strata": "centre"}, r"no column 'centre', which strata= names \(did you mean 'center'\?\)"),
+    "pairs with strata": ({"paired": True, "strata": "center"}, "paired=True goes without strata="),
+    "one column twice": ({"strata": "center", "clusters": "center"}, "strata= and clusters= name one column, 'center'"),
+    "unequal pairs": ({"paired": True}, r"has \d+ rows and .* has \d+; pairs need as many of both"),
+    "text as weights": ({"weights": "center"}, "'center' holds no numbers, which weights are"),
+    "an estimator that is fitted anew": (
+        {"strata": "center", "estimator": "s-kmse"},
+        "'s-kmse' does not go with strata=; write one of kme, mkme, mmkme",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name: str) -> None:
+    options, text = REFUSED[name]
+    with pytest.raises(ValueError, match=text):
+        km.compare(A, B, **options)
+
+
+def test_blank_labels_columns_in_groups_and_long_tables_are_refused() -> None:
+    holes = A.assign(center=np.where(np.arange(len(A)) == 2, None, A.center))
+    with pytest.raises(ValueError, match=r"row 3 has no value in 'center', the column of the strata \(1 such row"):
+        km.compare(holes, B, strata="center")
+    with pytest.raises(ValueError, match="'center' stands in x or in y, and strata= names it"):
+        km.dependence(TABLE, "a", "center", strata="center")
+    with pytest.raises(ValueError, match="'scose' does not go with clusters="):
+        km.dependence(TABLE, clusters="patient", estimator="scose")
+    with pytest.raises(ValueError, match="has no column beside 'center'"):
+        km.dependence(TABLE[["center"]], strata="center")
+    long = km.read(TABLE, in_memory=False)
+    for ask in (lambda: km.compare(long, long, strata="center"), lambda: km.dependence(long, strata="center")):
+        with pytest.raises(ValueError, match=r"strata= needs all rows in memory, .*in_memory=True"):
+            ask()
+
+
+def test_with_a_design_no_column_is_screened() -> None:
+    wide = pd.DataFrame(RNG.normal(size=(40, 45))).add_prefix("x").assign(s=np.tile([0, 1], 20))
+    found = km.compare(wide[:20], wide[20:], strata="s", estimator="kme", n_resamples=99)
+    assert not any(column.screened for column in found.columns)
+    assert any(c.screened for c in km.compare(wide[:20], wide[20:], estimator="kme", n_resamples=99).columns)
