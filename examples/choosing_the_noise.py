@@ -1,8 +1,8 @@
 """How the noise is chosen.
 
 MKME adds noise of variance σ² around every point, exactly and not by simulation. Too little noise keeps the scatter of
-the sample, too much blurs it. The leave-one-out score needs no knowledge of the distribution, and its minimum is near
-that of the true loss, which is drawn here because the distribution was made up.
+the sample; too much blurs it. The leave-one-out score needs no knowledge of the distribution, but its minimum is near
+that of the true loss. We can draw the true loss here because we made up the distribution.
 
 Picture: two curves against the variance of the noise on a logarithmic axis, both falling from a flat start to a minimum
 and rising after it. A dot marks the minimum of each; the two are close to each other.

@@ -1,7 +1,7 @@
 """A density beside its data.
 
-Is the mixture that was fitted a good picture of the table? Its marginals show it: of each column beside a histogram,
-and of each pair of columns as lines of equal density, inside which are 25, 50, 75 and 95 % of the rows.
+Does the fitted mixture describe the table well? Its marginals show it. Each column has the density over a histogram,
+and each pair of columns has lines of equal density that enclose 25, 50, 75 and 95 % of the rows.
 
 Picture: three rows and three columns of panels, of three measurements of iris flowers. On the diagonal histograms with
 a curve over each, that of petal length with two separate hills; beside it clouds of points with closed lines around

@@ -1,8 +1,8 @@
 """Which columns depend on which.
 
 Every pair of columns of the iris measurements has an exact test of independence, and a *strength*: 0 for independent
-columns, at most 1. It is not a correlation: it also sees dependence that goes up and down again. Stars mark pairs whose
-p-value, adjusted for looking at all pairs, is at most 0.05.
+columns, at most 1. Unlike a correlation, it also sees a dependence that goes up and down again. Stars mark pairs whose
+p-value, adjusted for the number of pairs, is at most 0.05.
 
 Picture: a heat map of four columns by four columns. All pairs carry a star; petal length and petal width are the
 darkest cell, sepal length and sepal width the lightest.

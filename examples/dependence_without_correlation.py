@@ -1,6 +1,6 @@
 """Dependence without correlation.
 
-Points on a noisy circle: the correlation of x and y is near 0, and knowing x still says much about y. The test of
+On a noisy circle the correlation of x and y is near 0, although x says much about y. The test of
 independence looks at whole distributions, so it sees the circle. The second picture shows where: pairs are more
 frequent (orange) at the sides of the ring than they would be if x and y were independent, and less (violet) in its
 middle.

@@ -1,9 +1,9 @@
 """Drift, week by week.
 
-A service sends rows every week. From week 7 on one of three columns slowly moves. Each week is compared with a
-reference sample: an exact p-value says whether there is drift, and the effect size with its interval how much. Who
-looks every week at level 0.05 gets a false alarm in one week of twenty; here the level is 0.005, one week in two
-hundred. With many rows a tiny drift is significant; the interval tells whether it matters.
+A service sends rows every week. From week 7 on, one of three columns slowly moves. Each week is compared with a
+reference sample. An exact p-value says whether there is drift, and the effect size with its interval says how much. If
+you look every week at level 0.05, you get a false alarm in one week of twenty. Here the level is 0.005, one week in two
+hundred. With many rows a tiny drift is significant; the interval shows whether it matters.
 
 Picture: ten intervals, one a week. Those of weeks 1 to 7 begin at or close to 0; then they rise, and those of weeks 9
 and 10 lie above the line that was set as the margin.

@@ -1,9 +1,9 @@
 """Six estimators against the truth.
 
 The kernel mean of a mixture of Gaussians is known exactly, so the loss of an estimate needs no simulation: it is the
-norm of a difference. For samples of growing size this is the mean squared loss of the empirical mean (KME), of the two
-shrinkage estimators, of the two marginalized ones of the paper, and of the variance-preserving one, each with its
-parameters chosen by leave-one-out on the sample itself.
+norm of a difference. The picture has the mean squared loss for samples of growing size: of the empirical mean (KME),
+the two shrinkage estimators, the two marginalized ones of the paper, and the variance-preserving one. Leave-one-out on
+the sample itself chose the parameters of each.
 
 Picture: a plot on logarithmic axes of the loss relative to KME against the number of rows, six lines. All five others
 are below 1 at ten rows and come closer to 1 as the rows grow.

@@ -1,8 +1,8 @@
 """A density by matching kernel means.
 
-A mixture of Gaussians whose kernel mean is nearest to that of the data. It is a density: it can be evaluated, sampled
-and saved. Rows that the fit has not seen judge it, beside a kernel density estimate and a Gaussian mixture fitted by
-likelihood.
+This is the mixture of Gaussians whose kernel mean is nearest to that of the data. It is a density: you can evaluate,
+sample and save it. It is compared, on rows that the fit has not seen, with a kernel density estimate and a Gaussian
+mixture fitted by likelihood.
 
 Picture: contours of the density over the points of two columns of the iris data, petal length and petal width. Two
 separate groups of flowers, a small one at low values and a long one at high values, each with its own contours.

@@ -1,9 +1,9 @@
 """How much noise every column gets.
 
-MMKME chooses a variance of the noise for each column by leaving one out. Here two columns are smooth, and noise pays;
-the third has two narrow peaks, which noise would only blur, and gets almost none. Each curve changes the noise of one
-column and keeps the others as they were chosen, so all marks are at the same height: what the whole choice gains over
-no noise.
+MMKME chooses the variance of the noise for each column by leaving out one row at a time. Here two columns are smooth,
+and noise helps. The third has two narrow peaks, which noise would only blur, and gets almost none. Each curve changes
+the noise of one column and keeps the others as chosen. So all marks are at the same height, which is the gain of the
+whole choice over no noise.
 
 Picture: on the left three curves of the leave-one-out score over the standard deviation of the noise, each with a mark
 at its minimum; that of the peaked column is flat at first, rises early, and has its mark far to the left. On the right

@@ -1,10 +1,10 @@
 """What a permutation test does.
 
-Under the hypothesis that both samples come from one distribution, any way to deal the rows to two samples is as likely
-as the one that was observed. So the test deals them a thousand times and counts how often the statistic is at least as
-large: that share is the p-value. It is exact for any size and any distribution.
+If both samples come from one distribution, any way to deal the rows to two samples is as likely as the observed one. So
+the test deals them a thousand times and counts how often the statistic is at least as large. That share is the p-value.
+It is exact for any size and any distribution.
 
-Here only the spread differs, not the mean: the test sees it.
+Here only the spread differs, not the mean, and the test finds it.
 
 Picture: a histogram of the statistic over 999 permutations, around 0, and a vertical line for the observed value, far
 to the right of all of them.

@@ -1,6 +1,6 @@
 """What estimators damp.
 
-Both families of estimators leave the smooth part of the empirical kernel mean as it is and damp the rest. Shrinkage
+Both families of estimators keep the smooth part of the empirical kernel mean and damp the rest. Shrinkage
 works in the coordinates of the sample: F-KMSE multiplies the part along an eigenvector of the Gram matrix by γ/(γ + λ),
 so that small eigenvalues γ lose most. Noise works on frequencies: MKME multiplies the characteristic function by that
 of the noise, which falls from 1 at frequency 0. The kernel itself sees low frequencies most, the grey area.

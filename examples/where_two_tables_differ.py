@@ -1,7 +1,7 @@
 """Where two tables differ.
 
-Wines of two cultivars, 13 measurements each. One exact test says whether the tables differ at all; then every column
-has a test of its own, with p-values adjusted for looking at 13 of them.
+The tables hold wines of two cultivars, with 13 measurements each. One exact test says whether the tables differ at
+all. Then every column has its own test, with p-values adjusted for the 13 tests.
 
 The pictures show where in a column the two tables differ. The curve, the *witness*, is above 0 where the first cultivar
 has more wines and below 0 where the second has. If both cultivars had one distribution it would stay inside the grey
