@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -231,7 +230,7 @@ def check_once(*sources: str) -> None:
         raise ValueError("two tables are to come from standard input (-), which holds one; write the other to a file")
 
 
-def select_columns(frame: Frame, reading: ReadOptions, also: Sequence[str] = ()) -> Frame:
+def select_columns(frame: Frame, reading: ReadOptions, also: tuple[str, ...] = ()) -> Frame:
     """Return the columns that were asked for, and some more: those of a design, or that groups are split by."""
     columns = split_names(reading.columns, frame.names)
     if columns:

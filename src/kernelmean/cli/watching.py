@@ -137,7 +137,7 @@ def _batches(path: str, first: Frame, reading: ReadOptions, watched: Watched, no
     if by is None:
         yield Batch(Path(path).name, select_columns(frame, reading))
         return
-    chosen = select_columns(frame, reading, also=by)
+    chosen = select_columns(frame, reading, also=() if by is None else (by,))
     rest, cells = chosen.select(drop=[by]), chosen[by]
     blank = missing_cells(cells)
     if blank.any():
