@@ -27,7 +27,7 @@ def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Told]:
     """Yield a function (what comes next, steps done, steps in all) that draws a bar on a terminal.
 
     Elsewhere it prints a line every so many seconds, and a :class:`Notice` at once; with ``quiet`` nothing anywhere.
-    Steps that go by under one label, such as rows of a long table, say beforehand how long they take, when that is more
+    Steps that share one label, such as rows of a long table, say beforehand how long they take, when that is more
     than ten seconds.
     """
     console, last = Console(stderr=True), time.monotonic()

@@ -35,7 +35,7 @@ class Document:
 def render(document: Document) -> str:
     """Return a document as one HTML file that loads nothing.
 
-    Charts are drawn when matplotlib is there; otherwise their numbers stand in their places. The one script sorts
+    Charts are drawn when matplotlib is there; otherwise you see their numbers instead. The one script sorts
     tables when the head of a column is clicked; where scripts do not run, tables stay as they were written. The same
     document gives the same text.
 

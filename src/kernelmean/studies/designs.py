@@ -95,7 +95,7 @@ class RowDesign:
         return ("means, gaps and shares are of all rows alike; the tests follow the design",) if self.columns else ()
 
     def check_estimator(self, estimator: str, known: Sequence[str]) -> None:
-        """Raise where an estimator has weights or parameters of its own, found anew under every permutation."""
+        """Raise where an estimator has weights or parameters of its own, found again under every permutation."""
         if self and estimator not in known:
             raise ValueError(
                 f"the estimator {estimator!r} does not go with {self.options()}; write one of {listed(known)}"

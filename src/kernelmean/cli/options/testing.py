@@ -123,7 +123,7 @@ class RowsOfOne:
 
     @property
     def of_rows(self) -> RowDesign:
-        """What is said of the rows."""
+        """What is assumed about the rows."""
         from ...studies.designs import RowDesign  # slow to import
 
         return RowDesign(self.strata, self.clusters, self.weights)
@@ -142,7 +142,7 @@ class RowsOfTwo(RowsOfOne):
 
     @property
     def of_rows(self) -> RowDesign:
-        """What is said of the rows."""
+        """What is assumed about the rows."""
         return replace(super().of_rows, paired=self.paired)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -185,10 +186,12 @@ def maximum_distance(kernel: Kernel, dim: int) -> float:
 
 def maximum_dependence(pairs: PairSubject) -> float:
     """Return the largest possible √HSIC, √(k(x, x) l(y, y)), of kernels that have a largest MMD."""
-    first, second = (
-        maximum_distance(kernel, table.shape[1]) for kernel, table in zip(pairs.kernels, pairs.tables, strict=True)
+    if not all(map(_is_bounded, pairs.kernels)):
+        return float("inf")
+    most = (
+        kernel.diag(np.zeros((1, own.shape[1])))[0] for kernel, own in zip(pairs.kernels, pairs.tables, strict=True)
     )
-    return first * second / 2.0
+    return math.sqrt(math.prod(map(float, most)))
 
 
 def _is_bounded(kernel: Kernel) -> bool:

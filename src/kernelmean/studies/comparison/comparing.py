@@ -81,7 +81,7 @@ def compare(
         the columns need more than ten seconds. Batch by batch, when it raises, the checkpoint is saved before.
     strata, clusters, weights : str, optional
         Columns of both tables that say what the rows are, which are left out of what is compared: rows change places
-        within their stratum only, clusters as wholes, and a weight with its row; all tests have this design. Of rows
+        within their stratum only, clusters as a whole, and a weight with its row; all tests have this design. Of rows
         in memory. See :class:`kernelmean.Design`.
     paired : bool
         Whether row i of A and row i of B are a pair, which changes places within itself.

@@ -85,7 +85,7 @@ def dependence(
         the pairs need more than ten seconds.
     strata, clusters, weights : str, optional
         Columns that say what the rows are, which are left out of what is tested: rows change places within their
-        stratum only, clusters as wholes, and a weight stays with the row of x; all tests have this design. Of rows in
+        stratum only, clusters as a whole, and a weight stays with the row of x; all tests have this design. Of rows in
         memory. See :class:`kernelmean.Design`.
     encoding, **columns
         As in :func:`kernelmean.compare`: ``missing``, ``ordinal``, ``categorical``, ``keep``, and ``scale`` before

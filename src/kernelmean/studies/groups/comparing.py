@@ -51,7 +51,7 @@ def compare_groups(
 
     Parameters
     ----------
-    table : array of shape (n, d), data frame, path, or whatever else :func:`kernelmean.read` takes
+    table : array of shape (n, d), data frame, path, or anything else that :func:`kernelmean.read` takes
         All rows are held in memory.
     by : str
         The column that holds the groups, which is left out of what is compared. Rows without a group are left out.
