@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..core.array import Progress
     from ..core.table import Frame
     from ..studies.comparison import Comparison
-    from ..studies.designs import RowDesign
+    from ..studies.designs import TableDesign
     from ..studies.groups import GroupComparison
     from .inputs import ReadOptions
 
@@ -155,7 +155,7 @@ class _Asked:
 
     test: TwoSampleTest
     table: MixedTable
-    design: RowDesign
+    design: TableDesign
 
     def compared(self, first: Any, second: Any, **how: Any) -> Comparison:
         """Compare two tables."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..core.array import Progress
     from ..core.table import Frame
     from ..studies.dependence import Dependence
-    from ..studies.designs import RowDesign
+    from ..studies.designs import TableDesign
     from ..tables.source import Source
 
 
@@ -38,7 +38,7 @@ class TwoGroups(OneTable):
 
 
 @dataclass(frozen=True)
-class Shown:
+class ListedPairs:
     """Which pairs are listed, and how."""
 
     at_least: Annotated[
@@ -66,7 +66,7 @@ class Shown:
 def dependence(
     groups: TwoGroups,
     design: RowsOfOne,
-    shown: Shown,
+    shown: ListedPairs,
     test: PairTest,
     table: MixedTable,
     rows: AllRows,
@@ -104,14 +104,14 @@ def dependence(
     output.put(result, result.document() if output.page else None, drawn)
 
 
-def _check_intervals(design: RowDesign, streamed: bool) -> None:
+def _check_intervals(design: TableDesign, streamed: bool) -> None:
     """Raise where there are no intervals, before long work begins."""
     if design or streamed:
         other = design.options() if design else "a table that is read batch by batch"
         raise ValueError(f"--intervals is for independent rows in memory, and does not go with {other}; leave it out")
 
 
-def _as_shown(result: Dependence, shown: Shown, seed: int, told: Progress) -> Dependence:
+def _as_shown(result: Dependence, shown: ListedPairs, seed: int, told: Progress) -> Dependence:
     """Return the result with the pairs that are wanted, with intervals where they are asked for or take a moment."""
     result = replace(result, at_least=shown.at_least)
     quick = not result.design and result.n_rows == len(result.encoded.frames[0]) <= _QUICK

@@ -16,7 +16,7 @@ from ..inference.wording import short
 from ..studies.columns import DescribedTable, describe_columns, describe_long
 from ..studies.comparison.comparing import are_read_in_batches
 from ..studies.dependence.rows import placed
-from ..studies.designs import NO_DESIGN, RowDesign
+from ..studies.designs import NO_DESIGN, TableDesign
 from ..tables import limits
 from ..tables.batchwise import is_long
 from ..tables.read import read
@@ -44,12 +44,12 @@ class ReadOptions:
     limit: int = limits.TEST_LIMIT
     otherwise: str = ""
     text: TextFormat = PLAIN
-    design: RowDesign = NO_DESIGN
+    design: TableDesign = NO_DESIGN
     """Its columns are read beside those that are asked for, and all rows are held in memory."""
 
 
 def reading(
-    table: MixedTable | NumberTable, seed: int, limit: int, otherwise: str = "", design: RowDesign = NO_DESIGN
+    table: MixedTable | NumberTable, seed: int, limit: int, otherwise: str = "", design: TableDesign = NO_DESIGN
 ) -> ReadOptions:
     """Return how options of a command say that tables are read."""
     if design.paired and table.max_rows is not None:

@@ -141,7 +141,7 @@ class DescribedTable(Shown):
 
 @final
 @dataclass(frozen=True)
-class AllRows:
+class SeenTable:
     """What all rows of a table left behind, however many of them are held."""
 
     inspection: Inspection
@@ -150,14 +150,14 @@ class AllRows:
     n_rows: int
 
     @classmethod
-    def of(cls, frame: Frame, encoding: Encoding) -> AllRows:
+    def of(cls, frame: Frame, encoding: Encoding) -> SeenTable:
         """Look at a whole table."""
         inspection = encoding.inspection(frame, 1)
         inspection.add(frame, 0)
         return cls(inspection, _blank(frame), len(frame))
 
 
-def describe_columns(frame: Frame, encoding: Encoding, seen: AllRows | None = None) -> DescribedTable:
+def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = None) -> DescribedTable:
     """Say what every column of a table is taken for.
 
     Parameters
@@ -166,7 +166,7 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: AllRows | None = No
         The rows, or some of them.
     encoding : Encoding
         What the user says of the columns.
-    seen : AllRows, optional
+    seen : SeenTable, optional
         What all rows left behind, where the frame has some of them only.
 
     Raises
@@ -186,10 +186,10 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: AllRows | None = No
     ('number', '1.5 to 2', 1)
     """
     rules, named = rules_for(encoding.missing, frame.names), encoding.named
-    seen = seen or AllRows.of(frame, encoding)
+    seen = seen or SeenTable.of(frame, encoding)
     judged = seen.inspection.judged()
     columns = tuple(
-        _described(_Column(frame, name, encoding, named, rules[name], seen), *judged.get(name, (None, None)))
+        _described(_ToDescribe(frame, name, encoding, named, rules[name], seen), *judged.get(name, (None, None)))
         for name in frame.names
     )
     blank = tuple(one.name for one in columns if one.missing and rules[one.name] == "error")
@@ -221,7 +221,7 @@ def _by_pass(source: Source, encoding: Encoding, seed: int, progress: Progress) 
     if inspection is None:
         raise ValueError(f"{source.source} has no rows")
     some = drawn.frame.take(np.argsort(drawn.numbers))
-    found = describe_columns(some, encoding, AllRows(inspection, missing, drawn.seen))
+    found = describe_columns(some, encoding, SeenTable(inspection, missing, drawn.seen))
     if len(some) == drawn.seen:
         return found
     note = (
@@ -237,7 +237,7 @@ def _blank(frame: Frame) -> dict[str, int]:
 
 @final
 @dataclass(frozen=True)
-class _Column:
+class _ToDescribe:
     """One column of a table, and what the user says of it."""
 
     frame: Frame
@@ -246,7 +246,7 @@ class _Column:
     named: Named
     rule: str
     """What is done with its missing cells."""
-    seen: AllRows
+    seen: SeenTable
 
     @property
     def missing(self) -> int:
@@ -302,7 +302,7 @@ def _most_common(counts: Counter[str]) -> str:
     return ", ".join([*shown, *more])
 
 
-def _described(column: _Column, finding: Finding | None, note: str | None) -> DescribedColumn:
+def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -> DescribedColumn:
     """Return what a column is taken for, what was found or noted of it being at hand."""
     missing = column.missing
     distinct, values = column.values()
@@ -317,7 +317,7 @@ def _refused(finding: Finding) -> tuple[str, str, str, bool]:
     return finding.taken, finding.what, f"{advice}{_drop(finding.column)} or {finding.insisting}", True
 
 
-def _kind(column: _Column, note: str | None, distinct: int | None) -> tuple[str, str, str, bool]:
+def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[str, str, str, bool]:
     """Return what a column that nothing was found against is taken for, why, what changes it, and whether it stops."""
     name = column.name
     if distinct == 0:
@@ -338,7 +338,7 @@ def _kind(column: _Column, note: str | None, distinct: int | None) -> tuple[str,
     return KINDS[kind.kind], why, _change(column, kind, varies, distinct or 0), False
 
 
-def _reason(column: _Column, kind: ColumnType, distinct: int) -> str:
+def _reason(column: _ToDescribe, kind: ColumnType, distinct: int) -> str:
     """Return in a few words why a column is of its kind."""
     named = column.named
     if column.name in named.ordinal:
@@ -353,7 +353,7 @@ def _reason(column: _Column, kind: ColumnType, distinct: int) -> str:
     return words.get(kind.kind, "its type says so")
 
 
-def _change(column: _Column, kind: ColumnType, varies: bool, distinct: int) -> str:
+def _change(column: _ToDescribe, kind: ColumnType, varies: bool, distinct: int) -> str:
     """Return the options that would take a column for something else."""
     name, named = column.name, column.named
     if named.find(name) is not None:

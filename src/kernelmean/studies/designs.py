@@ -20,7 +20,7 @@ _PARTS = ("strata", "clusters", "weights")
 
 @final
 @dataclass(frozen=True)
-class RowDesign:
+class TableDesign:
     """What the rows of tables are, by the names of columns: see :class:`kernelmean.Design` for what follows.
 
     Parameters
@@ -41,7 +41,7 @@ class RowDesign:
 
     Examples
     --------
-    >>> RowDesign(strata="center").assumed()
+    >>> TableDesign(strata="center").assumed()
     'rows are exchangeable within strata of center'
     """
 
@@ -166,7 +166,7 @@ class RowDesign:
                 )
 
 
-NO_DESIGN = RowDesign()
+NO_DESIGN = TableDesign()
 """All rows may change places."""
 
 
@@ -175,7 +175,7 @@ NO_DESIGN = RowDesign()
 class Taken:
     """The columns of a design, apart from the tables that they were taken from."""
 
-    design: RowDesign
+    design: TableDesign
     cells: dict[str, list[Any]]
     """By strata, clusters and weights: the cells of every table."""
     numbers: list[IntArray]

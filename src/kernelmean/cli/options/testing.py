@@ -11,7 +11,7 @@ from ..complete import columns as columns_of
 from ..parameters import design_option, stream_option, test_option
 
 if TYPE_CHECKING:
-    from ...studies.designs import RowDesign
+    from ...studies.designs import TableDesign
 
 AUTO = "auto"
 """The estimator of a comparison that asks for none: the adaptive test in memory, mkme over streams."""
@@ -122,11 +122,11 @@ class RowsOfOne:
     ] = None
 
     @property
-    def of_rows(self) -> RowDesign:
+    def of_rows(self) -> TableDesign:
         """What is assumed about the rows."""
-        from ...studies.designs import RowDesign  # slow to import
+        from ...studies.designs import TableDesign  # slow to import
 
-        return RowDesign(self.strata, self.clusters, self.weights)
+        return TableDesign(self.strata, self.clusters, self.weights)
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class RowsOfTwo(RowsOfOne):
     ] = False
 
     @property
-    def of_rows(self) -> RowDesign:
+    def of_rows(self) -> TableDesign:
         """What is assumed about the rows."""
         return replace(super().of_rows, paired=self.paired)
 

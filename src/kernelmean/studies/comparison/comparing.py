@@ -15,7 +15,7 @@ from ...tables.batchwise import asked_for, is_long, measured, readable
 from ...tables.columns import Encoding, EncodingOptions, spells_out
 from ...tables.read import hold, is_in_memory, is_path, read
 from ...tables.source import Source
-from ..designs import RowDesign
+from ..designs import TableDesign
 from .in_memory import compare_in_memory
 from .long_tables import compare_in_batches
 from .on_cluster import compare_on_cluster
@@ -149,7 +149,7 @@ def compare(
     ('bins', (50, 50))
     """
     called = (_called(A, "A"), _called(B, "B")) if names is None else names
-    design = RowDesign(strata, clusters, weights, paired)
+    design = TableDesign(strata, clusters, weights, paired)
     asked = Asked(
         names=called,
         design=design,

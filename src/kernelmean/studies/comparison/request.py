@@ -8,7 +8,7 @@ from typing import Any
 from ...core.array import Progress, RngLike
 from ...plan.plan import Plan, RemotePlan
 from ...tables.columns import Encoding
-from ..designs import NO_DESIGN, RowDesign
+from ..designs import NO_DESIGN, TableDesign
 
 
 @dataclass(frozen=True)
@@ -33,4 +33,4 @@ class Asked(Testing):
 
     names: tuple[str, str]
     notes: tuple[str, ...] = ()
-    design: RowDesign = NO_DESIGN
+    design: TableDesign = NO_DESIGN

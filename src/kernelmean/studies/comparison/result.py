@@ -19,7 +19,7 @@ from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
-from ..designs import NO_DESIGN, RowDesign
+from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED
 
 if TYPE_CHECKING:
@@ -134,11 +134,11 @@ class Comparison(JointTest, Result):
         p-values at most this count as a difference wherever the result is shown.
     seed : int or None
         Of the run, where it is to be named.
-    design : RowDesign
+    design : TableDesign
         Which columns hold strata, clusters and weights, or that rows are pairs.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (ColumnDifference, CategoryShares, RowDesign, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (ColumnDifference, CategoryShares, TableDesign, *ENCODED)
     figures: ClassVar[tuple[str, ...]] = ("columns", "witnesses", "null-distribution")
 
     names: tuple[str, str]
@@ -153,7 +153,7 @@ class Comparison(JointTest, Result):
     encoded: Encoded = field(repr=False)
     level: float = 0.05
     seed: int | None = None
-    design: RowDesign = field(default=NO_DESIGN, metadata={"later": True})
+    design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:

@@ -11,7 +11,7 @@ from ...core.array import Progress, RngLike
 from ...core.words import listed
 from ...plan.plan import Plan
 from ...tables.columns import Encoding
-from ..designs import RowDesign
+from ..designs import TableDesign
 
 LEAST_ROWS = 4
 Pair: TypeAlias = tuple[str, str]
@@ -31,7 +31,7 @@ class DependenceOptions:
     screen: bool
     plan: Plan | None
     progress: Progress
-    design: RowDesign
+    design: TableDesign
 
     def groups(self, names: tuple[str, ...]) -> Groups:
         """Return the names of both groups, all columns twice where none were named.

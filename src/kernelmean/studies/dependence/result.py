@@ -16,7 +16,7 @@ from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
-from ..designs import NO_DESIGN, RowDesign
+from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED
 from ..strengths import Strengths
 
@@ -95,13 +95,13 @@ class Dependence(JointTest, Result):
         p-values at most this count as a dependence wherever the result is shown.
     seed : int or None
         Of the run, where it is to be named.
-    design : RowDesign
+    design : TableDesign
         Which columns hold strata, clusters and weights.
     at_least : float
         Weaker pairs are not listed, nor counted in the verdict. All are tested, and are in ``pairs``.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, RowDesign, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, TableDesign, *ENCODED)
     figures: ClassVar[tuple[str, ...]] = ("map", "pairs", "pair-1", "pair-2", "pair-3", "pair-4", "null-distribution")
 
     x: tuple[str, ...]
@@ -116,7 +116,7 @@ class Dependence(JointTest, Result):
     name: str = "the table"
     level: float = 0.05
     seed: int | None = None
-    design: RowDesign = field(default=NO_DESIGN, metadata={"later": True})
+    design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
     at_least: float = field(default=0.0, metadata={"later": True})
 
     @property

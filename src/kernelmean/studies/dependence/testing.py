@@ -25,7 +25,7 @@ from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells
 from ...tables.columns.encoding import as_frames
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold, read
-from ..designs import RowDesign
+from ..designs import TableDesign
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..strengths import Strengths, gaussian_of
 from .batches import dependence_in_batches
@@ -154,7 +154,7 @@ def dependence(
         screen=screen,
         plan=plan,
         progress=progress,
-        design=RowDesign(strata, clusters, weights),
+        design=TableDesign(strata, clusters, weights),
     )
     found, batches = placed(table, estimator)
     if batches:

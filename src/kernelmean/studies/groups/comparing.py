@@ -118,7 +118,7 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupCompa
     encoded = encode(frames, sources, how.encoding)
     _check(encoded, by, how)
     test = TableTest(how)
-    study = _Study(encoded, names, test)
+    study = _GroupTests(encoded, names, test)
     streams = as_rng(how.rng).spawn(3)
     how.progress("all groups together", 0, 1 + len(study.pairs))
     order = encoded.in_table_order()
@@ -151,7 +151,7 @@ def _check(encoded: Encoded, by: str, how: Testing) -> None:
 
 
 @dataclass(frozen=True)
-class _Study:
+class _GroupTests:
     """The tests of all pairs of groups."""
 
     encoded: Encoded
