@@ -140,3 +140,20 @@ def test_batches_are_described_by_all_rows(drawn: int, tmp_path: Path, monkeypat
         assert found == whole
     else:
         assert "a random 20 of 60 rows" in found.notes[-1]
+
+
+def test_suggested_names_that_hold_a_comma_stand_by_themselves() -> None:
+    names = [f"id{k}, code" for k in range(2)]
+    table = pd.DataFrame({**{name: [f"k{row}" for row in range(200)] for name in names}, "x": np.arange(200) / 7})
+    given = to_frame(table, "t")
+    found = describe_columns(given, Encoding())
+    assert found.stopping == tuple(names)
+    with command_line():
+        assert found.options() == '--drop "id0, code" --drop "id1, code"'
+
+
+def test_a_table_of_which_nothing_is_left_is_no_table_to_compare() -> None:
+    given = to_frame(pd.DataFrame({"code": [f"k{row}" for row in range(200)]}), "t")
+    found = describe_columns(given, Encoding())
+    assert found.verdict().endswith("there is nothing to compare.")
+    assert found.options() == ""

@@ -204,3 +204,62 @@ def test_with_a_design_no_column_is_screened() -> None:
     found = km.compare(wide[:20], wide[20:], strata="s", estimator="kme", n_resamples=99)
     assert not any(column.screened for column in found.columns)
     assert any(c.screened for c in km.compare(wide[:20], wide[20:], estimator="kme", n_resamples=99).columns)
+
+
+# -- rows that come from several files ---------------------------------------------------------------------------------
+
+
+def in_files(folder: Path, table: pd.DataFrame, rows: int) -> Any:
+    """Return a table in files of so many rows, each of which counts its rows from 1."""
+    folder.mkdir()
+    for number, start in enumerate(range(0, len(table), rows)):
+        table[start : start + rows].to_parquet(folder / f"part-{number}.parquet", index=False)
+    return km.read(folder, in_memory=True)
+
+
+@pytest.mark.parametrize("said", [{"strata": "center"}, {"clusters": "patient"}, {"weights": "w"}], ids=str)
+@pytest.mark.parametrize("rows", [7, 2])
+def test_rows_of_several_files_keep_their_labels(tmp_path: Path, said: dict[str, str], rows: int) -> None:
+    how: dict[str, Any] = {"estimator": "kme", "n_resamples": 99, "rng": 4, **said}
+    (column,) = said.values()
+    whole, files = without(A, [column]), in_files(tmp_path / "a", without(A, [column]), rows)
+    assert tuple(km.compare(files, without(B, [column]), **how).test) == tuple(
+        km.compare(whole, without(B, [column]), **how).test
+    )
+    assert tuple(km.dependence(files, "a", "b", **how).test) == tuple(km.dependence(whole, "a", "b", **how).test)
+
+
+def test_pairs_in_more_than_ten_files_are_met_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    before = TABLE[["a", "b"]]
+    after = before + 0.2
+    how: dict[str, Any] = {"estimator": "kme", "n_resamples": 99, "rng": 4, "paired": True}
+    files = in_files(tmp_path / "a", before, 5)
+    assert tuple(km.compare(files, after, **how).test) == tuple(km.compare(before, after, **how).test)
+
+
+def test_pairs_of_which_none_is_complete_are_refused() -> None:
+    first, second = TABLE[["a", "b"]].copy(), TABLE[["a", "b"]].copy()
+    first.loc[:29, "a"], second.loc[30:, "a"] = np.nan, np.nan
+    with pytest.raises(ValueError, match=r"no pair of A and B is complete: .*; write missing='category', or leave"):
+        km.compare(first, second, paired=True, missing="drop")
+
+
+def test_a_page_of_a_design_has_no_effect_size_of_independent_rows() -> None:
+    page = km.compare(A[["a", "center"]], B[["a", "center"]], strata="center", n_resamples=99, rng=0).document()
+    assert "How large" not in dict(page.overview)
+    assert not [chart for section in page.sections for chart in section.charts if chart.name == "witnesses"]
+    assert any("There are no effect size and no witnesses" in item for item in page.sections[-1].items)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"strata": 5}, "strata is 5; pass the name of a column"),
+        ({"clusters": ["center"]}, r"clusters is \['center'\]; pass the name"),
+        ({"paired": "yes"}, "paired is 'yes'; pass True or False"),
+    ],
+    ids=str,
+)
+def test_designs_of_other_types_are_refused(said: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        km.compare(A, B, **said)

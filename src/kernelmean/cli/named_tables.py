@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..core.words import count
 from ..tables.datasets import BUILT_IN
-from ..tables.files import PARQUET
+from ..tables.files import natural_order, parquet_files
 from .options import TwoTables
 
 _INSTEAD = (
@@ -105,10 +105,10 @@ def _of_folders(words: list[str]) -> tuple[NamedTable, NamedTable]:
 
 def _of_folder(folder: str, files: list[str]) -> NamedTable:
     """Return the files of one folder as a table, all its Parquet files as the folder itself."""
-    chosen = sorted(set(files))
+    chosen = sorted(set(files), key=natural_order)
     if len(chosen) == 1:
         return NamedTable((chosen[0],), chosen[0])
-    whole = {str(file) for file in Path(folder).iterdir() if file.suffix.lower() in PARQUET} if folder else set()
+    whole = {str(file) for file in parquet_files(Path(folder))} if folder else set()
     if {str(Path(file)) for file in chosen} == whole:
         return NamedTable((folder,), folder)
     return NamedTable(tuple(chosen), f"{folder} ({count(len(chosen), 'file')})")

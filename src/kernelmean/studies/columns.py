@@ -12,7 +12,7 @@ import numpy as np
 from ..core.array import SILENT, IntArray, Progress
 from ..core.cells import missing_cells
 from ..core.table import Frame
-from ..core.words import count, cut, leave_out, listed, percent, worded, written
+from ..core.words import count, cut, leave_out, listed, percent, worded, worded_names, written
 from ..report.description import Description, Grid, Shown
 from ..tables.columns import Encoding
 from ..tables.columns.column_codings import MAX_CATEGORIES, TooManyCategoriesError
@@ -95,6 +95,8 @@ class DescribedTable(Shown):
         whole = f"{self.name} has {count(self.n_rows, 'row')} and {count(len(self.columns), 'column')}"
         stops = [f"at {listed(self.stopping)}"] if self.stopping else []
         blank = [f"at blank cells of {listed(self._blank_only)}"] if self._blank_only else []
+        if not self.n_rows or len(self.stopping) == len(self.columns):
+            return f"{whole}: there is nothing to compare."
         if not stops + blank:
             return f"{whole}: compare takes all of them as they are."
         return f"{whole}: compare stops {' and '.join([*stops, *blank])}."
@@ -105,7 +107,9 @@ class DescribedTable(Shown):
 
     def options(self) -> str:
         """Return the options with which the columns at fault are left out, and blank cells are values."""
-        drop = [written(f"drop={list(self.stopping)!r}", worded("--drop", ",".join(self.stopping)))]
+        if len(self.stopping) == len(self.columns):
+            return ""
+        drop = [written(f"drop={list(self.stopping)!r}", worded_names("--drop", self.stopping))]
         blank = [written("missing='category'", "--missing category")]
         return " ".join(drop * bool(self.stopping) + blank * bool(self._blank_only))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -36,6 +36,8 @@ class TableDesign:
 
     Raises
     ------
+    TypeError
+        When a column is not named by a text, or ``paired`` is no truth value.
     ValueError
         When pairs have strata, clusters or weights, or one column is named twice.
 
@@ -51,6 +53,11 @@ class TableDesign:
     paired: bool = False
 
     def __post_init__(self) -> None:
+        for part, name in self._named():
+            if not isinstance(name, str):
+                raise TypeError(f"{part} is {name!r}; pass the name of a column of the table, such as {part}='center'")
+        if not isinstance(self.paired, bool):
+            raise TypeError(f"paired is {self.paired!r}; pass True or False")
         if self.paired and self.columns:
             others = listed(written(f"{part}=", f"--{part}") for part, _ in self._named())
             raise ValueError(f"{written('paired=True', '--paired')} goes without {others}; leave one of them out")
@@ -116,6 +123,7 @@ class TableDesign:
         """Return tables without the columns that it names, and these."""
         for frame in frames:
             self._check(frame)
+        frames = [_numbered(frame) for frame in frames]
         cells = {part: [frame[name] for frame in frames] for part, name in self._named()}
         numbers = [frame.row_numbers() for frame in frames]
         rest = tuple(frame.select(drop=self.columns) for frame in frames)
@@ -140,8 +148,14 @@ class TableDesign:
         gone = np.zeros(len(first), dtype=bool)
         for name in dropped:
             gone |= missing_cells(first[name]) | missing_cells(second[name])
-        if not gone.any() or gone.all():  # encoding says what is wrong where nothing is left
+        if not gone.any():
             return tuple(frames), ()
+        if gone.all():
+            category = written("missing='category'", "--missing category")
+            raise ValueError(
+                f"no pair of {first.source} and {second.source} is complete: one or the other of its rows has a blank "
+                f"cell; write {category}, or leave columns out"
+            )
         kept = first.take(~gone), second.take(~gone)
         return kept, (f"{count(int(gone.sum()), 'pair')} with blank cells left out",)
 
@@ -191,6 +205,12 @@ class Taken:
         parts = {part: values if len(frames) > 1 else values[0] for part, values in kept.items()}
         strata, clusters, weights = (parts.get(part) for part in _PARTS)
         return Design(groups=strata, clusters=clusters, weights=weights, paired=self.design.paired)
+
+
+def _numbered(frame: Frame) -> Frame:
+    """Return a frame in which no two rows have one number: those of several files do, and are counted through."""
+    numbers = frame.row_numbers()
+    return frame if len(np.unique(numbers)) == len(numbers) else replace(frame, rows=None)
 
 
 def _places(numbers: IntArray, kept: IntArray) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,23 @@ TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 MOST_COLUMNS = 100_000
 MISSING_TEXTS = ["", "?", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None"]
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+def natural_order(path: str | Path) -> list[tuple[bool, int, str]]:
+    """Return a key that sorts paths as people count: part-2 before part-10.
+
+    Examples
+    --------
+    >>> sorted(["part-10", "part-2", "a"], key=natural_order)
+    ['a', 'part-2', 'part-10']
+    """
+    parts = re.split(r"(\d+)", str(path))
+    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """Return the Parquet files of a folder, in their natural order."""
+    return sorted((file for file in folder.iterdir() if file.suffix.lower() in PARQUET), key=natural_order)
 
 
 def check_file(path: Path) -> None:

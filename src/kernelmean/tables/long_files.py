@@ -23,6 +23,7 @@ from .files import (
     ending,
     first_line,
     import_arrow,
+    parquet_files,
     unknown_ending,
 )
 from .readers import PLAIN, TextColumns, TextFormat, check_units
@@ -109,7 +110,7 @@ def file_source(path: Path, choice: ColumnChoice) -> Source:
     if str(path) == STANDARD_INPUT:
         raise ValueError("standard input can be read once only, not batch by batch; write the table to a file first")
     if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix.lower() in PARQUET)
+        files = parquet_files(path)
         if not files:
             raise ValueError(f"{path} is a folder without files that end in .parquet; pass a file, or another folder")
         return parquet_source(files, str(path), choice)

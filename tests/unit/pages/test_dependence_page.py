@@ -125,3 +125,12 @@ def test_columns_that_depend_on_each_other_stand_together_on_the_map() -> None:
     assert even in ([0] * 4 + [1] * 4, [1] * 4 + [0] * 4)
     assert chart.panels[0].rows == chart.panels[0].columns
     assert "stand together" in chart.text
+
+
+def test_the_overview_keeps_to_pairs_that_are_worth_a_look() -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(size=(2, 80))
+    result = dependence(np.column_stack([a, a + 0.1 * b, 0.6 * a + b]), estimator="kme", n_resamples=199)
+    assert len(result.dependent()) > 1
+    overview = dict(dependence_page(replace(result, at_least=0.6)).overview)
+    assert [line.partition(":")[0] for line in overview["The strongest pairs"][:-1]] == ["x0 and x1"]

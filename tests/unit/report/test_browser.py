@@ -187,13 +187,13 @@ SORTED = """(() => {{
 
 
 def test_a_click_on_a_head_sorts_the_table(page: Page, tmp_path: Path) -> None:
-    rows = tuple(zip("bdca", ("1,200", "−0.5", "–", "< 0.001"), strict=True))
+    rows = tuple(zip("bdca", ("1,200", "−6.2e−08", "–", "< 0.001"), strict=True))
     document = Document("T", (), (Section("S", tables=(TextTable("Numbers", ("name", "value"), rows),)),))
     path = tmp_path / "table.html"
     path.write_text(html.render(document), encoding="utf-8")
     page.open(path, width=1280)
-    assert page.value(SORTED.format(column=1)) == ["descending", ["1,200", "< 0.001", "−0.5", "–"]]
-    assert page.value(SORTED.format(column=1)) == ["ascending", ["−0.5", "< 0.001", "1,200", "–"]]
+    assert page.value(SORTED.format(column=1)) == ["descending", ["1,200", "< 0.001", "−6.2e−08", "–"]]
+    assert page.value(SORTED.format(column=1)) == ["ascending", ["−6.2e−08", "< 0.001", "1,200", "–"]]
     assert page.value(SORTED.format(column=0)) == ["ascending", list("abcd")]
     assert page.value("document.querySelectorAll('[aria-sort]').length") == 1
     assert not page.heard("Log.entryAdded")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, final
 
 from ...tables import read as table_at
-from ...tables.files import PARQUET, ending, first_line
+from ...tables.files import PARQUET, ending, first_line, parquet_files
 from ...tables.source import Source
 from .running import gathered, task
 
@@ -89,8 +89,7 @@ def _pieces(paths: tuple[str, ...]) -> list[Piece]:
             raise ValueError(
                 f"{path} is no Parquet file, which workers cannot share out; write it as Parquet, or pass a data frame"
             )
-        files = sorted(Path(path).glob("*")) if Path(path).is_dir() else [Path(path)]
-        for file in (file for file in files if file.suffix.lower() in PARQUET):
+        for file in parquet_files(Path(path)) if Path(path).is_dir() else [Path(path)]:
             with parquet.ParquetFile(file) as opened:
                 rows = [opened.metadata.row_group(k).num_rows for k in range(opened.num_row_groups)]
             found += [Piece(str(file), groups, names) for groups in _grouped(rows)]

@@ -4,7 +4,7 @@ for (const table of document.querySelectorAll(".scroll > table")) {
   if (body.rows.length < 3) continue;
   const value = (row, k, numeric) => {
     const text = row.cells[k].textContent.trim();
-    return numeric ? parseFloat(text.replace(/[,\s]/g, "").replace("−", "-").replace(/^[<>≤≥~≈(+]+/, "")) : text;
+    return numeric ? parseFloat(text.replace(/[,\s]/g, "").replace(/−/g, "-").replace(/^[<>≤≥~≈(+]+/, "")) : text;
   };
   const compared = (a, b) => typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
   heads.forEach((head, k) => {

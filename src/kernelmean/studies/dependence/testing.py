@@ -168,10 +168,10 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
     """Test the columns of a table that is held in memory, as it was given or as it was read."""
     (whole,) = as_frames((given,), ("the table",))
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
-    _, taken = asked.design.split((whole,))
+    (rest,), taken = asked.design.split((whole,))
     groups = asked.groups(whole.names)
     used = [name for name in whole.names if name in {*groups[0], *groups[1]}]
-    encoded = encode((whole.select(used),), ("the table",), asked.encoding.restricted(whole, used))
+    encoded = encode((rest.select(used),), ("the table",), asked.encoding.restricted(whole, used))
     (frame,) = encoded.frames
     _check(len(frame), encoded, asked.estimator)
     (left, right), pairs = varying(groups, encoded.names, encoded.constant)

@@ -156,8 +156,8 @@ def _assumption(result: Comparison) -> str:
     """Return in words what the p-value needs."""
     if result.design:
         return (
-            f"That needs the design: {result.design.assumed()}. Effect size, witnesses, rows, means and shares are of "
-            "all rows alike."
+            f"That needs the design: {result.design.assumed()}. There are no effect size and no witnesses, "
+            "whose limits are for rows without a design. Rows, means and shares are of all rows alike."
         )
     return (
         "That needs independent rows: repeated measurements of the same subjects, time series and matched pairs need a "
@@ -172,7 +172,8 @@ def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
         f"probability at most {level:g}, at any size. {_assumption(result)}"
     )
     if result.differ():
-        yield "A small p says that there is a difference, not that it is large or matters: that is for the effect size."
+        effect = "" if result.design else ": that is for the effect size"
+        yield f"A small p says that there is a difference, not that it is large or matters{effect}."
     else:
         yield "To show that a difference is smaller than some margin, test for equivalence instead."
     if len(result.columns) > 1:
@@ -185,15 +186,16 @@ def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
             "interval is exact where nothing differs, and an approximation for large tables otherwise."
         )
     rows = tuple(len(frame) for frame in result.encoded.frames)
+    resting = "Rows" if result.design else "Effect size, witnesses, rows"
     if rows != result.sizes:
         yield (
-            f"Effect size, witnesses, rows and distributions rest on {rows[0]:,} and {rows[1]:,} rows drawn at random; "
+            f"{resting} and distributions rest on {rows[0]:,} and {rows[1]:,} rows drawn at random; "
             "the tests, means and shares on all."
         )
     elif evidence.used != result.sizes:
         yield (
-            f"Effect size, witnesses and rows rest on {evidence.used[0]:,} and {evidence.used[1]:,} rows drawn at "
-            "random; the tests and distributions on all."
+            f"{resting.replace(', rows', ' and rows')} rest on {evidence.used[0]:,} and {evidence.used[1]:,} rows "
+            "drawn at random; the tests and distributions on all."
         )
-    elif evidence.effect is None:
+    elif evidence.effect is None and not result.design:
         yield "There is no effect size: it needs at least three rows in each table, and rows that vary."

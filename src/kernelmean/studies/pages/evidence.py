@@ -75,7 +75,8 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
 
     Notes
     -----
-    The kernel is that of the joint test; after an adaptive test, which has many, the Gaussian kernel at the median
+    With a design there are no effect and no witnesses: their limits are for rows that may all change places. The kernel
+    is that of the joint test; after an adaptive test, which has many, the Gaussian kernel at the median
     bandwidth. O(r² d) time with r = 2000 rows of each table at most, and O(n) for the marginals.
 
     Examples
@@ -90,7 +91,7 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     chosen = [drawn(len(frame), MOST_ROWS, generator) for frame in encoded.frames]
     points = [table[rows] for table, rows in zip(encoded.points(), chosen, strict=True)]
     progress("effect size", 0, 2)
-    effect = _effect(points, _kernel(result), generator)
+    effect = None if result.design else _effect(points, _kernel(result), generator)
     progress("rows, witnesses and marginals", 1, 2)
     rows = _telling(encoded, points, chosen, _kernel(result), shown) if result.differ() else ()
     codings = {coding.name: coding for coding in encoded.codings}
@@ -104,7 +105,7 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     found = [
         (axis.name, _witness([axis.values(frame) for frame in frames], generator))
         for axis, panel in zip(axes, marginals, strict=True)
-        if isinstance(panel, Panel)
+        if isinstance(panel, Panel) and not result.design
     ]
     witnesses = {name: bands for name, bands in found if bands is not None}
     return Evidence(effect, shown, marginals, witnesses, rows, (len(points[0]), len(points[1])))

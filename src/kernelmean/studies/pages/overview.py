@@ -72,7 +72,7 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
 
 def of_dependence(result: Dependence) -> Overview:
     """Return the strongest pairs, and what to do next."""
-    strongest = sorted(result.dependent(), key=lambda pair: -pair.strength)
+    strongest = result.worth_a_look()
     pairs = tuple(
         cut(f"{brief(pair.x)} and {brief(pair.y)}: {signed(pair.strength, 'z.2f')}", 2 * _LONGEST)
         for pair in strongest[:_MOST]
@@ -87,7 +87,7 @@ def of_dependence(result: Dependence) -> Overview:
 
 
 def _after_dependence(result: Dependence) -> Iterator[str]:
-    found = result.dependent()
+    found = result.worth_a_look()
     if not found:
         yield "No pair was found to depend on each other. More rows may show a weaker dependence."
         return
