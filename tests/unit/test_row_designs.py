@@ -199,6 +199,13 @@ def test_blank_labels_columns_in_groups_and_long_tables_are_refused() -> None:
             ask()
 
 
+def test_negative_weights_and_weights_that_are_all_zero_are_refused_with_the_row_of_the_table() -> None:
+    with pytest.raises(ValueError, match=r"row 2 has the weight -1 in 'w' \(1 such row in all\)"):
+        km.compare(A, B.assign(w=np.where(np.arange(len(B)) == 1, -1.0, B.w)), weights="w")
+    with pytest.raises(ValueError, match="all weights in 'w' are zero"):
+        km.dependence(TABLE.assign(w=0.0), weights="w")
+
+
 def test_with_a_design_no_column_is_screened() -> None:
     wide = pd.DataFrame(RNG.normal(size=(40, 45))).add_prefix("x").assign(s=np.tile([0, 1], 20))
     found = km.compare(wide[:20], wide[20:], strata="s", estimator="kme", n_resamples=99)

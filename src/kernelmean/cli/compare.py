@@ -76,6 +76,8 @@ def compare(
     figures = dict.fromkeys([*Comparison.figures, *GroupComparison.figures])
     output.check(*read, figures=[*figures], plot=report.plot_path, checkpoint=long.checkpoint)
     check_picture(report.plot_path)
+    if tables.by is not None and tables.by in design.of_rows.columns:
+        raise ValueError(f"--by and {design.of_rows.options()} both name {tables.by!r}; name different columns")
     rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"), design.of_rows)
     asked = _Asked(test, table, design.of_rows)
     result: Comparison | GroupComparison

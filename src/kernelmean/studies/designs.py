@@ -174,10 +174,24 @@ class TableDesign:
                     f"{frame.source}: row {row} has no value in {name!r}, the column of the {part} "
                     f"({count(int(blank.sum()), 'such row')} in all); fill them, or leave these rows out beforehand"
                 )
-            if part == "weights" and frame[name].dtype != np.float64:
-                raise ValueError(
-                    f"{frame.source}: column {name!r} holds no numbers, which weights are; name another one"
-                )
+            if part == "weights":
+                _check_weights(frame, name)
+
+
+def _check_weights(frame: Frame, name: str) -> None:
+    """Raise when a column holds something other than weights."""
+    cells = frame[name]
+    if cells.dtype != np.float64:
+        raise ValueError(f"{frame.source}: column {name!r} holds no numbers, which weights are; name another one")
+    negative = cells < 0.0
+    if negative.any():
+        where = int(np.argmax(negative))
+        raise ValueError(
+            f"{frame.source}: row {frame.row_numbers()[where]} has the weight {cells[where]:g} in {name!r} "
+            f"({count(int(negative.sum()), 'such row')} in all); weights must not be negative"
+        )
+    if not cells.any():
+        raise ValueError(f"{frame.source}: all weights in {name!r} are zero; at least one row needs a positive weight")
 
 
 NO_DESIGN = TableDesign()

@@ -83,7 +83,7 @@ def test_dependence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "compare t.csv --by arm --strata centre",
             "no column 'centre', which --strata names (did you mean 'center'",
         ),
-        ("compare t.csv --by arm --strata arm", "has no column 'arm', which --strata names"),
+        ("compare t.csv --by arm --strata arm", "--by and --strata both name 'arm'; name different columns"),
         ("compare t.csv --by arm --paired --columns x", "pairs need as many of both"),
         ("compare before.csv after.csv --paired --weights x", "--paired goes without --weights; leave one of them out"),
         ("compare before.csv after.csv --paired --stream", "--paired needs all rows in memory"),
