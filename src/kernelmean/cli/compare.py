@@ -110,7 +110,8 @@ def _in_memory(
     read = read_tables(*pair, tables, rows)
     if len(read) > 2:
         found = asked.of_groups([own.frame for own in read], str(tables.by), told)
-        most = worded("--groups", comma_separated((found.pairs[0].first, found.pairs[0].second)))
+        pair_ = (found.differing() or found.pairs)[0]
+        most = worded("--groups", comma_separated((pair_.first, pair_.second)))
         return (f"for the columns in which two groups differ add {most}",), replace(found, name=short(pair[0].name))
     first, second = read
     result = asked.compared(first.frame, second.frame, names=(first.name, second.name), progress=told)

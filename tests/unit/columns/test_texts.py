@@ -271,6 +271,15 @@ def test_a_key_of_both_tables_stops_although_every_name_occurs_twice() -> None:
         km.compare(A, A)
 
 
+@pytest.mark.parametrize("rows", [150, 600])
+def test_a_key_that_has_few_enough_texts_once_rows_are_dropped_stops(rows: int) -> None:
+    """Before, there are more than may be categories, which is another refusal; 100 rows of both tables are left."""
+    blank = pd.Series(np.where(np.arange(rows) < 50, 1.0, np.nan)) + np.arange(rows) % 7
+    A, B = (pd.DataFrame({"c": [f"{s}{k}" for k in range(rows)], "v": blank}) for s in "ab")
+    with pytest.raises(ValueError, match="'c' holds 100 different texts in 100 cells"):
+        km.compare(A, B, missing="drop")
+
+
 def test_a_categorical_type_says_that_numbers_are_categories_but_not_that_identifiers_are() -> None:
     codes = column(["1", "2", "3"] * 5).astype({"c": "category"})
     assert km.TableEncoder().fit(codes).kinds_["c"] == "categorical"

@@ -73,11 +73,7 @@ def _in_table_order(theta: Any, encoded: Encoded) -> Any:
 
 
 def _notes(encoded: Encoded, theta: Any) -> tuple[str, ...]:
-    pooled = np.concatenate(encoded.points())
-    notes = list(encoded.notes(" over both tables"))
-    repeated = len(pooled) - len(np.unique(pooled, axis=0))
-    if repeated > len(pooled) / 2:
-        notes.append(f"{repeated} of {count(len(pooled), 'row')} repeat another row; rows should be independent")
+    notes = [*encoded.notes(" over both tables"), *encoded.repeated()]
     if isinstance(theta, Bandwidth):
         used = "" if theta.exact else f" of {count(theta.n_points, 'random row')}"
         notes.append(f"bandwidth: {theta.rule}{used}")

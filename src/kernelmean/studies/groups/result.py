@@ -128,9 +128,9 @@ class GroupComparison(JointTest, Result):
         found = self.differing(level)
         if not found:
             return f"none of {len(self.pairs)} differs on its own (adjusted p above {level:g})"
-        verb = "differs" if len(found) == 1 else "differ"
-        most = f"{brief(found[0].first)} and {brief(found[0].second)}"
-        return f"{len(found)} of {len(self.pairs)} {verb} (adjusted p at most {level:g}), most of all {most}"
+        verb, most = ("differs", "") if len(found) == 1 else ("differ", " most of all")
+        names = f"{brief(found[0].first)} and {brief(found[0].second)}"
+        return f"{len(found)} of {len(self.pairs)} {verb} (adjusted p at most {level:g}),{most} {names}"
 
     def describe(self) -> Description:
         """Return the verdict, the test of all groups, and the pairs, those that differ most first."""

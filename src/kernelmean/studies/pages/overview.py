@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Overview = tuple[tuple[str, tuple[str, ...]], ...]
 _SMALL, _WEAK = 0.02, 0.05
 """Effects up to which a reader is told that they are small: the share that is explained, and the strength of a pair."""
+_MUCH = 0.2
+"""A shift of a mean, in standard deviations, that is not called small."""
 _MOST, _LONGEST = 3, 60
 
 
@@ -62,12 +64,21 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
         yield "To show that the tables are alike, test for equivalence with a margin that you choose beforehand."
         return
     if effect is not None and effect.explained.value < _SMALL:
-        yield "The difference is small. Decide whether it matters before you act on it."
+        yield f"Over all columns together the difference is small{_largest(result)}. Decide whether it matters."
     if columns:
         yield "See where these columns differ, in the pictures below."
     else:
         yield "No column differs on its own, so look at how columns go together in either table."
     yield "Then check the rows that set the tables apart most for errors of measurement."
+
+
+def _largest(result: Comparison) -> str:
+    """Say which mean moved most among the columns that differ, where one did by much."""
+    found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
+    moved = max(found, key=lambda column: -1.0 if column.gap != column.gap else abs(column.gap), default=None)
+    if moved is None or not abs(moved.gap) >= _MUCH:
+        return ""
+    return f", but the mean of {brief(moved.name)} moved by {abs(moved.gap):.2f} standard deviations"
 
 
 def of_dependence(result: Dependence) -> Overview:

@@ -259,6 +259,14 @@ class Encoded(Frozen):
         constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
         return (*constant, *self.remarks, *self.missing.notes([frame.source for frame in self.frames]))
 
+    def repeated(self) -> tuple[str, ...]:
+        """Return a note where more than half of the rows repeat another one."""
+        pooled = np.concatenate(self.points())
+        repeated = len(pooled) - len(np.unique(pooled, axis=0))
+        if 2 * repeated <= len(pooled):
+            return ()
+        return (f"{repeated} of {count(len(pooled), 'row')} repeat another row; rows should be independent",)
+
     def _index(self, names: Iterable[str] | None) -> IntArray:
         blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))
         return np.array([j for block in blocks for j in block], dtype=np.intp)
@@ -291,6 +299,8 @@ def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> E
     frames = as_frames(tables, names)
     remarks = encoding.inspect(frames)
     codings, kept, missing = encoding.fit(frames)
+    if sum(map(len, kept)) < sum(map(len, frames)):
+        encoding.inspect(kept)  # a column of too many categories may be one of few, all different, in the rows left
     varying = [coding for coding in codings if coding.varies]
     blocks = [[coding.coordinates(frame) for frame in kept] for coding in varying]
     order = sorted(range(len(varying)), key=lambda k: (_shape(np.concatenate(blocks[k])), varying[k].name))
