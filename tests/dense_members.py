@@ -149,12 +149,13 @@ def standardized(row: Array) -> Array:
 
 
 def combined(values: Array, weights: Any) -> Array:
-    """log Σ w / p with p from the gamma law of every row's own first three moments."""
+    """log Σ w / p with p from the gamma distribution of every row's own first three moments; low values by a line."""
     weights = np.array(weights) / np.sum(weights)
     z = (values - values.mean(1, keepdims=True)) / values.std(1, keepdims=True)
     shape = 4 / np.maximum(stats.skew(values, axis=1), 0.05) ** 2
-    x = np.maximum(shape[:, None] + z * np.sqrt(shape)[:, None], 0.1 * shape[:, None])
-    return np.log((weights[:, None] / stats.gamma.sf(x, shape[:, None])).sum(0))
+    places, floor = shape[:, None] + z * np.sqrt(shape)[:, None], 0.1 * shape[:, None]
+    line = np.exp(1e-6 * np.minimum(places / floor - 1, 0))
+    return np.log((weights[:, None] * line / stats.gamma.sf(np.maximum(places, floor), shape[:, None])).sum(0))
 
 
 def rank(values: Array) -> float:

@@ -33,7 +33,7 @@ from .kinds import LEAST_SKEWNESS, LEVEL, kind_of
 from .members import Member, MemberOutcome, PairMember
 from .views import VIEWS
 
-_FLOOR = 0.1
+_FLOOR, _SLOPE = 0.1, 1e-6
 _SMALLEST = 1e-300
 _SPLINED, _KNOTS, _LEAST_SPAN = 10_000, 4097, 1e-3
 
@@ -45,16 +45,18 @@ def evidence(scores: Array, first: int | None = None) -> Array:
 
     A quadratic statistic is nearly a shifted gamma variable under the permutations (Pearson's type III; Mielke &
     Berry): with skewness g, a = 4/g², the tail beyond z is :math:`Γ(a, a + z \sqrt a) / Γ(a)`. Validity does not rest
-    on this being accurate, only power does. The far lower tail is flat, where the gamma density has a pole. Of more
-    than 10,000 values a spline through 4097 points of the curve is read, which is as exact as the curve itself (12
-    digits).
+    on this being accurate, only power does. The far lower tail is a straight line that hardly rises, where the gamma
+    density has a pole: it keeps values in order, so that large p-values of data with few different values are no ties.
+    Of more than 10,000 values a spline through 4097 points of the curve is read, which is as exact as the curve itself
+    (12 digits).
     """
     skewness = np.maximum(np.mean(np.square(scores) * scores, axis=-1, keepdims=True), LEAST_SKEWNESS)
     shape = 4.0 / skewness**2
-    places = np.maximum(shape + scores[..., :first] * np.sqrt(shape), _FLOOR * shape)
+    values, floor = shape + scores[..., :first] * np.sqrt(shape), _FLOOR * shape
+    places, below = np.maximum(values, floor), _SLOPE * np.minimum(values / floor - 1.0, 0.0)
     if places.shape[-1] <= _SPLINED:
-        return _minus_log_tail(np.broadcast_to(shape, places.shape), places)
-    return np.stack([_splined(float(a), row) for a, row in zip(shape[..., 0], places, strict=True)])
+        return _minus_log_tail(np.broadcast_to(shape, places.shape), places) + below
+    return np.stack([_splined(float(a), row) for a, row in zip(shape[..., 0], places, strict=True)]) + below
 
 
 def _minus_log_tail(shape: Array, places: Array) -> Array:
