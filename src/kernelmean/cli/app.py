@@ -154,7 +154,7 @@ def main(
     """Hold what all commands share."""
     del version  # its callback has printed it
     if verbose:
-        raise ValueError("--verbose before a command belongs to --version; write it behind the command")
+        raise ValueError("--verbose before a command belongs to --version; write it after the command")
 
 
 for _command in (

@@ -111,7 +111,7 @@ def _in_memory(
     if len(read) > 2:
         found = asked.of_groups([own.frame for own in read], str(tables.by), told)
         most = worded("--groups", comma_separated((found.pairs[0].first, found.pairs[0].second)))
-        return (f"for the columns in which two groups differ add {most}",), replace(found, name=short(pair[0].name))
+        return (f"to see in which columns two groups differ, add {most}",), replace(found, name=short(pair[0].name))
     first, second = read
     result = asked.compared(first.frame, second.frame, names=(first.name, second.name), progress=told)
     return (*first.notes, *second.notes), result
@@ -216,6 +216,6 @@ def _draw(path: str, result: Comparison | GroupComparison, seed: int) -> str:
         return f"map of all pairs of groups drawn in {path}"
     names = result.numbers[:_PANELS]
     if not names:
-        return "no picture drawn: it would show columns of numbers, and none of the columns that vary is one"
+        return "no picture drawn: it shows columns of numbers, and no column that varies holds numbers"
     write_picture(result.plot(names, rng=seed), path)
     return f"witness of {listed(names)} drawn in {path}"

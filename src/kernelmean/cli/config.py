@@ -58,7 +58,7 @@ def read_config(context: typer.Context, path: str | None) -> str | None:
     except RecursionError:
         raise ValueError(f"{path}: a value of [{command}] is nested too deep; write text, numbers or lists") from None
     context.meta[SOURCE] = path
-    note = Note(f"{path} says, where the command line does not: {listed(given) or 'nothing'}")
+    note = Note(f"{path} sets, unless the command line does: {listed(given) or 'nothing'}")
     note.file = path
     return note
 

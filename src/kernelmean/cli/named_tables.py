@@ -52,7 +52,7 @@ def named_tables(tables: TwoTables) -> tuple[NamedTable, NamedTable | None]:
         it is not clear which files belong to which table.
     """
     if tables.by is None and tables.groups is not None:
-        raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
+        raise ValueError("--groups names groups of one column; name the column with --by COLUMN")
     if tables.more:
         if tables.by is not None:
             raise ValueError(f"--by splits one file; {count(2 + len(tables.more), 'file')} were named")

@@ -87,8 +87,8 @@ def check_own(figure: Path) -> None:
     """Raise if a figure would overwrite a file, or go through a link, that is not a figure of such a report."""
     if os.path.lexists(figure) and (figure.is_symlink() or not figure.is_file() or not _is_marked(figure)):
         raise FileExistsError(
-            f"--markdown would write its figure over {figure.name}, which is none of its own; remove that file, or "
-            "write the report under another name"
+            f"--markdown would write its figure over {figure.name}, which is not one of its figures; remove that file, "
+            "or write the report under another name"
         )
 
 

@@ -49,7 +49,7 @@ def test_a_file_says_what_the_command_line_would(folder: Path, capsys: pytest.Ca
     written = call(capsys, *WORDS)
     assert (code, err) == (0, "")
     note = (
-        "  note: kernelmean.toml says, where the command line does not: a, by, groups,\n"
+        "  note: kernelmean.toml sets, unless the command line does: a, by, groups,\n"
         "    estimator, resamples, columns, scale, json\n"
     )
     assert out.replace(note, "") == written[1]
