@@ -235,7 +235,7 @@ def write_rows(values: Array, names: Sequence[str], path: Path) -> None:
 
 
 def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """Return rows of the same columns as CSV; what is not known is empty, and no text is a formula.
+    """Return rows with the same columns as CSV; unknown cells are empty, and no text is a formula.
 
     Examples
     --------

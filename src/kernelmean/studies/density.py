@@ -114,7 +114,7 @@ class Densities(Frozen, Result):
         rows = f"{count(self.sizes[1], 'row')} held out"
         near = [best.name, *(other.name for other in others if not other.clearly_behind)]
         if len(near) > 1:
-            return f"{listed(near[:-1])} and {near[-1]} describe {rows} equally well, as far as so many can tell."
+            return f"{listed(near[:-1])} and {near[-1]} describe {rows} equally well, as far as so many rows can tell."
         return f"{best.name} describes {rows} best: {best.loss:.4g} nats a row."
 
     @property

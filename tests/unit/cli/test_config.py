@@ -54,7 +54,7 @@ def test_a_file_says_what_the_command_line_would(folder: Path, capsys: pytest.Ca
     )
     assert out.replace(note, "") == written[1]
     assert note in out
-    assert json.loads((folder / "file.json").read_text())["notes"][0].startswith("kernelmean.toml says")
+    assert json.loads((folder / "file.json").read_text())["notes"][0].startswith("kernelmean.toml sets")
 
 
 def test_the_command_line_wins(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""The options that say what is written where, and what is said while a command runs."""
+"""The options for output files, and for messages while a command runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Quiet = Annotated[
 
 @dataclass(frozen=True)
 class Running:
-    """What is said while a command runs, and where options come from."""
+    """Messages while a command runs, and where options come from."""
 
     quiet: Quiet = False
     config: Config = None

@@ -198,7 +198,7 @@ class ColumnSeen(Summary):
         self.values.add(as_numbers(frame, self.name, self.type, self.values.origin)[~absent], table)
 
     def __add__(self, other: ColumnSeen) -> ColumnSeen:
-        """Return what the rows of both leave behind."""
+        """Return the summary of the rows of both."""
         if self.kind and other.kind and self.type != other.type:
             raise ValueError(f"column {self.name!r} is {self.type} in some rows and {other.type} in others")
         known = self if self.kind else other
@@ -254,7 +254,7 @@ class TablesSeen(Summary):
         return cls(columns, np.zeros(2), np.zeros(2))
 
     def __add__(self, other: TablesSeen) -> TablesSeen:
-        """Return what the rows of both leave behind."""
+        """Return the summary of the rows of both."""
         columns = tuple(one + two for one, two in zip(self.columns, other.columns, strict=True))
         return TablesSeen(columns, self.rows + other.rows, self.left_out + other.left_out)
 

@@ -188,7 +188,7 @@ class UsedRows:
         return cls(learnt.codings, types, rules_for(learnt.missing.rule, list(types)))
 
     def parts(self, frame: Frame) -> Iterator[Frame]:
-        """Yield so many rows at a time that their coordinates are not too many."""
+        """Yield the rows in parts whose coordinates fit in memory."""
         many = max(1, sum(len(coding.names) for coding in self.codings))
         return (frame.take(part) for part in slices(len(frame), max(1, _BATCH_NUMBERS // many)))
 
