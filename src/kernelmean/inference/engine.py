@@ -5,10 +5,10 @@ The rule of ``scheme="auto"``, by sizes alone, so that neither units nor install
 1. All permutations are enumerated when there are at most n_resamples + 1.
 2. Two samples of at most 100 rows together take random labelings ("gemm"), at most 32 pairs random permutations
    ("gather"): the textbook test, within milliseconds.
-3. Otherwise "cyclic": rotations of shuffled blocks, evaluated on low-rank factors if a pivoted Cholesky finds a rank at
-which they cost less, otherwise on tiles. Both give the same p-value: they sum over the same permutations.
-4. Two samples of more than 8000 rows together: "blocks", one pass over the Gram matrix, or "cyclic-low-rank" if factors
-are found that fit the memory limit and cost less.
+3. Otherwise "cyclic": rotations of shuffled blocks, evaluated on low-rank factors if a pivoted Cholesky finds a
+   rank at which they cost less, otherwise on tiles. Both give the same p-value: they sum over the same permutations.
+4. Two samples of more than 8000 rows together: "blocks", one pass over the Gram matrix, or "cyclic-low-rank" if
+   factors are found that fit the memory limit and cost less.
 
 Arrays of other libraries take tiles, never factors: a device makes them faster than it finds pivots.
 
@@ -178,7 +178,7 @@ def memory_estimate(
     dim : int
         The number of columns; for independence of X and Y together.
     n_resamples, kernels, scheme, plan
-        As in the tests; ``kernels`` is the numbers of kernels on the left and on the right.
+        As in the tests; ``kernels`` has the numbers of kernels on the left and on the right.
 
     Raises
     ------

@@ -66,7 +66,7 @@ class BinnedTest:
                 f"and those of one kernel, such as 'kme', 'mkme' or 'mmkme', and no designs; {reason.instead}"
             )
         if question is not TwoSamples and request.statistic != "v":
-            raise ValueError(f"statistic is {request.statistic!r}; independence in bins has the V-statistic only, 'v'")
+            raise ValueError(f"statistic is {request.statistic!r}; independence in bins has the V-statistic, 'v'")
         check_n_resamples(request.n_resamples)
         return cls(question, request, seed_of(request.rng))
 

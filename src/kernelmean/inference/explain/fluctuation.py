@@ -20,7 +20,7 @@ instead of invented ones; it widens intervals by O(1/n).
 
 A variance may depend on δ, as that of a share does. So the draws for a lower limit are those of distributions at that
 distance: the weight of the lender grows until |D| is δ. Wilson's interval for a share differs from that of Agresti &
-Coull in the same way. It needs the limit that it computes, so it takes two steps from the observed distributions.
+Coull in the same way. This needs the limit that it computes, so it takes two steps from the observed distributions.
 """
 
 from __future__ import annotations

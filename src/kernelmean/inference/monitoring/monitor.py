@@ -78,11 +78,11 @@ class DriftMonitor:
     Let s be a function of a row that does not depend on the ranked rows: it comes from the pilot, or from new rows
     before its gambler began. Let :math:`p_t` be the share of the reference and of the ranked rows up to t that lies
     below row t in s; among equal values, row t takes a random place. Given these rows without their order, and all rows
-    that follow, each of them is equally likely to be row t, so :math:`p_t` is uniform whatever :math:`p_{t+1}, p_{t+2},
-    \dots` are. Hence all ranks are uniform and independent, though each uses the whole reference, which is only a
-    sample (Vovk, Nouretdinov & Gammerman 2003). Multiplying a wealth by :math:`f(p_t)`, with a density f on [0, 1] that
-    earlier ranks may choose, is a fair bet: what a gambler owns, less what it was paid, is a martingale in the ranks
-    that this gambler has seen.
+    that follow, each of them is equally likely to be row t, so :math:`p_t` is uniform whatever
+    :math:`p_{t+1}, p_{t+2}, \dots` are. Hence all ranks are uniform and independent, though each uses the whole
+    reference, which is only a sample (Vovk, Nouretdinov & Gammerman 2003). Multiplying a wealth by :math:`f(p_t)`, with
+    a density f on [0, 1] that earlier ranks may choose, is a fair bet: what a gambler owns, less what it was paid, is a
+    martingale in the ranks that this gambler has seen.
 
     *Many gamblers.* Ranks by one number carry information about later ranks by another, so the total wealth of all
     gamblers is not a martingale in any history, and nothing is claimed about it. The probability that a gambler ever
