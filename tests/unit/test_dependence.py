@@ -101,7 +101,8 @@ def test_two_groups_have_a_joint_test_and_the_pairs_across() -> None:
     )
     assert tuple(result.test) == pytest.approx(tuple(joint), rel=1e-12)
     assert {(pair.x, pair.y) for pair in result.pairs} == {("a", "square"), ("b", "square")}
-    assert result.verdict().startswith("(a, b) and square depend on each other: p = ")
+    found = f"square depends on 1 of 2 columns (adjusted p at most 0.05): a. All together: p = {joint.pvalue:.3g}, "
+    assert result.verdict(0.05).startswith(found)
     assert result.matrix().shape == (2, 1)
 
 
@@ -166,7 +167,8 @@ def test_result_as_json() -> None:
         (TABLE, ["a"], ["a"], "a stands in x and in y"),
         (TABLE.take(slice(3)), [], [], "3 rows; a test of independence needs at least 4"),
         (Table(np.ones((9, 2)), ("a", "b")), [], [], "no two varying columns"),
-        (TABLE.columns([0]), [], [], "no two varying columns"),
+        (TABLE.columns([0]), [], [], "one column only, 'a'; a test of dependence needs two"),
+        (TABLE, [], ["squar"], r"no column 'squar' \(did you mean 'square'\?\)"),
     ],
     ids=["unknown", "both", "rows", "constant", "one column"],
 )

@@ -36,7 +36,7 @@ class TwoGroups(OneTable):
         typer.Option(
             "--y",
             metavar="NAMES",
-            help="The other group: c,d. By default all other columns.",
+            help="The other group: c,d, or one target. By default all other columns.",
             autocompletion=columns_of,
         ),
     ] = None
@@ -63,6 +63,7 @@ class ListedPairs:
 
 @command(
     "kernelmean dependence wine --drop target --plot map.png",
+    "kernelmean dependence data.csv --y response",
     "kernelmean dependence data.csv --x dose,age --y response",
     "kernelmean dependence data.csv --at-least 0.2",
     "kernelmean dependence data.csv --drop id --clusters patient",

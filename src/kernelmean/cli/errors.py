@@ -20,6 +20,8 @@ from .stderr import FAILURE, drop, missing_library, tell
 BAD_INPUT, STOPPED, UNREAD = 2, 130, 141
 """Exit codes besides FAILURE; the last two are those of a program that Ctrl-C ended, and of one whose reader left."""
 DEBUG = "KERNELMEAN_DEBUG"
+_MEANT = {"--target": "--y"}
+"""Options that people try, and what they are called here."""
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 _REBUILT = ("__traceback_maker",)  # frames of another machine, sent by Dask: only their module is known
 PACKAGES = {__name__.partition(".")[0]}
@@ -67,6 +69,7 @@ def explain(error: Exception) -> tuple[int, str]:
     """Return the exit code and the text for an error."""
     format_message = getattr(error, "format_message", None)
     if format_message is not None:  # from the option parser; when its text is empty it has shown help itself
+        _suggest(error)
         text = format_message().rstrip(".")
         return BAD_INPUT, f"{text}{_origin(error)}; see kernelmean --help" if text else ""
     if isinstance(error, Stopped | typer.Abort):
@@ -109,6 +112,13 @@ def is_refusal(error: Exception) -> bool:
     code = last.tb_frame.f_code
     raised = code.co_code[last.tb_lasti] == _RAISE or code.co_names == _REBUILT
     return raised and module.partition(".")[0] in PACKAGES and not isinstance(error, LinAlgError)
+
+
+def _suggest(error: Any) -> None:
+    """Let the error about an unknown option suggest the one that is meant, where the names are not alike."""
+    meant, context = _MEANT.get(getattr(error, "option_name", "")), getattr(error, "ctx", None)
+    if meant and context is not None and any(meant in each.opts for each in context.command.params):
+        error.possibilities = [meant]
 
 
 def _origin(error: Any) -> str:

@@ -18,8 +18,8 @@ from .html import Document
 
 _DIGITS = re.compile(r"\d+\.\d{6,}")
 Facts = Sequence[tuple[str, str]]
-MOST_ROWS = 50
-"""The most rows of a grid on a page."""
+_ON_PAGE, _MOST_ON_PAGE = 50, 1000
+"""The first rows of a grid that a page shows; it shows all that stand out, up to so many."""
 
 
 @final
@@ -33,8 +33,7 @@ class Grid:
     numbers: int = 1
     """Columns from here on hold numbers."""
     noun: str = "row"
-    beyond: str = ""
-    """What a row is, and a phrase on rows that are left out, such as "which differ less"."""
+    """What a row is."""
     strong: frozenset[tuple[int, int]] = frozenset()
     """Cells (row, column) that stand out."""
     mark: str = ""
@@ -49,22 +48,35 @@ class Grid:
         rest = len(self.rows) - shown
         if rest <= 0:
             return ""
-        return f"{count(rest, self.noun)} more" + (f", {self.beyond}" if self.beyond else "")
+        found, verb = sum(row >= shown for row in self._standing_out()), self.mark.removesuffix("s")
+        if not found:
+            return f"{count(rest, self.noun)} more" + (f", not found to {verb}" if verb else "")
+        others = (
+            f", {rest - found:,} that {'was' if rest - found == 1 else 'were'} not found to" if rest > found else ""
+        )
+        return f"{count(found, self.noun)} more that {verb}{'s' if found == 1 else ''}{others}"
 
     def words_on_rest(self) -> tuple[str, ...]:
         """Return the sentence on the rows that a page leaves out, if any."""
-        rest = self.left_out(MOST_ROWS)
+        rest = self.left_out(self._on_page())
         return (f"Left out here: {rest}.",) if rest else ()
 
     def table(self, caption: str = "") -> TextTable:
         """Return the table for a page: the first rows, and a column that says which of them stand out."""
-        rows, header, strong = tuple(self.rows[:MOST_ROWS]), self.header, {row for row, _ in self.strong}
+        rows, header, strong = tuple(self.rows[: self._on_page()]), self.header, self._standing_out()
         if self.mark:
             header = (*header, self.mark)
             rows = tuple((*row, "yes" if k in strong else "no") for k, row in enumerate(rows))
         return TextTable(
             caption or self.title, header, rows, frozenset(cell for cell in self.strong if cell[0] < len(rows))
         )
+
+    def _standing_out(self) -> set[int]:
+        return {row for row, _ in self.strong}
+
+    def _on_page(self) -> int:
+        """Return how many rows a page shows: the first ones, and all up to the last that stands out."""
+        return max(_ON_PAGE, min(max(self._standing_out(), default=0) + 1, _MOST_ON_PAGE))
 
 
 @final

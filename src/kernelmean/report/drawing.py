@@ -24,7 +24,7 @@ _STEP_DASHES = ("solid", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _HATCHES = ("", "///", "...", "xxx")
 _LONG_NUMBERS = 1e4
 """From here on, the numbers of an axis are so long that four of them fill it."""
-_HEAT, _HEAT_SAMPLES = 0.6, (0.0, 0.5, 1.0)
+_HEAT, _FAINT, _HEAT_SAMPLES = 0.6, 0.5, (0.0, 0.1, 0.5, 1.0)
 """The opacity of a cell of value 1, on which text is still legible in light and dark mode."""
 
 
@@ -299,7 +299,7 @@ def _bar_style(look: Look, which: int) -> dict[str, Any]:
 
 
 def _cell_style(value: float) -> dict[str, Any]:
-    opacity = _HEAT * min(max(value, 0.0), 1.0)
+    opacity = _HEAT * min(max(value, 0.0), 1.0) ** _FAINT
     return {"facecolor": (SHADES["series-1"].light, opacity), "edgecolor": _edge(), "lw": 0.4}
 
 

@@ -71,8 +71,8 @@ def ending(path: Path) -> str:
 def unknown_ending(path: Path) -> ValueError:
     """Return the error for a file of an unknown kind."""
     return ValueError(
-        f"{path}: the ending {ending(path)!r} is unknown; write the table as .csv, .tsv or .jsonl (also with .gz "
-        "behind it), .parquet or .feather"
+        f"{path}: the ending {ending(path)!r} is unknown; save the table as CSV or Parquet: its name ends in .csv, "
+        ".tsv or .jsonl (also with .gz behind it), .parquet or .feather"
     )
 
 

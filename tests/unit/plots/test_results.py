@@ -63,7 +63,7 @@ def test_the_map_shows_numbers_and_stars_the_small_pvalues() -> None:
     strength = result.matrix()
     assert set(shades) == {(j, i) for i in range(3) for j in range(3) if i != j}
     for (j, i), shade in shades.items():
-        assert shade == pytest.approx(0.6 * max(strength[i, j], 0.0), abs=1e-12)
+        assert shade == pytest.approx(0.6 * np.sqrt(max(strength[i, j], 0.0)), abs=1e-12)
     texts = {text.get_position(): text.get_text() for text in ax.texts}
     assert len(texts) == 6
     assert texts[2.5, 0.5].endswith("*")

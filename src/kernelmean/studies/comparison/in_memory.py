@@ -73,7 +73,7 @@ def _in_table_order(theta: Any, encoded: Encoded) -> Any:
 
 
 def _notes(encoded: Encoded, theta: Any) -> tuple[str, ...]:
-    notes = [*encoded.notes(" over both tables"), *encoded.repeated()]
+    notes = [*encoded.repeated(), *encoded.notes(" over both tables")]
     if isinstance(theta, Bandwidth):
         used = "" if theta.exact else f" of {count(theta.n_points, 'random row')}"
         notes.append(f"bandwidth: {theta.rule}{used}")

@@ -260,8 +260,7 @@ class Comparison(JointTest, Result):
             for column in self.columns
         ]
         strong = frozenset((k, 0) for k, column in enumerate(self.columns) if values[column.name] <= self.level)
-        title, beyond = "Columns that differ most", "which differ less"
-        return Grid(title, heads, rows, noun="column", beyond=beyond, strong=strong, mark="differs")
+        return Grid("Columns that differ most", heads, rows, noun="column", strong=strong, mark="differs")
 
     def document(self, *, progress: Progress = SILENT) -> Document:
         """Return the report as a document: how much and in which columns and rows the tables differ, and the test.

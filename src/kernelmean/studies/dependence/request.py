@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TypeAlias
 
 from ...core.array import Progress, RngLike
-from ...core.words import listed
+from ...core.words import did_you_mean, listed, written
 from ...plan.plan import Plan
 from ...tables.columns import Encoding
 from ..designs import TableDesign
@@ -16,6 +16,19 @@ from ..designs import TableDesign
 LEAST_ROWS = 4
 Pair: TypeAlias = tuple[str, str]
 Groups: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def named_columns(group: str, given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the names of a group of columns, ``x`` or ``y``, or raise where it holds cells."""
+    names = (given,) if isinstance(given, str) else tuple(given)
+    cell = next((name for name in names if not isinstance(name, str)), None)
+    if cell is not None:
+        name = str(getattr(given, "name", None) or "price")
+        raise TypeError(
+            f"{group} is a {type(given).__name__} that holds {cell!r}; {group} takes names of columns of the table: "
+            f"write {group}={name!r}"
+        )
+    return names
 
 
 @dataclass(frozen=True)
@@ -48,7 +61,9 @@ class DependenceOptions:
                     "left out of what is tested"
                 )
             if name not in names:
-                raise ValueError(f"there is no column {name!r}; the table has {listed(names)}")
+                raise ValueError(
+                    f"there is no column {name!r}{did_you_mean(name, names)}; the table has {listed(names)}"
+                )
         both = [name for name in self.x if name in self.y]
         if both:
             raise ValueError(f"{listed(both)} stands in x and in y; a column belongs to one group")
@@ -69,6 +84,11 @@ def varying(groups: Groups, names: Sequence[str], constant: Sequence[str]) -> tu
     """
     left, right = (tuple(name for name in group if name in names) for group in groups)
     pairs = list(combinations(left, 2)) if left == right else list(product(left, right))
+    if not pairs and len({*groups[0], *groups[1]}) == 1:
+        raise ValueError(
+            f"there is one column only, {groups[0][0]!r}; a test of dependence needs two: name both "
+            f"{written('in the table', 'with --columns, or one target with --y')}, or take the whole table"
+        )
     if not pairs:
         raise ValueError(f"there are no two varying columns to test; constant: {listed(constant) or 'none'}")
     return (left, right), pairs

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.array import SILENT, Array, Progress, RngLike, as_rng
 from ...core.words import count, listed, signed
 from ...inference import TestResult
+from ...inference.adaptive.kinds import PHRASES
 from ...inference.base_result import JointTest, Result
 from ...inference.wording import beside, brief
 from ...report.description import Description, Grid
@@ -23,8 +24,16 @@ from ..strengths import Strengths
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COVERED = 0.95
+LEVEL = 0.05
+_COVERED, _NAMED = 0.95, 8
 _MEASURES = ("strength", "pvalue", "adjusted")
+
+
+def _together(group: tuple[str, ...]) -> str:
+    """Return the name of one column, the names of several, or how many they are."""
+    if len(group) > _NAMED:
+        return f"{len(group)} columns together"
+    return brief(group[0]) if len(group) == 1 else f"({listed(map(brief, group))})"
 
 
 def _span(interval: tuple[float, float] | None) -> str:
@@ -42,7 +51,9 @@ class PairDependence:
         The columns.
     strength : float
         The unbiased HSIC divided by the geometric mean of the HSIC of each column with itself, with Gaussian kernels at
-        the median bandwidth: at most 1, and near 0 (of either sign) for independent columns.
+        the median bandwidth: at most 1, and near 0 (of either sign) for independent columns. These kernels are coarse:
+        a uniform column around 0 and its square have 0.33, a column and a sine of six periods over it 0.01, although
+        one determines the other. So look at the picture before you drop a pair.
     pvalue : float
         The permutation p-value of the pair.
     adjusted : float
@@ -115,7 +126,7 @@ class Dependence(JointTest, Result):
     missing: MissingCells
     encoded: Encoded = field(repr=False)
     name: str = "the table"
-    level: float = 0.05
+    level: float = LEVEL
     seed: int | None = None
     design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
     at_least: float = field(default=0.0, metadata={"later": True})
@@ -138,15 +149,25 @@ class Dependence(JointTest, Result):
         level = self.level if level is None else level
         return tuple(pair for pair in self.pairs if pair.adjusted <= level)
 
-    def worth_a_look(self, level: float | None = None) -> tuple[PairDependence, ...]:
-        """Return the pairs that depend on each other with a strength of at least ``at_least``, the strongest first."""
-        found = (pair for pair in self.dependent(level) if pair.strength >= self.at_least)
+    def worth_a_look(self, level: float | None = None, *, at_least: float | None = None) -> tuple[PairDependence, ...]:
+        """Return the pairs that depend on each other with some strength, the strongest first.
+
+        Parameters
+        ----------
+        level : float
+            As in :meth:`dependent`.
+        at_least : float
+            The least strength; by default that of the result, which is 0 unless you set it: then all that depend on
+            each other. Waves and fine patterns have a low strength.
+        """
+        least = self.at_least if at_least is None else at_least
+        found = (pair for pair in self.dependent(level) if least <= max(pair.strength, 0.0))
         return tuple(sorted(found, key=lambda pair: -pair.strength))
 
     def listed(self) -> tuple[PairDependence, ...]:
         """Return the pairs with a strength of at least ``at_least``: dependent pairs first, then by strength."""
         others = [pair for pair in self.pairs if pair.adjusted > self.level]
-        strong = [pair for pair in others if pair.strength >= self.at_least or self.at_least <= 0.0]
+        strong = [pair for pair in others if self.at_least <= max(pair.strength, 0.0)]
         return (*self.worth_a_look(), *sorted(strong, key=lambda pair: -pair.strength))
 
     def with_intervals(self, *, most: int = 10, rng: RngLike = 0, progress: Progress = SILENT) -> Self:
@@ -196,16 +217,24 @@ class Dependence(JointTest, Result):
         level = self.level if level is None else level
         if self.test is None:
             return self.on_pairs(level)
-        first, second = (
-            brief(group[0]) if len(group) == 1 else f"({listed(map(brief, group))})" for group in (self.x, self.y)
-        )
-        p = beside(self.test.pvalue, level)
-        if self.test.pvalue <= level:
-            return f"{first} and {second} depend on each other: p = {p}, at most {level:g}."
-        return (
-            f"No dependence between {first} and {second} was found: p = {p}, above {level:g}. That does not show that "
-            "there is none."
-        )
+        depend = self.test.pvalue <= level
+        joint = f"p = {beside(self.test.pvalue, level)}, {'at most' if depend else 'above'} {level:g}"
+        found = self.worth_a_look(level)
+        if found and self.target is not None:
+            names = listed(brief(pair.x if pair.y == self.target else pair.y) for pair in found)
+            least = f" with a strength of at least {self.at_least:g}" if self.at_least > 0.0 else ""
+            many = f"{len(found)} of {count(len(self.pairs), 'column')}{least} (adjusted p at most {level:g})"
+            return f"{brief(self.target)} depends on {many}: {names}. All together: {joint}."
+        first, second = map(_together, (self.x, self.y))
+        if depend:
+            return f"{first} and {second} depend on each other: {joint}."
+        return f"No dependence between {first} and {second} was found: {joint}. That does not show that there is none."
+
+    @property
+    def target(self) -> str | None:
+        """The one column whose dependence on several others was tested, or None."""
+        alone = [group[0] for group in (self.x, self.y) if len(group) == 1]
+        return alone[0] if self.test is not None and len(alone) == 1 else None
 
     def on_pairs(self, level: float | None = None) -> str:
         """Return in one sentence how many pairs depend on each other, and which pair most."""
@@ -264,7 +293,10 @@ class Dependence(JointTest, Result):
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, what strength means, and the joint test if there is one."""
-        strength = "from 0, independent, to 1, one column determines the other"
+        strength = (
+            "0 if independent, at most 1; its kernels are coarse, so it is low for waves and fine patterns, even where "
+            "one column fixes the other"
+        )
         if any(pair.interval for pair in self.pairs):
             strength += f"; the intervals are approximate, {_COVERED:.0%} each".replace("%", " %")
         weaker = sum(pair.strength < self.at_least for pair in self.pairs)
@@ -273,10 +305,18 @@ class Dependence(JointTest, Result):
         return [
             ("rows", f"{self.n_rows:,}"),
             *([("design", self.design.assumed())] if self.design else []),
-            *([] if self.test is None else self.test.in_short(self.level)),
+            *([] if self.test is None else self._in_short(self.test)),
             ("strength", strength),
             *([("listed", listed_)] if weaker and self.at_least > 0.0 else []),
         ]
+
+    def _in_short(self, test: TestResult) -> list[tuple[str, str]]:
+        """Return the joint test in short; categories without an order have no trend, but means that differ."""
+        ordered = {coding.name for coding in self.encoded.codings if coding.type.kind not in ("categorical", "boolean")}
+        if all(ordered.intersection(group) for group in (self.x, self.y)):
+            return test.in_short(self.level)
+        words = "in a mean that differs between categories"
+        return [(name, text.replace(PHRASES["trend"], words)) for name, text in test.in_short(self.level)]
 
     def grid(self) -> Grid:
         """Return the listed pairs as texts."""
@@ -295,8 +335,7 @@ class Dependence(JointTest, Result):
         ]
         strong = frozenset((k, j) for k, pair in enumerate(pairs) if pair.adjusted <= self.level for j in (0, 1))
         header = ("column", "column", "strength", *(("interval",) if spans else ()), "p", "adjusted p")
-        title, beyond = "Pairs that depend most", "which depend less"
-        return Grid(title, header, rows, 2, "pair", beyond, strong, "depend", names=2)
+        return Grid("Pairs that depend most", header, rows, 2, "pair", strong, "depend", names=2)
 
     def document(self, *, progress: Progress = SILENT) -> Document:
         """Return the report as a document: the map of all pairs, the strongest ones, and how they were tested."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Unpack
@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike, as_rng
-from ...core.words import count
+from ...core.words import count, listed
 from ...inference import Design, TestResult, hsic_test
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.null import holm
@@ -29,8 +29,8 @@ from ..designs import TableDesign
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..strengths import Strengths, gaussian_of
 from .batches import dependence_in_batches
-from .request import LEAST_ROWS, DependenceOptions, Pair, varying
-from .result import Dependence, PairDependence
+from .request import LEAST_ROWS, DependenceOptions, Pair, named_columns, varying
+from .result import LEVEL, Dependence, PairDependence
 from .rows import placed
 
 _TORUS_ROWS = 200
@@ -58,6 +58,9 @@ def dependence(
     **columns: Unpack[EncodingOptions],
 ) -> Dependence:
     """Test two groups of columns, or all pairs of columns, for independence.
+
+    It prints nothing until it returns, which takes minutes for hundreds of pairs: pass ``progress=print`` to see it
+    work. For one target pass its name: ``y="price"``.
 
     Parameters
     ----------
@@ -148,8 +151,8 @@ def dependence(
     (0, 2000)
     """
     asked = DependenceOptions(
-        x=(x,) if isinstance(x, str) else tuple(x),
-        y=(y,) if isinstance(y, str) else tuple(y),
+        x=named_columns("x", x),
+        y=named_columns("y", y),
         estimator=estimator,
         encoding=Encoding.of(encoding, columns),
         n_resamples=n_resamples,
@@ -193,8 +196,10 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
         pairs=found,
         estimator=asked.estimator,
         notes=(
-            *(() if given is table else given.notes),
+            *(() if asked.design else encoded.repeated()),
+            *tests.on_blanks(found, stream_of_pairs),
             *encoded.notes(),
+            *(() if given is table else given.notes),
             *screened,
             *(_WHOLE_STRENGTHS if asked.design else ()),
             *(() if joint is None else joint.notes),
@@ -279,6 +284,27 @@ class _Tests:
         many = ManyTests(pairs, " and ".join, "pair", test, self.progress, self.steps, self.n_jobs)
         kept = many.kept(self._evidence() if screen and not self.design.says_more else None)
         return many.tested(kept, planned), many.note(len(kept))
+
+    def on_blanks(self, pairs: Iterable[PairDependence], rng: np.random.Generator) -> Iterator[str]:
+        """Yield a note on the pairs that depend on each other only in which of their cells are blank.
+
+        Where both cells are known, the coordinates that tell blank cells are constant and fall away.
+        """
+        blank = {each.name for each in self.encoded.missing.columns if each.rule == "category"}
+        found = []
+        for pair in (pair for pair in pairs if pair.adjusted <= LEVEL and blank & {pair.x, pair.y}):
+            frame = self.encoded.frames[0].select((pair.x, pair.y))
+            known = [self.encoded.coordinates((name,))[0][frame.complete()] for name in frame.names]
+            vary = [points[:, np.ptp(points, axis=0) > 0.0] for points in known if len(points) >= LEAST_ROWS]
+            p = 1.0
+            if len(vary) == 2 and all(points.shape[1] for points in vary):
+                p = hsic_test(*vary, estimator=self.estimator, n_resamples=self.n_resamples, rng=rng).pvalue
+            found += [f"{pair.x} and {pair.y} (p = {p:.2g})"] if p > LEVEL else []
+        if found:
+            yield (
+                f"blank cells are a category, and only they may depend on the other column: where both are known, no "
+                f"dependence of {listed(found)} was found"
+            )
 
     def _in_order(self, pair: Pair) -> list[str]:
         """Return a pair in a fixed order, whatever the order of its columns in the table."""

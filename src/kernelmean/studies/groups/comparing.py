@@ -134,7 +134,7 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupCompa
         estimator=how.estimator,
         scaled=how.encoding.scale,
         pairs=pairs,
-        notes=(*read, *encoded.notes(" over all groups"), *encoded.repeated(), *study.notes(), *joint.notes),
+        notes=(*encoded.repeated(), *read, *encoded.notes(" over all groups"), *study.notes(), *joint.notes),
         missing=encoded.missing,
         encoded=encoded,
     )

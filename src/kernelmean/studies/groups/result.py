@@ -161,8 +161,7 @@ class GroupComparison(JointTest, Result):
         ]
         strong = frozenset((k, j) for k, pair in enumerate(self.pairs) if pair.adjusted <= self.level for j in (0, 1))
         header = (self.by, self.by, "strength", "p", "adjusted p")
-        title, beyond = "Pairs of groups that differ most", "which differ less"
-        return Grid(title, header, rows, 2, "pair", beyond, strong, "differ", names=2)
+        return Grid("Pairs of groups that differ most", header, rows, 2, "pair", strong, "differ", names=2)
 
     def heat_map(self) -> HeatMap:
         """Return the strengths of all pairs as a map; stars mark those that differ."""

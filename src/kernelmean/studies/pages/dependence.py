@@ -9,18 +9,19 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 
 from ...core.table import Frame
-from ...core.words import count, signed
+from ...core.words import count, signed, written
 from ...inference.null_page import made_by, null_section
 from ...report import Chart, Document, Panel, Points, Section
 from ...report.marginals import marginal
 from ..plots.dependence import heat_map
+from ..strengths import COARSE
 from .overview import of_dependence
 from .parts import Axis, caveats, names_of
 
 if TYPE_CHECKING:
     from ..dependence import Dependence, PairDependence
 
-_MOST_CELLS, _FEW, _MOST_CLOUDS, _MOST_POINTS, _MOST_PARTS = 24, 6, 4, 250, 4
+_MOST_CELLS, _FEW, _MOST_PICTURES, _MOST_POINTS, _MOST_PARTS = 24, 6, 12, 250, 4
 
 
 def dependence_page(result: Dependence) -> Document:
@@ -54,26 +55,37 @@ def _map(result: Dependence) -> Section:
     panel = heat_map(result, x, y, level)
     every = len({*result.x, *result.y})
     kept = len({*x, *y})
-    rest = f" Shown are the {kept} columns of the strongest pairs, of {every}." if kept < every else ""
-    order = " Columns that depend on each other stand together." if result.x == result.y and len(x) > _FEW else ""
+    found = result.worth_a_look()
+    those = " that depend on each other" if found else ""
+    rest = f" Shown are {kept} of {every} columns, those of the strongest pairs{those}." if kept < every else ""
+    outside = sum(not {pair.x, pair.y} <= {*x, *y} for pair in found)
+    if outside:
+        rest += f" Of the pairs that depend on each other {outside} stand only in the table below."
+    order = " Columns that depend on each other stand together." if result.test is None and len(x) > _FEW else ""
     text = (
         "Strength is the unbiased, normalised HSIC of two columns: near 0, of either sign, for independent ones, 1 at "
-        f"most. Stars mark the pairs that depend on each other at level {level:g}, all pairs counted.{order}{rest}"
+        f"most. {COARSE} Stars mark the pairs that depend on each other at level {level:g}, all pairs counted."
+        f"{order}{rest}"
     )
-    return Section("All pairs", charts=(Chart("map", "How strongly columns depend on each other", (panel,), text),))
+    title = "How strongly columns depend on each other"
+    return Section("All pairs" if kept == every else "Map of pairs", charts=(Chart("map", title, (panel,), text),))
 
 
 def _shown(result: Dependence, group: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the columns of the map, those of the strongest pairs if there are too many.
+    """Return the columns of the map. Of many, those of the strongest pairs that depend on each other, both or none.
 
     If all pairs of one group are shown, columns that depend on each other stand together: they are the leaves of a tree
-    of average linkage with distances 1 minus the strength, in their optimal order. Otherwise they keep their order.
+    of average linkage with distances 1 minus the strength, in their optimal order. Of two groups, a long one begins
+    with the strongest.
     """
-    strongest = sorted(result.pairs, key=lambda pair: -pair.strength)
-    ranked = dict.fromkeys(name for pair in strongest for name in (pair.x, pair.y) if name in set(group))
-    kept = set(list(ranked)[:_MOST_CELLS])
-    names = tuple(name for name in group if name in kept)
-    if result.x != result.y or len(names) <= _FEW:
+    one_group = result.test is None
+    ranked = dict.fromkeys(group) if len(group) <= (_MOST_CELLS if one_group else _FEW) else {}
+    for pair in result.worth_a_look() or result.listed():
+        both = dict.fromkeys(name for name in (pair.x, pair.y) if name in group)
+        if len(ranked | both) <= _MOST_CELLS:
+            ranked |= both
+    names = tuple(name for name in group if name in ranked) if one_group else tuple(ranked)
+    if not one_group or len(names) <= _FEW:
         return names
     places = [result.x.index(name) for name in names]
     apart = 1.0 - np.clip(result.matrix()[np.ix_(places, places)], 0.0, 1.0)
@@ -83,7 +95,8 @@ def _shown(result: Dependence, group: tuple[str, ...]) -> tuple[str, ...]:
 
 def _shapes(result: Dependence) -> Iterator[Section]:
     """Yield the section of the strongest pairs: clouds of points, or a column split by the categories of the other."""
-    shown = result.worth_a_look()[:_MOST_CLOUDS]
+    found = result.worth_a_look()
+    shown = found[:_MOST_PICTURES]
     if not shown:
         return
     (frame,) = result.encoded.frames
@@ -91,8 +104,11 @@ def _shapes(result: Dependence) -> Iterator[Section]:
     clouds = [pair for pair in shown if axes[pair.x].ordered and axes[pair.y].ordered]
     charts = [_clouds(clouds, axes, frame)] if clouds else []
     charts += [_split(pair, axes, frame, k) for k, pair in enumerate(pair for pair in shown if pair not in clouds)]
-    words = (f"The {count(len(shown), 'pair')} of the largest strength among those that depend on each other.",)
-    yield Section("What the strongest pairs look like", words, charts=tuple(charts))
+    which = f"The strongest {len(shown)} of the {len(found):,} pairs" if len(found) > len(shown) else "All pairs"
+    words = f"{which} that depend on each other."
+    if len(found) > len(shown):
+        words += f" A report on two columns alone shows any other pair: {written('table[[a, b]]', '--columns a,b')}."
+    yield Section("What the strongest pairs look like", (words,), charts=tuple(charts))
 
 
 def _clouds(pairs: Sequence[PairDependence], axes: dict[str, Axis], frame: Frame) -> Chart:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...core.words import cut, percent, signed
+from ...core.words import count, cut, percent, signed
 from ...inference.explain import EffectSize
 from ...inference.wording import brief, titles
+from ..strengths import COARSE
 
 if TYPE_CHECKING:
     from ..comparison import ColumnDifference, Comparison
@@ -88,9 +89,10 @@ def of_dependence(result: Dependence) -> Overview:
         cut(f"{brief(pair.x)} and {brief(pair.y)}: {signed(pair.strength, 'z.2f')}", 2 * _LONGEST)
         for pair in strongest[:_MOST]
     )
-    scale = ("0 is independent, 1 means that each determines the other, as the kernels see it.",) if pairs else ()
+    scale = (f"0 is independent, 1 the most. {COARSE}",) if pairs else ()
+    together = result.test is not None and len(result.pairs) > 1 and result.target is None
     items = (
-        ("On all pairs", (result.on_pairs(),) if result.test is not None and len(result.pairs) > 1 else ()),
+        ("On all pairs", (result.on_pairs(),) if together else ()),
         ("The strongest pairs", (*pairs, *scale)),
         ("What to do next", tuple(_after_dependence(result))),
     )
@@ -105,6 +107,7 @@ def _after_dependence(result: Dependence) -> Iterator[str]:
     weak = sum(pair.strength < _WEAK for pair in found)
     yield "See what the strongest pairs look like, in the pictures below."
     if weak:
-        yield f"Of these {len(found)} pairs {weak} have a strength below {_WEAK:g}."
-        yield "A small p-value is no sign of strength."
+        verb = "has" if weak == 1 else "have"
+        yield f"Of {count(len(found), 'pair')} {weak} {verb} a strength below {_WEAK:g}."
+        yield "They depend on each other faintly, or in a wave or a fine pattern, as a picture shows."
     yield "Dependence is not causation. A third column may move both."

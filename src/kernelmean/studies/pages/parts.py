@@ -104,5 +104,16 @@ def written(frame: Frame, name: str, rows: IntArray) -> list[str]:
 
 def caveats(items: Iterable[str], notes: Iterable[str]) -> Section:
     """Return the section of caveats, followed by the notes."""
-    sentences = (f"{note[0].upper()}{note[1:].rstrip('.')}." for note in dict.fromkeys(notes))
-    return Section("What to keep in mind", items=(*items, *sentences))
+    return Section("What to keep in mind", items=(*items, *map(_sentence, dict.fromkeys(notes))))
+
+
+def _sentence(note: str) -> str:
+    """Return a note as a sentence; a file or column that it begins with keeps its small letter.
+
+    Examples
+    --------
+    >>> _sentence("constant, so left out: a"), _sentence("orders.csv: 2 rows left out")
+    ('Constant, so left out: a.', 'orders.csv: 2 rows left out.')
+    """
+    first = note.split(maxsplit=1)[0].rstrip(",:;")
+    return f"{note[0].upper() if first.isalpha() else note[0]}{note[1:].rstrip('.')}."

@@ -257,15 +257,26 @@ class Encoded(Frozen):
     def notes(self, where: str = "") -> tuple[str, ...]:
         """Return what a reader should know: columns that were left out, and missing cells."""
         constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
-        return (*constant, *self.remarks, *self.missing.notes([frame.source for frame in self.frames]))
+        return (*self.missing.notes([frame.source for frame in self.frames]), *constant, *self.remarks)
 
     def repeated(self) -> tuple[str, ...]:
-        """Return a note where more than half of the rows repeat another one."""
+        """Return a note where half of the rows or more repeat another one, and not only because values are few.
+
+        Of columns with few values rows repeat each other as often if the cells of every column are shuffled.
+        """
         pooled = np.concatenate(self.points())
-        repeated = len(pooled) - len(np.unique(pooled, axis=0))
-        if 2 * repeated <= len(pooled):
+        repeated = _repeated(pooled)
+        if 2 * repeated < len(pooled):
             return ()
-        return (f"{repeated} of {count(len(pooled), 'row')} repeat another row; rows should be independent",)
+        rng = np.random.default_rng(0)
+        mixed = np.concatenate([pooled[rng.permutation(len(pooled))][:, list(own)] for own in self.groups.values()], 1)
+        if len(self.groups) > 1 and 2 * _repeated(mixed) > repeated:
+            return ()
+        clusters = written("clusters='COLUMN'", "--clusters COLUMN")
+        return (
+            f"{repeated:,} of {count(len(pooled), 'row')} repeat another row; rows should be independent: keep one of "
+            f"each, or name the column that says which rows belong together with {clusters}",
+        )
 
     def _index(self, names: Iterable[str] | None) -> IntArray:
         blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))
@@ -370,6 +381,10 @@ def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:
         groups[coding.name] = tuple(range(start, start + width))
         start += width
     return groups
+
+
+def _repeated(rows: Array) -> int:
+    return len(rows) - len(np.unique(rows, axis=0))
 
 
 def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Array, ...] | None:

@@ -230,9 +230,11 @@ def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
     A ``TypeError`` where cells are numbers or dates that were not read as such, a ``ValueError`` for identifiers and
     free text.
     """
-    rest = [each.column for each in found[most:]]
+    first = {(each.taken, each.advice): each for each in reversed(found)}.values()
+    ordered = sorted(found, key=lambda each: each not in first)  # one of every kind is told
+    rest = [each.column for each in ordered[most:]]
     more = [f"the same goes for {', '.join(map(repr, rest))}"] if rest else []
-    told = [each.sentence + (f"; {each.advice}" if each.advice else "") for each in found[:most]]
+    told = [each.sentence + (f"; {each.advice}" if each.advice else "") for each in ordered[:most]]
     end = f"leave {'it' if len(found) == 1 else 'them'} out {leave_out([each.column for each in found])}"
     joint = (", " if found[0].advice else "; ") if len(found) == 1 else ". Or "
     options = {each.insist: [one.column for one in found if one.insist == each.insist] for each in found}
