@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from kernelmean import dependence
 from kernelmean.inference import holm
 from kernelmean.kernels import Gaussian
 from kernelmean.studies import Dependence, Strengths
+from kernelmean.studies.dependence import PairDependence
 from kernelmean.tables import Encoding, Table, encode
 
 RNG = np.random.default_rng(3)
@@ -101,8 +103,11 @@ def test_two_groups_have_a_joint_test_and_the_pairs_across() -> None:
     )
     assert tuple(result.test) == pytest.approx(tuple(joint), rel=1e-12)
     assert {(pair.x, pair.y) for pair in result.pairs} == {("a", "square"), ("b", "square")}
-    found = f"square depends on 1 of 2 columns (adjusted p at most 0.05): a. All together: p = {joint.pvalue:.3g}, "
-    assert result.verdict(0.05).startswith(found)
+    result = replace(result, at_least=0.1)
+    found = (
+        "square depends on 1 of 2 columns with a strength of at least 0.1 (adjusted p at most 0.05): a. All together"
+    )
+    assert result.verdict() == f"{found}: p = {joint.pvalue:.3g}, at most 0.05."
     assert result.matrix().shape == (2, 1)
 
 
@@ -170,7 +175,7 @@ def test_result_as_json() -> None:
         (TABLE.columns([0]), [], [], "one column only, 'a'; a test of dependence needs two"),
         (TABLE, [], ["squar"], r"no column 'squar' \(did you mean 'square'\?\)"),
     ],
-    ids=["unknown", "both", "rows", "constant", "one column"],
+    ids=["unknown", "both", "rows", "constant", "one column", "misspelt"],
 )
 def test_refusals(table, x, y, message) -> None:
     with pytest.raises(ValueError, match=message):
@@ -239,3 +244,123 @@ class TestWorthALook:
         read = dependence(km.read(long, in_memory=False), estimator="kme", n_resamples=99)
         with pytest.raises(ValueError, match="intervals need all rows in memory, and 3,200 were read batch by batch"):
             read.with_intervals()
+
+
+class TestManyPairs:
+    """780 pairs: what is listed, mapped and left out."""
+
+    names = tuple(f"c{k:02}" for k in range(40))
+    chain = tuple((f"c{k:02}", f"c{k + 1:02}") for k in range(0, 40, 2))
+
+    def result(self, found: int) -> Dependence:
+        """Return a study of which so many pairs were found, the chain first, each weaker than the one before."""
+        names, table = self.names, np.random.default_rng(0).normal(size=(30, 40))
+        encoded = encode((pd.DataFrame(table, columns=list(names)),), ("t",), Encoding())
+        others = [pair for pair in combinations(names, 2) if pair not in self.chain]
+        pairs = tuple(
+            PairDependence(
+                *pair, strength=0.5 - k / 100, pvalue=0.001, adjusted=0.01 if k < found else 1.0, n_resamples=9
+            )
+            for k, pair in enumerate([*self.chain, *others])
+        )
+        return Dependence(names, names, 30, None, pairs, "kme", (), encoded.missing, encoded)
+
+    def test_a_weak_pair_is_found_although_its_strength_is_below_zero(self) -> None:
+        result = self.result(60)
+        assert result.pairs[59].strength < 0.0
+        assert len(result.worth_a_look()) == len(result.dependent()) == 60
+        assert len(result.grid().rows) == 780
+        assert [pair.strength for pair in result.worth_a_look(at_least=0.45)] == [0.5, 0.49, 0.48, 0.47, 0.46, 0.45]
+        assert result.verdict().startswith("60 of 780 pairs")
+
+    def test_no_found_pair_is_left_out_of_the_page_and_the_terminal_counts_them(self) -> None:
+        result = self.result(60)
+        assert "and 50 pairs more that depend, 720 that were not found to (to_frame() has all)" in result.summary()
+        (section,) = (each for each in result.document().sections if each.title == "Pairs in numbers")
+        assert [row[-1] for row in section.tables[0].rows] == ["yes"] * 60
+        assert section.paragraphs[-1] == "Left out here: 720 pairs more, not found to depend."
+        assert "and 1 pair more that depends, 769 that were not found to" in self.result(11).summary()
+
+    def test_the_map_has_both_columns_of_a_pair_and_counts_pairs_outside(self) -> None:
+        (section, *_) = self.result(20).document().sections
+        (chart,) = section.charts
+        shown = chart.panels[0].rows
+        assert set(shown) == {name for pair in self.chain[:12] for name in pair}
+        assert "Shown are 24 of 40 columns" in chart.text
+        assert "Of the pairs that depend on each other 8 stand only in the table below." in chart.text
+
+
+class TestOneTarget:
+    """Which columns a target depends on."""
+
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame(rng.normal(size=(80, 11)), columns=[f"x{k}" for k in range(11)])
+    table["y"] = table["x3"] ** 2 + 0.1 * rng.normal(size=80)
+
+    def test_the_verdict_names_only_columns_that_were_found(self) -> None:
+        result = dependence(self.table, y="y", n_resamples=199)
+        p = result.joint.pvalue
+        assert result.verdict().startswith(
+            "y depends on 1 of 11 columns (adjusted p at most 0.05): x3. All together: p = "
+        )
+        assert f"{p:.3g}" in result.verdict()
+        assert result.document().sections[0].charts[0].panels[0].rows == ("x3",)
+
+    def test_a_long_group_without_a_finding_is_counted(self) -> None:
+        result = dependence(self.table.drop(columns="x3"), y="y", n_resamples=99)
+        assert not result.dependent()
+        assert "between 10 columns together and y was found" in result.verdict()
+
+    @pytest.mark.parametrize("y", [table["x3"], ["y", 3]])
+    def test_cells_are_no_names(self, y) -> None:
+        with pytest.raises(TypeError, match=r"y takes names of columns of the table: write y='(x3|price)'"):
+            dependence(self.table, y=y)
+
+    def test_categories_have_no_trend(self) -> None:
+        rng = np.random.default_rng(0)
+        table = pd.DataFrame({"group": np.repeat(["a", "b", "c"], 30), "value": rng.normal(size=90)})
+        table["value"] += table["group"].map({"a": 0.0, "b": 3.0, "c": 1.0})
+        kind = dict(dependence(table, "group", "value", n_resamples=99).facts())["kind"]
+        assert "in a mean that differs between categories" in kind
+        numbers = table.assign(group=table["value"] + rng.normal(size=90))
+        assert (
+            "in a trend, rising or falling"
+            in dict(dependence(numbers, "group", "value", n_resamples=99).facts())["kind"]
+        )
+
+
+class TestNotes:
+    """Rows that repeat each other, and dependence on blank cells."""
+
+    rng = np.random.default_rng(4)
+
+    def test_doubled_rows_are_noted_first(self) -> None:
+        rows = self.rng.normal(size=(30, 3))
+        doubled = quick(np.concatenate([rows, rows]))
+        assert doubled.notes[0].startswith(
+            "30 of 60 rows repeat another row; rows should be independent: keep one of each"
+        )
+        assert not quick(rows).notes
+        clustered = pd.DataFrame(np.concatenate([rows, rows])).assign(who=[*range(30)] * 2)
+        assert not any("repeat" in note for note in quick(clustered, clusters="who").notes)
+
+    @pytest.mark.parametrize("copied", [False, True])
+    def test_rows_of_few_values_repeat_each_other_anyway(self, copied: bool) -> None:
+        table = pd.DataFrame(self.rng.choice(list("abc"), size=(60, 2)), columns=["u", "v"])
+        table["v"] = table["u"] if copied else table["v"]
+        assert not quick(table).notes
+
+    def test_a_dependence_on_blank_cells_only_is_noted(self) -> None:
+        hour = self.rng.uniform(0.0, 24.0, 200)
+        table = pd.DataFrame(
+            {"hour": hour, "score": self.rng.normal(size=200), "load": hour + self.rng.normal(size=200)}
+        )
+        table.loc[hour > 16.0, ["score", "load"]] = np.nan
+        result = dependence(table, n_resamples=199, missing="category")
+        assert {pair.adjusted <= 0.05 for pair in result.pairs} == {True}
+        (note,) = (note for note in result.notes if note.startswith("blank cells"))
+        complete = table.dropna()
+        assert "between hour and score (p = " in note
+        assert float(note.rsplit(" = ", 1)[1].rstrip(")")) > 0.05
+        assert "hour and load" not in note
+        assert dependence(complete, "hour", "score", n_resamples=199).joint.pvalue > 0.05

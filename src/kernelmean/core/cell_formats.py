@@ -41,7 +41,8 @@ class Form:
             return written(convert, self.mend)
         text, options = self._ways(column)
         read = f"read the file with kernelmean.tables.read_frame(path, text={text})"
-        return written(f"{convert}, or {read}" if convert else read, f"read it with {options}")
+        ways = [convert, read] if self.convert else [read, convert]
+        return written(", or ".join(way for way in ways if way), f"read it with {options}")
 
     def short(self, column: str) -> str:
         """Return what reads the cells in a few words; nothing where no option does."""

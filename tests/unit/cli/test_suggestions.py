@@ -86,3 +86,8 @@ def test_common_columns_rules_and_times(
     told = refusal(capsys, "changes", "days.csv")
     assert '--time "the day"' in told
     assert '--keep "the day"' in told
+
+
+def test_an_option_of_another_name_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "No such option: --target (Possible options: --y)" in refusal(capsys, "dependence", "iris", "--target", "a")
+    assert "--y" not in refusal(capsys, "compare", "iris", "iris", "--target", "a")

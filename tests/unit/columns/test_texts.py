@@ -329,3 +329,14 @@ def test_what_is_kept_of_text_does_not_depend_on_batches(parts: list[int]) -> No
         found.add(Frame({"c": cells}, "A").take(rows))
         start, k = start + len(rows), k + 1
     assert found == whole
+
+
+def test_one_column_of_every_kind_is_told_before_others_that_are_alike() -> None:
+    commas, days = [f"{k},5" for k in range(30)], [f"{1 + k % 28:02}.01.2024" for k in range(30)]
+    table = pd.DataFrame(dict.fromkeys("abcd", commas)).assign(day=days, e=commas)
+    with pytest.raises(TypeError) as error:
+        km.dependence(table)
+    told, alike = str(error.value).split("the same goes for ")
+    assert "column 'day' holds dates as text" in told
+    assert alike.startswith("'c', 'd', 'e'. Or")
+    assert "convert it (pandas: to_datetime with dayfirst=True), or read the file with" in told

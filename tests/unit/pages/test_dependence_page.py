@@ -60,11 +60,16 @@ def test_the_verdict_counts_the_pairs(pairs: Dependence, values: tuple[float, ..
 def test_two_groups_have_a_joint_verdict(groups: Dependence, p: float, depend: bool) -> None:
     one = replace(groups, test=replace(groups.test, pvalue=p))
     page = dependence_page(one)
+    side = "at most" if depend else "above"
+    assert page.headline == (
+        f"x0 depends on 1 of 2 columns (adjusted p at most 0.05): x2. All together: p = {p:g}, {side} 0.05."
+    )
+    assert "The test" in [section.title for section in page.sections]
+    none = replace(one, pairs=tuple(replace(pair, adjusted=1.0) for pair in one.pairs))
     start = (
         "x0 and (x1, x2) depend on each other: p = 0.05, " if depend else "No dependence between x0 and (x1, x2) was"
     )
-    assert page.headline.startswith(start)
-    assert "The test" in [section.title for section in page.sections]
+    assert dependence_page(none).headline.startswith(start)
 
 
 def test_the_map_has_the_strengths_and_stars(pairs: Dependence) -> None:
@@ -82,7 +87,7 @@ def test_a_map_of_many_columns_keeps_the_strongest(pairs: Dependence, monkeypatc
     monkeypatch.setattr("kernelmean.studies.pages.dependence._MOST_CELLS", 2)
     chart = dependence_page(pairs).sections[0].charts[0]
     assert chart.panels[0].rows == ("x0", "x2")
-    assert chart.text.endswith("Shown are the 2 columns of the strongest pairs, of 3.")
+    assert chart.text.endswith("Shown are 2 of 3 columns, those of the strongest pairs that depend on each other.")
 
 
 def test_clouds_are_the_rows(pairs: Dependence) -> None:

@@ -92,11 +92,11 @@ def darkest() -> float:
 def test_cells_are_dark_by_their_values_and_say_them() -> None:
     ax, heat = axes(CELLS), darkest()
     assert {patch.get_xy(): patch.get_facecolor()[3] for patch in ax.patches} == {
-        (1, 0): pytest.approx(np.sqrt(0.8) * heat), (0, 1): 0.0
+        (1, 0): pytest.approx(0.8**0.5 * heat), (0, 1): 0.0
     }  # fmt: skip
     assert {text.get_position(): text.get_text() for text in ax.texts} == {(1.5, 0.5): ".80*", (0.5, 1.5): "−.01"}
     assert [label.get_text() for label in ax.figure.legends[0].get_texts()] == [
-        "strength 0", "strength 0.5", "strength 1", "p at most 0.05"
+        "strength 0", "strength 0.1", "strength 0.5", "strength 1", "p at most 0.05"
     ]  # fmt: skip
 
 
