@@ -149,9 +149,9 @@ def test_numbers_and_dates_as_text_stop_with_the_option_that_reads_them(cells: l
     [
         (numbers("${:,.2f}", 1000, 9000), "TextFormat(units={'c': '$'}, thousands=',')"),
         (with_comma("{:.2f}"), "read the file with kernelmean.tables.read_frame(path, text=TextFormat(decimal=','))"),
-        (days("%d.%m.%Y"), "TextFormat(dates='dmy')), or convert it (pandas: to_datetime with dayfirst=True)"),
-        (days("%m/%d/%Y"), "TextFormat(dates='mdy')), or convert it (pandas: to_datetime)"),
-        (days("%Y-%m-%d"), "TextFormat(dates='ymd')), or convert it (pandas: to_datetime), leave it out"),
+        (days("%d.%m.%Y"), "convert it (pandas: to_datetime with dayfirst=True), or read the file with"),
+        (days("%m/%d/%Y"), "convert it (pandas: to_datetime), or read the file with"),
+        (days("%Y-%m-%d"), "text=TextFormat(dates='ymd')), leave it out"),
         (days("%d %b %Y"), "convert it (pandas: to_datetime)"),
     ],
 )

@@ -8,7 +8,7 @@ from itertools import combinations, product
 from typing import TypeAlias
 
 from ...core.array import Progress, RngLike
-from ...core.words import did_you_mean, listed, written
+from ...core.words import did_you_mean, listed, worded, written
 from ...plan.plan import Plan
 from ...tables.columns import Encoding
 from ..designs import TableDesign
@@ -85,9 +85,10 @@ def varying(groups: Groups, names: Sequence[str], constant: Sequence[str]) -> tu
     left, right = (tuple(name for name in group if name in names) for group in groups)
     pairs = list(combinations(left, 2)) if left == right else list(product(left, right))
     if not pairs and len({*groups[0], *groups[1]}) == 1:
+        name = groups[0][0]
+        target = f"name more with --columns, or write {worded('--y', name)} alone to test it against all others"
         raise ValueError(
-            f"there is one column only, {groups[0][0]!r}; a test of dependence needs two: name both "
-            f"{written('in the table', 'with --columns, or one target with --y')}, or take the whole table"
+            f"there is one column only, {name!r}; a test of dependence needs two: {written('pass more columns', target)}"
         )
     if not pairs:
         raise ValueError(f"there are no two varying columns to test; constant: {listed(constant) or 'none'}")
