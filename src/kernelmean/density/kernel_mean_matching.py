@@ -364,7 +364,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         return bandwidth_from(points, "median" if self._searches_bandwidth else self.bandwidth)
 
     def _kernel(self, theta: Any, factor: float, points: Array) -> Kernel:
-        """Return the kernel that was passed, its rules applied to these rows, or a Gaussian one with θ² times a factor."""
+        """Return the kernel passed, its rules applied to these rows, or a Gaussian one with θ² times a factor."""
         return Gaussian(np.sqrt(factor) * np.asarray(theta)) if self.kernel is None else self.kernel.resolved(points)
 
     def _finish(self, recipe: Recipe, sample: Sample, target: Embedding, grid: Grid, best: Trial | None) -> Self:

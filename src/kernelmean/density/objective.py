@@ -117,7 +117,7 @@ def mean_covariance(mu: Embedding) -> Array:
 
 
 def _noise_covariance(noise: Noise, dim: int) -> Array:
-    """Return the covariance of a noise, one per point if the noise has one per point; 0 for one that is not additive."""
+    """Return the covariance of a noise, per point if the noise is; 0 for a noise that is not additive."""
     if isinstance(noise, Normal) and noise.form == "full":
         return noise.matrices(dim)
     return noise.moments(2, dim)[2] if isinstance(noise, Additive) else np.zeros(dim)
