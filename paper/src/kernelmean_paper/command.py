@@ -38,11 +38,11 @@ _EXAMPLES = (
 )
 _DEBUG = "KERNELMEAN_DEBUG"
 _GIVEN_UP = r"\d+ tasks (have been successfully executed|which were still being processed)"
-"""What joblib warns of when a run is stopped, wherever the signal finds it."""
+"""Warnings of joblib when a run is stopped, at any point."""
 
 
 class Stopped(KeyboardInterrupt):
-    """Somebody wants this process to end; holds the number of the signal."""
+    """A request to end this process; holds the number of the signal."""
 
 
 Names = Annotated[list[str], typer.Argument(metavar="NAME", help=f"{', '.join(EXPERIMENTS)}, or {ALL}.")]
@@ -109,7 +109,7 @@ def reproduce(
 
 
 def _check_folder(out: Path) -> None:
-    """Raise when the report would be written over files that are of no run."""
+    """Raise when the report would overwrite files that do not belong to a run."""
     others = [path.name for path in sorted(out.glob("*")) if path.name in FILES or path.suffix == ".svg"]
     if others and not (out / TRIALS).is_dir():
         raise FileExistsError(
@@ -121,7 +121,7 @@ def _check_folder(out: Path) -> None:
 def _measured(
     experiments: Sequence[Experiment], size: Size, out: Path, sources: Sources, seed: int, workers: Workers, quiet: bool
 ) -> tuple[Outcome, list[Verdict]]:
-    """Run what is missing and write the report; return what was done, and the verdicts."""
+    """Run the missing trials and write the report; return the outcome and the verdicts."""
     start = time.monotonic()
     with _stoppable(), progress(quiet) as report:
         outcome = run(experiments, size, out, load=sources.load, seed=seed, workers=workers, progress=report)
@@ -147,7 +147,7 @@ def _stoppable() -> Iterator[None]:
 
 
 def _say_how_to_go_on(experiments: Sequence[Experiment], size: Size, out: Path, stop: KeyboardInterrupt) -> int:
-    """Tell what is stored, and return the exit code of a process that a signal ended."""
+    """Say what is stored, and return the exit code of a process that was ended by a signal."""
     counts = [stored(each, size, out) for each in experiments]
     done, asked = (sum(column) for column in zip(*counts, strict=True))
     tell(
@@ -168,7 +168,7 @@ def _stored(experiments: Sequence[Experiment], out: Path) -> Iterator[str]:
 
 
 def _facts(workers: Workers, outcome: Outcome, seconds: float) -> dict[str, Any]:
-    """Return what differs from run to run."""
+    """Return the facts that differ from run to run."""
     return {
         "jobs": workers.jobs,
         "backend": workers.backend,
