@@ -36,7 +36,7 @@ class IndependentSum(Additive):
     def __post_init__(self) -> None:
         flat = [part for term in self.terms for part in (term.terms if isinstance(term, IndependentSum) else (term,))]
         if not flat or not all(isinstance(term, Additive) for term in flat):
-            raise TypeError(f"the terms are {self.terms!r}; pass additive noises only, at least one")
+            raise TypeError(f"the terms are {self.terms!r}; pass at least one additive noise, and only additive ones")
         object.__setattr__(self, "terms", tuple(flat))
         common(flat, "dim")
         common(flat, "per_point")

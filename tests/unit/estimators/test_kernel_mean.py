@@ -334,6 +334,6 @@ def test_a_plan_changes_who_adds_up_and_no_number(make):
 
 def test_the_sums_of_a_fit_run_by_its_plan():
     X = np.random.default_rng(12).normal(size=(60, 2))
-    with pytest.raises(ValueError, match="this plan allows 50 × 50"):
+    with pytest.raises(ValueError, match="this plan allows at most 50 × 50"):
         FKMSE().fit(X, plan=km.Plan(max_dense=50))
     FKMSE().fit(X)  # which is no longer under that plan
