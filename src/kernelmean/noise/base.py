@@ -119,8 +119,8 @@ def check_density(noise: Noise, positive: Any) -> None:
     """Raise unless the widths of a noise are all ``positive``: with a width of 0 it is a point mass."""
     if not np.all(positive):
         raise ValueError(
-            f"{noise!r} has no density, because its width is 0 in a direction; use a positive variance (or width) in "
-            "every direction"
+            f"{noise!r} has no density: in a direction in which its width is 0, it is a point mass; use a positive "
+            "variance (or width) in every direction"
         )
 
 
