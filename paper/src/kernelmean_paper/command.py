@@ -50,22 +50,27 @@ Full = Annotated[
     bool,
     typer.Option(
         "--full/--quick",
-        help="As many trials as the paper (hours), or some for a look (minutes). A quick run is continued by a full "
-        "one in the same folder.",
+        help="As many trials as the paper (hours), or a few for a first look (minutes). A full run in the same folder "
+        "continues a quick one.",
     ),
 ]
-Jobs = Annotated[int, typer.Option(metavar="N", help="Trials at a time; -1 is one for every core.")]
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Holds the trials, tables and the report.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same tables, whatever the jobs.")]
+Jobs = Annotated[int, typer.Option(metavar="N", help="Run N trials at a time; -1 is one per core.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="The folder for the trials, tables and the report.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same tables, with any --jobs.")]
 Data = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="A folder with glass.csv and so on, checked by checksums.")
+    Path | None, typer.Option(metavar="DIR", help="A folder with the data: glass.csv and so on. Checksums are checked.")
 ]
 Download = Annotated[
-    bool, typer.Option("--download/--offline", help="Get missing data from their public homes, once; or do without.")
+    bool,
+    typer.Option("--download/--offline", help="Download missing data once from their public sources, or do without."),
 ]
-Backend = Annotated[str, typer.Option(metavar="loky|dask", help="Processes here, or a Dask cluster.")]
-Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of the Dask cluster: tcp://HOST:8786.")]
-Status = Annotated[bool, typer.Option("--status", help="Only say how many trials are stored.")]
+Backend = Annotated[
+    str, typer.Option(metavar="loky|dask", help="Run in processes on this machine, or on a Dask cluster.")
+]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="The scheduler of the Dask cluster: tcp://HOST:8786.")
+]
+Status = Annotated[bool, typer.Option("--status", help="Only show how many trials are stored.")]
 
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")

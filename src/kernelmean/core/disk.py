@@ -168,4 +168,4 @@ def _finite(text: str) -> float:
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"its JSON holds {constant}, which is no number of JSON")
+    raise ValueError(f"its JSON holds {constant}, which is not a JSON number")

@@ -200,7 +200,7 @@ def warn_of(end: Descent, asked: int, max_iter: int | None) -> None:
         )
     if not end.converged and max_iter is not None:
         warnings.warn(
-            f"the fit did not come to rest in {max_iter} steps; raise max_iter, or stop early",
+            f"the fit did not converge in {max_iter} steps; raise max_iter, or stop early",
             ConvergenceWarning,
             stacklevel=4,
         )

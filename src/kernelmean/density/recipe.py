@@ -211,7 +211,7 @@ def check_conflicts(model: Any) -> None:
         _refuse(model, f"bandwidth={model.bandwidth!r} is not searched", "bandwidth_factors")
     if model.prototypes is not None:
         unused = ("n_components", "pooling", "pool_over", "ridge", "kmeans_n_init", "n_init")
-        _refuse(model, "prototypes= brings the start", *unused)
+        _refuse(model, "prototypes= sets the start", *unused)
     if model.update == "weights":
         reason = "update='weights' solves for the weights in one step"
         _refuse(model, reason, "early_stopping", "n_iter_no_change", "max_iter", "tol")
@@ -221,8 +221,8 @@ def check_conflicts(model: Any) -> None:
 
 def check_embedding_conflicts(model: Any, held_out: bool) -> None:
     """Raise when an option has no effect in a fit to an embedding, with or without ``held_out`` rows."""
-    _refuse(model, "the embedding brings its kernel and its estimate", "estimator", "kernel")
-    _refuse(model, "the embedding brings its kernel", "bandwidth", "bandwidth_factors")
+    _refuse(model, "the embedding has its own kernel and estimate", "estimator", "kernel")
+    _refuse(model, "the embedding has its own kernel", "bandwidth", "bandwidth_factors")
     _refuse(model, "an embedding has no rows to hold out; pass them as X_val=", "validation_fraction")
     if not held_out:
         _refuse(model, "without X_val= a joint fit is not stopped early", "n_iter_no_change")

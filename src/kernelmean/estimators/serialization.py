@@ -248,7 +248,7 @@ def _array(array: AnyArray, arrays: list[AnyArray]) -> dict[str, Any]:
 
 def _time_type(name: Any) -> np.dtype[Any]:
     if not (isinstance(name, str) and name[:3] in ("<M8", "<m8")):
-        raise ValueError(f"its header names {name!r}, which is no type of times")
+        raise ValueError(f"its header names {name!r}, which is not a type of times")
     return np.dtype(name)
 
 

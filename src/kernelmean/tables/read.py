@@ -189,7 +189,9 @@ def _named(path: str | os.PathLike[str], choice: ColumnChoice) -> Source:
 def _files(paths: Sequence[Path], choice: ColumnChoice) -> Source:
     others = [path for path in paths if ending(path) not in PARQUET]
     if others and len(paths) > 1:
-        raise ValueError(f"{others[0]} is no Parquet file; several files are read as one table where all are Parquet")
+        raise ValueError(
+            f"{others[0]} is not a Parquet file; several files are read as one table only if all are Parquet"
+        )
     return file_source(paths[0], choice) if len(paths) == 1 else parquet_source(paths, listed(map(str, paths)), choice)
 
 

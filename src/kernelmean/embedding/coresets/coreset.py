@@ -124,7 +124,7 @@ def compress(
     (True, True)
     """
     if not isinstance(mu, Embedding):
-        raise TypeError(f"{mu!r} is no Embedding; write km.embed(X, kernel) first")
+        raise TypeError(f"{mu!r} is not an Embedding; write km.embed(X, kernel) first")
     if method not in ("thinning", "split"):
         raise ValueError(f"method is {method!r}; write 'thinning' or 'split', or mu.herd(m) for herding")
     whole = Atoms.of(mu)

@@ -269,8 +269,8 @@ class Inspection:
             if named.find(name) is not None:
                 kind, keep = "ordinal" if name in named.ordinal else "categorical", written("keep=", "--keep")
                 raise ValueError(
-                    f"column {name!r} stands in keep and in {kind}, which never looks like an identifier; leave it out "
-                    f"of {keep}"
+                    f"column {name!r} is named in keep and in {kind}, which never looks like an identifier; leave it "
+                    f"out of {keep}"
                 )
         self._tables, self._most, self._named = tables, most, frame.named
         self._open = tuple(name for name in frame.names if named.find(name) is None)

@@ -55,7 +55,7 @@ class Named:
         names = (categorical,) if isinstance(categorical, str) else tuple(categorical)
         both = [name for name in names if name in levels]
         if both:
-            raise ValueError(f"column {both[0]!r} stands in ordinal and in categorical; name it once")
+            raise ValueError(f"column {both[0]!r} is named both in ordinal and in categorical; name it once")
         return cls(levels, names)
 
     def find(self, name: str) -> ColumnType | None:
@@ -210,7 +210,7 @@ def as_numbers(frame: Frame, name: str, column: ColumnType, origin: int = 0) -> 
     if unknown:
         row = frame.row_numbers()[int(np.flatnonzero(labels == unknown[0])[0])]
         raise ValueError(
-            f"{frame.source}: row {row}, column {name!r} holds {unknown[0]!r}, which is none of its levels "
+            f"{frame.source}: row {row}, column {name!r} holds {unknown[0]!r}, which is not one of its levels "
             f"{listed(column.levels)}; name all levels, lowest first, or correct the cell"
         )
     return np.array([order[cell] for cell in labels], dtype=np.float64)

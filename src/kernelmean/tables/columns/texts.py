@@ -157,7 +157,7 @@ class TextCells:
         cell = next(iter(self.places))
         what = (
             f"holds {distinct:,} different texts in {self.cells:,} cells ({self._shown(cell)}), so it is an identifier "
-            "or free text and no category"
+            "or free text and not a category"
         )
         return Finding(self.name, "free text", what, self._where(cell))
 

@@ -111,8 +111,8 @@ class TextColumns:
         if not _is_text(frame, name):
             if unit is not None and not missing_cells(frame[name]).all():
                 raise ValueError(
-                    f"{frame.source}: column {name!r} holds no text but {_held(frame, name)}, so the unit {unit!r} is "
-                    "none of its cells; leave it out of the units"
+                    f"{frame.source}: column {name!r} holds no text but {_held(frame, name)}, so no cell has the "
+                    f"unit {unit!r}; leave it out of the units"
                 )
             return frame[name]
         if unit is not None:

@@ -90,7 +90,7 @@ class JsonLines:
             raise ValueError(f"{self._file.name}: line {number} is not JSON ({said})") from None
         if not isinstance(row, dict):
             raise ValueError(  # noqa: TRY004 (the file is wrong, not the type of an argument)
-                f'{self._file.name}: line {number} is no JSON object, such as {{"a": 1, "b": "x"}}'
+                f'{self._file.name}: line {number} is not a JSON object, such as {{"a": 1, "b": "x"}}'
             )
         nested = next((name for name, value in row.items() if isinstance(value, dict | list)), None)
         if nested is not None:
@@ -123,5 +123,5 @@ class JsonLines:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
     row = {name.strip(): value for name, value in pairs}
     if len(row) < len(pairs):
-        raise ValueError("a key stands in it twice")
+        raise ValueError("a key occurs in it twice")
     return row

@@ -128,7 +128,7 @@ def _check_encoding(name: Any) -> None:
         known = None
     if known is None or not getattr(known, "_is_text_encoding", True):
         raise ValueError(
-            f"{written('encoding', '--encoding')} is {name!r}, which is no encoding of text that Python knows; write "
+            f"{written('encoding', '--encoding')} is {name!r}, which is not a text encoding that Python knows; write "
             "one such as utf-8, latin-1, cp1252 or utf-16"
         )
 
