@@ -74,8 +74,8 @@ class KernelMean(MeanEstimator):
         The rows to which a test fits the parameters (noise, contraction, λ of a filter); :meth:`fit` ignores it.
         With two samples, "pooled" fits the pooled rows (1000 drawn with the seed when there are more), and "each" fits
         each sample on its own, again under every permutation; "auto" is "each" with a filter, "pooled" without. With
-        two variables, "separate" fits each on its own, and "joint" fits the pairs once, again under every permutation;
-        "auto" is "separate". All of them are exact.
+        two variables, "separate" fits each on its own, and "joint" makes one fit to the pairs, again under every
+        permutation; "auto" is "separate". All of them are exact.
     features : FeatureMap or int, optional
         Fit sums of features instead of the rows: landmarks or Fourier features of the kernel, or how many landmarks to
         make. By default, rows in memory are fitted exactly up to 20 000 where a noise is searched, 5000 with

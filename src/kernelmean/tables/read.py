@@ -34,7 +34,7 @@ def read(
     in_memory: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Source:
-    """Return a source of rows from files, from memory or from batches, and say how to read them.
+    """Return a source of rows from files, memory or batches, with the options for reading them.
 
     Parameters
     ----------
