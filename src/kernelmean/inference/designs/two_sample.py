@@ -136,7 +136,6 @@ def _rows(side: KernelSide, rows: slice) -> KernelSide:
     return KernelSide(side.points[rows], side.kernels, side.shifts)
 
 
-
 Pair = tuple[Any, Any]
 BoolArray = npt.NDArray[np.bool_]
 Samples = tuple[Array, Array]
@@ -251,10 +250,16 @@ def _kept(
         both &= np.bincount(strata[weighted & (first == label)], minlength=len(names)) > 0
     if not both.any():
         raise ValueError("no stratum holds rows of both samples, so that none can be compared; pass coarser groups")
+    kept = weighted & both[strata]
     if not both.all():
-        alone = [name for name, present in zip(names, both, strict=True) if not present]
-        notes = (*notes, f"left out, with rows of one sample only: groups {listed(alone)}")
-    return weighted & both[strata], tuple(name for name, present in zip(names, both, strict=True) if present), notes
+        alone = listed(name for name, present in zip(names, both, strict=True) if not present)
+        left, every = int(kept.sum()), int(weighted.sum())
+        few, coarser = ("only ", "; pass coarser strata, such as ranges of a number") if 2 * left < every else ("", "")
+        notes = (
+            *notes,
+            f"{few}{left:,} of {every:,} rows take part: the others are in strata of one sample only, {alone}{coarser}",
+        )
+    return kept, tuple(name for name, present in zip(names, both, strict=True) if present), notes
 
 
 def _pooled_codes(pair: Pair | None, sizes: tuple[int, int], name: str) -> tuple[IntArray | None, tuple[str, ...]]:
