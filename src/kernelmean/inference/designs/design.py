@@ -198,8 +198,10 @@ def check_nested(clusters: IntArray | None, names: tuple[str, ...], of: IntArray
     if len(torn):
         instead = ""
         if what == "samples":
-            strata = written("as groups (in compare: strata=)", "--strata")
-            instead = f"; for pairs and other clusters that are in both samples pass them {strata} instead"
+            strata = written(
+                "pass them as groups= (of whole tables: strata=), or pairs by paired=True", "write --strata"
+            )
+            instead = f"; if clusters are in both samples, as pairs are, {strata}{written('', ', or --paired')}"
         raise ValueError(
             f"cluster {names[int(pairs[torn[0]])]} has rows in two {what}; a cluster moves as a whole{instead}"
         )

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...core.array import Array, IntArray, check_numpy
+from ...core.array import Array, BoolArray, IntArray, check_numpy
 from ...core.words import count, listed
 from ...kernels import Kernel
 from ...plan.plan import serial_blas
@@ -137,7 +136,6 @@ def _rows(side: KernelSide, rows: slice) -> KernelSide:
 
 
 Pair = tuple[Any, Any]
-BoolArray = npt.NDArray[np.bool_]
 Samples = tuple[Array, Array]
 
 
