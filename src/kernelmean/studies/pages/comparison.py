@@ -161,7 +161,8 @@ def _assumption(result: Comparison) -> str:
     if result.design:
         return (
             f"That needs the design: {result.design.assumed()}. There are no effect size and no witnesses, "
-            "whose limits are for rows without a design. The pictures are of all rows alike."
+            "whose limits are for rows without a design. The pictures and the "
+            "rows that stand out are of all rows alike."
         )
     return (
         "That needs independent rows: repeated measurements of the same subjects, time series and matched pairs need a "
