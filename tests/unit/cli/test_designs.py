@@ -111,7 +111,7 @@ def test_dependence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("compare before.csv shuffled.csv --clusters id", "as pairs are, write --strata, or --paired"),
         (
             "compare comma.csv --by arm --weights w --columns x",
-            "holds no numbers, which weights are; read it with ",
+            "but weights are numbers; read it with --decimal ,",
         ),
         ("compare t.csv --by arm --strata patient", "no stratum holds rows of both"),
         ("dependence t.csv --x x --y center --strata center", "'center' stands in x or in y"),

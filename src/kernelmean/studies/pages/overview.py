@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Overview = tuple[tuple[str, tuple[str, ...]], ...]
 _SMALL, _WEAK = 0.02, 0.05
-"""Effects up to which a reader is told that they are small: the share that is explained, and the strength of a pair."""
+"""Effects below these are called small: the explained share, and the strength of a pair."""
 _MUCH = 0.2
 """A shift of a mean, in standard deviations, that is not called small."""
 _MOST, _LONGEST = 3, 60
@@ -36,7 +36,7 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
 
 
 def _design(result: Comparison | Dependence) -> tuple[str, tuple[str, ...]]:
-    """Return what is assumed of the rows, where there is a design."""
+    """Return what is assumed about the rows, if there is a design."""
     assumed = result.design.assumed()
     return "The design", (f"{assumed[0].upper()}{assumed[1:]}.",) if result.design else ()
 
@@ -55,7 +55,7 @@ def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
 
 
 def _column(result: Comparison, column: ColumnDifference) -> str:
-    """Say what a column is like in both tables."""
+    """Return what a column is like in both tables."""
     (first, second), names, design = column.describe(), titles(result.names), result.design
     within = "" if design.strata is None else " within strata"
     size = f"{signed(column.gap, '+z.2f')} standard deviations"
@@ -120,4 +120,4 @@ def _after_dependence(result: Dependence) -> Iterator[str]:
     if weak:
         yield f"Of these {len(found)} pairs {weak} have a strength below {_WEAK:g}."
         yield "A small p-value is no sign of strength."
-    yield "Dependence is not cause. A third column may move both."
+    yield "Dependence is not causation. A third column may move both."
