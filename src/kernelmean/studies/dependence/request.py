@@ -87,9 +87,8 @@ def varying(groups: Groups, names: Sequence[str], constant: Sequence[str]) -> tu
     if not pairs and len({*groups[0], *groups[1]}) == 1:
         name = groups[0][0]
         target = f"name more with --columns, or write {worded('--y', name)} alone to test it against all others"
-        raise ValueError(
-            f"there is one column only, {name!r}; a test of dependence needs two: {written('pass more columns', target)}"
-        )
+        mend = written("pass more columns", target)
+        raise ValueError(f"there is one column only, {name!r}; a test of dependence needs two: {mend}")
     if not pairs:
         raise ValueError(f"there are no two varying columns to test; constant: {listed(constant) or 'none'}")
     return (left, right), pairs

@@ -196,7 +196,7 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
         pairs=found,
         estimator=asked.estimator,
         notes=(
-            *(() if asked.design else encoded.repeated()),
+            *(() if asked.design.clusters else encoded.repeated()),
             *tests.on_blanks(found, stream_of_pairs),
             *encoded.notes(),
             *(() if given is table else given.notes),
