@@ -17,11 +17,6 @@ from ..kernels import Gaussian, Kernel, TensorProduct
 from ..plan.plan import DEFAULT
 from ..tables.columns import Encoded
 
-COARSE = (
-    "The kernels of the strength are coarse: it is low for waves and fine patterns even where one column fixes the "
-    "other, so look at the picture before you drop a pair."
-)
-"""What to know before a strength is read as a share."""
 _DRAWS = 199
 """The number of random draws behind an interval."""
 

@@ -14,9 +14,8 @@ from ...inference.null_page import made_by, null_section
 from ...report import Chart, Document, Panel, Points, Section
 from ...report.marginals import marginal
 from ..plots.dependence import heat_map
-from ..strengths import COARSE
 from .overview import of_dependence
-from .parts import Axis, caveats, names_of
+from .parts import COARSE, Axis, caveats, names_of
 
 if TYPE_CHECKING:
     from ..dependence import Dependence, PairDependence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...core.words import count, cut, percent, signed
 from ...inference.explain import EffectSize
 from ...inference.wording import brief, titles
-from ..strengths import COARSE
+from .parts import COARSE
 
 if TYPE_CHECKING:
     from ..comparison import ColumnDifference, Comparison

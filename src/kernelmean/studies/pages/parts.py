@@ -19,6 +19,11 @@ from ...tables.columns.kinds import as_labels
 _SPANS = (("years", 365.25 * 86400.0), ("days", 86400.0), ("hours", 3600.0), ("seconds", 1.0))
 _ENOUGH = 3.0
 """A span of time has at least so many units."""
+COARSE = (
+    "The kernels of the strength are coarse: it is low for waves and fine patterns even where one column fixes the "
+    "other, so look at the picture before you drop a pair."
+)
+"""How to read the strength of a pair of columns."""
 _LONGEST = 40
 """The most letters of a cell."""
 
