@@ -114,7 +114,12 @@ class Dependence(JointTest, Result):
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, TableDesign, *ENCODED)
-    figures: ClassVar[tuple[str, ...]] = ("map", "pairs", "pair-1", "pair-2", "pair-3", "pair-4", "null-distribution")
+    figures: ClassVar[tuple[str, ...]] = (
+        "map",
+        "pairs",
+        *(f"pair-{k}" for k in range(1, 13)),
+        "null-distribution",
+    )
 
     x: tuple[str, ...]
     y: tuple[str, ...]

@@ -121,9 +121,10 @@ def dependence(
 
     With ``missing="category"`` and "noise" two columns also depend on each other when cells of both are missing in the
     same rows, or one depends on which cells of the other are. A note names the pairs of which a test finds nothing in
-    the rows where both cells are known. Another says when rows repeat each other. The order of the columns changes nothing. Constant columns are left out, and a note says so. O(n² log n)
-    time for a pair, O(n r²) on low-rank factors of rank r; memory never O(n²) beyond 5000 rows. Gretton et al. (2005);
-    the strength is that of Cortes et al. (2012), eq. (2), with unbiased estimates.
+    the rows where both cells are known. Another says when rows repeat each other. The order of the columns changes
+    nothing. Constant columns are left out, and a note says so. O(n² log n) time for a pair, O(n r²) on low-rank factors
+    of rank r; memory never O(n²) beyond 5000 rows. Gretton et al. (2005); the strength is that of Cortes et al. (2012),
+    eq. (2), with unbiased estimates.
 
     Tables of more than 20 000 rows, in files or in memory (100 000 if ``estimator`` names one kernel), are read batch
     by batch: once for scale and categories, and once for sums of products of features, or a few times if there are many
