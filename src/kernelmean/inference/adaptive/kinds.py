@@ -1,9 +1,9 @@
 r"""What kind of difference or dependence an adaptive test found: where its evidence lies, in words. Not a test.
 
 *Samples.* The evidence for the means, the spread, the way columns go together and the shape is that of the columns
-themselves, see :mod:`kernelmean.inference.adaptive.aspects`; every kind with clear evidence is named. Members say two
-things more: no member that is for a kind may find nothing, which under a design it might; and where the strongest
-member finds more than all that, the difference is local.
+themselves, see :mod:`kernelmean.inference.adaptive.aspects`; every kind with clear evidence is named. Where the
+strongest member of the test finds more than all that, the difference is local. Where a design decides which rows may
+change places, columns themselves say too much, and only members count that see one kind only.
 
 *Pairs.* The combined statistic is :math:`\log \sum_k ω_k / p_k`, so the share of a kind is that of its members in this
 sum. Here p_k is taken from the *other* permutations alone, without the observed one: with it, all members of a strong
@@ -29,9 +29,8 @@ LEAST_SKEWNESS = 0.05
 LEVEL = 0.05
 """A kind is named where the p-value is at most this."""
 _MOST, _ALMOST_ALL = 0.5, 0.95
-_CLEAR, _SEEN = 4.8, 3.0
-"""A kind of samples is named from this evidence on, where a member that is for it has found this much: six kinds at
-level .05, and one at .05, as -log of p-values."""
+_CLEAR = 4.8
+"""A kind of samples is named from this evidence on, -log of a p-value: six kinds at the level .05 together."""
 _EXPLAINED, _EXPLAINED_PAIRS = 0.7, 0.6
 """A member is explained by kinds that have this share of its strength (chosen on design settings)."""
 _TAILS_COUNT = 3.0
@@ -78,7 +77,7 @@ class EvidenceKind:
     --------
     >>> kind = EvidenceKind("spread", {"spread": 0.71, "means": 0.29}, ("spread", "means"))
     >>> print(kind)
-    The evidence lies first in the spread, then in the means.
+    The evidence lies in the spread and in the means.
     >>> kind.clear
     True
     """
@@ -113,14 +112,13 @@ class EvidenceKind:
 
     @property
     def words(self) -> str:
-        """Where the evidence lies, in a few words, or "no clear kind"."""
+        """Where the evidence lies, the kind with the most first, in a few words, or "no clear kind"."""
         if not self.clear:
             return "no clear kind"
-        first, *others = (PHRASES[kind] for kind in self.kinds)
+        *others, last = (PHRASES[kind] for kind in self.kinds)
         if others:
-            *middle, last = others
-            return f"first {first}, then {', '.join(middle)}{' and ' if middle else ''}{last}"
-        return first if self.shares[self.name] >= _ALMOST_ALL else f"mostly {first}"
+            return f"{', '.join(others)} and {last}"
+        return last if self.shares[self.name] >= _ALMOST_ALL else f"mostly {last}"
 
     def __str__(self) -> str:
         return f"The evidence lies {self.words}." if self.clear else "The evidence is of no clear kind."
@@ -159,14 +157,11 @@ def _of_samples(members: Sequence[Member], strengths: Array, samples: Sequence[A
     marked = _marked_samples(members)
     if not any(marked) or min(map(len, samples), default=LEAST_ROWS) < LEAST_ROWS:
         return None
-    strongest = [
-        {kind: float(strengths[[own == kind for own in told]].max(initial=0.0)) for kind in (MEANS, SPREAD, TOGETHER)}
-        for told in (marked, [member.group for member in members])
-    ]
-    marks, seen = strongest
-    found = dict(evidence_of(samples)) if samples else {}
-    found = {kind: own for kind, own in found.items() if seen.get(kind, _SEEN) >= _SEEN}
-    if max(found.values(), default=0.0) < _CLEAR:  # of many rows of which only some were looked at, members see more
+    marks = {
+        kind: float(strengths[[own == kind for own in marked]].max(initial=0.0)) for kind in (MEANS, SPREAD, TOGETHER)
+    }
+    found = evidence_of(samples) if samples else {}
+    if max(found.values(), default=0.0) < _CLEAR:  # under a design, or of many rows of which only some are looked at
         found = {kind: max(found.get(kind, 0.0), marks.get(kind, 0.0)) for kind in (*marks, *found)}
     clear = {kind: own for kind, own in found.items() if own >= _CLEAR}
     explained = max(*found.values(), *marks.values(), sum(clear.values()), _TAILS_COUNT * clear.get(TAILS, 0.0))
