@@ -12,10 +12,10 @@ decides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.special import gammaincc, gammaln, log_ndtr, ndtri
@@ -160,7 +160,7 @@ def distances(samples: Sequence[Array]) -> list[Aspect]:
     return [means(part) for part in np.split(gaps, np.cumsum([len(points) for points in samples])[:-1])]
 
 
-def pairs_of_columns(points: Array, several: Array) -> tuple[IntArray, IntArray]:
+def pairs_of_columns(points: Array, several: Any) -> tuple[IntArray, IntArray]:
     """Return all pairs of columns but those of two categories of one column, of which a row has only one."""
     first, second = np.triu_indices(points.shape[1] if points.shape[1] <= _MOST_COLUMNS else 0, 1)
     if not len(first):
@@ -171,10 +171,13 @@ def pairs_of_columns(points: Array, several: Array) -> tuple[IntArray, IntArray]
     return first[kept], second[kept]
 
 
-def correlations(points: Array, pairs: tuple[IntArray, IntArray]) -> Aspect:
-    """Return Fisher's z of the correlations of normal scores of pairs of columns."""
+def correlations(
+    points: Array, pairs: tuple[IntArray, IntArray], score: Callable[[Array], Array] | None = None
+) -> Aspect:
+    """Return Fisher's z of the correlations of normal scores, or of others, of pairs of columns."""
     first, second = pairs
-    scores = np.stack([normal_scores(ranks(column), len(column)) for column in points.T], axis=1)
+    score = score or (lambda column: normal_scores(ranks(column), len(column)))
+    scores = np.stack([score(column) for column in points.T], axis=1)
     deviation = scores.std(axis=0)
     scores = np.divide(scores - scores.mean(axis=0), deviation, out=np.zeros_like(scores), where=deviation > 0.0)
     r = np.clip((scores.T @ scores / len(scores))[first, second], -_FARTHEST, _FARTHEST)

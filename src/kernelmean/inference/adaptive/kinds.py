@@ -3,7 +3,7 @@ r"""What kind of difference or dependence an adaptive test found: where its evid
 *Samples.* The evidence for the means, the spread, the way columns go together and the shape is that of the columns
 themselves, see :mod:`kernelmean.inference.adaptive.aspects`; every kind with clear evidence is named. Where the
 strongest member of the test finds more than all that, the difference is local. Where a design decides which rows may
-change places, columns themselves say too much, and only members count that see one kind only.
+change places, columns themselves say too much: the kind is that of the strongest member which sees one kind only.
 
 *Pairs.* The combined statistic is :math:`\log \sum_k ω_k / p_k`, so the share of a kind is that of its members in this
 sum. Here p_k is taken from the *other* permutations alone, without the observed one: with it, all members of a strong
@@ -162,7 +162,8 @@ def _of_samples(members: Sequence[Member], strengths: Array, samples: Sequence[A
     }
     found = evidence_of(samples) if samples else {}
     if max(found.values(), default=0.0) < _CLEAR:  # under a design, or of many rows of which only some are looked at
-        found = {kind: max(found.get(kind, 0.0), marks.get(kind, 0.0)) for kind in (*marks, *found)}
+        best = max(marks, key=lambda kind: marks[kind])
+        found[best] = max(found.get(best, 0.0), marks[best])
     clear = {kind: own for kind, own in found.items() if own >= _CLEAR}
     explained = max(*found.values(), *marks.values(), sum(clear.values()), _TAILS_COUNT * clear.get(TAILS, 0.0))
     most = float(_compressed(strengths, _FALL).max())
