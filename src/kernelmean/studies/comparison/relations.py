@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from scipy.special import ndtr
 
-from ...core.words import cut, signed
+from ...core.words import signed
 from ...inference.adaptive.aspects import LEAST_ROWS, correlations, pairs_of_columns
 from ...inference.adaptive.ranks import ranks
 from ...inference.null import holm
@@ -17,7 +17,6 @@ from ...inference.wording import brief
 from ...tables.columns import Encoded
 
 _NUMBERS = ("numeric", "ordinal", "datetime", "duration")
-_LONGEST = 120
 
 
 @final
@@ -40,11 +39,11 @@ class RelationDifference:
     pvalue: float
     adjusted: float
 
-    def words(self, tables: Sequence[str]) -> str:
-        """Return both correlations in a few words."""
-        own, other = (signed(value, "z.2f") for value in self.correlations)
-        pair = " and ".join(map(brief, self.columns))
-        return cut(f"{pair}: correlation {own} in {tables[0]}, {other} in {tables[1]}", _LONGEST)
+    def words(self, tables: Sequence[str] = ()) -> str:
+        """Return both correlations in a few words, with the names of the tables where these are given."""
+        values = (signed(value, "z.2f") for value in self.correlations)
+        said = [" in ".join(each) for each in zip(values, tables, strict=True)] if tables else [*values]
+        return f"{' and '.join(map(brief, self.columns))}: correlation {', '.join(said)}"
 
 
 def relations(encoded: Encoded) -> tuple[RelationDifference, ...]:
@@ -56,7 +55,7 @@ def relations(encoded: Encoded) -> tuple[RelationDifference, ...]:
     >>> x, y, z = np.random.default_rng(0).normal(size=(3, 200, 2))
     >>> first, *_ = relations(encode([np.c_[x[:, 0], x.sum(axis=1)], np.c_[y[:, 0], z[:, 0]]], ("A", "B"), Encoding()))
     >>> first.words(("A", "B"))
-    'x0 and x1: correlation 0.70 in A, 0.06 in B'
+    'x0 and x1: correlation 0.69 in A, −0.08 in B'
     """
     numbers = {coding.name for coding in encoded.codings if coding.type.kind in _NUMBERS}
     names = [name for name in encoded.in_table_order() if name in numbers and len(encoded.groups[name]) == 1]

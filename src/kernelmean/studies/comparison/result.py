@@ -245,13 +245,14 @@ class Comparison(JointTest, Result):
             ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
             *self.test.in_short(self.level),
-            *(
-                [("pairs", "; ".join(own.words(titles(self.names)) for own in self.relations))]
-                if self.relations
-                else []
-            ),
+            *([("pairs", self._pairs())] if self.relations else []),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
+
+    def _pairs(self) -> str:
+        """Return in words how differently pairs of columns go together, naming the tables once."""
+        first, *others = self.relations
+        return "; ".join([first.words(titles(self.names)), *(own.words() for own in others)])
 
     def details(self) -> list[tuple[str, str]]:
         """Return what only some readers ask for: the statistic, the permutations, the kernels and the scale."""
