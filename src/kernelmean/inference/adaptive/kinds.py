@@ -27,7 +27,7 @@ from .members import ENERGY, LINEAR, Member, PairMember
 
 LEAST_SKEWNESS = 0.05
 LEVEL = 0.05
-"""A kind is named where the p-value is at most this."""
+"""A kind is named if the p-value is at most this."""
 _MOST, _ALMOST_ALL = 0.5, 0.95
 _CLEAR = 4.8
 """A kind of samples is named from this evidence on, -log of a p-value: six kinds at the level .05 together."""
@@ -125,7 +125,7 @@ class EvidenceKind:
 
 
 def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequence[Array]) -> EvidenceKind | None:
-    """Return the kind of what a test found, None where its members are for no known kinds.
+    """Return the kind of what a test found, None if its members mark no known kind.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
     rows : array of shape (k, P)
         Their statistics, the observed arrangement first.
     samples : sequence of arrays of shape (n, d)
-        The samples whose columns are compared, none for variables.
+        The samples whose columns are compared; empty for variables.
     """
     strengths = strengths_of(rows)
     if isinstance(members[0], Member):
@@ -180,7 +180,7 @@ def _compressed(strengths: Array, power: float) -> Array:
 
 
 def strengths_of(rows: Array) -> Array:
-    """Return -log of the approximate p-value of every member, judged by the other permutations alone."""
+    """Return -log of the approximate p-value of every member, from the other permutations alone."""
     others = rows[:, 1:]
     centered = others - others.mean(axis=1, keepdims=True)
     deviation = np.sqrt(np.square(centered).mean(axis=1, keepdims=True))
@@ -206,7 +206,7 @@ def _marked_pairs(members: Sequence[Any], strengths: Array) -> list[str]:
 
 
 def _marked_by_pair(pair: PairMember) -> str:
-    """Return the kind that a pair marks; of a spread against the values of the other variable there are two."""
+    """Return the kind that a pair marks; for a spread against the values of the other variable there are two."""
     if pair.group == "trend":
         return "trend" if pair.x.kernel == LINEAR == pair.y.kernel else ""
     if pair.group == "spread" and pair.x.view != pair.y.view:
@@ -215,10 +215,10 @@ def _marked_by_pair(pair: PairMember) -> str:
 
 
 def _turns(pairs: Sequence[PairMember], strengths: Array) -> bool:
-    """Say whether the spread of one variable goes with the other since a curve turns, as a parabola does.
+    """Say whether the spread of one variable changes with the other because a curve turns, as a parabola does.
 
-    Then the mean of one variable is a function of the other, but not the other way round, and their spreads do not go
-    together. Where a spread grows, both are seen.
+    Then the mean of one variable depends on the other, but not the other way round, and their spreads do not grow
+    together. If a spread grows, both are seen.
     """
 
     def strongest(*chosen: bool) -> float:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Overview = tuple[tuple[str, tuple[str, ...]], ...]
 _SMALL, _WEAK = 0.02, 0.05
-"""Effects up to which a reader is told that they are small: the share that is explained, and the strength of a pair."""
+"""Effects below these are called small: the explained share, and the strength of a pair."""
 _MUCH = 0.2
 """A shift of a mean, in standard deviations, that is not called small; a change of a correlation, of the logarithm of a
 spread; and the share of a variance that one cell should not have."""
@@ -153,4 +153,4 @@ def _after_dependence(result: Dependence) -> Iterator[str]:
     if weak:
         yield f"Of these {len(found)} pairs {weak} have a strength below {_WEAK:g}."
         yield "A small p-value is no sign of strength."
-    yield "Dependence is not cause. A third column may move both."
+    yield "Dependence is not causation. A third column may move both."
