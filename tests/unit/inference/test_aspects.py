@@ -100,6 +100,12 @@ def test_few_rows_have_no_kind() -> None:
     assert result.kind is None
 
 
+def test_a_strong_shift_of_few_rows_against_many_is_not_local() -> None:
+    rng = np.random.default_rng(0)
+    result = km.mmd_test(rng.normal(size=(3000, 2)), rng.normal(size=(12, 2)) + 4.0, n_resamples=199, rng=0)
+    assert result.kind.kinds == ("means",)
+
+
 def test_under_a_design_differences_between_strata_are_none() -> None:
     rng = np.random.default_rng(6)
     strata = [np.r_[np.zeros(30), np.ones(90)], np.r_[np.zeros(90), np.ones(30)]]

@@ -75,13 +75,13 @@ class Aspect:
             return 0.0
         largest = -float(log_ndtr(-np.abs(z).max()) + np.log(2.0 * count))
         if count == 1 or self.covariance is None or other.covariance is None:
-            return max(largest, 0.0)
+            return max(0.0, largest)
         shared = (self.covariance + other.covariance)[np.ix_(varies, varies)]
         deviations = np.sqrt(np.diagonal(shared))
         freedom = count**2 / float(np.square(shared / np.outer(deviations, deviations)).sum())  # Satterthwaite's
         total = float(np.square(z).sum()) * freedom / count
         summed = minus_log_tail(np.array(freedom / 2), np.array((total - freedom) / np.sqrt(2 * freedom)))
-        return max(largest, float(summed), 0.0)
+        return max(0.0, largest, float(summed))
 
 
 def minus_log_tail(shape: Array, scores: Array) -> Array:

@@ -1,9 +1,10 @@
 r"""What kind of difference or dependence an adaptive test found: where its evidence lies, in words. Not a test.
 
 *Samples.* The evidence for the means, the spread, the way columns go together and the shape is that of the columns
-themselves, see :mod:`kernelmean.inference.adaptive.aspects`; every kind with clear evidence is named. Where the
-strongest member of the test finds more than all that, the difference is local. Where a design decides which rows may
-change places, columns themselves say too much: the kind is that of the strongest member which sees one kind only.
+themselves, see :mod:`kernelmean.inference.adaptive.aspects`; every kind with clear evidence is named. If the strongest
+of the members for shape and for local differences finds more than all that, the difference is local. If a design
+decides which rows may change places, columns themselves say too much: the kind is that of the strongest member which
+sees one kind only.
 
 *Pairs.* The combined statistic is :math:`\log \sum_k ω_k / p_k`, so the share of a kind is that of its members in this
 sum. Here p_k is taken from the *other* permutations alone, without the observed one: with it, all members of a strong
@@ -22,7 +23,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ...core.array import Array
-from .aspects import LEAST_ROWS, MEANS, SPREAD, TAILS, TOGETHER, evidence_of, minus_log_tail
+from .aspects import LEAST_ROWS, MEANS, SHAPE, SPREAD, TAILS, TOGETHER, evidence_of, minus_log_tail
 from .members import ENERGY, LINEAR, Member, PairMember
 
 LEAST_SKEWNESS = 0.05
@@ -166,7 +167,8 @@ def _of_samples(members: Sequence[Member], strengths: Array, samples: Sequence[A
         found[best] = max(found.get(best, 0.0), marks[best])
     clear = {kind: own for kind, own in found.items() if own >= _CLEAR}
     explained = max(*found.values(), *marks.values(), sum(clear.values()), _TAILS_COUNT * clear.get(TAILS, 0.0))
-    most = float(_compressed(strengths, _FALL).max())
+    fine = [member.group in (SHAPE, "local") for member in members]
+    most = float(_compressed(strengths[fine], _FALL).max(initial=0.0))
     if most * _EXPLAINED > explained:
         found["local"] = most
     if not any(found.values()):
