@@ -30,6 +30,7 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
     kind, names = result.test.kind, titles(result.names)
     items = (
+        _design(result),
         ("How large", tuple(_size(effect, result.differ()))),
         ("What kind of difference", () if kind is None else (f"{kind} A description, not a test.",)),
         ("The columns that matter most", tuple(_column(result, column) for column in found[:_MOST])),
@@ -37,6 +38,12 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
         ("What to do next", tuple(_after_comparison(result, effect, bool(found)))),
     )
     return tuple(item for item in items if item[1])
+
+
+def _design(result: Comparison | Dependence) -> tuple[str, tuple[str, ...]]:
+    """Return what is assumed about the rows, if there is a design."""
+    assumed = result.design.assumed()
+    return "The design", (f"{assumed[0].upper()}{assumed[1:]}.",) if result.design else ()
 
 
 def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
@@ -56,22 +63,26 @@ def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
 
 
 def _column(result: Comparison, column: ColumnDifference) -> str:
-    """Say what a column is like in both tables: its means, or its standard deviations where these differ more."""
-    names = titles(result.names)
+    """Return what a column is like in both tables: its means, or its standard deviations where these differ more."""
     spreads, cells = _spreads(result, column)
+    names, design = titles(result.names), result.design
+    extreme = f" {listed(cells)}" if cells else ""
     if spreads and abs(np.log(spreads[1] / spreads[0])) > abs(column.gap):
-        (first, second), of, gap = map(signed, spreads), "standard deviation ", ""
+        (first, second), of = map(signed, spreads), "standard deviation "
+        gap = extreme and f", without{extreme}"
     else:
         first, second = column.describe()
-        gap = "" if column.gap != column.gap else f" ({signed(column.gap, '+z.2f')} standard deviations)"  # nan: labels
-        of = "" if column.kind == "categorical" else "mean "
-    without = f", {'with' if of == 'mean ' else 'without'} {listed(cells)}" if cells else ""
-    return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}{without}", 2 * _LONGEST)
+        within = "" if design.strata is None else " within strata"
+        size = f"{signed(column.gap, '+z.2f')} standard deviations"
+        gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size}{within})"  # nan: categories
+        gap += extreme and f", with{extreme}"
+        of = "" if column.kind == "categorical" else "mean " if design.weights is None else "weighted mean "
+    return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}", 2 * _LONGEST)
 
 
 def _spreads(result: Comparison, column: ColumnDifference) -> tuple[tuple[float, ...], list[str]]:
     """Return the standard deviations of numbers, without a cell that makes up much of one; and what such cells are."""
-    if column.kind != "numeric":
+    if column.kind != "numeric" or result.design:
         return (), []
     coding = next(own for own in result.encoded.codings if own.name == column.name)
     spreads, cells = [], []
@@ -95,7 +106,10 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
             yield "Test the columns named here again on new rows before you act on them."
         else:
             yield "Nothing here calls for action."
-        yield "To show that the tables are alike, test for equivalence with a margin that you choose beforehand."
+        if result.design:
+            yield result.design.alike()
+        else:
+            yield "To show that the tables are alike, test for equivalence with a margin that you choose beforehand."
         return
     if effect is not None and effect.explained.value < _SMALL:
         yield f"Over all columns together the difference is small{_largest(result)}. Decide whether it matters."
@@ -136,6 +150,7 @@ def of_dependence(result: Dependence) -> Overview:
     )
     scale = ("0 is independent, 1 means that each determines the other, as the kernels see it.",) if pairs else ()
     items = (
+        _design(result),
         ("On all pairs", (result.on_pairs(),) if result.test is not None and len(result.pairs) > 1 else ()),
         ("The strongest pairs", (*pairs, *scale)),
         ("What to do next", tuple(_after_dependence(result))),
