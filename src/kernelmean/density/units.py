@@ -7,6 +7,8 @@ the standard deviation of their column they do not.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,6 +16,7 @@ import numpy as np
 
 from ..core.array import Array
 from ..core.frozen import sealed
+from ..core.table import deviations_of
 from ..embedding.embedding import Embedding
 from ..embedding.parts import PointPart
 from ..estimators import KernelMean
@@ -25,6 +28,8 @@ from .mixture import GaussianMixture
 from .recipe import Recipe, Sample
 
 _DIGITS = 32
+_UNLIKE = 5.0
+"""How many times as wide as another a column may be without a warning."""
 
 
 @dataclass(frozen=True)
@@ -116,3 +121,21 @@ def _rounded(values: Array) -> Array:
     """Return numbers rounded to 32 binary digits each."""
     digits, exponents = np.frexp(values)
     return np.ldexp(np.rint(np.ldexp(digits, _DIGITS)), exponents - _DIGITS)
+
+
+def warn_of_scales(points: Array, names: Sequence[str] | None) -> None:
+    """Warn where one column varies so much more than another that components that suit it are too wide for the other.
+
+    Constant columns are passed over.
+    """
+    deviations = deviations_of(points)
+    largest, smallest = int(np.argmax(deviations)), int(np.argmin(np.where(deviations > 0, deviations, np.inf)))
+    if deviations[largest] > _UNLIKE * deviations[smallest] > 0:
+        wide, narrow = (repr(names[j]) if names else str(j) for j in (largest, smallest))
+        warnings.warn(
+            f"column {wide} varies more than {_UNLIKE:g} times as much as column {narrow}, for which the components "
+            "will be too wide; divide every column by its standard deviation first, such as by "
+            "make_pipeline(StandardScaler(), KernelMeanMatching(...))",
+            UserWarning,
+            stacklevel=3,
+        )

@@ -128,7 +128,8 @@ def test_the_answer_is_json_with_the_rule_and_the_counts() -> None:
     arm = next(column for column in content["columns"] if column["name"] == "arm")
     assert arm["means"] == [None, None]
     assert arm["shares"][-1]["category"] == "(missing)"
-    assert any("missing cells of dose: a category of its own" in note for note in result.notes)
+    counted = "; ".join(f"{' and '.join(map(str, cells))} of {name}" for name, cells in sorted(counts.items()))
+    assert f"missing cells in table 1 and table 2: {counted} (a category of its own)" in result.notes
 
 
 # -- what must not matter ---------------------------------------------------------------------------------------------

@@ -74,8 +74,10 @@ class EquivalenceResult(Shown):
         facts += [("rows", " and ".join(f"{size:,}" for size in self.sizes))]
         facts += [("p-value from", self.method), ("kernel", repr(self.kernel))]
         said = "shown" if self.equivalent else "not shown"
-        outcome = f"less than {self.margin:.4g} ({self.unit}): {said} at level {1.0 - self.level:.3g}"
-        return Description("Equivalence test", f"A difference or dependence {outcome}.", facts)
+        distance = "√HSIC" if isinstance(self.kernel, tuple) else "MMD"
+        quantity = {"distance": distance, "explained": "share of variance explained"}.get(self.unit, self.unit)
+        outcome = f"below {self.margin:.4g}: {said} at level {1.0 - self.level:.3g}"
+        return Description("Equivalence test", f"{quantity[0].upper()}{quantity[1:]} {outcome}.", facts)
 
 
 @final

@@ -28,7 +28,7 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     items = (
         ("How large", tuple(_size(effect, result.differ()))),
         ("What kind of difference", () if kind is None else (f"{kind} A description, not a test.",)),
-        ("The columns that matter most", tuple(_column(titles(result.names), column) for column in found[:_MOST])),
+        ("The columns that matter most", tuple(_column(_groups(result.names), column) for column in found[:_MOST])),
         ("What to do next", tuple(_after_comparison(result, effect, bool(found)))),
     )
     return tuple(item for item in items if item[1])
@@ -53,6 +53,19 @@ def _column(names: tuple[str, str], column: ColumnDifference) -> str:
     gap = "" if column.gap != column.gap else f" ({signed(column.gap, '+z.2f')} standard deviations)"  # nan: categories
     of = "" if column.kind == "categorical" else "mean "
     return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}", 2 * _LONGEST)
+
+
+def _groups(names: tuple[str, str]) -> tuple[str, str]:
+    """Return the titles of two tables; of two groups of one column, which the headline names, without the column.
+
+    Examples
+    --------
+    >>> _groups(("clinic=North", "clinic=South")), _groups(("target=0", "target=1"))
+    (('North', 'South'), ('target=0', 'target=1'))
+    """
+    (by, sign, one), (other, _, two) = (name.partition("=") for name in names)
+    are_words = sign and by == other and not (one + two).strip("-.").replace(".", "").isdecimal()
+    return titles((one, two) if are_words else names)
 
 
 def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bool) -> Iterator[str]:
