@@ -42,7 +42,8 @@ def test_an_estimate_is_the_same_function_in_the_units_of_the_table(name: str) -
 def test_the_gain_is_the_share_of_the_error_of_kme_that_is_saved() -> None:
     """By the definition: the error of the mean of n - 1 rows is their variance in the feature space over n - 1."""
     fits, n = fit_all(X), len(X)
-    gram = fits.estimators["kme"].kernel_(X / X.std(axis=0))
+    rows = X / X.std(axis=0)
+    gram = fits.estimators["kme"].kernel_(rows, rows)
     variance = np.trace(gram) / n - gram[~np.eye(n, dtype=bool)].mean()
     saved = fits.estimators["kme"].loocv_ - fits.estimators["mkme"].loocv_
     assert fits.relative_gain("mkme") == pytest.approx(saved / (variance / (n - 1)), rel=1e-9)

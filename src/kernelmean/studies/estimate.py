@@ -77,9 +77,10 @@ class Fits(Frozen, Result):
         if "kme" in equal:
             return "No estimator has a lower leave-one-out score than kme, the plain mean."
         names = f"{listed(equal[:-1])} and {equal[-1]} have" if len(equal) > 1 else f"{self.best} has"
+        gain = self._told_gain(self.best)
         return (
-            f"{names} the smallest leave-one-out error, {self._told_gain(self.best)} below that of kme (optimistic: the "
-            "parameters were fitted to this score)."
+            f"{names} the smallest leave-one-out error, {gain} below that of kme (optimistic: the parameters were fitted "
+            "to this score)."
         )
 
     def embedding(self, name: str) -> Embedding:
