@@ -134,18 +134,18 @@ _lazy.attach(
         "dependence_contributions": "kernelmean.hsic_test(X, Y).contributions()",
         "dependence_attribute": "kernelmean.hsic_test(X, Y).attribute()",
         "witness_bands": "kernelmean.mmd_test(X, Y).witness(points)",
-        "witness": "kernelmean.mmd_test(X, Y).witness(); of embeddings inference.explain.witness(mu, nu)",
+        "witness": "kernelmean.mmd_test(X, Y).witness(); for embeddings inference.explain.witness(mu, nu)",
         "equivalence_test": "kernelmean.mmd_test(X, Y).equivalence(margin)",
         "effect_size": "kernelmean.mmd_test(X, Y).effect_size()",
         "contributions": "kernelmean.mmd_test(X, Y).contributions()",
         "attribute": "kernelmean.mmd_test(X, Y).attribute()",
-        "compare_stream": "kernelmean.compare(A, B), which reads long files batch by batch, and anything else that is "
+        "compare_stream": "kernelmean.compare(A, B), which reads long files batch by batch, and other tables passed as "
         "kernelmean.read(source, in_memory=False)",
         "read_batches": "kernelmean.read(source)",
         "streaming": "kernelmean.mmd_test, hsic_test or compare, which take any number of rows",
         "compress_then_test": 'kernelmean.mmd_test(X, Y, scheme="bins"), which has more power in the same time',
-        "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="bins"); of many rows also without scheme=',
-        "hsic_stream_test": 'kernelmean.hsic_test(X, Y, scheme="bins"); of many rows also without scheme=',
+        "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="bins"); for many rows also without scheme=',
+        "hsic_stream_test": 'kernelmean.hsic_test(X, Y, scheme="bins"); for many rows also without scheme=',
     },
 )
 

@@ -166,9 +166,12 @@ def test_results_with_a_design_are_saved_and_shown(tmp_path: Path) -> None:
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown column": ({"strata": "centre"}, r"no column 'centre', which strata= names \(did you mean 'center'\?\)"),
     "pairs with strata": ({"paired": True, "strata": "center"}, "paired=True goes without strata="),
-    "one column twice": ({"strata": "center", "clusters": "center"}, "strata= and clusters= name one column, 'center'"),
+    "one column twice": (
+        {"strata": "center", "clusters": "center"},
+        "strata= and clusters= name the same column, 'center'",
+    ),
     "unequal pairs": ({"paired": True}, r"has \d+ rows and .* has \d+; pairs need as many of both"),
-    "text as weights": ({"weights": "center"}, "'center' holds no numbers, which weights are"),
+    "text as weights": ({"weights": "center"}, "'center' holds no numbers, but weights are numbers"),
     "an estimator that is fitted anew": (
         {"strata": "center", "estimator": "s-kmse"},
         "'s-kmse' does not go with strata=; write one of kme, mkme, mmkme",

@@ -33,21 +33,21 @@ _lazy.attach(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 when it worked, 2 when the input was bad, 70 when kernelmean itself failed.
+    """Run the command line and exit: with 0 on success, 2 for bad input, 70 when kernelmean itself failed.
 
-    1 is kept for data that have drifted, with ``--fail-on-drift``.
+    1 is reserved for drifted data, with ``--fail-on-drift``.
     """
     if list(sys.argv[1:] if arguments is None else arguments) == ["--version"]:
-        print(f"kernelmean {__version__}")  # at once: the commands need a second to load
+        print(f"kernelmean {__version__}")  # at once: the commands take a second to load
         sys.exit(0)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a λ on a terminal that has none
+            stream.reconfigure(errors="replace")  # for a λ on a terminal without one
     sys.exit(_run(arguments))
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    """Return the exit code, whatever happens: an exception that got out of here would end the process with 1."""
+    """Return the exit code in every case: an exception that left this function would end the process with 1."""
     try:
         from .app import run
 

@@ -1,4 +1,4 @@
-"""The commands, ours and those that other packages add: what they take, whom they call, and where the output goes."""
+"""All commands, ours and those that other packages add."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from . import changes, compare, density, dependence, describe, estimate, info, m
 from .errors import PACKAGES, Stopped, guarded
 
 ENTRY_POINTS = "kernelmean.commands"
-"""The group of entry points by which packages add commands."""
+"""The entry-point group through which packages add commands."""
 APART = {"reproduce": "pip install ./paper"}
-"""Our own commands that are packages of their own, and what installs each in the root of a clone."""
+"""Our commands that are separate packages, and how to install each in the root of a clone."""
 
 
 class Commands(TyperGroup):
-    """The commands, which say a word when Ctrl-C ends them.
+    """All commands; Ctrl-C ends them with a message.
 
-    Other packages are asked when a name is not one of ours, or when all names are wanted, as for help.
+    Entry points of other packages are read only for a name that is not ours, or to list all names, as help does.
     """
 
     panel = "Files and the paper"
@@ -41,7 +41,7 @@ class Commands(TyperGroup):
         return super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command, or None where nobody has it."""
+        """Return a command, or None if there is none of this name."""
         if cmd_name not in self.commands:
             self._add_others()
         return super().get_command(ctx, cmd_name)
@@ -54,7 +54,7 @@ class Commands(TyperGroup):
 
 
 def others() -> Iterator[tuple[str, Any]]:
-    """Yield the commands of other packages by their names; ours that are not installed say how to install them."""
+    """Yield the names and commands of other packages; stubs of ours that are missing say how to install them."""
     known = {each.name: each for each in metadata.entry_points(group=ENTRY_POINTS)}
     for name in sorted({*known, *APART}):
         if name in known:
@@ -78,7 +78,7 @@ def _loaded(entry: metadata.EntryPoint) -> Any:
 
 
 def _stub(name: str, summary: str, error: str) -> Any:
-    """Return a command that raises, whatever its arguments."""
+    """Return a command that raises for all arguments."""
 
     def refuse() -> None:
         raise ImportError(error)
@@ -101,18 +101,18 @@ app = typer.Typer(
 QUESTIONS, FILES = "Questions about tables", Commands.panel
 _HELP = (
     "Compare tables by their kernel means: do two data sets differ, and in which columns.\n\n"
-    "Every command takes a table: a file (.csv, .tsv, .jsonl, all also with .gz; .parquet, .feather), - for CSV text "
-    "from standard input, or a built-in table (wine, wbdc, iris, diabetes, digits, eckerle4). The verdict comes first, "
-    "in a sentence; numbers, notes and files follow. Tests are exact "
-    "permutation tests, and the same seed gives the same output.\n\n"
-    "The exit code is 0, or 2 for bad input, which one line explains; compare and monitor --fail-on-drift end with 1 "
-    "when the data differ. An error of kernelmean itself is 70, never 0 or 1. Options of repeated runs may stand in a "
-    "file, see --config of a command."
+    "A table is a file (.csv, .tsv or .jsonl, also as .gz; .parquet; .feather), - for CSV text from standard input, "
+    "or a built-in table (wine, wbdc, iris, diabetes, digits, eckerle4). The verdict comes first, in one sentence; "
+    "numbers, notes and the names of written files follow. Tests are exact permutation tests, and the same seed gives "
+    "the same output.\n\n"
+    "The exit code is 0, or 2 for bad input, which one line explains. With --fail-on-drift, compare and monitor end "
+    "with 1 when the data differ. An error of kernelmean itself gives 70, never 0 or 1. You can keep the options of "
+    "repeated runs in a file: see --config of each command."
 )
 
 
 def _examples(*lines: str) -> str:
-    """Return an epilog whose lines stay lines."""
+    """Return an epilog that keeps its lines apart."""
     return "\n\n".join(("For example:", *lines))
 
 
@@ -126,7 +126,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _print_version(context: typer.Context, wanted: bool) -> None:
     if not wanted:
         return
-    if context.params.get("verbose"):  # which is eager, so it is known by now, wherever it stands
+    if context.params.get("verbose"):  # which is eager, so it is known by now
         from ..report.description import as_text
         from .versions import description
 
@@ -148,13 +148,13 @@ def _print_version(context: typer.Context, wanted: bool) -> None:
 def main(
     version: Annotated[bool, typer.Option("--version", callback=_print_version, help="Print the version.")] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", is_eager=True, help="With --version: what a report of a fault should say too.")
+        bool, typer.Option("--verbose", is_eager=True, help="With --version: also print what a bug report should say.")
     ] = False,
 ) -> None:
     """Hold what all commands share."""
     del version  # its callback has printed it
     if verbose:
-        raise ValueError("--verbose before a command belongs to --version; write it behind the command")
+        raise ValueError("--verbose before a command belongs to --version; write it after the command")
 
 
 for _command in (

@@ -1,4 +1,4 @@
-"""kernelmean changes: where a table in time order changes."""
+"""kernelmean changes: find where a table in time order changes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from .parameters import command, test_option
 
 @dataclass(frozen=True)
 class Series(OneTable):
-    """A table in time order, and the column of the time."""
+    """A table in time order, and its time column."""
 
     time: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The time; it is not searched for changes.", autocompletion=columns_of),
+        typer.Option(
+            metavar="COLUMN", help="The time column. It is not searched for changes.", autocompletion=columns_of
+        ),
     ] = None
 
 
@@ -27,20 +29,20 @@ class Series(OneTable):
 class SearchOptions(ScaleOption, Resamples, Seed):
     """How change points are searched for."""
 
-    level: Annotated[float, test_option(metavar="ALPHA", help="Changes have an adjusted p-value of at most this.")] = (
-        0.05
-    )
+    level: Annotated[
+        float, test_option(metavar="ALPHA", help="Report changes with an adjusted p-value of at most ALPHA.")
+    ] = 0.05
     n_changes: Annotated[
         int | None,
         test_option("--n-changes", metavar="N", min=1, help="Return the N clearest changes, whatever their p-values."),
     ] = None
-    shortest: Annotated[int, test_option(metavar="ROWS", min=1, help="The fewest rows of a segment.")] = 5
+    shortest: Annotated[int, test_option(metavar="ROWS", min=1, help="The fewest rows that a segment may have.")] = 5
     block: Annotated[
         int,
         test_option(
             metavar="ROWS",
             min=1,
-            help="Rows that permutations keep together, for autocorrelated series.",
+            help="How many neighboring rows permutations keep together, for autocorrelated series.",
         ),
     ] = 1
 

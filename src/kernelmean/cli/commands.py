@@ -1,8 +1,7 @@
-"""What a command of another package is made of.
+"""Building blocks for commands of other packages.
 
-Such a package names a ``typer.Typer`` with one command in the entry-point group ``kernelmean.commands``. Its command
-takes ``quiet: Quiet`` and ``config: Config`` as the others do, reports errors by raising exceptions, and returns its
-exit code.
+Such a package lists a ``typer.Typer`` with one command in the entry-point group ``kernelmean.commands``. The command
+takes ``quiet: Quiet`` and ``config: Config`` like the others, raises exceptions for errors, and returns its exit code.
 """
 
 from __future__ import annotations

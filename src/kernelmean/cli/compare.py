@@ -30,7 +30,7 @@ class Drift:
     fail_on_drift: Annotated[
         float | None,
         running_option(
-            metavar="ALPHA", help="End with exit code 1 when the tables differ, p at most ALPHA; for automatic checks."
+            metavar="ALPHA", help="End with exit code 1 if the tables differ (p at most ALPHA); for automatic checks."
         ),
     ] = None
 
@@ -57,8 +57,10 @@ def compare(
 ) -> int:
     """Test whether two tables come from the same distribution, and show which columns differ.
 
-    Long tables are read batch by batch, all rows of them (--stream). The exit code is 0; 2 for bad input; with
-    --fail-on-drift 1 when the tables differ; 70 when kernelmean itself failed; 130 when a stream was stopped.
+    Long tables are read batch by batch, and all their rows are used (--stream).
+
+    The exit code is 0; with --fail-on-drift 1 when the tables differ; 2 for bad
+    input; 70 when kernelmean itself failed; 130 when you stopped a stream.
     """
     from ..studies.comparison import Comparison  # slow to import, which help can do without
     from ..studies.groups import GroupComparison
@@ -102,7 +104,7 @@ def compare(
 def _in_memory(
     pair: Pair, tables: TwoTables, rows: ReadOptions, asked: _Asked, told: Progress
 ) -> tuple[tuple[str, ...], Comparison | GroupComparison]:
-    """Return notes on the way there, and what was found: of two tables, or of several groups."""
+    """Return notes, and the comparison of two tables or of several groups."""
     from ..core.words import comma_separated, worded
     from ..inference.wording import short
     from .inputs import read_tables  # slow to import
@@ -110,9 +112,9 @@ def _in_memory(
     read = read_tables(*pair, tables, rows)
     if len(read) > 2:
         found = asked.of_groups([own.frame for own in read], str(tables.by), told)
-        pair_ = (found.differing() or found.pairs)[0]
-        most = worded("--groups", comma_separated((pair_.first, pair_.second)))
-        return (f"for the columns in which two groups differ add {most}",), replace(found, name=short(pair[0].name))
+        most_different = (found.differing() or found.pairs)[0]
+        named = worded("--groups", comma_separated((most_different.first, most_different.second)))
+        return (f"to see in which columns two groups differ, add {named}",), replace(found, name=short(pair[0].name))
     first, second = read
     result = asked.compared(first.frame, second.frame, names=(first.name, second.name), progress=told)
     return (*first.notes, *second.notes), result
@@ -121,7 +123,7 @@ def _in_memory(
 def _in_batches(
     pair: Pair, long: LongTables, rows: ReadOptions, asked: _Asked, told: Progress
 ) -> tuple[tuple[str, ...], Comparison]:
-    """Return no notes, and what was found in all rows."""
+    """Return no notes, and the comparison of all rows."""
     from .inputs import long_tables  # slow to import
     from .progress import stoppable
 
@@ -133,14 +135,14 @@ def _in_batches(
 def _on_cluster(
     pair: Pair, address: str, rows: ReadOptions, asked: _Asked, told: Progress
 ) -> tuple[tuple[str, ...], Comparison]:
-    """Return no notes, and what workers found in all rows."""
+    """Return no notes, and the comparison of all rows by the workers."""
     import logging
 
     from ..inference.cluster import DaskPlan  # slow to import
     from ..inference.cluster.running import connected
     from .inputs import on_cluster
 
-    logging.disable(logging.CRITICAL)  # Dask says in many lines what one line of ours says
+    logging.disable(logging.CRITICAL)  # Dask logs many lines for what we say in one
     try:
         with connected(address) as client:
             plan = DaskPlan(client)
@@ -154,7 +156,7 @@ def _on_cluster(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What the options say of the test."""
+    """The test that the options describe."""
 
     test: TwoSampleTest
     table: MixedTable
@@ -208,7 +210,7 @@ class _Asked:
 
 
 def _draw(path: str, result: Comparison | GroupComparison, seed: int) -> str:
-    """Draw the columns of numbers that differ most, or the map of all pairs of groups, and say so."""
+    """Draw the columns of numbers that differ most, or the map of all pairs of groups; return a note."""
     from ..studies.comparison import Comparison  # slow to import
     from .outputs import write_picture
 
@@ -217,6 +219,6 @@ def _draw(path: str, result: Comparison | GroupComparison, seed: int) -> str:
         return f"map of all pairs of groups drawn in {path}"
     names = result.numbers[:_PANELS]
     if not names:
-        return "no picture drawn: it would show columns of numbers, and none of the columns that vary is one"
+        return "no picture drawn: it shows columns of numbers, and no column that varies holds numbers"
     write_picture(result.plot(names, rng=seed), path)
     return f"witness of {listed(names)} drawn in {path}"

@@ -1,4 +1,4 @@
-"""What a shell offers behind an option when the tab key is pressed: estimators, and columns of the table just named."""
+"""What the shell offers when you press the tab key: estimators, and columns of the table just named."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ TWO_SAMPLES, PAIRS = (*_ADAPTIVE, "s-kmse", "f-kmse", "vpmkme"), (*_ADAPTIVE, "s
 
 
 def columns(context: typer.Context, incomplete: str) -> list[str]:
-    """Return the columns of the table that was named first; behind commas those that are not yet there."""
+    """Return the columns of the first table named; after commas those not listed yet."""
     done, comma, start = incomplete.rpartition(",")
     others = [name for name in _names(context) if name not in done.split(",")]
     return [f"{done}{comma}{name}" for name in others if name.startswith(start)]
 
 
 def one_of(*words: str) -> Callable[[str], list[str]]:
-    """Return what offers those of the words that begin as the one on the command line."""
+    """Return a function that offers the words which begin like the one typed."""
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
 def _names(context: typer.Context) -> list[str]:
-    """Return the names that need no quotes, of the table that is the first word without dashes."""
+    """Return the column names that need no quotes, of the table in the first word without dashes."""
     from ..tables.reading import column_names  # slow to import
 
     words = (context.params.get("a"), context.params.get("data"), *context.args)

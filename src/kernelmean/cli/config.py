@@ -1,7 +1,7 @@
-"""--config FILE: the options of repeated runs from a TOML file, one table for every command.
+"""--config FILE: the options of repeated runs from a TOML file with one table for each command.
 
-The command line wins over the file. A key is the name of an option without its dashes, or that of an argument; what
-no command knows is an error, whichever command runs.
+The command line wins over the file. A key is the name of an option without its dashes, or the name of an argument.
+Keys that the command of their table does not know are an error, whichever command runs.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from .parameters import running_option
 _PYPROJECT = "pyproject.toml"
 _NOT_IN_FILES = ("config", "help")
 SOURCE = "kernelmean.config"
-"""Where the context of a command keeps the name of the file."""
+"""The key under which the context of a command keeps the name of the file."""
 
 
 class Note(str):
-    """A note on the file that options came from, which knows that file."""
+    """A note on the file that options came from, with the name of that file."""
 
     __slots__ = ("file",)
     file: str
 
 
 def config_file(note: str | None) -> str | None:
-    """Return the file that options came from, where they did."""
+    """Return the file that options came from, if any."""
     return note.file if isinstance(note, Note) else None
 
 
 def read_config(context: typer.Context, path: str | None) -> str | None:
-    """Take the options of the command that runs from a file, and return a note on it."""
+    """Take the options of the running command from a file, and return a note on it."""
     if path is None or context.resilient_parsing:
         return None
     tables = _tables(path)
@@ -58,7 +58,7 @@ def read_config(context: typer.Context, path: str | None) -> str | None:
     except RecursionError:
         raise ValueError(f"{path}: a value of [{command}] is nested too deep; write text, numbers or lists") from None
     context.meta[SOURCE] = path
-    note = Note(f"{path} says, where the command line does not: {listed(given) or 'nothing'}")
+    note = Note(f"{path} sets, unless the command line does: {listed(given) or 'nothing'}")
     note.file = path
     return note
 
@@ -70,8 +70,8 @@ Config = Annotated[
         metavar="FILE",
         is_eager=True,
         callback=read_config,
-        help="Take options from the table of this command in a TOML file, or from \\[tool.kernelmean] of a "
-        "pyproject.toml; options written out win.",
+        help="Take options from the table of this command in a TOML file, or under \\[tool.kernelmean] in a "
+        "pyproject.toml. Options on the command line win.",
     ),
 ]
 
@@ -93,7 +93,7 @@ def _tables(path: str) -> Mapping[str, Any]:
 
 
 def _commands(context: typer.Context, tables: Iterable[str]) -> dict[str, Any]:
-    """Return the commands by their names; those of other packages where a table may be of one."""
+    """Return the commands by name, those of other packages included if a table is for one."""
     group: Any = context.parent.command if context.parent else None
     if group is None:
         return {str(context.info_name): context.command}
@@ -112,14 +112,14 @@ def _check_table(path: str, name: str, table: Any, commands: Mapping[str, Any]) 
         raise TypeError(f"{path}: {name} is {table!r}; write a table, such as [{name}] and below it seed = 1")
     known = _keys(commands[name])
     for key in map(_plain, table):
-        if known and key not in known:  # a command that is not installed knows none, and says so when it is run
+        if known and key not in known:  # a command that is not installed knows none, and says so when run
             raise ValueError(
                 f"{path}: [{name}] has no option {key!r}{did_you_mean(key, known)}; it has {listed(sorted(known))}"
             )
 
 
 def _keys(command: Any) -> dict[str, Any]:
-    """Return the parameters of a command by what they are called in a file."""
+    """Return the parameters of a command by their names in a file."""
     named = {_plain(max(param.opts, key=len)): param for param in command.params}
     return {name: param for name, param in named.items() if name not in _NOT_IN_FILES}
 
@@ -129,7 +129,7 @@ def _plain(key: str) -> str:
 
 
 def _value(path: str, key: str, value: Any, param: Any) -> Any:
-    """Return a value as the command line would have it: text, a list of texts, or a truth value."""
+    """Return a value in the form of the command line: text, a list of texts, or a truth value."""
     is_switch = bool(getattr(param, "is_flag", False))
     if is_switch != isinstance(value, bool):
         raise ValueError(f"{path}: {key} is {value!r}; write {'true or false' if is_switch else 'text or a number'}")
@@ -154,7 +154,7 @@ def _text(path: str, key: str, value: Any) -> str:
 
 
 def _joined(words: Iterable[str]) -> str:
-    """Return words separated by commas; one that holds a comma stands in double quotes."""
+    """Join words with commas; words that hold a comma are put in double quotes."""
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(words)
     return line.getvalue()

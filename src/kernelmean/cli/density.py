@@ -1,4 +1,4 @@
-"""kernelmean density: a mixture density of one table of numbers, compared with others on rows held out."""
+"""kernelmean density: a mixture density of one table of numbers, compared with other densities on held-out rows."""
 
 from __future__ import annotations
 
@@ -16,19 +16,24 @@ from .parameters import command
 
 @dataclass(frozen=True)
 class MixtureFit(OneTable):
-    """A table, and which mixtures are tried."""
+    """A table, and the mixtures to try."""
 
     estimator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What is matched: kme, s-kmse, f-kmse, mkme, mmkme or vpmkme.")
+        str | None,
+        typer.Option(metavar="NAME", help="The estimate to match: kme, s-kmse, f-kmse, mkme, mmkme or vpmkme."),
     ] = None
-    components: Annotated[str | None, typer.Option(metavar="N,M", help="Numbers of components to try.")] = None
-    covariance: Annotated[str | None, typer.Option(metavar="KIND", help="spherical, diag, tied or full.")] = None
-    held_out: Annotated[float, typer.Option(metavar="SHARE", help="Share of the rows to judge by.")] = 0.3
+    components: Annotated[str | None, typer.Option(metavar="N,M", help="The numbers of components to try.")] = None
+    covariance: Annotated[
+        str | None, typer.Option(metavar="KIND", help="The covariances: spherical, diag, tied or full.")
+    ] = None
+    held_out: Annotated[
+        float, typer.Option(metavar="SHARE", help="The share of the rows to hold out and judge by.")
+    ] = 0.3
 
 
 @dataclass(frozen=True)
 class Written:
-    """What is written of the mixture: the mixture itself, and draws from it."""
+    """Files for the mixture itself and for draws from it."""
 
     save_path: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Save the mixture as an embedding.")
@@ -36,7 +41,9 @@ class Written:
     sample: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Draw N rows from the mixture of kernel mean matching.")
     ] = None
-    sample_to: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them to this CSV file.")] = None
+    sample_to: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawn rows to this CSV file.")] = (
+        None
+    )
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,7 @@ class Scaling(ScaleOption, Seed):
     "kernelmean density data.csv --components 2,5,10 --estimator mkme --sample 1000 --sample-to new.csv",
 )
 def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, report: ReportOutput) -> None:
-    """Fit a mixture density by kernel mean matching, and compare it with others on rows held out."""
+    """Fit a mixture density by kernel mean matching, and compare it with other densities on held-out rows."""
     from ..estimators.files import save  # slow to import, which help can do without
     from ..studies.density import Densities, fit_densities
     from .inputs import read_numbers, reading

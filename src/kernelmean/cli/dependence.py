@@ -1,4 +1,4 @@
-"""kernelmean dependence: which columns of a table depend on which."""
+"""kernelmean dependence: test which columns of a table depend on which."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _QUICK = 500
-"""Rows up to which intervals take a moment only."""
+"""Up to so many rows intervals take only a moment."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,12 @@ class TwoGroups(OneTable):
     ] = None
     y: Annotated[
         list[str] | None,
-        typer.Option("--y", metavar="NAMES", help="The other group; else all others.", autocompletion=columns_of),
+        typer.Option(
+            "--y",
+            metavar="NAMES",
+            help="The other group: c,d. By default all other columns.",
+            autocompletion=columns_of,
+        ),
     ] = None
 
 
@@ -43,13 +48,13 @@ class ListedPairs:
 
     at_least: Annotated[
         float,
-        test_option(metavar="STRENGTH", min=0.0, max=1.0, help="List and count pairs of at least this strength only."),
+        test_option(metavar="STRENGTH", min=0.0, max=1.0, help="List and count only pairs of at least this strength."),
     ] = 0.0
     intervals: Annotated[
         bool | None,
         test_option(
             "--intervals/--no-intervals",
-            help="Print approximate 95 % intervals for the strength of the first ten pairs; by default up to "
+            help="Print approximate 95 % intervals for the strength of the first ten pairs; on by default up to "
             f"{_QUICK} rows.",
             show_default=False,
         ),
@@ -74,7 +79,7 @@ def dependence(
 ) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs.
 
-    A long table is read batch by batch, all rows of it (--stream).
+    A long table is read batch by batch, and all its rows are used (--stream).
     """
     from ..inference.wording import short  # slow to import, which help can do without
     from ..studies.dependence import Dependence
@@ -105,14 +110,14 @@ def dependence(
 
 
 def _check_intervals(design: TableDesign, streamed: bool) -> None:
-    """Raise where there are no intervals, before long work begins."""
+    """Raise if intervals cannot be computed, before long work begins."""
     if design or streamed:
         other = design.options() if design else "a table that is read batch by batch"
         raise ValueError(f"--intervals is for independent rows in memory, and does not go with {other}; leave it out")
 
 
 def _as_shown(result: Dependence, shown: ListedPairs, seed: int, told: Progress) -> Dependence:
-    """Return the result with the pairs that are wanted, with intervals where they are asked for or take a moment."""
+    """Return the result with the wanted pairs, and with intervals if they are asked for or quick."""
     result = replace(result, at_least=shown.at_least)
     quick = not result.design and result.n_rows == len(result.encoded.frames[0]) <= _QUICK
     wanted = quick if shown.intervals is None else shown.intervals

@@ -1,4 +1,4 @@
-"""kernelmean describe: what every column of a table is taken for, and why; nothing of it stops here."""
+"""kernelmean describe: what every column of a table is taken for, and why. No column stops it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from .parameters import command
 def describe(data: OneTable, seed: Seed, table: MixedTable, numbers: RowsOutput) -> None:
     """Show what every column of a table is taken for, why, and which option changes that.
 
-    Where compare or dependence stop at a column, this says which one it is and what to write. With --by, compare may
-    stop at more columns: those that number the rows within a group. A table of more than a million rows is read to its
-    end, and values are those of a random part of its rows.
+    If compare or dependence stop at a column, this says at which one, and what
+    to write. With --by, compare may stop at more columns: those that number the
+    rows within a group. A table of more than a million rows is read to its end,
+    and the values shown are those of a random part of its rows.
     """
     from .inputs import described, reading  # slow to import, which help can do without
     from .progress import progress

@@ -1,4 +1,4 @@
-"""--fail-on-drift: an exit code for automatic checks, which never passes because it could not fail."""
+"""--fail-on-drift: an exit code for automatic checks. A check that could never fail is refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEVEL, DRIFTED = 0.05, 1
 
 
 def check_drift(alpha: float | None, resamples: int) -> None:
-    """Raise when no p-value of so many permutations can be at most ``alpha``."""
+    """Raise if no p-value of so many permutations can be at most ``alpha``."""
     if alpha is None:
         return
     if not 0.0 < alpha < 1.0:
@@ -27,7 +27,7 @@ def check_drift(alpha: float | None, resamples: int) -> None:
 
 
 def check_power(alpha: float | None, test: TestResult) -> None:
-    """Raise when no arrangement of the rows has a p-value of at most ``alpha``: tables of a few rows, or equal ones."""
+    """Raise if no arrangement of the rows has a p-value of at most ``alpha``: with few rows, or many equal ones."""
     if alpha is None:
         return
     values = np.append(test.null_distribution, test.statistic)
@@ -40,7 +40,7 @@ def check_power(alpha: float | None, test: TestResult) -> None:
 
 
 def drifted(alpha: float | None, test: TestResult) -> int:
-    """Return the exit code, and say on stderr why it is not 0."""
+    """Return the exit code; if it is not 0, print why on stderr."""
     if alpha is None or test.pvalue > alpha:
         return 0
     tell(f"kernelmean: drift: p = {beside(test.pvalue, alpha)}, at most {alpha:g}")
@@ -48,7 +48,7 @@ def drifted(alpha: float | None, test: TestResult) -> int:
 
 
 def drift_found(state: DriftState) -> int:
-    """Return the exit code of a monitor, and say on stderr why it is not 0."""
+    """Return the exit code of a monitor; if it is not 0, print why on stderr."""
     if not state.drift:
         return 0
     p = ""

@@ -1,4 +1,4 @@
-"""Every error becomes one line on stderr and an exit code; nobody is shown a traceback."""
+"""Every error becomes one line on stderr and an exit code, without a traceback."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .config import SOURCE
 from .stderr import FAILURE, drop, missing_library, tell
 
 BAD_INPUT, STOPPED, UNREAD = 2, 130, 141
-"""Exit codes beside FAILURE; the last two: as of a program that Ctrl-C ended, and of one whose reader went away."""
+"""Exit codes besides FAILURE; the last two are those of a program that Ctrl-C ended, and of one whose reader left."""
 DEBUG = "KERNELMEAN_DEBUG"
 _RAISE = opcode.opmap["RAISE_VARARGS"]
-_REBUILT = ("__traceback_maker",)  # frames of another machine, as Dask sends them: of these only the module is known
+_REBUILT = ("__traceback_maker",)  # frames of another machine, sent by Dask: only their module is known
 PACKAGES = {__name__.partition(".")[0]}
-"""Whose errors are meant for the user: ours, and those of packages that add commands."""
+"""The packages whose errors are meant for the user: ours, and those that add commands."""
 
 
 class Stopped(Exception):  # noqa: N818 (somebody wanted it)
@@ -31,26 +31,26 @@ class Stopped(Exception):  # noqa: N818 (somebody wanted it)
 
 
 def guarded(run: Callable[[], int | None]) -> int:
-    """Return the exit code of ``run``; errors and warnings are told in one line each."""
+    """Return the exit code of ``run``; print errors and warnings in one line each."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: tell(f"kernelmean: note: {one_line(str(message))}")
         try:
             code = int(run() or 0)
             if sys.stdout is not None:
-                sys.stdout.flush()  # here a full disk can be told of
+                sys.stdout.flush()  # here a full disk can still be reported
         except SystemExit as end:
             if not isinstance(end.__context__, OSError):
                 raise
-            return _told(end.__context__)  # the option parser makes an exit of a broken pipe
+            return _told(end.__context__)  # the option parser turns a broken pipe into an exit
         except Exception as error:
             return _told(error)
     return code
 
 
 def _told(error: Exception) -> int:
-    """Say what an error means, and return its exit code."""
+    """Print what an error means, and return its exit code."""
     is_of_output = isinstance(error, OSError) and error.filename is None
-    if is_of_output and isinstance(error, BrokenPipeError):  # the reader of the output has gone, as `head` does
+    if is_of_output and isinstance(error, BrokenPipeError):  # the reader of the output left, as `head` does
         drop(sys.stdout)
         return UNREAD
     code, text = explain(error)
@@ -58,7 +58,7 @@ def _told(error: Exception) -> int:
         tell("".join(traceback.format_exception(error)).rstrip())
     if text:
         tell(f"kernelmean: {one_line(text)}")
-    if is_of_output:  # what is left of the output cannot be written either
+    if is_of_output:  # the rest of the output cannot be written either
         drop(sys.stdout)
     return code
 
@@ -66,12 +66,14 @@ def _told(error: Exception) -> int:
 def explain(error: Exception) -> tuple[int, str]:
     """Return the exit code and the text for an error."""
     format_message = getattr(error, "format_message", None)
-    if format_message is not None:  # of the option parser, which has shown help itself when it says nothing
+    if format_message is not None:  # from the option parser; when its text is empty it has shown help itself
         text = format_message().rstrip(".")
         return BAD_INPUT, f"{text}{_origin(error)}; see kernelmean --help" if text else ""
     if isinstance(error, Stopped | typer.Abort):
         return STOPPED, str(error) or "stopped; nothing was written"
-    if isinstance(error, ImportError) and error.name:  # of Python; what says how to install something has no name
+    if (
+        isinstance(error, ImportError) and error.name
+    ):  # raised by Python; errors that say how to install something have no name
         return missing_library(error)
     text = _bad_input(error)
     if text is not None:
@@ -93,10 +95,10 @@ def _bad_input(error: Exception) -> str | None:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether a package of commands raised an error by a statement of its own: what it says is meant for the user.
+    """Whether a package of commands raised the error by a ``raise`` of its own, with a text meant for the user.
 
-    An error out of a builtin operation or another library passed checks that should have stopped it before: it is one
-    of this package. So is one of linear algebra, wherever it was raised.
+    An error from a builtin operation or another library got past checks that should have caught it, so it is an error
+    of this package. So is an error of linear algebra, wherever it was raised.
     """
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
@@ -110,7 +112,7 @@ def is_refusal(error: Exception) -> bool:
 
 
 def _origin(error: Any) -> str:
-    """Say that a value of an option comes from a file, where it does."""
+    """Name the file that the value of an option comes from, if it does."""
     context, name = getattr(error, "ctx", None), getattr(getattr(error, "param", None), "name", None)
     if context is None or name is None or name not in (context.default_map or {}):
         return ""
@@ -119,5 +121,5 @@ def _origin(error: Any) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text without line breaks and without what steers a terminal."""
+    """Return a text without line breaks and terminal control characters."""
     return printable(" ".join(text.split()))

@@ -16,13 +16,13 @@ from .parameters import command
 
 @dataclass(frozen=True)
 class Saved(OneTable):
-    """A table, and which estimate is saved."""
+    """A table, and the estimate to save."""
 
     save_path: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Save an estimate, in the units of DATA.")
     ] = None
     estimator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The estimate to save: by default that of the lowest score.")
+        str | None, typer.Option(metavar="NAME", help="The estimate to save; by default the one with the lowest score.")
     ] = None
 
 

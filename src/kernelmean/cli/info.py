@@ -1,4 +1,4 @@
-"""kernelmean info: what is in a saved embedding."""
+"""kernelmean info: show a saved embedding."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .parameters import command
 
 @command("kernelmean info mean.npz")
 def info(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimate --save wrote.")], quiet: Quiet = False
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that estimate --save or density --save wrote.")],
+    quiet: Quiet = False,
 ) -> None:
     """Show what is in a saved embedding."""
     from ..estimators.files import load, read_columns  # slow to import, which help can do without

@@ -1,4 +1,4 @@
-"""From the words of a command line to tables of numbers, and what a reader must be told about the way there."""
+"""From the words of a command line to tables, with notes on how they were read."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Study = TypeVar("Study", bound=Any)
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How tables are read: which columns, how many rows at most.
+    """How tables are read: which columns, and at most how many rows.
 
-    Without ``max_rows`` more rows than ``limit`` are an error, and ``otherwise`` says what else takes more.
+    Without ``max_rows`` more rows than ``limit`` are an error; ``otherwise`` ends its message and says what takes more.
     """
 
     columns: tuple[str, ...] = ()
@@ -45,13 +45,13 @@ class ReadOptions:
     otherwise: str = ""
     text: TextFormat = PLAIN
     design: TableDesign = NO_DESIGN
-    """Its columns are read beside those that are asked for, and all rows are held in memory."""
+    """Its columns are read as well, and all rows are held in memory."""
 
 
 def reading(
     table: MixedTable | NumberTable, seed: int, limit: int, otherwise: str = "", design: TableDesign = NO_DESIGN
 ) -> ReadOptions:
-    """Return how options of a command say that tables are read."""
+    """Return how tables are read, from the options of a command."""
     if design.paired and table.max_rows is not None:
         raise ValueError("--max-rows draws rows of each table, and --paired needs both rows of a pair; leave one out")
     columns, drop = tuple(table.columns or ()), tuple(table.drop or ())
@@ -67,12 +67,12 @@ class Input:
     notes: tuple[str, ...]
 
     def told(self, result: Study, seed: int) -> Study:
-        """Return the result of a study of the table, which says what the table is called and how it was read."""
+        """Return the result of a study with the name of the table and notes on how it was read."""
         return replace(result, notes=(*self.notes, *result.notes), name=short(self.name), seed=seed)
 
 
 def row_limit(estimator: str, others: str = "") -> tuple[int, str]:
-    """Return how many rows a test takes without being asked for it, and what tests of one kernel do."""
+    """Return how many rows a test takes without --max-rows, and what to say about tests with one kernel."""
     if estimator not in (*NAMED, AUTO):
         return limits.TEST_LIMIT, ""
     more = others or f"takes up to {limits.TEST_LIMIT:,} rows"
@@ -85,7 +85,7 @@ def read_one(source: str, reading: ReadOptions) -> Input:
 
 
 def described(table: OneTable, options: MixedTable, reading: ReadOptions, progress: Progress) -> DescribedTable:
-    """Return what the columns of a table are taken for, whatever its length."""
+    """Return what the columns of a table of any length are taken for."""
     if reading.max_rows is None and is_long(table.data, reading.limit):
         rows = long_table(table, reading)
         found = describe_long(rows, options.kinds(rows.names, scale=True), reading.seed, progress)
@@ -97,7 +97,7 @@ def described(table: OneTable, options: MixedTable, reading: ReadOptions, progre
 
 
 def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:
-    """Return one table of numbers without blank cells; rows that have some are an error, or left out and counted."""
+    """Return one table of numbers. Rows with blank cells are an error, or left out and counted in a note."""
     whole = select_columns(read_frame(source, text=reading.text), reading)
     table = whole.to_table(missing, reader="read_table")
     frame = whole if len(table) == len(whole) else whole.take(whole.complete())
@@ -111,7 +111,7 @@ def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:
 def read_tables(
     first: NamedTable, second: NamedTable | None, tables: TwoTables, reading: ReadOptions
 ) -> tuple[Input, ...]:
-    """Return tables with the same columns: two of two sources, or the groups of one, two or more."""
+    """Return tables with the same columns: those of two sources, or the groups (two or more) of one."""
     if second is not None:
         check_once(*first.files, *second.files)
         one, two = (select_columns(_whole(named, reading), reading) for named in (first, second))
@@ -122,7 +122,7 @@ def read_tables(
 
 
 def _matched(one: Frame, two: Frame, reading: ReadOptions) -> tuple[Input, Input]:
-    """Return two tables whose columns stand in one order."""
+    """Return two tables with their columns in the same order."""
     two, moved = match_columns(one, two)
     inputs = (_limited(one, reading, stream=0), _limited(two, reading, stream=1))
     if not moved:
@@ -141,7 +141,7 @@ def _whole(named: NamedTable, reading: ReadOptions) -> Frame:
 def is_streamed(
     first: NamedTable, second: NamedTable | None, long: LongTables, estimator: str, reading: ReadOptions
 ) -> bool:
-    """Whether tables are read batch by batch: where it is asked for, or where they are long and nothing forbids it."""
+    """Whether tables are read batch by batch: if asked for, or if they are long and nothing forbids it."""
     streams = _asked_to_stream(long.stream, reading)
     if streams and second is None:
         raise ValueError("--stream reads two tables; write: compare A B --stream")
@@ -159,14 +159,14 @@ def is_streamed(
 
 
 def _asked_to_stream(asked: bool | None, reading: ReadOptions) -> bool | None:
-    """Return whether rows are to be read batch by batch, or nobody said; with a design they are not."""
+    """Return whether to read batch by batch, None if nobody said; with a design, False."""
     if asked:
         reading.design.refuse_batches("leave --stream out")
     return False if reading.design else asked
 
 
 def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: ReadOptions) -> bool:
-    """Whether one table is read batch by batch: where it is asked for, or where it is long and nothing forbids it."""
+    """Whether one table is read batch by batch: if asked for, or if it is long and nothing forbids it."""
     if rows.stream and reading.max_rows is not None:
         raise ValueError("--stream takes all rows; leave --max-rows out")
     streams = _asked_to_stream(rows.stream, reading)
@@ -176,12 +176,12 @@ def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: Rea
 
 
 def long_table(table: OneTable, reading: ReadOptions) -> Source:
-    """Return a file that is read batch by batch, the columns chosen."""
+    """Return the chosen columns of a file that is read batch by batch."""
     return _in_batches(NamedTable((table.data,), table.data), reading)
 
 
 def long_tables(first: NamedTable, second: NamedTable, long: LongTables, reading: ReadOptions) -> tuple[Source, Source]:
-    """Return two tables that are read batch by batch, the columns chosen."""
+    """Return the chosen columns of two tables that are read batch by batch."""
     return _in_batches(first, reading, long.checkpoint), _in_batches(second, reading)
 
 
@@ -216,7 +216,7 @@ def check_for_cluster(second: NamedTable | None, long: LongTables, reading: Read
 
 
 def on_cluster(plan: Any, named: NamedTable, reading: ReadOptions) -> Any:
-    """Return a table that the workers of a plan read, the columns chosen."""
+    """Return the chosen columns of a table that the workers of a plan read."""
     files = [file if named.is_built_in else os.path.abspath(file) for file in named.files]
     table = plan.table(files, named.name)
     chosen = Frame({name: np.empty(0) for name in table.names}, named.name)
@@ -225,13 +225,13 @@ def on_cluster(plan: Any, named: NamedTable, reading: ReadOptions) -> Any:
 
 
 def check_once(*sources: str) -> None:
-    """Raise when two tables are to come from standard input."""
+    """Raise if two tables are to come from standard input."""
     if sources.count(STANDARD_INPUT) > 1:
         raise ValueError("two tables are to come from standard input (-), which holds one; write the other to a file")
 
 
 def select_columns(frame: Frame, reading: ReadOptions, also: tuple[str, ...] = ()) -> Frame:
-    """Return the columns that were asked for, and some more: those of a design, or that groups are split by."""
+    """Return the columns asked for, with those of the design and the one that splits into groups."""
     columns = split_names(reading.columns, frame.names)
     if columns:
         columns = list(dict.fromkeys([*columns, *reading.design.columns, *also]))
@@ -239,7 +239,7 @@ def select_columns(frame: Frame, reading: ReadOptions, also: tuple[str, ...] = (
 
 
 def _limited(frame: Frame, reading: ReadOptions, stream: int) -> Input:
-    """Return at most ``max_rows`` rows, drawn by the seed; many rows without being asked for are an error."""
+    """Return at most ``max_rows`` rows, drawn with the seed; without ``max_rows``, raise for more than the limit."""
     wanted, limit = reading.max_rows, reading.limit
     if wanted is None and len(frame) > limit:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""kernelmean monitor: batch after batch against a reference, by p-values that hold at any time."""
+"""kernelmean monitor: batch after batch against a reference, with p-values that hold at any time."""
 
 from __future__ import annotations
 
@@ -14,35 +14,38 @@ from .parameters import command
 
 @dataclass(frozen=True)
 class Watched:
-    """A reference, what comes after it, and how it is cut into batches."""
+    """A reference, the tables after it, and how they are cut into batches."""
 
     reference: Annotated[str, typer.Argument(metavar="REFERENCE", help=SOURCE)]
-    news: Annotated[list[str], typer.Argument(metavar="NEW...", help="Later tables, in the order of their time.")]
+    news: Annotated[list[str], typer.Argument(metavar="NEW...", help="Later tables, in the order of time.")]
     by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Cut every NEW into batches by this column.")] = None
     every: Annotated[
-        str | None, typer.Option(metavar="hour|day|week|month", help="Batches of that length, of --by.")
+        str | None,
+        typer.Option(metavar="hour|day|week|month", help="The length of the batches, if --by is a column of times."),
     ] = None
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Go on from this JSON file if it is there, and write it. Known batches pass."
+            metavar="FILE",
+            help="Resume from this JSON file if it exists, and save to it. Batches that it knows are skipped.",
         ),
     ] = None
     fail_on_drift: Annotated[
         float | None,
-        typer.Option("--fail-on-drift", metavar="ALPHA", help="End with exit code 1 once p was at most ALPHA."),
+        typer.Option("--fail-on-drift", metavar="ALPHA", help="End with exit code 1 if p was ever at most ALPHA."),
     ] = None
     average_run_length: Annotated[
         float | None,
         typer.Option(
             metavar="ROWS",
-            help="Instead of a level: exit code 1 at an alarm; a false one comes after ROWS on average, or later.",
+            help="Instead of a level: end with exit code 1 at an alarm. A false alarm comes after ROWS on average, or "
+            "later.",
         ),
     ] = None
 
     @property
     def fails(self) -> bool:
-        """Whether drift ends in exit code 1."""
+        """Whether drift gives exit code 1."""
         return self.fail_on_drift is not None or self.average_run_length is not None
 
 
@@ -53,10 +56,10 @@ class Watched:
     "kernelmean monitor before.parquet stream.parquet --average-run-length 100000",
 )
 def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutput) -> int:
-    """Ask after every batch of new rows whether they have drifted from a reference; look as often as you want.
+    """Test after every batch of new rows whether they have drifted from a reference; look as often as you want.
 
-    The exit code is 0; 2 for bad input; with --fail-on-drift or --average-run-length 1 when drift was found;
-    70 when kernelmean itself failed.
+    The exit code is 0; with --fail-on-drift or --average-run-length 1 when drift
+    was found; 2 for bad input; 70 when kernelmean itself failed.
     """
     from ..report import pictures  # slow to import, which help can do without
     from ..studies.pages.monitor import FIGURES, monitor_page, wealth_panel

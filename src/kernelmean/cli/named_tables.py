@@ -1,4 +1,4 @@
-"""Which tables the words of a command line name: files, folders, patterns of files, or what a shell made of these."""
+"""Which tables a command line names: by files, folders, patterns, or the files that a shell made of a pattern."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INSTEAD = (
 
 @dataclass(frozen=True)
 class NamedTable:
-    """A table that was named: the file or folder, or the files, and what to call it."""
+    """A table of the command line: its file, folder or files, and what to call it."""
 
     files: tuple[str, ...]
     name: str
@@ -38,21 +38,21 @@ class NamedTable:
 
     @property
     def in_files(self) -> bool:
-        """Whether it lies in several files, or in a folder of them."""
+        """Whether it is in several files, or in a folder of them."""
         return len(self.files) > 1 or os.path.isdir(self.files[0])
 
 
 def named_tables(tables: TwoTables) -> tuple[NamedTable, NamedTable | None]:
-    """Return the two tables that were named, or one and None where a column splits it.
+    """Return the two tables that were named, or one and None if a column splits it.
 
     Raises
     ------
     ValueError
-        When there are not two, or one and the column that splits it; when a pattern matches nothing, or when it is not
-        clear which files are which table.
+        When there are neither two tables nor one and a column that splits it, when a pattern matches no file, or when
+        it is not clear which files belong to which table.
     """
     if tables.by is None and tables.groups is not None:
-        raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
+        raise ValueError("--groups names groups of one column; name the column with --by COLUMN")
     if tables.more:
         if tables.by is not None:
             raise ValueError(f"--by splits one file; {count(2 + len(tables.more), 'file')} were named")
@@ -77,7 +77,7 @@ def _table(word: str) -> NamedTable:
 
 
 def _matches(word: str) -> list[str]:
-    """Return the files of a pattern, or the word itself where it is none or names a file."""
+    """Return the files that match a pattern; a word that is no pattern, or names a file, stands for itself."""
     if not glob.has_magic(word) or os.path.exists(word):
         return [word]
     found = sorted(glob.glob(word))
@@ -87,7 +87,7 @@ def _matches(word: str) -> list[str]:
 
 
 def _of_folders(words: list[str]) -> tuple[NamedTable, NamedTable]:
-    """Return the tables in two folders whose files were named one after another."""
+    """Return the tables in two folders, whose files were named one by one."""
     files = [file for word in words for file in _matches(word)]
     lone = next((file for file in files if file in BUILT_IN or os.path.isdir(file)), None)
     if lone is not None:
@@ -104,7 +104,7 @@ def _of_folders(words: list[str]) -> tuple[NamedTable, NamedTable]:
 
 
 def _of_folder(folder: str, files: list[str]) -> NamedTable:
-    """Return the files of one folder as a table, all its Parquet files as the folder itself."""
+    """Return files of one folder as a table; all its Parquet files are the folder itself."""
     chosen = sorted(set(files), key=natural_order)
     if len(chosen) == 1:
         return NamedTable((chosen[0],), chosen[0])

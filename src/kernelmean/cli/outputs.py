@@ -1,4 +1,4 @@
-"""What a command writes: where it may, checked before work begins, and in which form."""
+"""What a command writes, in which form, and checks of the targets before work begins."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from .config import config_file
 
 SCREEN = "-"
 _ON_SCREEN = ("--html", "--csv", "--json", "--markdown")
-"""Options that say what - means for them."""
+"""Options that take - for the screen."""
 MARK = b"\n<!-- a figure of a report by kernelmean -->\n"
-"""The end of every figure beside a Markdown report: only such a file is written over unasked."""
+"""The end of every figure beside a Markdown report: only files with this mark are overwritten."""
 
 Target = str | Path | None
 
 
 def check_targets(outputs: Mapping[str, Target], inputs: Iterable[Target], figures: Sequence[str] = ()) -> None:
-    """Raise when an output cannot be written, or would be written over another one, an input or a file of others.
+    """Raise if an output cannot be written, or would overwrite another output, an input or a foreign file.
 
     Parameters
     ----------
     outputs : mapping
-        From the options to the files that they name.
+        From options to the files that they name.
     inputs : iterable
         What is read: files, folders, and names of built-in tables.
     figures : sequence of str
-        The names of the figures that may come to lie beside ``--markdown``.
+        The names of the figures that may be written beside ``--markdown``.
     """
     named = {option: str(path) for option, path in outputs.items() if path is not None}
     if list(named.values()).count(SCREEN) > 1:
@@ -63,7 +63,7 @@ def check_targets(outputs: Mapping[str, Target], inputs: Iterable[Target], figur
 
 
 def check_target(path: Target) -> None:
-    """Raise when a file cannot be written there; nothing is made."""
+    """Raise if a file cannot be written there; create nothing."""
     if path is None or str(path) == SCREEN:
         return
     target = Path(path)
@@ -78,22 +78,22 @@ def check_target(path: Target) -> None:
 
 
 def figure_of(markdown: Path, name: str) -> Path:
-    """Return where a figure of a Markdown report lies: beside it, under a name that begins with its own."""
+    """Return the path of a figure of a Markdown report: beside it, its name beginning with that of the report."""
     target = markdown.resolve()
     return target.with_name(f"{target.stem}-{name}.svg")
 
 
 def check_own(figure: Path) -> None:
-    """Raise when a figure would be written over a file, or through a link, that is no figure of such a report."""
+    """Raise if a figure would overwrite a file, or go through a link, that is not a figure of such a report."""
     if os.path.lexists(figure) and (figure.is_symlink() or not figure.is_file() or not _is_marked(figure)):
         raise FileExistsError(
-            f"--markdown would write its figure over {figure.name}, which is none of its own; remove that file, or "
-            "write the report under another name"
+            f"--markdown would write its figure over {figure.name}, which is not one of its figures; remove that file, "
+            "or write the report under another name"
         )
 
 
 def _take(taken: dict[str, str], folders: Sequence[Path], path: str, option: str) -> None:
-    """Note that an option writes a file, and raise where that is taken."""
+    """Record that an option writes a file; raise if the file is taken."""
     place = _place(path)
     if place in taken:
         raise ValueError(f"{path!r} is named twice: {option} would write over {taken[place]}; rename it")
@@ -123,20 +123,19 @@ def _is_marked(figure: Path) -> bool:
 
 
 def _place(path: str | Path) -> str:
-    """Return one text for all ways to write a path: links, relative ones, letters that some systems take as one."""
+    """Return one text for all spellings of a path: links, relative paths, letters that a system treats alike."""
     return unicodedata.normalize("NFC", os.path.realpath(path)).casefold()
 
 
 _FORMULA = re.compile("[=+\\-@＝＋－＠\t\r\n]")
-"""How a cell begins that a spreadsheet would run, as a formula or by what follows the break."""
+"""The first character of a cell that a spreadsheet would run: of a formula, or a line break."""
 
 
 def csv_cell(cell: Any) -> Any:
-    """Return a cell of a CSV file that a spreadsheet shows and does not run: such text gets an apostrophe before it.
+    """Return a CSV cell that a spreadsheet shows but does not run: text like a formula gets an apostrophe in front.
 
-    Numbers, and text that is a number, stay as they are; NaN, which is not known, is an empty cell. Every break of a
-    line becomes a newline, which a writer quotes: a bare carriage return would begin another row, with a cell of its
-    own.
+    Numbers, and text that is a number, stay as they are; NaN becomes an empty cell. Every line break becomes a newline,
+    which the writer quotes: a bare carriage return would begin another row.
 
     Examples
     --------
@@ -153,7 +152,7 @@ def csv_cell(cell: Any) -> Any:
 class Output:
     """What a command was asked to write: pages, numbers as CSV and JSON, lines on the screen.
 
-    "-" is the screen, for one of them, which then is all that is printed; not for Markdown, which has files beside it.
+    One of the outputs may be "-", the screen; then nothing else is printed. Markdown may not: it has files beside it.
     ``config`` is a note on where options came from.
     """
 
@@ -171,9 +170,9 @@ class Output:
         return self.html is not None or self.markdown is not None
 
     def check(self, *inputs: Target, figures: Sequence[str] = (), **others: Target) -> None:
-        """Raise when a file cannot be written, or would be written over another one or one of the ``inputs``.
+        """Raise if a file cannot be written, or would overwrite another output or one of the ``inputs``.
 
-        ``others`` are further outputs by the names of their options, and ``figures`` those of the report.
+        ``others`` are further outputs by the names of their options; ``figures`` are the figures of the report.
         """
         if self.html is not None:
             templates.check()
@@ -182,7 +181,7 @@ class Output:
         check_targets(own | options, (*inputs, config_file(self.config)), figures)
 
     def put(self, result: Result, page: Document | None = None, files: Sequence[str] = ()) -> None:
-        """Print a result, and write what was asked for; ``files`` says which others were written."""
+        """Print a result, and write what was asked for; ``files`` are notes on files already written."""
         self.write(result.describe(), result.to_dict(), result.rows(), page, files)
 
     def write(
@@ -193,7 +192,7 @@ class Output:
         page: Document | None = None,
         files: Sequence[str] = (),
     ) -> None:
-        """Print a description (with ``quiet`` its sentence), and write what was asked for."""
+        """Print a description (only its sentence if ``quiet``), and write what was asked for."""
         said = replace(said, notes=tuple(dict.fromkeys([*([self.config] if self.config else []), *said.notes])))
         texts: dict[str, str] = {}
         told = list(files)
@@ -220,14 +219,14 @@ class Output:
 
 
 def check_picture(path: str | None) -> None:
-    """Raise for a bad ending or a missing extra when a picture is wanted, before long work begins."""
+    """Raise for a bad file ending or a missing extra if a picture is wanted, before long work begins."""
     if path is not None:
         pictures.check_format(path)
         check_target(path)
 
 
 def write_rows(values: Array, names: Sequence[str], path: Path) -> None:
-    """Write a table of numbers as CSV; every number reads back as it was."""
+    """Write a table of numbers as CSV; every number reads back unchanged."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow([csv_cell(name) for name in names])
@@ -236,7 +235,7 @@ def write_rows(values: Array, names: Sequence[str], path: Path) -> None:
 
 
 def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """Return rows of the same columns as CSV; what is not known is empty, and no text is a formula.
+    """Return rows with the same columns as CSV; unknown cells are empty, and no text is a formula.
 
     Examples
     --------
@@ -251,7 +250,7 @@ def as_csv(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def write_markdown(page: Document, path: Path) -> list[str]:
-    """Write a page as Markdown, and its figures beside it under names that begin with its own; return these names."""
+    """Write a page as Markdown with its figures beside it, named after it; return the names of the figures."""
     stem = path.resolve().stem
     sections = tuple(
         replace(one, charts=tuple(replace(chart, name=f"{stem}-{chart.name}") for chart in one.charts))
@@ -269,7 +268,7 @@ def write_markdown(page: Document, path: Path) -> list[str]:
 
 
 write_picture = pictures.save
-"""Writes a matplotlib figure, or that of axes, in the format that the ending names."""
+"""Writes a matplotlib figure, or the figure of axes, in the format that the file ending names."""
 
 
 def plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Options as values: a command takes frozen dataclasses, and the parser sees the fields of these as its parameters."""
+"""Options as values: a command takes frozen dataclasses, whose fields the parser sees as parameters."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ output_option = partial(typer.Option, rich_help_panel="Output")
 running_option = partial(typer.Option, rich_help_panel="Running")
 design_option = partial(typer.Option, rich_help_panel="What the rows are")
 stream_option = partial(typer.Option, rich_help_panel="Long tables")
-"""``typer.Option`` for the panels of options in the help of commands."""
+"""``typer.Option`` for each panel in the help of a command."""
 
 
 def command(*examples: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a function a command, with examples for its help: it takes values, of which the parser sees the fields."""
+    """Make a function of option values a command, with examples for its help."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         made = takes_options(function)
@@ -31,9 +31,9 @@ def command(*examples: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 def takes_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Let the parser see the fields of the dataclasses that a command takes, each with its type, help and default.
+    """Show the parser the fields of the dataclasses that a command takes, each with its type, help and default.
 
-    The fields of a dataclass come before those of its bases, and these in their order. The command gets the values.
+    The fields of a dataclass come before those of its bases. The command itself gets the dataclasses.
     """
     own = inspect.signature(command, eval_str=True)
     groups: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar where somebody is looking, else lines; and how work that tells it is stopped."""
+"""Progress on stderr: a bar on a terminal, lines elsewhere; and how to stop work that reports progress."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .errors import Stopped
 from .stderr import tell
 
 Told: TypeAlias = Callable[[str, int, int], None]
-"""What is told what comes next, the steps done, and the steps in all."""
+"""A function that is called with what comes next, the steps done, and the steps in all."""
 
 
 @contextmanager
 def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Told]:
     """Yield a function (what comes next, steps done, steps in all) that draws a bar on a terminal.
 
-    Elsewhere it prints a line every so many seconds, and a :class:`Notice` at once; with ``quiet`` nothing anywhere.
-    Steps that share one label, such as rows of a long table, say beforehand how long they take, when that is more
-    than ten seconds.
+    Elsewhere it prints a line every ``lines_every`` seconds, and a :class:`Notice` at once; with ``quiet`` it prints
+    nothing. For steps that share one label, such as rows of a long table, it also says how long they will take if that
+    is more than ten seconds.
     """
     console, last = Console(stderr=True), time.monotonic()
 
@@ -57,7 +57,7 @@ def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Told]:
 
 
 def forecast(report: Told, clock: Callable[[], float] = time.monotonic) -> Told:
-    """Return a progress function that also tells, once for every label, how long the rest of its steps will take."""
+    """Return a progress function that also reports, once for each label, how long its remaining steps will take."""
     paces: dict[str, Pace] = {}
 
     def told(label: str, done: int, total: int) -> None:
@@ -75,7 +75,7 @@ def forecast(report: Told, clock: Callable[[], float] = time.monotonic) -> Told:
 
 @contextmanager
 def stoppable(report: Told, checkpoint: str | None) -> Iterator[Told]:
-    """Yield a progress function that ends the work between two batches after Ctrl-C, or when it is told to end."""
+    """Yield a progress function that ends the work between two batches after Ctrl-C or SIGTERM."""
     wanted = threading.Event()
 
     def checked(label: str, done: int, total: int) -> None:
@@ -83,7 +83,7 @@ def stoppable(report: Told, checkpoint: str | None) -> Iterator[Told]:
         if wanted.is_set():
             raise Stopped(f"stopped at {done:,} of {total:,} ({label}){_going_on(label, checkpoint)}")
 
-    if threading.current_thread() is not threading.main_thread():  # which alone may handle what ends a program
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may handle signals
         yield checked
         return
     before = {number: signal.signal(number, lambda *_: wanted.set()) for number in (signal.SIGINT, signal.SIGTERM)}

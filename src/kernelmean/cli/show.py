@@ -1,4 +1,4 @@
-"""What commands show that is no result: what a file holds, and where a monitor stands."""
+"""What commands show besides results: the content of a file, and the state of a monitor."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def monitoring(
     batches: Sequence[dict[str, Any]],
     notes: Sequence[str],
 ) -> Description:
-    """Return where a monitor stands, the verdict first."""
+    """Return the state of a monitor, the verdict first."""
     facts = [("reference", f"{reference}, {count(size, 'row')}"), ("new", count(state.n_rows, "row"))]
     if changed is not None:
         facts.append(("began", "between rows {:,} and {:,} (95 %)".format(*changed)))

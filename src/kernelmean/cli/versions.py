@@ -1,4 +1,4 @@
-"""kernelmean --version --verbose: what a report of a fault should say of the machine; no names, no paths."""
+"""kernelmean --version --verbose: what a bug report should say about the machine, without names and paths."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..report.description import Description
 NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "narwhals", "array-api-compat")
 OPTIONAL = ("typer", "rich", "pyarrow", "jinja2", "numba", "matplotlib", "torch", "dask", "distributed")
 TABLES = ("pandas", "polars")
-"""What the package needs, what its extras bring, and whose tables it takes."""
+"""What the package needs, what its extras install, and whose tables it takes."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def description() -> Description:
-    """Return versions, libraries of linear algebra, threads, and what the processor can do."""
+    """Return versions, libraries of linear algebra, threads, and features of the processor."""
     limits = [f"{name}={os.environ[name]}" for name in _THREADS if name in os.environ]
     facts = [
         ("Python", f"{platform.python_version()} ({platform.python_implementation()})"),
@@ -46,7 +46,7 @@ def _version(name: str) -> str:
 
 
 def _pools() -> Iterator[str]:
-    """Yield the libraries that compute in threads, as numpy and SciPy load them, without where they lie."""
+    """Yield the threaded libraries that numpy and SciPy load, without their paths."""
     import scipy.linalg
     import threadpoolctl
 

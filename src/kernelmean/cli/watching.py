@@ -1,4 +1,4 @@
-"""Batches of rows in the order of their time, and what a monitor says of each."""
+"""Batches of rows in the order of time, and what a monitor says about each."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ UNITS = {"hour": "h", "day": "D", "week": "D", "month": "M"}
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows that come together, and what to call them."""
+    """Rows that arrive together, and what to call them."""
 
     name: str
     frame: Frame
@@ -44,7 +44,7 @@ class Batch:
         return digest(self.frame, self.name)
 
     def known_rows(self, seen: Sequence[Mapping[str, Any]]) -> int:
-        """Return how many rows the batch begins with that were monitored before: of a file that has grown, say."""
+        """Return how many of the first rows were monitored before, for example in a file that has grown."""
         sizes = {one.get("rows", 0) for one in seen if one["name"] == self.name}
         known = {one["digest"] for one in seen}
         begun = (rows for rows in sorted(sizes, reverse=True) if 0 < rows < len(self.frame))
@@ -53,20 +53,20 @@ class Batch:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a monitor says after the last batch, and how it came there."""
+    """What a monitor says after the last batch, and after each batch before."""
 
     state: DriftState
     known: int
     """The rows of the reference."""
     notes: list[str]
     batches: list[dict[str, Any]]
-    """What was said of every batch."""
+    """What was said after every batch."""
     changed: tuple[int, int] | None
-    """Between which rows the change was."""
+    """The rows between which the change happened."""
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """What is said in the end."""
+        """The numbers after the last batch."""
         return _numbers(self.state)
 
 
@@ -115,7 +115,7 @@ def _numbers(state: DriftState) -> dict[str, Any]:
 
 
 def _reference(frame: Frame, reading: ReadOptions, by: str | None) -> Frame:
-    """Return the chosen columns; what only later tables have may be left out of them alone."""
+    """Return the chosen columns of the reference; ignore names in --drop that only later tables have."""
     own = frame.select(drop=[by]) if by in frame.names else frame
     columns = tuple(name for name in split_names(reading.columns, frame.names) if name != by)
     reading = replace(reading, columns=columns)
@@ -128,7 +128,7 @@ def _dropping(reading: ReadOptions, known: Sequence[str], wanted: Callable[[str]
 
 
 def _batches(path: str, first: Frame, reading: ReadOptions, watched: Watched, notes: list[str]) -> Iterator[Batch]:
-    """Yield the batches of a file in the order of their time."""
+    """Yield the batches of a file in the order of time."""
     frame = read_frame(path, text=reading.text)
     notes += frame.notes
     only_before = set(first.names) - set(frame.names)
@@ -149,11 +149,11 @@ def _batches(path: str, first: Frame, reading: ReadOptions, watched: Watched, no
 
 
 def _keys(cells: Any, by: str, every: str | None) -> tuple[Any, Sequence[str]]:
-    """Return the number of the batch of every row, and the names of the batches; times and numbers ascend."""
+    """Return the batch number of every row, and the names of the batches, in ascending order for times and numbers."""
     if cells.dtype.kind == "M" and every is not None:
         cells = cells.astype(f"datetime64[{UNITS[every]}]")
         if every == "week":
-            cells = cells - (cells.astype(np.int64) + 3) % 7  # the Monday before; 1970 began with a Thursday
+            cells = cells - (cells.astype(np.int64) + 3) % 7  # the Monday before; 1970 began on a Thursday
     elif every is not None:
         raise ValueError(
             f"--every {every} needs dates in the column {by!r}; write them as 2024-12-31, or leave --every"
@@ -166,7 +166,7 @@ def _keys(cells: Any, by: str, every: str | None) -> tuple[Any, Sequence[str]]:
 
 
 def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any]]:
-    """Let the monitor go on from a checkpoint that is there; return the batches that it knows."""
+    """Let the monitor resume from an existing checkpoint; return the batches that it knows."""
     if checkpoint is None or not checkpoint.exists():
         return []
     try:
@@ -185,6 +185,6 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any
 
 
 def _seen(one: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a checkpoint says of a batch; those of earlier versions do not say how many rows it had."""
+    """Return what a checkpoint says about a batch; earlier versions did not save its number of rows."""
     rows = {"rows": check_integer(one["rows"], "rows", 1)} if "rows" in one else {}
     return {"name": str(one["name"]), "digest": str(one["digest"]), **rows}

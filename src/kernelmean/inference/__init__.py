@@ -1,7 +1,7 @@
 """Exact permutation tests of samples (MMD) and of independence (HSIC), designs included, and the wild bootstrap.
 
-Who writes a scheme of permutations finds here what it is made of: a ``Problem`` of two sides, the ``Shape`` and the
-``Resources`` of a call, lists and groups of permutations, and the ``Sums`` that a statistic is a function of.
+To write a scheme of permutations, use these: a ``Problem`` of two sides, the ``Shape`` and the ``Resources`` of a call,
+lists and groups of permutations, and the ``Sums`` of which a statistic is a function.
 """
 
 from ..core import lazy as _lazy

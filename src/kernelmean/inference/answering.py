@@ -1,4 +1,4 @@
-"""Where the rows of a test are, and who answers then: this process with all of them or in bins, or a cluster."""
+"""Where the rows of a test are, and what answers: this process with all rows or in bins, or a cluster."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
     """Return the result of a test, wherever its rows are.
 
     Arrays and data frames are tested as they are. Files, folders, batches and what :func:`kernelmean.read` returns are
-    held in memory where they are short, and give the same result then. Longer ones are added up in bins, and so are
-    many rows in memory that an adaptive test is asked for, and whatever ``scheme="bins"`` or the source asks it for.
+    held in memory if they are short, and then give the same result. Longer ones are added up in bins. So are many rows
+    in memory in an adaptive test, and any rows for which ``scheme="bins"`` or the source asks for bins.
     """
     if isinstance(plan, RemotePlan) and kind.of_two:
         X, Y = data
@@ -58,20 +58,20 @@ def _in_memory(kind: type[Question], data: Sequence[Any], request: Request, plan
 
 
 def _kept_together(source: Source, kind: type[Question], request: Request) -> Source:
-    """Return a source, or raise where it leaves out rows whose partners stay."""
+    """Return a source, or raise if it leaves out rows whose partners stay."""
     if source.missing == "drop" and (kind in (Pairs, JointIndependence) or request.design.paired):
         raise ValueError(
             f"{source.source} leaves out rows with blank cells, and row i of X and row i of Y are one observation; "
-            "leave missing= out, and leave out the same rows of both beforehand"
+            "leave missing= out, and remove the same rows from both beforehand"
         )
     return source
 
 
 def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[list[Any], Reason | None]:
-    """Return the tables, and why they are added up in bins; None where all rows are held in memory.
+    """Return the tables, and why they are added up in bins; None if all rows are held in memory.
 
-    The same as of a comparison of tables: what the sources say, or else how many rows there are. Rows that are in
-    memory already use bins where they are too many for an adaptive test.
+    The rule is that of a comparison of tables: what the sources say, otherwise the number of rows. Rows that are in
+    memory already use bins if they are too many for an adaptive test.
     """
     said = asked_for(*tables)
     if request.in_bins:
@@ -113,7 +113,7 @@ def _measured(table: Any, limit: int) -> tuple[Any, bool]:
 
 
 def _held(table: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return all rows in memory, and what their reader tells."""
+    """Return all rows in memory, and the notes of their reader."""
     frame = hold(table, "this test")
     return (frame.to_table(reader=READER), frame.notes) if isinstance(frame, Frame) else (table, ())
 

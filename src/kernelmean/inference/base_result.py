@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Result(Shown):
-    """The outcome of a test or a study. Subclasses say what was found; how that is shown is said here, once."""
+    """The outcome of a test or a study. Subclasses say what was found; this class shows it."""
 
     holds: ClassVar[tuple[type[Any], ...] | None] = ()
     figures: ClassVar[tuple[str, ...]] = ()
-    """The names of the charts that its page may have: those of files beside Markdown."""
+    """The names of the charts that its page may have, also used for the files beside Markdown."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -28,7 +28,7 @@ class Result(Shown):
 
     @abstractmethod
     def rows(self) -> Sequence[dict[str, Any]]:
-        """Return one row for everything that was tested or fitted, all of the same columns: what ``--csv`` writes."""
+        """Return one row for each thing tested or fitted, all with the same columns: what ``--csv`` writes."""
 
     def to_frame(self) -> Any:
         """Return :meth:`rows` as a pandas data frame.
@@ -45,18 +45,18 @@ class Result(Shown):
         return pd.DataFrame(list(self.rows()))
 
     def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the page of the result as a value, to which sections can be added before it is written.
+        """Return the page of the result as a value; you can add sections before you write it.
 
         Parameters
         ----------
         progress : callable, optional
-            Called with what comes next, the steps done, and the steps in all, where a page takes long.
+            Called with the name of the next step, the steps done, and the steps in all, if a page takes long.
         """
         del progress
         return self.describe().document()
 
     def to_html(self) -> str:
-        """Return the page of the result, which needs no other file: what ``--html`` writes.
+        """Return the page of the result as HTML that needs no other file: what ``--html`` writes.
 
         Raises
         ------
@@ -72,12 +72,12 @@ class Result(Shown):
         """Draw the result with matplotlib, and return the axes or the figure; raises ImportError without matplotlib."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the result, with the rows that it rests on, to a file that :func:`kernelmean.load` reads.
+        """Save the result to a file that :func:`kernelmean.load` reads; a ``TestResult`` leaves its rows out.
 
         Raises
         ------
         TypeError
-            When it holds something that is not of the library, such as a kernel of your own.
+            When it holds an object from outside the library, such as a kernel of your own.
         OSError
             When the file cannot be written.
         """
@@ -87,7 +87,7 @@ class Result(Shown):
 
 
 class JointTest(ABC):
-    """What a result has that rests on one test of all columns together."""
+    """The statistic and p-value of a result that rests on one test of all columns together."""
 
     @property
     @abstractmethod

@@ -1,20 +1,20 @@
-"""Which scheme serves a call, what memory it needs, and the permutation distribution that comes out.
+"""Which scheme serves a call, how much memory it needs, and the permutation distribution that results.
 
 The rule of ``scheme="auto"``, by sizes alone, so that neither units nor installed extras change an answer:
 
 1. All permutations are enumerated when there are at most n_resamples + 1.
 2. Two samples of at most 100 rows together take random labelings ("gemm"), at most 32 pairs random permutations
    ("gather"): the textbook test, within milliseconds.
-3. Otherwise "cyclic": rotations of shuffled blocks, evaluated on low-rank factors where a pivoted Cholesky finds a
-   rank at which that costs less, else on tiles. Both give the same p-value: they sum over the same permutations.
-4. Two samples of more than 8000 rows together: "blocks", one pass over the Gram matrix, or "cyclic-low-rank" where
+3. Otherwise "cyclic": rotations of shuffled blocks, evaluated on low-rank factors if a pivoted Cholesky finds a
+   rank at which they cost less, otherwise on tiles. Both give the same p-value: they sum over the same permutations.
+4. Two samples of more than 8000 rows together: "blocks", one pass over the Gram matrix, or "cyclic-low-rank" if
    factors are found that fit the memory limit and cost less.
 
 Arrays of other libraries take tiles, never factors: a device makes them faster than it finds pivots.
 
-A ``CustomStatistic`` is no quadratic form: any function of a batch of permutations, over the same lists and p-values.
-Weights that are refitted under every permutation belong there: it sees permutations, takes the labels or the pairs
-from them, and returns one row per variant.
+A ``CustomStatistic`` need not be a quadratic form: it is any function of a batch of permutations, with the same lists
+and p-values. Use it for weights that are refitted under every permutation: it gets permutations, takes the labels or
+the pairs from them, and returns one row per variant.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def automatic(shape: Shape) -> str:
 def permutation_null(problem: Problem, how: Resampling) -> Null:
     """Return the statistics of all pairs of kernels under one set of permutations.
 
-    Equal seeds, sizes and schemes give equal permutations, whatever the kernels and the threads. A scheme that is named
-    is taken even where all permutations could be enumerated.
+    Equal seeds, sizes and schemes give equal permutations, whatever the kernels and the threads. A scheme that you name
+    is used even if all permutations could be enumerated.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def permutation_null(problem: Problem, how: Resampling) -> Null:
 @final
 @dataclass(frozen=True, eq=False)
 class TiledNull:
-    """A null whose permutations are chosen, with tiles left to evaluate, anywhere, to the same values."""
+    """A null whose permutations are chosen; its tiles can be evaluated anywhere, with the same values."""
 
     tiling: Tiling
     statistic: Statistic
@@ -111,7 +111,7 @@ class TiledNull:
 
 
 def begin(problem: Problem, how: Resampling) -> Null | TiledNull:
-    """Return the null, or what is left of it where a scheme works in tiles; parameters as :func:`permutation_null`."""
+    """Return the null, or the tiles that are left to evaluate; parameters as :func:`permutation_null`."""
     shape, generator = problem.shape(how.n_resamples), how.rng
     chosen = choose(shape, how.scheme)
     if problem.left.on_device:
@@ -142,7 +142,7 @@ def _null(sums: Sums, statistic: Statistic, scheme: str, needed: float) -> Null:
 
 
 def check_memory(needed: float, resources: Resources, what: str, n: int) -> None:
-    """Raise when something may need more bytes than there are."""
+    """Raise when something may need more bytes than are available."""
     if needed > resources.memory:
         raise MemoryError(
             f"{what} may need {in_units(needed, np.ceil)} for {n} rows, the limit is "
@@ -168,22 +168,22 @@ def memory_estimate(
 ) -> tuple[str, float]:
     """Return the scheme that a call will use, and the bytes it will need at most, without running it.
 
-    Where the rule first tries low-rank factors, whose rank only the data tell, the bytes are those of the highest
-    rank within the limit.
+    If the rule first tries low-rank factors, whose rank depends on the data, the bytes are those of the highest rank
+    within the limit.
 
     Parameters
     ----------
     sizes : (n, m) or (n,)
         The rows of two samples, or the number of pairs.
     dim : int
-        Columns; for independence those of X and Y together.
+        The number of columns; for independence of X and Y together.
     n_resamples, kernels, scheme, plan
-        As in the tests; ``kernels`` says how many are on the left and on the right.
+        As in the tests; ``kernels`` has the numbers of kernels on the left and on the right.
 
     Raises
     ------
     ValueError
-        When a number of rows, columns, kernels or permutations is no positive integer, ``sizes`` has neither one
+        When a number of rows, columns, kernels or permutations is not a positive integer, ``sizes`` has neither one
         entry nor two, or the scheme does not fit.
 
     Examples
@@ -212,23 +212,23 @@ _AT_LEAST = 2.0 * MIB  # a thread: what does not grow with the rows
 @final
 @dataclass(frozen=True)
 class CustomStatistic:
-    """A function of permutations, and what evaluating it takes.
+    """A function of permutations as a test statistic, and what its evaluation needs.
 
     Parameters
     ----------
     function : callable
         From permutations π of shape (b, n) to values of shape (m, b); ``labels[π]`` are the labels of two samples.
-        When ``sized``, the last row is the size of the numbers whose differences the others are.
+        If ``sized``, the last row is the magnitude of the numbers whose differences are in the other rows.
     name : str
-        What the values are.
+        The name of the values.
     batch : int
         How many permutations ``function`` gets at once.
     needed : (float, float)
-        The bytes that ``function`` takes at all times, and for every permutation of a batch.
+        The bytes that ``function`` needs at all times, and for every permutation of a batch.
     magnitude : float
-        The size of those numbers, where it is the same for all permutations and known beforehand.
+        The magnitude of those numbers, if it is the same for all permutations and known beforehand.
     sized : bool
-        Whether ``function`` returns that size.
+        Whether ``function`` returns that magnitude.
     precision : (float, float)
         Shares of the range and of the magnitude below which values are tied.
     """
@@ -247,7 +247,8 @@ class CustomStatistic:
         Raises
         ------
         ValueError
-            When the scheme is none of "auto", "exact" and "random", or all permutations are more than two million.
+            When the scheme is not "auto", "exact" or "random", or there are more than two million permutations to
+            enumerate.
         MemoryError
             When more memory is needed than the plan allows.
 
@@ -272,7 +273,7 @@ class CustomStatistic:
 
 
 def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Permutations:
-    """Return the permutations of samples (n, m) or pairs (n,) for a statistic that sums over no matrix."""
+    """Return the permutations of samples (n, m) or pairs (n,) for a statistic that does not sum over a matrix."""
     if how.scheme not in WITHOUT_GRAM:
         raise ValueError(
             f"scheme is {how.scheme!r}, which sums over a Gram matrix; a statistic that is refitted under every "

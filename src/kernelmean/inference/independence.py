@@ -47,25 +47,25 @@ def hsic_test(
         As in :func:`mmd_test`: by default "adaptive", with pairs of kernels. But here a filter shrinks the
         cross-covariance: "scose" (or "s-kmse") and "fcose" (or "f-kmse") are the two shrunk statistics of Ramdas &
         Wehbe (2015), and a KernelMean with filter="scale" or "ridge" is that statistic with the kernels of its noise.
-        A noise that is searched comes from X for X and from Y for Y, which no permutation changes. With
+        A noise that is fitted to data is fitted to X for X and to Y for Y, which no permutation changes. With
         ``fit_on="joint"`` both come from one fit to the pairs (Gaussian kernels; columns in units of their bandwidths).
         That fit depends on the pairing, so it is repeated under every permutation. A function gets the rows of one
         variable at a time. A tuple has the estimator of X and that of Y.
     design : Design, optional
         Strata, clusters and weights, one label or number for every pair; see :class:`kernelmean.Design`. Within strata
         the test asks whether the variables are independent given the stratum: the statistic is the squared norm of the
-        mean cross-covariance within strata, :math:`|\sum_s p_s C_s|^2`, p_s the share of the rows. The rows of Y in a
-        cluster move together, in order. Blocks of one series, ``clusters=np.arange(n) // length``, are exact if blocks
-        are exchangeable; for dependence that reaches further see :func:`wild_hsic_test`.
+        mean cross-covariance within strata, :math:`|\sum_s p_s C_s|^2`, with p_s the share of the rows. The rows of Y
+        in a cluster move together, in order. Blocks of one series, ``clusters=np.arange(n) // length``, are exact if
+        blocks are exchangeable; for dependence that reaches further see :func:`wild_hsic_test`.
     statistic : {"v", "u"}
         The V-statistic, or the unbiased one, which needs four rows.
     scheme, n_resamples, rng, plan
-        As in :func:`mmd_test`. In bins there is the V-statistic only.
+        As in :func:`mmd_test`. In bins there is only the V-statistic.
 
     Returns
     -------
     TestResult
-        Unpacks as ``(statistic, pvalue)``, as of :func:`mmd_test`; ``kernel`` and ``noise`` are pairs.
+        Unpacks as ``(statistic, pvalue)``, as from :func:`mmd_test`; ``kernel`` and ``noise`` are pairs.
 
     Raises
     ------
@@ -80,20 +80,21 @@ def hsic_test(
 
     Notes
     -----
-    The p-value is exact, with ties counted; a constant variable has HSIC 0 and p = 1. Swapping X and Y changes the
+    The p-value is exact, with ties counted. With a constant variable HSIC is 0 and p = 1. Swapping X and Y changes the
     statistic by rounding only. O(n² (log n + d + e)) time for about a thousand permutations, O(n r²) on low-rank
-    factors of rank r; memory never O(n²) beyond 5000 rows. With groups, clusters or
-    weights O(n² P) for P permutations, O(n r² P) on factors; beyond 5000 rows without factors O(n² d P).
+    factors of rank r; memory never O(n²) beyond 5000 rows. With groups, clusters or weights O(n² P) for P permutations,
+    O(n r² P) on factors; beyond 5000 rows without factors O(n² d P).
 
     SCOSE, :math:`(1-α)_+^2 h` with h the V-statistic, δ the mean of the diagonal of :math:`M = \bar K ∘ \bar Z` and
     :math:`α = (δ-h)/((n-2)h+δ/n)`, costs no more than HSIC. FCOSE, :math:`β^⊤Mβ` with :math:`β = (M+λI)^{-1}M1_n` and
     λ by exact leave-one-out on M, takes an eigendecomposition for every permutation and O(n²) memory, up to 1000
     pairs. A joint noise takes one fit for every permutation, up to 500 pairs. Both take the schemes "auto", "exact" and
     "random".
-    *In bins* rows are cut into stripes of as many pairs as there are permutations, and rotations meet x number i of
-    every stripe with y number i + k: a group of permutations, so that the p-value is exact. Windows of 64 stripes are
-    shuffled before; rows that are sorted over much longer stretches cost power, not the level. Features are fitted to
-    whole stripes, which rotations keep together.
+
+    *In bins* the rows are cut into stripes, each with as many pairs as there are permutations. Rotation k pairs x
+    number i of every stripe with y number i + k. The rotations form a group, so the p-value is exact. Rows are first
+    shuffled within windows of 64 stripes; rows that are sorted over much longer stretches cost power, but the level
+    holds. Features are fitted to whole stripes, which rotations keep together.
     O(n r (d + r)) time for every view and O(n r s) for every pair of views of r and s features; memory O(1), some
     200 MB for the default.
 
@@ -129,7 +130,7 @@ def hsic_test(
     >>> hsic_test(x, y, design=Design(weights=1.0 + center), rng=0).pvalue < 0.01
     True
 
-    Rows one batch after the other, in memory that does not grow with them:
+    Rows read batch by batch, in memory that does not grow with them:
 
     >>> x = np.random.default_rng(0).normal(size=(2000, 1))
     >>> hsic_test(x, x**2, scheme="bins", rng=0).scheme
@@ -176,8 +177,7 @@ def wild_hsic_test(
     Raises
     ------
     ValueError
-        When the numbers of rows differ, there are fewer than four rows or ``block_length`` ones, or a value is not
-        finite.
+        When the numbers of rows differ, there are fewer than four or ``block_length`` rows, or a value is not finite.
     MemoryError
         When more memory is needed than the plan allows.
 

@@ -1,7 +1,7 @@
 """Low-rank factors of Gram matrices that are never formed.
 
-By pivoted Cholesky, with the residual checked on every row; or of kernels that are weighted sums of products of a few
-columns: factors of their Gram matrices are these columns.
+By pivoted Cholesky, with the residual checked on every row. For kernels that are weighted sums of products of a few
+columns, these columns are the factors.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Coordinates(Kernel):
 
     @property
     def place(self) -> slice | list[int]:
-        """Return the columns as a slice where they are neighbors."""
+        """Return the columns, as a slice if they are neighbors."""
         columns = list(self.columns)
         if columns and columns == list(range(columns[0], columns[0] + len(columns))):
             return slice(columns[0], columns[0] + len(columns))
@@ -71,7 +71,7 @@ class Coordinates(Kernel):
 
 
 def widened(kernels: Sequence[Kernel]) -> list[Kernel]:
-    """Return the kernels so that they share factors: neighboring columns become all that another kernel has of them.
+    """Return the kernels so that they share factors: neighboring columns grow to all those of a wider kernel.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Factor:
     residual: float
     """tr(K - Aᵀ diag(w) A) / tr K, over all n rows; at most ``RESIDUAL``."""
     weights: Array | None = None
-    """Shape (r,), all 1 where there are none."""
+    """Shape (r,), all 1 by default."""
 
     @property
     def rank(self) -> int:
@@ -145,18 +145,18 @@ def by_rows(factors: Sequence[Factor]) -> list[list[int]]:
 def pivoted_cholesky(kernel: Kernel, points: Array, *, max_rank: int, residual: float = RESIDUAL) -> Factor | None:
     r"""Return A with :math:`\mathrm{tr}(K - A^⊤A) ≤ 10^{-10} \mathrm{tr}K`, or None when that needs more pivots.
 
-    Greedy pivots on a subsample of 256 rows (1000 where these are not plenty), all columns at once by one triangular
-    solve, then the residual diagonal of **all** rows; while it is too large, more pivots are taken from the worst rows.
-    O(n r² + n r d) time, O(n r) memory.
+    Pivots are greedy on a subsample of 256 rows (1000 if these are not plenty); one triangular solve gives all columns
+    at once. Then the residual diagonal of **all** rows is checked; while it is too large, more pivots are taken from
+    the worst rows. O(n r² + n r d) time, O(n r) memory.
 
     Parameters
     ----------
     kernel : Kernel
     points : array of shape (n, d)
     max_rank : int
-        Give up beyond so many pivots.
+        Give up beyond this many pivots.
     residual : float
-        The bound on the relative trace of what is left out.
+        The bound on the relative trace of the residual.
 
     Examples
     --------
@@ -187,9 +187,9 @@ def pivoted_cholesky(kernel: Kernel, points: Array, *, max_rank: int, residual: 
 
 
 def _first_pivots(kernel: Kernel, points: Array, max_rank: int, tolerance: float) -> Pivots | None:
-    """Return greedy pivots among 256 of the points, or among 1000 where more than half of these are needed.
+    """Return greedy pivots among 256 of the points, or among 1000 if more than half of the 256 are needed.
 
-    None where the 256 tell that the rank is too high: already so, or nearly that of any such points.
+    None if the 256 show that the rank is too high: already so, or nearly full on these points.
     """
     nothing = np.empty((0, len(points)))
     found = _pivots(kernel, points, nothing, _spread(len(points), _PROBE), tolerance)
@@ -202,7 +202,7 @@ def _first_pivots(kernel: Kernel, points: Array, max_rank: int, tolerance: float
 
 
 def _with_room(factor: Array, rank: int, added: int) -> Array:
-    """Return a factor with room for more rows; a page of it is only taken once it is written."""
+    """Return a factor with room for more rows; memory is only taken once it is written."""
     if rank + added <= len(factor):
         return factor
     wider = np.empty((2 * (rank + added), factor.shape[1]))
@@ -211,7 +211,7 @@ def _with_room(factor: Array, rank: int, added: int) -> Array:
 
 
 def _spread(n: int, size: int) -> IntArray:
-    """Return ``size`` row numbers out of n, scattered, the same ones every time."""
+    """Return ``size`` scattered row numbers out of n, the same every time."""
     return np.arange(n) if n <= size else np.random.default_rng(n).choice(n, size, replace=False)
 
 
@@ -224,7 +224,7 @@ def _pivots(kernel: Kernel, points: Array, factor: Array, candidates: IntArray, 
 
 
 def _extend(kernel: Kernel, points: Array, factor: Array, rank: int, pivots: IntArray, triangle: Array) -> Array:
-    """Write the rows of new pivots behind the first ``rank`` rows of ``factor``, and return them."""
+    """Write the rows of new pivots after the first ``rank`` rows of ``factor``, and return them."""
     added = factor[rank : rank + len(pivots)]
     known = factor[:rank, pivots].T
     for part in slices(len(points), _COLUMNS):

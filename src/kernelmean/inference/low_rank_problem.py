@@ -19,22 +19,22 @@ from .statistics import RemovedMeans, Sums
 
 CHUNK_BYTES = 48 * MIB
 _SQUARED = 16
-"""Rows of a factor at a time, of which a copy is made."""
+"""Rows of a factor that are copied at a time."""
 _MOST_EXPLICIT = 256
-"""Columns that a kernel with explicit factors has at most."""
+"""The most columns of a kernel with explicit factors."""
 
 
 @final
 @dataclass(frozen=True)
 class SharedRows:
-    """Some pairs of a problem whose factors have the same rows on either side, and differ in weights."""
+    """Some pairs of a problem whose factors have the same rows on each side, and differ only in weights."""
 
     left: Array
     """Shape (r, n)."""
     right: Array
     """Shape (q, n)."""
     weights: tuple[Array, Array] | None
-    """Of the rows of either side, shape (k, r) and (k, q); None where all are 1."""
+    """Weights of the rows of each side, shape (k, r) and (k, q); None if all are 1."""
     pairs: list[int]
     """Which pairs of the problem, k numbers."""
 
@@ -50,7 +50,7 @@ class SharedRows:
 @final
 @dataclass(frozen=True)
 class Factored:
-    """Centered factors A (r, n) of every left and C of every right Gram matrix, and what the sums need besides.
+    """Centered factors A (r, n) of every left and C of every right Gram matrix, and what else the sums need.
 
     ``row_means`` (count, n) are those of the left matrices before they were centered.
     """
@@ -64,7 +64,7 @@ class Factored:
     def coupled(self) -> tuple[Array, Array]:
         """Return vectors u, (k, n), and w, (k, n) or (1, n) for all, whose sums Σ_i u_i w_π(i) complete the pairs.
 
-        One per pair, the diagonals; for two samples another one per pair, the row means, and the labels for all.
+        One per pair: the diagonals. For two samples another one per pair, the row means, and the labels for all.
         """
         left, right = self.problem.index
         own, other = self._diagonals
@@ -78,7 +78,7 @@ class Factored:
 
     @property
     def shared(self) -> list[SharedRows]:
-        """Return the pairs by the rows that their factors have."""
+        """Return the pairs, grouped by the rows of their factors."""
         return shared_rows(self.left, self.right, self.problem.pairs)
 
     def sums(self, pairs: Array, coupled: Array) -> Sums:
@@ -90,7 +90,7 @@ class Factored:
 
 
 def shared_rows(left: Sequence[Factor], right: Sequence[Factor], pairs: Sequence[tuple[int, int]]) -> list[SharedRows]:
-    """Return pairs of factors by the rows that these have, less those that have no weight."""
+    """Return pairs of factors grouped by their rows, without rows that have no weight."""
     groups: dict[tuple[int, int], list[int]] = {}
     for number, (i, j) in enumerate(pairs):
         groups.setdefault((id(left[i].rows), id(right[j].rows)), []).append(number)
@@ -127,7 +127,7 @@ def _around(spans: Sequence[tuple[slice, ...]], some: Sequence[int]) -> list[sli
 
 
 def _together(spans: Sequence[tuple[slice, ...]]) -> list[list[int]]:
-    """Return which rectangles to cover together, so that little more than they are is covered."""
+    """Return which rectangles to cover together, so that little else is covered."""
 
     def area(some: Sequence[int]) -> int:
         return math.prod(side.stop - side.start for side in _around(spans, some))
@@ -160,7 +160,7 @@ def _weights(factors: Sequence[Factor]) -> Array:
 
 
 def split(problem: Problem, max_rank: int) -> tuple[Factored | None, list[int], list[int]]:
-    """Factor what has a low rank: the pairs of which both sides do, their numbers, and those of the others."""
+    """Factor what has a low rank: return the pairs for which both sides do, their numbers, and those of the others."""
     left, right = problem.left.factors(max_rank), problem.right.factors(max_rank)
     low = [p for p, (i, j) in enumerate(problem.pairs) if left[i] is not None and right[j] is not None]
     others = [p for p in range(len(problem.pairs)) if p not in low]
@@ -173,7 +173,7 @@ def split(problem: Problem, max_rank: int) -> tuple[Factored | None, list[int], 
 
 
 def _centered(factors: Sequence[Factor | None]) -> tuple[list[Factor], Array]:
-    """Center factors, in place where they may be written, and return them and the row means of their matrices before.
+    """Center factors, in place if writable, and return them with the row means of their matrices before centering.
 
     Shape (count, n).
     """
@@ -190,7 +190,7 @@ def _centered(factors: Sequence[Factor | None]) -> tuple[list[Factor], Array]:
 
 @final
 class LowRankError(ValueError):
-    """A Gram matrix is not of a rank whose factor fits the memory."""
+    """The rank of a Gram matrix is too high for a factor that fits the memory."""
 
     def __init__(self, n: int, rank: int) -> None:
         super().__init__(
@@ -200,16 +200,16 @@ class LowRankError(ValueError):
 
 
 def factor_bytes(shape: Shape, rank: int) -> float:
-    """Return the memory of factors of this rank, and of the chunks in which they are convolved.
+    """Return the memory of factors of this rank, and of the chunks for their convolution.
 
-    Those of every kernel are held at once, and for independence one that is transformed once more.
+    The factors of all kernels are held at once, and for independence a transform of one of them.
     """
     held = shape.kernels[0] + (0 if shape.first is not None else shape.kernels[1] + 1)
     return 8.0 * shape.n * rank * held + 4.0 * min(CHUNK_BYTES, 16 * shape.n * rank) if rank else 0.0
 
 
 def fitting_rank(shape: Shape, memory: float) -> int:
-    """Return the highest rank at which factors take so much memory, 0 where there is none."""
+    """Return the highest rank whose factors fit the memory, 0 if there is none."""
     return max(0, bisect_right(range(shape.n + 1), memory, key=lambda rank: factor_bytes(shape, rank)) - 1)
 
 

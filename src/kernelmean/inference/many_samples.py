@@ -1,4 +1,4 @@
-"""Tests of more than two: several samples that may come from one distribution, variables that may be independent."""
+"""Tests of several samples (one distribution?) and of several variables (jointly independent?)."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def k_sample_test(
     *samples : array of shape (n_g, d), data frame, path, or anything else that :func:`kernelmean.read` takes
         Two or more samples of the same columns; sizes may differ. They are held in memory.
     kernel, estimator
-        As in :func:`kernelmean.mmd_test`, "adaptive" by default, found from all rows together; the adaptive test has
-        the members of two samples, without volumes.
+        As in :func:`kernelmean.mmd_test`, "adaptive" by default. Kernels are found from all rows together. The adaptive
+        test has the members of the two-sample test, except volumes.
     design : Design, optional
-        None: strata, clusters, weights and pairs are for two samples, and refused.
+        Leave it out: strata, clusters, weights and pairs work with two samples only.
     statistic : {"u", "v"}
         Unbiased, or the V-statistic, which is never negative.
     scheme : {"auto", "exact", "random"}
@@ -55,8 +55,8 @@ def k_sample_test(
     Returns
     -------
     TestResult
-        ``pairs`` tells of every pair of samples its statistic and its p-values under the same permutations. It explains
-        itself where there are two samples, as :func:`mmd_test` does.
+        ``pairs`` has the statistic and the p-values of every pair of samples, under the same permutations. With two
+        samples, ``effect_size``, ``witness`` and the other explanations work as after :func:`mmd_test`.
 
     Raises
     ------
@@ -69,9 +69,9 @@ def k_sample_test(
     Notes
     -----
     The p-value is exact. The adjusted p-values of the pairs step down from the largest standardized statistic
-    (Westfall & Young 1993); as all samples are permuted together, they bound the probability of any false finding
-    when **all** samples come from one distribution. To single out pairs where some samples are known to differ, test
-    these by :func:`kernelmean.mmd_test`, which permutes two samples only, and adjust by Holm's method.
+    (Westfall & Young 1993). All samples are permuted together, so they bound the probability of any false finding only
+    when **all** samples come from one distribution. If you know that some samples differ and want to single out pairs,
+    test these with :func:`kernelmean.mmd_test`, which permutes two samples only, and adjust by Holm's method.
     O(n² (d + k² P)) time for P permutations, O(n r k² P) on factors of rank r; memory never O(n²).
     Gretton et al. (2012), eq. (3) and (5); Székely & Rizzo (2004) for the sum over pairs.
 
@@ -111,13 +111,13 @@ def dhsic_test(
     *variables : array of shape (n, d_l), data frame, path, or anything else that :func:`kernelmean.read` takes
         Two or more variables of any widths; row i of each is one observation. They are held in memory.
     kernel : Kernel, class or str, or a tuple with one per variable
-        As in :func:`kernelmean.hsic_test`: rules look at the rows of their own variable.
+        As in :func:`kernelmean.hsic_test`: a rule looks at the rows of its own variable.
     estimator : str, KernelMean or callable, or a tuple with one per variable
-        "adaptive", the default, has four kernels, the same for all variables: 1 + x·y, and Gaussian ones of 2, 1 and a
-        quarter times the median distance, on columns in units of their spread. Of one kernel "kme", "mkme" or "mmkme",
-        or as in :func:`kernelmean.hsic_test`.
+        "adaptive", the default, has four kernels, the same for all variables: 1 + x·y, and Gaussian ones at 2, 1 and a
+        quarter times the median distance, on columns in units of their spread. For one kernel pass "kme", "mkme" or
+        "mmkme", or a KernelMean without filter or a function as in :func:`kernelmean.hsic_test`.
     design : Design, optional
-        None: strata, clusters and weights are for two variables, and refused.
+        Leave it out: strata, clusters and weights work with two variables only.
     scheme : {"auto", "exact", "random"}
         All (n!)^(k-1) combinations of permutations, or random ones; "auto" enumerates when there are at most
         n_resamples + 1.
@@ -127,8 +127,8 @@ def dhsic_test(
     Returns
     -------
     TestResult
-        ``kernel`` and ``noise`` have one entry per variable. It explains itself where there are two, as
-        :func:`hsic_test` does.
+        ``kernel`` and ``noise`` have one entry per variable. With two variables, ``effect_size``, ``witness`` and the
+        other explanations work as after :func:`hsic_test`.
 
     Raises
     ------
@@ -140,11 +140,12 @@ def dhsic_test(
 
     Notes
     -----
-    The p-value is exact: the rows of all variables but the first are permuted, independently of one another, and never
-    the columns of a variable. Two variables have the V-statistic of :func:`kernelmean.hsic_test`. A constant variable
-    has dHSIC 0 and p = 1. O(P k n²) time for P permutations of k variables, four times that with "adaptive"
-    (three variables of 200 rows take half a second, of 1000 rows 15 seconds), with the kernels evaluated again in each
-    permutation beyond 5000 rows; memory never O(n²) there. Pfister et al. (2018), definition 2.6 and section 3.2.2.
+    The p-value is exact: the rows of every variable but the first are permuted, independently of each other; the
+    columns of a variable stay together. For two variables dHSIC is the V-statistic of :func:`kernelmean.hsic_test`.
+    With a constant variable dHSIC is 0 and p = 1. O(P k n²) time for P permutations of k variables, four times that
+    with "adaptive" (three variables of 200 rows take half a second, of 1000 rows 15 seconds). Beyond 5000 rows the
+    kernels are evaluated again in each permutation, and memory is never O(n²). Pfister et al. (2018), definition 2.6
+    and section 3.2.2.
 
     Examples
     --------
@@ -163,6 +164,6 @@ def dhsic_test(
 
 
 def _check_several(data: tuple[Any, ...], noun: str, test: str) -> None:
-    """Raise when there are fewer than two tables, as where they were passed as one list."""
+    """Raise when there are fewer than two tables, such as when they were passed as one list."""
     if len(data) < 2:
-        raise ValueError(f"{passed(len(data), noun)}, two at least are needed: {test}(X, Y, Z)")
+        raise ValueError(f"{passed(len(data), noun)}, at least two are needed: {test}(X, Y, Z)")

@@ -18,16 +18,16 @@ ROOM_FOR_HOLM = 50
 @final
 @dataclass(frozen=True)
 class PairOutcome:
-    """What one pair of several samples says.
+    """The outcome of one pair of several samples.
 
     Attributes
     ----------
     first, second : int
         Positions of the samples.
     statistic : float
-        Their MMD²; of an adaptive test what it combines the statistics of its kernels to.
+        Their MMD²; for an adaptive test, the combined statistic of its kernels.
     pvalue : float
-        Its share of the permutations of all samples, not adjusted for the other pairs.
+        The share of the permutations of all samples that reach it, not adjusted for the other pairs.
     adjusted : float
         The p-value adjusted for all pairs, by the largest standardized statistic, stepping down.
     """
@@ -105,9 +105,9 @@ def max_t(values: Array) -> Array:
 
 
 def pair_outcomes(values: Mapping[tuple[int, int], Array]) -> tuple[PairOutcome, ...]:
-    """Return what every pair of samples says, from its statistics (P,) under the same permutations, observed first.
+    """Return the outcome of every pair of samples, from its statistics (P,) under the same permutations.
 
-    Adjusted by the largest standardized statistic.
+    The observed statistic comes first. P-values are adjusted by the largest standardized statistic.
     """
     if not values:
         return ()
@@ -130,13 +130,13 @@ class Null:
     values : array of shape (m, P)
         One row per pair of kernels; the first column is the observed arrangement.
     tolerance : array of shape (m,)
-        What counts as a tie.
+        Values that differ by no more than this are ties.
     statistic_name : str
         What the values are.
     scheme : str
         Which permutations, and how they were evaluated.
     memory : float
-        The estimate in bytes that was made beforehand.
+        The memory in bytes, as estimated beforehand.
     parts : mapping from (g, h) to Null
         Of several samples: the same of every pair of them, under the same permutations.
     """
@@ -151,19 +151,19 @@ class Null:
     def __post_init__(self) -> None:
         if not np.isfinite(self.values).all():
             raise ValueError(
-                f"{self.statistic_name} is no finite number: the kernels' values are too large to be summed; divide "
+                f"{self.statistic_name} is not a finite number: the kernels' values are too large to be summed; divide "
                 "the columns by their standard deviations"
             )
 
     def beside(self, other: Null) -> Null:
-        """Return the rows of another null under the same permutations behind these."""
+        """Return this null with the rows of another, under the same permutations, appended."""
         values, tolerance = (np.concatenate([getattr(own, name) for own in (self, other)]) for name in _PER_KERNEL)
         parts = {pair: part.beside(other.parts[pair]) for pair, part in self.parts.items()}
         return replace(self, values=values, tolerance=tolerance, memory=self.memory + other.memory, parts=parts)
 
     @property
     def snapped(self) -> Array:
-        """Return the values, those of a row that differ by rounding only made equal."""
+        """Return the values; those of a row that differ only by rounding are made equal."""
         return np.stack([snapped(*row) for row in zip(self.values, self.tolerance, strict=True)])
 
     @property
@@ -186,7 +186,7 @@ class Null:
 
 
 def snapped(values: Array, tolerance: float) -> Array:
-    """Make values equal that differ by rounding only: those that a chain of steps up to the tolerance connects."""
+    """Make values equal that differ only by rounding: those connected by a chain of steps up to the tolerance."""
     order = np.argsort(values)
     ascending = values[order]
     first = np.flatnonzero(np.concatenate([[True], np.diff(ascending) > tolerance]))

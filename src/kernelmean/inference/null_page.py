@@ -46,7 +46,7 @@ def _reached(test: Tested) -> int:
 
 
 class Tested(Protocol):
-    """A result with the statistics of all arrangements that were looked at."""
+    """A result with the statistics of all arrangements that were evaluated."""
 
     @property
     def statistic(self) -> float:
@@ -64,8 +64,8 @@ class Tested(Protocol):
 def null_distribution(result: Tested, *, bins: Any = None, ax: Axes | None = None) -> Axes:
     """Draw the statistic under permutations as a histogram, and the observed statistic as a line.
 
-    Where the histogram reaches the observed statistic it is shaded: the share of that part, with the observed
-    arrangement counted, is the p-value.
+    The part of the histogram that reaches the observed statistic is shaded. Its share, with the observed arrangement
+    counted, is the p-value.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def null_distribution(result: Tested, *, bins: Any = None, ax: Axes | None = Non
     Raises
     ------
     ValueError
-        When there was one arrangement only, so that there is nothing to draw.
+        When there was only one arrangement, so there is nothing to draw.
 
     Examples
     --------

@@ -1,14 +1,14 @@
 """Groups of permutations with a fast transform: a test over one of them needs no random list of permutations.
 
-A test over a group that holds the identity is exact (Koning & Hemerik 2022), and so is one over the cosets σG of that
-group by independent random permutations σ, the group itself among them: under the null the observed arrangement is a
-uniform draw from their union. Cosets serve where one group has fewer elements than were asked for.
+A test over a group is exact (Koning & Hemerik 2022). So is a test over cosets σG of the group by independent random
+permutations σ, the group itself among them: under the null the observed arrangement is a uniform draw from their union.
+Cosets are used if the group has fewer elements than you asked for.
 
 The rows are shuffled once by the seed and cut into blocks of equal length g. Rotations turn all blocks together by s
 places, s = 0 … g-1, a cyclic group whose sums are convolutions. The torus, a product of two cyclic groups, turns those
 of the first half by s and those of the second by t: g² permutations come from correlations over blocks of g rows. A
-share of 2/g of them leaves one half as it was, and keeps a quarter of what HSIC sees: with short blocks the test has
-less power, never a wrong level. The few rows that fill no block stay in place.
+share of 2/g of them leaves one half as it was, and so keeps a quarter of HSIC: with short blocks the test has less
+power, but never a wrong level. The few rows that do not fill a block stay in place.
 """
 
 from __future__ import annotations
@@ -155,8 +155,9 @@ class ListedRotations(Permutations):
 def block_length(n: int, count: int) -> int:
     """Return a length with a fast transform that leaves few rows over.
 
-    Short samples are one block. Otherwise blocks have 1000 to 2560 rows where there are as many; of these lengths,
-    those that leave the fewest percent of the rows, then those that need the fewest cosets for ``count`` permutations.
+    Short samples are one block. Otherwise blocks have 1000 to 2560 rows if there are that many. Of these lengths, the
+    choice is the one that leaves the fewest percent of the rows over, then the one that needs the fewest cosets for
+    ``count`` permutations.
     """
     if n <= _SHORT:
         return n
@@ -165,7 +166,7 @@ def block_length(n: int, count: int) -> int:
 
 
 def is_fast(length: int) -> bool:
-    """Say whether no prime factor exceeds 19: beyond 11 a transform takes longer, but fewer rows stay behind."""
+    """Say whether no prime factor exceeds 19: beyond 11 a transform takes longer, but fewer rows are left over."""
     for prime in (2, 3, 5, 7, 11, 13, 17, 19):
         while length % prime == 0:
             length //= prime
@@ -190,7 +191,7 @@ class Torus(Group):
 
     @property
     def each(self) -> int:
-        """Return the number of blocks of either half."""
+        """Return the number of blocks of each half."""
         return self.n // (2 * self.length)
 
     @property
@@ -227,7 +228,7 @@ class Torus(Group):
 def torus_length(n: int, count: int) -> int:
     """Return a length with a fast transform whose square holds ``count`` permutations, as far as half the rows allow.
 
-    Up to half as long again where that leaves fewer percent of the rows over.
+    Up to half as long again if that leaves fewer percent of the rows over.
     """
     least = min(n // 2, int(np.ceil(np.sqrt(count))))
     longest = min(n // 2, int(_LONGER * least) + 1)

@@ -19,7 +19,7 @@ from scipy.special import gammaln
 from ..core.array import Array, IntArray
 
 WITHOUT_GRAM = ("auto", "exact", "random")
-"""What ``scheme=`` takes where a statistic is no sum over a Gram matrix: designs, weights that are refitted."""
+"""What ``scheme=`` takes for a statistic that is not a sum over a Gram matrix: designs, weights that are refitted."""
 
 
 class Permutations(ABC):
@@ -28,7 +28,7 @@ class Permutations(ABC):
     n: int
     count: int
     scheme: ClassVar[str] = "exact"
-    """What results say of the list: all there are, or random ones."""
+    """The scheme in results: all permutations, or random ones."""
 
     @abstractmethod
     def batches(self, size: int) -> Iterator[IntArray]:
@@ -55,7 +55,7 @@ class AllPermutations(Permutations):
 @final
 @dataclass(frozen=True)
 class AllLabelings(Permutations):
-    """One permutation for every way to choose which ``n_first`` of the pooled rows form the first sample."""
+    """One permutation for every choice of the ``n_first`` pooled rows that form the first sample."""
 
     n_first: int
     n_second: int
@@ -155,7 +155,7 @@ class AllWithinCells(OfCells):
         return math.prod(math.factorial(int(size)) for size in np.bincount(self.cells))
 
     def batches(self, size: int) -> Iterator[IntArray]:
-        """Yield one permutation of every cell after the other, in all combinations."""
+        """Yield all combinations of the permutations of the cells."""
         members = (np.flatnonzero(self.cells == cell).tolist() for cell in range(int(self.cells[-1]) + 1))
         combined = product(*(list(permutations(cell)) for cell in members))
         yield from _in_batches((chain(*parts) for parts in combined), self.n, size)
@@ -209,7 +209,7 @@ def _arrangements(labels: list[int]) -> Iterator[tuple[int, ...]]:
 @final
 @dataclass(frozen=True)
 class Expanded(Permutations):
-    """Permutations of units as permutations of their rows, which move along in order.
+    """Permutations of units as permutations of their rows, which move along and keep their order.
 
     ``sizes`` (units,) are the numbers of consecutive rows; ``units`` exchange places with units of the same size only.
     """
@@ -239,15 +239,15 @@ class Expanded(Permutations):
 def within_cells(
     cells: IntArray, n_resamples: int, rng: np.random.Generator, labels: IntArray | None = None, scheme: str = "auto"
 ) -> Permutations:
-    """Return all permutations within cells if they are at most n_resamples + 1, else random ones.
+    """Return all permutations within cells if there are at most n_resamples + 1, otherwise random ones.
 
-    With ``labels``, only the arrangements of these count as different. ``scheme`` "exact" or "random" overrules.
+    With ``labels``, only different arrangements of these count. ``scheme`` "exact" or "random" overrules this.
     """
     check_scheme(scheme)
     if scheme == "random":
         return WithinCells(cells, n_resamples + 1, rng)
     limit = _MOST if scheme == "exact" else n_resamples + 1
-    if _log_count(cells, labels) <= np.log(limit) + 0.5:  # else the count itself may have a million digits
+    if _log_count(cells, labels) <= np.log(limit) + 0.5:  # otherwise the count may have a million digits
         everything = AllWithinCells(cells) if labels is None else AllArrangements(cells, labels)
         if everything.count <= limit:
             return everything
@@ -269,7 +269,7 @@ def _log_count(cells: IntArray, labels: IntArray | None) -> float:
 class SignFlips:
     """Signs ±1 of n pairs, all +1 first: every sign of all but the first pair, or random ones.
 
-    s and -s give a quadratic form the same value, so half of the 2ⁿ flips are all there is to see.
+    s and -s give a quadratic form the same value, so half of the 2ⁿ flips suffice.
     """
 
     n: int
@@ -279,7 +279,7 @@ class SignFlips:
 
     @classmethod
     def choose(cls, n: int, n_resamples: int, rng: np.random.Generator, scheme: str = "auto") -> SignFlips:
-        """Return all flips if they are at most n_resamples + 1, else random ones; ``scheme`` overrules."""
+        """Return all flips if there are at most n_resamples + 1, otherwise random ones; ``scheme`` overrules this."""
         check_scheme(scheme)
         everything = 2 ** (n - 1)
         if scheme == "exact" and everything > _MOST:
@@ -300,7 +300,7 @@ class SignFlips:
 
 
 def check_scheme(scheme: str) -> None:
-    """Raise when the scheme is none that designs know."""
+    """Raise when the scheme does not work with designs."""
     if scheme not in WITHOUT_GRAM:
         known = ", ".join(map(repr, WITHOUT_GRAM))
         raise ValueError(f"scheme {scheme!r} does not serve designs; pass one of {known}")

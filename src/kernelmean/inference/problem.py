@@ -30,7 +30,7 @@ _SHIFT_ROWS = 256
 class Side(ABC):
     """n rows with one or several Gram matrices over them.
 
-    Sums run over the matrices less a constant each, ``shifts``: centering removes it again, rounding is smaller.
+    Sums run over the matrices minus a constant each, ``shifts``: centering removes it again, and rounding is smaller.
     """
 
     shifts: tuple[float, ...]
@@ -52,7 +52,7 @@ class Side(ABC):
 
     @property
     def on_device(self) -> bool:
-        """Whether the points are of another library than NumPy: no labels are."""
+        """Whether the points are of another library than NumPy; labels never are."""
         return False
 
     @abstractmethod
@@ -64,20 +64,20 @@ class Side(ABC):
         """Prepare ``f(i, j)``, one block of every Gram matrix for two slices of rows; nothing is subtracted yet."""
 
     def separated(self) -> tuple[Array, Tiles, Array]:
-        """Return a, tiles E and b with entries a_i E_ij b_j, nothing subtracted; a and b of shape (count, n).
+        """Return a, tiles E and b of the matrices a_i E_ij b_j, nothing subtracted; a and b of shape (count, n).
 
-        For sums of entries, where kernels with such a form need less work; a = b = 1 without one.
+        For sums of entries: kernels of this form need less work; a = b = 1 for others.
         """
         ones = np.ones((self.count, self.n))
         return ones, self.tiles(), ones
 
     @abstractmethod
     def gram_diagonal(self) -> Array:
-        """Return the diagonals less the constants, shape (count, n)."""
+        """Return the diagonals minus the constants, shape (count, n)."""
 
     @abstractmethod
     def factors(self, max_rank: int) -> list[Factor | None]:
-        """Return a verified low-rank factor of every Gram matrix, None where the rank exceeds ``max_rank``."""
+        """Return a verified low-rank factor of every Gram matrix, None if the rank exceeds ``max_rank``."""
 
     def diagonal(self, row_sums: Array) -> Array:
         """Return the diagonals of the centered matrices, shape (count, n)."""
@@ -86,7 +86,7 @@ class Side(ABC):
         return np.asarray(self.gram_diagonal() - 2 / n * row_sums + total / n**2)
 
     def coupling(self, row_sums: Array) -> Array:
-        """Return what ``Sums.diagonal`` couples to the left diagonal: here the right one, shape (count, n)."""
+        """Return what ``Sums.diagonal`` pairs with the left diagonal: here the right one, shape (count, n)."""
         return self.diagonal(row_sums)
 
     @property
@@ -118,7 +118,7 @@ class KernelSide(Side):
     kernels: tuple[Kernel, ...]
     shifts: tuple[float, ...] = ()
     copied: bool = False
-    """Whether the points are a copy, which may be overwritten by what is made of them."""
+    """Whether the points are a copy that may be overwritten."""
 
     def __post_init__(self) -> None:
         if not self.shifts:
@@ -152,7 +152,7 @@ class KernelSide(Side):
         return all(isinstance(kernel, Coordinates) for kernel in self.kernels)
 
     def permuted(self, order: IntArray) -> KernelSide:
-        """Return the side with its points in another order; what was stored column by column still is."""
+        """Return the side with its points in another order, with the same memory layout."""
         by_columns = isinstance(self.points, np.ndarray) and self.points.flags.fnc
         points = self.points.T.take(order, axis=1).T if by_columns else take_rows(self.points, order)
         return replace(self, points=points, copied=True)
@@ -163,7 +163,7 @@ class KernelSide(Side):
         return lambda i, j: [block(i, j) for block in prepared]
 
     def separated(self) -> tuple[Array, Tiles, Array]:
-        """Take the form of every Gaussian kernel whose bandwidth is not small."""
+        """Use the form of every Gaussian kernel whose bandwidth is not small."""
         left, middle, right = zip(
             *(_separated(k.blocks(self.points, self.points), self.n) for k in self.kernels), strict=True
         )
@@ -174,15 +174,15 @@ class KernelSide(Side):
         return replace(self, shifts=(0.0,) * self.count)
 
     def gram_diagonal(self) -> Array:
-        """Return k(x_i, x_i) less the constant."""
+        """Return k(x_i, x_i) minus the constant."""
         return np.stack(
             [as_host(kernel.diag(self.points)) - shift for kernel, shift in zip(self.kernels, self.shifts, strict=True)]
         )
 
     def factors(self, max_rank: int) -> list[Factor | None]:
-        """Factor every kernel by pivoted Cholesky; those of few columns are factors as they stand.
+        """Factor every kernel by pivoted Cholesky; the columns of kernels on few columns are factors already.
 
-        What of a factor may be written is nobody else's.
+        The writable parts of a factor are not shared.
         """
         rows: dict[tuple[int, ...], Array] = {}
         return [self._factor(kernel, rows, max_rank) for kernel in widened(self.kernels)]
@@ -193,7 +193,7 @@ class KernelSide(Side):
 
     @property
     def widest(self) -> int:
-        """Return the most columns that a kernel sums over, all where it is of another kind."""
+        """Return the most columns that a kernel sums over; all for a kernel of another kind."""
         return max(len(k.columns) if isinstance(k, Coordinates) else self.dim for k in self.kernels)
 
     def _factor(self, kernel: Kernel, rows: dict[tuple[int, ...], Array], max_rank: int) -> Factor | None:
@@ -206,13 +206,13 @@ class KernelSide(Side):
 
 
 def _separated(blocks: Blocks, n: int) -> tuple[Array, Blocks, Array]:
-    """Return a, E and b, with ones for a and b where there is no such form."""
+    """Return a, E and b, with ones for a and b if there is no such form."""
     found = blocks.separated() if isinstance(blocks, ExponentialBlocks) else None
     return found or (np.ones(n), blocks, np.ones(n))
 
 
 def distinct_side(points: Array, kernels: Sequence[Kernel]) -> tuple[KernelSide, list[int]]:
-    """Return a side with every kernel once, and which one serves where; the same object counts as one kernel."""
+    """Return a side with every kernel once, and the position of each kernel in it; the same object counts once."""
     found: dict[int, tuple[int, Kernel]] = {}
     for kernel in kernels:
         found.setdefault(id(kernel), (len(found), kernel))
@@ -234,7 +234,7 @@ class LabelSide(Side):
 
     @property
     def dim(self) -> int:
-        """Return 0: there are labels only."""
+        """Return 0: there are only labels."""
         return 0
 
     @property
@@ -277,7 +277,7 @@ class Problem:
 
     @property
     def n(self) -> int:
-        """Return the number of rows of either side."""
+        """Return the number of rows of each side."""
         return self.left.n
 
     @property
@@ -298,7 +298,7 @@ class Problem:
         return left, right
 
     def shape(self, n_resamples: int) -> Shape:
-        """Return the sizes of a call that asks for so many permutations."""
+        """Return the sizes of a call that asks for this many permutations."""
         first = int(self.labels.sum()) if self.two_samples else None
         dim = self.left.dim + self.right.dim
         explicit = self.left.explicit and self.right.explicit
@@ -312,7 +312,7 @@ class Problem:
         return AllPermutations(self.n)
 
     def some(self, n_resamples: int, rng: np.random.Generator) -> Permutations:
-        """Return the identity and so many random permutations."""
+        """Return the identity and ``n_resamples`` random permutations."""
         return RandomPermutations(self.n, n_resamples + 1, rng)
 
     def shuffled(self, order: IntArray) -> Problem:
@@ -338,7 +338,7 @@ class Problem:
         """Turn sums over uncentered matrices into :class:`Sums`.
 
         ``raw`` (m, P) is Σ K_ij Z_π(i)π(j), ``linear`` (m, P) is Σ k_i z_π(i) of the row sums ``rows``, and
-        ``diagonal`` (m, P) is that of the centered matrices already.
+        ``diagonal`` (m, P) is for the centered matrices already.
         """
         left, right = self.index
         totals = rows[0].sum(axis=1)[left] * rows[1].sum(axis=1)[right]

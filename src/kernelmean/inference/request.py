@@ -1,4 +1,4 @@
-"""What a caller asks of a test: ``kernel=`` and ``estimator=`` become estimators, one for every side, and kernels.
+"""What a caller asks of a test: ``kernel=`` and ``estimator=`` become estimators, one per side, and kernels.
 
 The kernel of a test is found from the pooled sample, so that no permutation changes it.
 """
@@ -34,7 +34,7 @@ _MEDIANS = "median", "median-unsquared"
 KernelOf = Callable[[Array, Kernel], tuple[Kernel, Noise]]
 """From points (n, d) and a kernel to the kernel that the test uses and the noise in it.
 
-Must be a symmetric function of the rows: for two samples it sees the pooled rows and never who came from where.
+Must be a symmetric function of the rows: for two samples it sees the pooled rows, not which sample each is from.
 """
 
 
@@ -56,7 +56,7 @@ HSIC_ESTIMATORS = {
 @final
 @dataclass(frozen=True)
 class Chosen:
-    """A kernel, the noise in it, what to tell the reader, and the estimator with what was found of all rows."""
+    """A kernel, the noise in it, notes for the reader, and the estimator with what was found in all rows."""
 
     kernel: Kernel
     noise: Noise | tuple[Noise, Noise]
@@ -65,10 +65,11 @@ class Chosen:
 
 
 def unknown_estimator(estimator: Any, known: Iterable[str]) -> ValueError:
-    """Return what to raise for a name that none of the known estimators has."""
+    """Return the error for a name that is none of the known estimators."""
     return ValueError(
         f"estimator is {estimator!r}; pass one of {', '.join(map(repr, known))}, a KernelMean without filter and "
-        "contraction (tests say where others may be passed), or a function (points, kernel) to both"
+        "contraction (tests say where others may be passed), or a function of (points, kernel) that returns both the "
+        "kernel of the test and the noise in it"
     )
 
 
@@ -85,8 +86,8 @@ def choose_kernel(points: Array, estimator: KernelMean | KernelOf, rows: IntArra
         return Chosen(kernel, noise, made.notes, KernelMean(kernel, noise=Dirac()))
     if not is_plain(estimator):
         raise ValueError(
-            f"{estimator!r} has a filter or a contraction; pass a KernelMean without them here, whose noise makes "
-            "another kernel of the kernel"
+            f"{estimator!r} has a filter or a contraction; pass a KernelMean without them here (its noise "
+            "turns the kernel into another one)"
         )
     made = base_kernel(points, estimator.kernel, estimator.bandwidth, rows, name)
     some, noise = points[rows], Dirac()  # a noise that is fitted is a symmetric function of the rows
@@ -141,12 +142,12 @@ def is_constant(points: Array) -> bool:
 
 
 def median_rows(n: int, rng: np.random.Generator) -> IntArray:
-    """Return the rows of which the median distance is taken: all, or 1000 that the seed draws."""
+    """Return the rows whose median distance is used: all, or 1000 that the seed draws."""
     return np.arange(n) if n <= MEDIAN_ROWS else rng.choice(n, MEDIAN_ROWS, replace=False)
 
 
 def representative_rows(points: Array, most: int = MEDIAN_ROWS) -> IntArray:
-    """Return all rows, or so many that are evenly spaced among the sorted ones, the same in any order of rows."""
+    """Return all rows, or ``most`` evenly spaced ones of the sorted rows: the same in any order of rows."""
     n = len(points)
     if n <= most:
         return np.arange(n)
@@ -170,9 +171,9 @@ ONE_KERNEL = (
     f"tested with one kernel (kme): the adaptive test, the default of up to {ADAPTIVE_LIMIT:,} rows, was not run; "
     "estimator='adaptive' runs it on these rows"
 )
-"""A note on rows that are too many for the test that is used where nobody chose one."""
+"""A note for too many rows for the adaptive test, when the caller chose no test."""
 BINS = "bins"
-"""What ``scheme=`` calls a test whose rows are added up in bins."""
+"""The name in ``scheme=`` of a test whose rows are added up in bins."""
 Known = Mapping[str, Callable[..., KernelMean]]
 """From the names that a test knows to estimators."""
 
@@ -185,11 +186,11 @@ class Estimators:
     sides: tuple[KernelMean | KernelOf, ...]
     """One per side that has a kernel; empty for an adaptive test that the caller chose."""
     adaptive: Adaptive | None = None
-    """What brings all its kernels."""
+    """The adaptive test, which has kernels of its own; None without one."""
     default: bool = False
     """Whether the caller chose neither kernel nor estimator: the test is adaptive where it can be, else plain."""
     found: tuple[KernelMean | None, ...] = ()
-    """Those of the sides with the kernels, noises and strengths that a test found in all rows."""
+    """The estimators of the sides, with the kernels, noises and strengths that a test found in all rows."""
 
     @property
     def one(self) -> KernelMean | KernelOf:
@@ -198,12 +199,12 @@ class Estimators:
 
     @property
     def plain(self) -> Estimators:
-        """Return those of the sides alone."""
+        """Return the estimators of the sides, without the adaptive test."""
         return replace(self, adaptive=None)
 
     @property
     def many(self) -> Estimators:
-        """Return the adaptive test alone."""
+        """Return the adaptive test, without the estimators of the sides."""
         return replace(self, sides=())
 
     def settled(self, found: Iterable[KernelMean | None]) -> Estimators:
@@ -228,7 +229,7 @@ class Request:
     design: Design
     statistic: StatisticForm
     scheme: str
-    """One of ``SCHEMES``, or that rows are added up in bins."""
+    """A name of ``SCHEMES``, or "bins"."""
     n_resamples: int
     rng: RngLike
     """As of :class:`~kernelmean.inference.resampling_options.Resampling`."""
@@ -260,7 +261,7 @@ def asked(kernel: Any, estimator: Any, known: Known, sides: int = 1, *, adaptive
     known : mapping
         The names of this test, besides the adaptive ones.
     sides : int
-        How many kernels there are; a tuple says it for each.
+        The number of kernels; a tuple has one entry for each.
     adaptive : bool
         Whether the test has adaptive forms.
 
@@ -286,7 +287,7 @@ def asked(kernel: Any, estimator: Any, known: Known, sides: int = 1, *, adaptive
     found = [_one(own, known, adaptive) for own in _each(estimator, sides)]
     if isinstance(found[0], Adaptive):
         return Estimators((), found[0])
-    return Estimators(tuple(found))  # type: ignore[arg-type]  # the first tells: adaptive tests come alone
+    return Estimators(tuple(found))  # type: ignore[arg-type]  # adaptive tests come alone
 
 
 def _one(estimator: Any, known: Known, adaptive: bool) -> KernelMean | KernelOf | Adaptive:
@@ -298,8 +299,8 @@ def _one(estimator: Any, known: Known, adaptive: bool) -> KernelMean | KernelOf 
         return known[estimator]() if estimator in known else NAMED[estimator]
     if isinstance(estimator, KernelMean) and estimator.features not in (None, 0):
         raise ValueError(
-            f"{estimator!r} is fitted to sums of features, and a test looks at the rows; leave features= out, or "
-            "write scheme='one-pass', which tests sums of features"
+            f"{estimator!r} is fitted to sums of features, and a test looks at the rows; leave features= out "
+            "(scheme='bins' tests sums of features)"
         )
     if isinstance(estimator, KernelMean) or (adaptive and isinstance(estimator, Adaptive)):
         return estimator
@@ -327,7 +328,7 @@ def _each(value: Any, sides: int) -> tuple[Any, ...]:
 
 
 def check_fit_on(estimator: KernelMean | KernelOf, allowed: tuple[str, ...]) -> str:
-    """Return where the parameters of an estimator are found, or say what this test knows."""
+    """Return where the parameters of an estimator are found; raise if this test does not allow it."""
     if not isinstance(estimator, KernelMean):
         return "auto"
     if estimator.fit_on not in allowed:
@@ -343,8 +344,8 @@ def two_sample_estimator(estimator: KernelMean | KernelOf, *, plain_only: str | 
     Raises
     ------
     ValueError
-        When ``fit_on`` does not go with two samples or the estimator, or (``plain_only`` says with what) more than
-        another kernel does not.
+        When ``fit_on`` does not work with two samples or with the estimator; or when the estimator needs more than
+        another kernel and ``plain_only`` names what that does not work with.
     """
     fit_on = check_fit_on(estimator, ("auto", "pooled", "each"))
     if not isinstance(estimator, KernelMean):

@@ -1,4 +1,4 @@
-"""How a null distribution is found: over which permutations, how many, from which seed, and what that may take.
+"""How a null distribution is found: which permutations, how many, from which seed, with which threads and memory.
 
 The choice of a scheme and its memory depend on the :class:`Shape` of a call and on nothing else.
 """
@@ -35,7 +35,7 @@ class Shape:
     kernels: tuple[int, int] = (1, 1)
     """How many different kernels are on the left and on the right."""
     explicit: bool = False
-    """Whether all kernels are sums over a few of the columns: factors serve then whatever their rank, and no tiles."""
+    """Whether all kernels are sums over a few of the columns: then factors are used at any rank, and never tiles."""
 
     @property
     def second(self) -> int | None:
@@ -80,9 +80,9 @@ class Resampling:
     scheme : str
         "auto" or a name of ``SCHEMES``.
     n_resamples : int
-        How many besides the observed one, at least; all there are when these are not more.
+        The least number besides the observed one; all of them if there are no more.
     rng : Generator
-        What draws them.
+        Draws the permutations.
     resources : Resources
         Threads and bytes.
     """
@@ -103,11 +103,11 @@ class Resampling:
         return replace(self, scheme=scheme)
 
     def repeated(self, scheme: str) -> Self:
-        """Return the same from the state that the generator has now, whatever is drawn from it meanwhile."""
+        """Return a copy that starts from the present state of the generator, whatever is drawn from it later."""
         return replace(self, scheme=scheme, rng=deepcopy(self.rng))
 
     def over_sums(self) -> Self:
-        """Return what serves an equal statistic that is a function of sums: "random" is no scheme of these.
+        """Return the options for an equal statistic that is a function of sums, which has no scheme "random".
 
         On constant data all estimators are alike, and so are all permutations.
         """

@@ -49,39 +49,39 @@ class TestResult(Explained, Frozen, Result):
         ``(1 + #{T_b ≥ T - tolerance}) / (1 + n_resamples)``; the observed arrangement counts, so it is never 0. Exact
         for every scheme but "wild bootstrap".
     null_distribution : array of shape (n_resamples,)
-        T_b, the statistic of every other arrangement that was looked at.
+        T_b, the statistic of every other arrangement that was evaluated.
     tolerance : float
-        What counts as a tie.
+        Values that differ by no more than this are ties.
     method : str
         The test in words.
     statistic_name : str
-        Which statistic.
+        The name of the statistic.
     scheme : str
-        How the arrangements were chosen and evaluated, a name that ``scheme=`` takes; "bins" and "shifts" are those
-        of one pass.
+        How the arrangements were chosen and evaluated, a name that ``scheme=`` takes; "bins" and "shifts" are those of
+        tests in bins.
     n_resamples : int
-        How many arrangements besides the observed one. Group schemes return at least as many as were asked for,
-        enumeration returns all there are.
+        How many arrangements besides the observed one. Group schemes use at least as many as you asked for; enumeration
+        uses all there are.
     kernel : Kernel or tuple of Kernel
-        As used, in the units of the data; for independence that of X and that of Y.
+        As used, in the units of the data; for independence a kernel of X and one of Y.
     noise : Noise or tuple of Noise
         The noise that the kernels were smoothed with.
     sizes : tuple of int
         The rows of the two samples, or the number of pairs.
     memory : float
-        The estimate of the working memory in bytes that was made before the test ran.
+        The working memory in bytes, as estimated before the test ran.
     notes : tuple of str
         What else a reader should know.
     members : tuple of MemberOutcome
-        Of an adaptive test: what every kernel found on its own.
+        Of an adaptive test: the outcome of every kernel on its own.
     pairs : tuple of PairOutcome
-        Of a test of several samples: what every pair of them says.
+        Of a test of several samples: the outcome of every pair.
     kind : EvidenceKind or None
         Of an adaptive test whose p-value is at most .05: where its evidence lies, in the means, in the spread and so
-        on, with the shares; a description, not a test. None of members of your own.
+        on, with the shares; a description, not a test. None if you passed members of your own.
     question : Question or None
-        The rows that were looked at, for :meth:`effect_size`, :meth:`equivalence`, :meth:`witness`,
-        :meth:`contributions` and :meth:`attribute`. Files keep none.
+        The rows that were tested, for :meth:`effect_size`, :meth:`equivalence`, :meth:`witness`, :meth:`contributions`
+        and :meth:`attribute`. A saved result has none.
     """
 
     __test__ = False  # its name makes pytest curious
@@ -127,11 +127,11 @@ class TestResult(Explained, Frozen, Result):
         )
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the statistic, the p-value with what it rests on, and what many kernels say."""
+        """Return the statistic, the p-value with what it rests on, the kind of evidence, and the number of kernels."""
         return [("statistic", self._statistic("")), ("p-value", self.origin), *self._kind(None), *self._kernels()]
 
     def in_short(self, level: float) -> list[tuple[str, str]]:
-        """Return the p-value, and of what kind a difference is where the test rejects at a level."""
+        """Return the p-value, and the kind of difference if the test rejects at a level."""
         return [("p-value", self._origin("")), *self._kind(level)]
 
     @property
@@ -140,7 +140,7 @@ class TestResult(Explained, Frozen, Result):
         return self._origin(f" (scheme {self.scheme})")
 
     def _statistic(self, of: str) -> str:
-        """Return the statistic, ``of`` what it is, and what chance makes of it."""
+        """Return the statistic, what it is a statistic ``of``, and its .95 quantile under the null."""
         quantile = self.quantiles().get("0.95")
         chance = "" if quantile is None else f" (95 % of the null: below {quantile:.4g})"
         return f"{self.statistic:.4g}, {self.statistic_name}{of}{chance}"
@@ -154,17 +154,17 @@ class TestResult(Explained, Frozen, Result):
         return source + ("; no smaller one is possible with so many" if finest else "")
 
     def _kind(self, level: float | None) -> list[tuple[str, str]]:
-        """Say where the evidence of an adaptive test lies, with a level where the test rejects at that level only."""
+        """Say where the evidence of an adaptive test lies; given a level, only if the test rejects at it."""
         if self.kind is None or (level is not None and self.pvalue > level):
             return []
         return [("kind", f"{self.kind.words}; a description, not a test")]
 
     def _kernels(self) -> list[tuple[str, str]]:
         """Say how many kernels an adaptive test used."""
-        return [("kernels", f"{len(self.members)}, which make one p-value")] if self.members else []
+        return [("kernels", f"{len(self.members)}, combined into one p-value")] if self.members else []
 
     def details(self, of: str = "") -> list[tuple[str, str]]:
-        """Return what only some readers ask for: the statistic and ``of`` what it is, the scheme, and the kernels."""
+        """Return what only some readers need: the statistic, the scheme, and the kernels."""
         most = ", ".join(member.label for member in self.strongest(_NAMED))
         return [
             ("statistic", self._statistic(of)),
@@ -188,11 +188,11 @@ class TestResult(Explained, Frozen, Result):
         return Description(self.method, facts=facts, grids=(pairs,) if self.pairs else (), notes=self.notes)
 
     def grid_of_kernels(self) -> Grid:
-        """Return the five kernels of an adaptive test that tell most."""
+        """Return the five strongest kernels of an adaptive test."""
         told = self.strongest(_STRONGEST)
         rows = [(member.label, f"{member.weight:.3g}", f"{member.pvalue:.3g}") for member in told]
-        title = f"The {len(rows)} strongest of {len(self.members)} kernels, which make one p-value together"
-        return Grid(title, ("kernel", "weight", "p of its own, not adjusted"), rows, names=0)
+        title = f"The {len(rows)} strongest of {len(self.members)} kernels, combined into one p-value"
+        return Grid(title, ("kernel", "weight", "own p-value, not adjusted"), rows, names=0)
 
     def document(self, *, progress: Progress = SILENT) -> Document:
         """Return the page of the test: its numbers, how the p-value was computed, the null distribution."""
@@ -221,7 +221,7 @@ class TestResult(Explained, Frozen, Result):
         return found + [{"tested": "pair", **asdict(pair)} for pair in self.pairs]
 
     def strongest(self, size: int) -> tuple[MemberOutcome, ...]:
-        """Return the members of an adaptive test that tell most, strongest first."""
+        """Return the strongest members of an adaptive test, strongest first."""
         order = sorted(self.members, key=lambda member: member.evidence + np.log(member.weight), reverse=True)
         return tuple(order[:size])
 
@@ -251,7 +251,7 @@ class TestResult(Explained, Frozen, Result):
         ImportError
             When matplotlib, the extra "plot", is not installed.
         ValueError
-            When there was one arrangement only, so that there is nothing to draw.
+            When there was only one arrangement, so there is nothing to draw.
 
         Examples
         --------
@@ -261,7 +261,7 @@ class TestResult(Explained, Frozen, Result):
         return null_distribution(self, bins=bins, ax=ax)
 
     def to_json(self, *, null_distribution: bool = False) -> str:
-        """Return :meth:`to_dict` as JSON, with the null distribution in full when asked for.
+        """Return :meth:`to_dict` as JSON, with the full null distribution if you ask for it.
 
         The kernel and the noise are written as their ``repr``; :func:`kernelmean.save` keeps them as objects.
         """
@@ -271,7 +271,7 @@ class TestResult(Explained, Frozen, Result):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return the result that ``to_json(null_distribution=True)`` wrote; kernel and noise are texts then.
+        """Return the result that ``to_json(null_distribution=True)`` wrote; kernel and noise are then texts.
 
         Raises
         ------
@@ -320,7 +320,7 @@ class TestResult(Explained, Frozen, Result):
 
 
 def _text(value: Any) -> str:
-    """Return an object as text; of a result that was read from JSON it is a text already."""
+    """Return an object as text; in a result that was read from JSON it is already one."""
     return value if isinstance(value, str) else repr(value)
 
 

@@ -1,4 +1,4 @@
-"""The verbs of a result: it knows its question, and says how large, where, and by which rows and columns."""
+"""The verbs of a result: how large a difference is, where it lies, and which rows and columns it comes from."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class Explained:
-    """What a result can say of the rows that it looked at, with the kernel of its test.
+    """What a result can say about the rows that were tested, with the kernel of its test.
 
-    A test of many kernels, which has none of its own, is explained by one reference kernel: Gaussian, its bandwidth the
-    median distance of the rows with their columns in units of their spread. What comes back names the kernel.
+    A test of many kernels has no kernel of its own. It is explained with one reference kernel: a Gaussian whose
+    bandwidth is the median distance of the rows, with columns in units of their spread. The outcome names the kernel.
     """
 
     question: Any
@@ -43,7 +43,7 @@ class Explained:
         Parameters
         ----------
         level : float
-            The confidence of each interval on its own, the rest on either side half.
+            The confidence level of each interval on its own, with half of the rest on either side.
         n_resamples : int
             Gaussian multiplier draws, at least 99.
         rng : int, Generator, or None
@@ -57,21 +57,21 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data, or no two plain samples or variables; there are fewer than three rows in a
-            sample, or four pairs; nothing varies; or the level is not in (0, 1).
+            When the result holds no data, or is not of two plain samples or variables; a sample has fewer than three
+            rows, or there are fewer than four pairs; nothing varies; or the level is not in (0, 1).
 
         Notes
         -----
-        A distance is one *of a kernel*: to compare sizes between data sets pass the test a fixed bandwidth. The
+        A distance depends on its kernel: to compare sizes between data sets, pass the test a fixed bandwidth. The
         intervals take the kernel as given.
-        For equal distributions the interval covers with probability 1 - (1 - level)/2 at least, exactly, for all n and
-        m: it begins above 0 only where the permutation test rejects at (1 - level)/2. Otherwise, and for dependence, it
-        is asymptotic: ``docs/explain.md`` has what is measured. Every sample borrows three rows of the other to learn
-        what it may have missed. ``standard_error``² = 4 (⟨D, CD⟩ - tr C²)₊ + 2 tr C², C the covariance of
-        μ̂_X - μ̂_Y, tr C² unbiased from centered Gram matrices. The first term is the variance of Gretton et al. (2012),
-        corollary 16, for different distributions, the second that of theorem 12 for equal ones; Sutherland et al.
-        (2017) keep both. Alignments are normalised as by Cortes et al. (2012), eq. (2), with unbiased estimates as by
-        Székely & Rizzo (2014).
+        For equal distributions the interval is exact: it covers with a probability of at least 1 - (1 - level)/2 for
+        all n and m, since it begins above 0 only where the permutation test rejects at (1 - level)/2. Otherwise, and
+        for dependence, it is asymptotic; ``docs/explain.md`` has the measured coverage. Every sample borrows three rows
+        of the other, for values that it may have missed. ``standard_error``² = 4 (⟨D, CD⟩ - tr C²)₊ + 2 tr C², C the
+        covariance of μ̂_X - μ̂_Y, tr C² unbiased from centered Gram matrices. The first term is the variance of Gretton
+        et al. (2012), corollary 16, for different distributions, the second that of theorem 12 for equal ones;
+        Sutherland et al. (2017) keep both. Alignments are normalised as by Cortes et al. (2012), eq. (2), with unbiased
+        estimates as by Székely & Rizzo (2014).
         O(n² n_resamples) time for n rows in all, O(n r n_resamples) where the Gram matrix has rank r; memory
         O(n batch).
 
@@ -100,19 +100,21 @@ class Explained:
         rng: RngLike = None,
         plan: Plan = DEFAULT,
     ) -> EquivalenceResult:
-        r"""Test the hypothesis MMD ≥ margin against MMD < margin, or that of √HSIC.
+        r"""Test the hypothesis MMD ≥ margin against MMD < margin, or the same for √HSIC.
 
-        The p-value is the share of the simulated fluctuations under which a distance of ``margin`` gives no more than
-        the observed one, the observed one counted; or a bound that holds for all distributions and sizes.
+        The p-value is the share of the simulated fluctuations, the observed one counted, under which a true distance of
+        ``margin`` gives an estimate no larger than the observed one. With ``method="bound"`` it is a bound that holds
+        for all distributions and sizes.
 
         Parameters
         ----------
         margin : float
-            The largest difference, or dependence, that does not matter. It is one of a kernel: fix the bandwidth of the
-            test before seeing the data.
+            The largest difference, or dependence, that does not matter. It depends on the kernel: fix the bandwidth of
+            the test before you see the data.
         unit : {"distance", "explained", "alignment"}
-            Whether the margin is an MMD or √HSIC; or of two samples a share of the feature variance as in
-            :class:`~kernelmean.inference.explain.EffectSize`, of two variables an alignment.
+            What the margin is: "distance", an MMD or √HSIC; "explained", for two samples, a share of the feature
+            variance as in :class:`~kernelmean.inference.explain.EffectSize`; "alignment", for two variables, an
+            alignment.
         method : {"simulated", "bound"}
             "bound" is for two samples, and needs far more rows, a kernel with 0 ≤ k(x, y) ≤ k(0) and unit "distance".
         level : float
@@ -127,15 +129,15 @@ class Explained:
         Raises
         ------
         ValueError
-            As :meth:`effect_size`; when the margin is not positive, or exceeds every possible distance; or there is no
-            bound for the kernel or the unit, where one is asked for or all rows are equal.
+            As :meth:`effect_size`; when the margin is not positive, or exceeds every possible distance; or when a bound
+            is needed (you asked for it, or all rows are equal) and the kernel or the unit has none.
 
         Notes
         -----
         "simulated" is asymptotic, with the simulation and the cost of :meth:`effect_size`; its level at the margin is
-        measured in ``docs/explain.md``. Where all rows of both samples are equal there is nothing to simulate, and the
-        bound takes its place; the result says so in ``method``. Few rows cannot show equivalence: then p is large even
-        for equal samples.
+        measured in ``docs/explain.md``. If all rows of both samples are equal, there is nothing to simulate: the bound
+        is used instead, and ``method`` says so. Few rows cannot show equivalence: p is then large even for equal
+        samples.
         "bound" is exact for every n and m, and conservative: with K = k(0) and c = 1/n + 1/m,
         :math:`P(|\mathrm{MMD} - \widehat{\mathrm{MMD}}_V| > \sqrt{Kc} + t) ≤ \exp(-t^2 / (Kc))` by McDiarmid's
         inequality, since one row of n moves the difference of means by at most √(2K)/n (after Gretton et al. 2012,
@@ -164,18 +166,18 @@ class Explained:
         rng: RngLike = None,
         plan: Plan = DEFAULT,
     ) -> Witness | JointWitness | WitnessBands:
-        """Return the function that tells the samples, or the pairs from independent ones, best; or bands at points.
+        """Return the function that best separates the samples, or pairs from independent ones; or bands at points.
 
         Parameters
         ----------
         points : array of shape (p, d), optional
-            Of two samples: where to evaluate the difference of the means with simultaneous permutation bands. They must
-            not depend on which row is in which sample; the pooled rows will do.
+            For two samples: where to evaluate the difference of the means, with simultaneous permutation bands. The
+            points must not depend on which row is in which sample; you may pass the pooled rows.
         level : float
             1 - α: when the distributions are equal, the difference stays inside the band at all points with at least
             this probability, exactly.
         n_resamples, rng
-            Of the bands: all permutations when there are no more than n_resamples + 1; at least 99 are asked for.
+            For the bands: all permutations if there are at most n_resamples + 1. n_resamples must be at least 99.
         plan : Plan
 
         Returns
@@ -188,16 +190,16 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data, or no two plain samples or variables; the means are equal, or a variable is
-            constant; points have other columns; or bands are asked for pairs.
+            When the result holds no data, or is not of two plain samples or variables; the means are equal, or a
+            variable is constant; points have other columns; or you ask for bands with two variables.
 
         Notes
         -----
-        The function is the difference of the means of the test's estimator, weights and noise included; values at
-        points are those of plain means under the kernel of the test, in which a noise is twice.
-        A point outside the bands says that the distributions differ; that they differ at this very point is a reading,
-        not a theorem: the witness is a smoothed difference of densities. O(n² d) time once, and O(n d) per point;
-        O(p n n_resamples) with bands. Gretton et al. (2012), section 2.3; Gretton et al. (2005), section 3.
+        The function is the difference of the means of the test's estimator, with its weights and noise. Bands are for
+        plain means under the kernel of the test, which contains a noise twice. A point outside the bands shows that the
+        distributions differ. That they differ at this very point is an interpretation, not a theorem: the witness is a
+        smoothed difference of densities. O(n² d) time once, and O(n d) per point; O(p n n_resamples) with bands.
+        Gretton et al. (2012), section 2.3; Gretton et al. (2005), section 3.
 
         Examples
         --------
@@ -215,7 +217,7 @@ class Explained:
             return joint_witness(subject)
         if isinstance(subject, PairSubject):
             raise ValueError(  # noqa: TRY004 (of the points, which such a result has no use for)
-                "bands are for two samples; of two variables call witness()(X, Y) at pairs of points"
+                "bands are for two samples; for two variables call witness()(X, Y) at pairs of points"
             )
         return witness_bands(subject, points, level=level, n_resamples=n_resamples, rng=rng)
 
@@ -223,14 +225,14 @@ class Explained:
         r"""Return what every observation adds to MMD², :math:`f(x_i)/n` and :math:`-f(y_j)/m`, or to HSIC.
 
         f = μ_X - μ_Y is the witness, and :math:`\mathrm{MMD}^2 = \overline{f(x)} - \overline{f(y)}`. For the unbiased
-        statistic every observation meets the witness of all others: its own term leaves its own mean. A pair adds
-        :math:`n^{-2} \sum_j \bar K_{ij} \bar Z_{ij}` to HSIC, the cross-covariance operator at its centered features;
-        "u" replaces the centered matrices by the U-centered ones and n² by n(n-3).
+        statistic the witness at an observation comes from all the others: its own term is left out of its own mean. A
+        pair adds :math:`n^{-2} \sum_j \bar K_{ij} \bar Z_{ij}` to HSIC, the cross-covariance operator at its centered
+        features; "u" replaces the centered matrices by the U-centered ones and n² by n(n-3).
 
         Parameters
         ----------
         statistic : {"u", "v"}, optional
-            Unbiased, as is usual for two samples, or the V-statistic, as is usual for two variables.
+            The unbiased statistic, the default for two samples, or the V-statistic, the default for two variables.
         plan : Plan
 
         Returns
@@ -240,8 +242,8 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data, or no two plain samples or variables, or there are too few rows for the
-            statistic.
+            When the result holds no data, or is not of two plain samples or variables, or there are too few rows for
+            the statistic.
 
         Notes
         -----
@@ -279,25 +281,26 @@ class Explained:
     ) -> Attribution:
         r"""Test every column, or every pair of columns, on its own, with p-values that hold for all together.
 
-        All columns see the same permutations. Their statistics become approximate p-values, each by the mean, deviation
-        and skewness of its own row, and the step-down max-T method of Westfall & Young adjusts them.
+        All columns share the same permutations. Their statistics become approximate p-values, each from its mean,
+        standard deviation and skewness over the permutations; the step-down max-T method of Westfall & Young adjusts
+        these.
 
         Parameters
         ----------
         kernel : str, class or Kernel, or a tuple of two, optional
-            A family, such as the default, Gaussian, or a kernel with a rule for its bandwidth: every column gets it
-            with a bandwidth of its own, θ in standard deviations of the column, and for ``drop`` all columns are
-            divided by their deviation. Or a kernel as it is, in the units of the data, which must take one column (one
-            bandwidth per axis is cut to the column). Of two variables a tuple is the kernel of X and that of Y.
+            A family (by default Gaussian) or a kernel with a rule for its bandwidth: every column gets its own
+            bandwidth, with θ in standard deviations of the column, and for ``drop`` all columns are divided by their
+            standard deviations. Or a fixed kernel in the units of the data, which must take one column; if it has one
+            bandwidth per axis, each column gets its own. For two variables a tuple has the kernel of X and that of Y.
         estimator : str, KernelMean or callable, or a tuple of two, optional
-            "kme"; or "mkme", "mmkme" or a KernelMean without filter, whose noise is fitted to every column.
+            "kme"; or "mkme", "mmkme" or a KernelMean without filter, whose noise is fitted to each column.
         adjustment : {"max-t", "holm"}
-            "holm" (1979) needs no assumption, and n_resamples of at least 20 d at level 0.05.
+            "holm" (1979) needs no assumption, but n_resamples of at least 20 d at level 0.05.
         names : sequence of str, or a tuple of two, optional
             The columns; by default those of the data frame.
         groups : dict from str to sequence of int, or a tuple of two, optional
-            Columns that take several coordinates, as ``TableEncoder.groups_`` has them: each is tested as a whole, by a
-            kernel on its block, and named once. The blocks do not overlap and leave no coordinate out.
+            Columns that span several coordinates, as in ``TableEncoder.groups_``. Each is tested as a whole, with a
+            kernel on its block, and named once. Every coordinate must be in exactly one block.
         n_resamples, rng, scheme
             As in :func:`kernelmean.mmd_test`.
         plan : Plan
@@ -305,24 +308,24 @@ class Explained:
         Returns
         -------
         Attribution
-            Of two variables its columns are pairs of names.
+            For two variables its columns are pairs of names.
 
         Raises
         ------
         ValueError
-            When the result holds no data, or no two plain samples or variables, or there are too few rows.
+            When the result holds no data, or is not of two plain samples or variables, or there are too few rows.
 
         Notes
         -----
         When no column differs, and none jointly with another, P(any adjusted p ≤ α) ≤ α exactly, for every n and m.
         When some differ, the same holds for wrongly named columns, provided that the columns that do not differ one by
-        one do not differ jointly either (subset pivotality; samples that differ only in how equally distributed columns
-        depend on each other are outside of it, except with "holm"). For pairs: when X and Y are independent it holds
-        exactly; when some pairs depend on each other, for wrongly named ones if, without the columns of the others, X
-        and Y are independent jointly. Ties count, p is never 0. Constant columns have p = 1. Swapping X and Y changes
-        nothing, nor does shifting or rescaling a column, except for rounding.
-        d tests of one column, and O(n² d) time for the drops; with groups as much for each of them; d e tests of pairs.
-        Westfall & Young (1993), algorithm 4.1.
+        one do not differ jointly either (subset pivotality). It does not cover samples in which columns have equal
+        distributions but depend on each other differently; "holm" does. For pairs it holds exactly when X and Y are
+        independent. When some pairs depend on each other, it holds for wrongly named ones if X and Y are jointly
+        independent once the columns of the dependent pairs are left out. Ties count, p is never 0. Constant columns
+        have p = 1. Swapping X and Y changes nothing, nor does shifting or rescaling a column, except for rounding.
+        The cost is d tests of one column and O(n² d) time for the drops (with groups, for the drop of each group); for
+        two variables, d e tests of pairs. Westfall & Young (1993), algorithm 4.1.
 
         Examples
         --------

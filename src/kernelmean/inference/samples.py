@@ -15,9 +15,9 @@ from ..core.words import listed, passed
 
 
 def named_samples(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Array, Array], Names]:
-    """Return two samples of the same variables, and the names of the columns; these are matched by name.
+    """Return two samples with the same columns, matched by name, and the names of the columns.
 
-    Arrays of other libraries stay where they are, or become NumPy's where a caller does not take them ``anywhere``.
+    Arrays of other libraries stay on their device; with ``anywhere=False`` they become NumPy arrays.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def named_variables(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Arr
 
 
 def alone(parts: Iterable[Any]) -> Any:
-    """Return what holds for the only table as it is, and for several tables as a tuple."""
+    """Return the only part as it is, or several parts as a tuple."""
     found = tuple(parts)
     return found[0] if len(found) == 1 else found
 
@@ -96,8 +96,8 @@ def check_lengths(n: int, m: int, least: int) -> None:
 def in_fixed_order(X: Array, Y: Array) -> tuple[Array, Array]:
     """Return the two samples in an order that does not depend on which came first, so that swapping changes nothing.
 
-    The smaller one first; of equal ones that with the larger scatter, which no shift and no unit alters; in a tie
-    the one with the smaller first entry that differs.
+    The smaller sample comes first; of equal sizes the one with the larger scatter, which shifts and units do not
+    reorder; in a tie the one with the smaller entry where the two first differ.
     """
     if X.shape[0] != Y.shape[0]:
         return (X, Y) if X.shape[0] < Y.shape[0] else (Y, X)
@@ -113,16 +113,16 @@ def in_fixed_order(X: Array, Y: Array) -> tuple[Array, Array]:
 
 
 MOST = 10.0
-"""How many times the smallest spread of a column the largest may be without a note."""
+"""The largest ratio of the spreads of two columns without a note."""
 
 
 def units_notes(*samples: Any, study: str = "compare", adaptive: bool = True) -> tuple[str, ...]:
-    """Return what to tell of the columns of some samples when their spreads differ widely, and what to write.
+    """Return a note when the spreads of the columns differ widely, with what to write instead.
 
     Parameters
     ----------
     *samples : array of shape (n, d) or data frame
-        Of the same columns; the spread of a column is its standard deviation over all rows.
+        With the same columns; the spread of a column is its standard deviation over all rows.
     study : str
         The function of the package that compares columns in units of their spread.
     adaptive : bool

@@ -13,13 +13,13 @@ from ..core.array import Array, IntArray
 from ..core.words import passed
 
 StatisticForm = Literal["u", "v"]
-"""Unbiased, or the V-statistic: what ``statistic=`` says."""
+"""Unbiased, or the V-statistic: the values of ``statistic=``."""
 
 ROUNDING = 1e-9, 2.0**-42
 SINGLE = 6e-7, 2.0**-28
 SEARCHED = 1e-4, 1e-6
-"""Shares of a range and of a magnitude below which values are tied, when they are sums, sums of float32 numbers, and
-when they rest on the parameters that a search found: a flat score leaves some four digits of these."""
+"""Shares of a range and of a magnitude below which values are tied: for sums, for sums of float32 numbers,
+and for values that depend on parameters found by a search, of which a flat score leaves about four digits."""
 
 
 @final
@@ -28,13 +28,13 @@ class RemovedMeans:
     """What centering removes from K, for two samples: with it the block sums of K itself are known."""
 
     rows: Array
-    """Σ_i r_i a_π(i), r the row means of K, shape (m, P)."""
+    """Σ_i r_i a_π(i), with r the row means of K, shape (m, P)."""
     mean: Array
     """The mean of K, shape (m,)."""
 
     @staticmethod
     def joined(parts: Sequence[RemovedMeans | None], axis: int) -> RemovedMeans | None:
-        """Join as :meth:`Sums.joined` does; None where a part has none."""
+        """Join as :meth:`Sums.joined` does; None if a part has none."""
         known = [part for part in parts if part is not None]
         if len(known) < len(parts):
             return None
@@ -106,7 +106,7 @@ class LinearStatistic(Statistic):
     @property
     @abstractmethod
     def sensitivity(self) -> float:
-        """Return the coefficient of ``Sums.pairs``: what a rounding error there is multiplied by."""
+        """Return the coefficient of ``Sums.pairs``, which multiplies a rounding error there."""
 
     def tolerance(self, values: Array, sums: Sums) -> Array:
         """Return what counts as a tie, shape (m,)."""
@@ -125,10 +125,10 @@ def named(what: str, kind: StatisticForm) -> str:
 
 
 def ties(values: Array, magnitude: Array, precision: tuple[float, float] = ROUNDING) -> Array:
-    """Return what counts as a tie among rows of ``values``: shares of their range and of a magnitude.
+    """Return the tolerance of ties among rows of ``values``: shares of their range and of a magnitude.
 
-    Equal values in exact arithmetic come out unequal by a few units of rounding of the sums that made them; different
-    ones are hardly ever so close. A tie counts against the observed value, so the p-value errs to the safe side.
+    Values that are equal in exact arithmetic differ by a few rounding units of their sums; different values are hardly
+    ever so close. A tie counts against the observed value, so the p-value errs on the safe side.
     """
     return np.asarray(precision[0] * np.ptp(values, axis=-1) + precision[1] * magnitude)
 
@@ -162,7 +162,7 @@ class MMD(LinearStatistic):
 
     @property
     def _counts(self) -> tuple[int, int, int]:
-        """Return over how many terms each of the three means runs."""
+        """Return the number of terms of each of the three means."""
         unbiased = 1 if self.kind == "u" else 0
         n, m = self.n_first, self.n_second
         return n * (n - unbiased), m * (m - unbiased), n * m

@@ -44,8 +44,8 @@ def mmd_test(
         API, are compared on their device, such as a GPU, with the same permutations for the same scheme. Files, folders
         of Parquet files, dask tables and iterables of batches give the same result as the table in memory. An adaptive
         test of more than 20 000 rows of a sample, wherever they are, adds up features of the rows in bins. So does a
-        test of one kernel on files of more than 100 000 rows. Then the result says so. ``kernelmean.read(path,
-        in_memory=False)`` asks for it with fewer rows.
+        test of one kernel on files of more than 100 000 rows. The result says so. To ask for bins with fewer rows, pass
+        ``kernelmean.read(path, in_memory=False)``.
     kernel : Kernel, class or str, optional
         A kernel, short for its plain estimator ``KME(kernel)``, in the units of the columns. If the bandwidth is a
         rule, as in ``Gaussian("median")``, it is found in the pooled sample (in 1000 rows drawn by the seed if there
@@ -68,7 +68,7 @@ def mmd_test(
         diagonal, n/(n-1) Σ_{i≠j} b_i b_j k(x_i, x_j); shrinkage makes it biased.
     scheme : str
         "auto" or a name of :data:`kernelmean.inference.SCHEMES`; all are exact. With a design, or with an estimator
-        that is solved for under every permutation (all but kme, mkme, mmkme and s-kmse), pass "auto", "exact" or
+        that is fitted again under every permutation (all but kme, mkme, mmkme and s-kmse), pass "auto", "exact" or
         "random". "bins" adds up features of the rows in about 1000 bins, wherever the rows are, in memory that does not
         grow with them. It serves adaptive tests, kme, mkme and mmkme, without designs.
     n_resamples : int
@@ -113,17 +113,18 @@ def mmd_test(
     samples of 10 and 100 rows in 0.05 and 2.4 seconds; others one by one, 10 to 150 milliseconds for each sample of
     100 rows.
 
-    *In bins.* Rows are dealt at random to bins of equal size by their number, about 1000 of both samples together, and
-    permutations exchange bins; rows that fill no bin stay in their sample. What the features need to know (units,
-    ranks, landmarks, directions) is fitted to a pilot of about 4000 rows, equally many of every bin, which
-    permutations exchange as well: the p-value is exact, whatever the order of the rows. A first pass over a file finds
-    the pilot, and where its length is unknown another one counts the rows. Rows of iterators, which can be read once,
-    are put into a temporary file. O((n + m) r (d + r)) time for every view, O(1) memory.
-    Effect sizes, witnesses and attributions of such a result are of the pilot. Domingo-Enrich, Dwivedi & Mackey (2025).
+    *In bins.* Row numbers are dealt at random to bins of equal size, about 1000 for both samples together. Permutations
+    exchange bins; leftover rows that do not fill a bin stay in their sample. What the features need (units, ranks,
+    landmarks, directions) is fitted to a pilot of about 4000 rows, equally many from every bin. Permutations exchange
+    these as well, so the p-value is exact, whatever the order of the rows. A first pass over a file finds the pilot; if
+    the length of the file is unknown, another pass counts the rows. Rows of iterators, which can be read only once, are
+    put into a temporary file. O((n + m) r (d + r)) time for every view, O(1) memory.
+    Effect sizes, witnesses and attributions of such a result are computed from the pilot. Domingo-Enrich, Dwivedi &
+    Mackey (2025).
 
-    ``kernelmean.read(path, checkpoint="sums.npz")``, of X, of Y or of both alike, lets a test in bins save its sums
-    about once a minute and at the end. Where the file exists already, the pass goes on from there, once the rows that
-    the sums hold were read again and found to be the same; ``rng`` must be an integer then.
+    With ``kernelmean.read(path, checkpoint="sums.npz")`` for X, for Y, or the same for both, a test in bins saves its
+    sums about once a minute and at the end. ``rng`` must then be an integer. If the file exists already, the test first
+    reads the rows behind its sums again and checks that they are the same; then it goes on from there.
     Gretton et al. (2012), eq. (3) and (5); Hemerik & Goeman (2018) for groups; Muandet et al. (2014) for shrinkage.
 
     Examples
@@ -139,7 +140,7 @@ def mmd_test(
     >>> mmd_test(X, Y, estimator="f-kmse").n_resamples
     34
 
-    Two centers, of which one measures 10 more: within centers X and Y differ by 1.
+    Two centers, one of which measures 10 more; within centers X and Y differ by 1.
 
     >>> X, Y = np.array([[0.0], [2.0], [10.0]]), np.array([[1.0], [11.0], [13.0]])
     >>> result = mmd_test(X, Y, design=Design(groups=([1, 1, 2], [1, 2, 2])), statistic="v")
@@ -158,7 +159,7 @@ def mmd_test(
     >>> weighted.n_resamples + 1
     20
 
-    Batches of rows, which are few here; and features of the rows added up in bins, which takes any number of them:
+    Batches of rows (few here), and features of the rows added up in bins, which work for any number of rows:
 
     >>> X, Y = np.random.default_rng(0).normal(size=(2, 500, 1))
     >>> result = mmd_test(iter([X[:300], X[300:]]), Y, rng=0)
@@ -197,13 +198,14 @@ def paired_mmd_test(
     X, Y : array of shape (n, d), data frame, or anything else that :func:`mmd_test` takes
         Row i of X and row i of Y are one pair, such as one patient before and after.
     kernel, estimator
-        As in :func:`kernelmean.mmd_test`; the estimator is adaptive, by default, "kme", "mkme", "mmkme", or a function.
+        As in :func:`kernelmean.mmd_test`; the estimator is adaptive (the default), "kme", "mkme", "mmkme", or a
+        function.
     statistic : {"u", "v"}
         Unbiased for independent pairs, or the V-statistic, which is that of :func:`kernelmean.mmd_test`. Both have
         the same p-value.
     scheme : {"auto", "exact", "random"}
-        All 2ⁿ flips, of which s and -s give the same value so that 2ⁿ⁻¹ are enumerated, or random ones; "auto"
-        enumerates when there are at most n_resamples + 1.
+        All 2ⁿ flips, or random ones. s and -s give the same value, so 2ⁿ⁻¹ flips are enumerated; "auto" does so when
+        these are at most n_resamples + 1.
     n_resamples, rng, plan
         As in :func:`kernelmean.mmd_test`.
 
@@ -221,10 +223,10 @@ def paired_mmd_test(
 
     Notes
     -----
-    Exact where (x, y) and (y, x) have the same distribution, whatever joins the two; more powerful than the test for
-    two samples where the halves of a pair resemble each other. O(n² d) time and one matrix product for all flips,
-    O(n r) on low-rank factors; memory never O(n²). Gretton et al. (2012), section 2; Hemerik & Goeman (2018) for
-    groups.
+    Exact if (x, y) and (y, x) have the same distribution, however x and y depend on each other. More powerful than the
+    two-sample test if the halves of a pair resemble each other.
+    O(n² d) time and one matrix product for all flips, O(n r) on low-rank factors; memory never O(n²). Gretton et al.
+    (2012), section 2; Hemerik & Goeman (2018) for groups.
 
     Examples
     --------
@@ -249,7 +251,7 @@ def wild_mmd_test(
     rng: RngLike = None,
     plan: Plan | None = None,
 ) -> TestResult:
-    r"""Test whether two independent time series have one marginal distribution, by MMD² and the wild bootstrap.
+    r"""Test whether two independent time series have the same marginal distribution, by MMD² and the wild bootstrap.
 
     .. math:: T_b = \Big| \frac1n \sum_t \tilde W_t k(x_t, ·) - \frac1m \sum_t \tilde W'_t k(y_t, ·) \Big|^2
 
@@ -258,7 +260,7 @@ def wild_mmd_test(
     Parameters
     ----------
     X, Y : array of shape (n, d) and (m, d), or data frame
-        Two stationary series, rows in the order of time.
+        Two stationary series, with rows in time order.
     block_length : float
         l, in rows: how far the dependence reaches. Multipliers l rows apart have correlation 1/e. Results depend on it;
         try several. It must grow with the series, but more slowly.
@@ -266,7 +268,7 @@ def wild_mmd_test(
         As in :func:`kernelmean.mmd_test`, but "kme" is the default, and there is no adaptive form, since this p-value
         is asymptotic and not exact.
     n_resamples : int
-        Draws of the multipliers.
+        The number of draws of the multipliers.
     rng, plan
         As in :func:`kernelmean.mmd_test`.
 
@@ -278,7 +280,7 @@ def wild_mmd_test(
     Raises
     ------
     ValueError
-        When the columns differ, a series has fewer than four rows or ``block_length`` ones, or a value is not finite.
+        When the columns differ, a series has fewer than four or ``block_length`` rows, or a value is not finite.
     MemoryError
         When more memory is needed than the plan allows.
 

@@ -1,4 +1,4 @@
-"""Documents of words, tables, charts and verdicts, written as one HTML file or as Markdown."""
+"""Documents of text, tables, charts and verdicts, written as one HTML file or as Markdown."""
 
 from __future__ import annotations
 

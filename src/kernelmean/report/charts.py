@@ -1,4 +1,4 @@
-"""Charts drawn in one style: as files that stand alone, and as parts of a page. Needs the extra ``plot``."""
+"""Charts drawn in one style, as separate files or as parts of a page. Needs the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH, _HEIGHT, _ON_PAGE = 4.6, 3.3, (4.2, 3.1)
-"""Of a panel, in inches; on a page smaller, so that its texts are larger on a phone."""
+"""The size of a panel in inches; smaller on a page, so that texts are larger on a phone."""
 _WIDEST, _REM_AN_INCH = 1.25, 4.8
 _INK, _EDGE, _RULE, _SURFACE = (SHADES[part].light for part in ("ink", "edge", "rule", "surface"))
 _STYLE = {
@@ -59,18 +59,18 @@ class Drawing:
     panels: tuple[str, ...]
     legend: tuple[tuple[str, str], ...]
     wide: bool
-    """Whether a panel is too wide for a phone, so that it needs a box to scroll in."""
+    """Whether a panel is too wide for a phone and needs a box to scroll in."""
 
 
 def save(chart: Chart, path: str | Path) -> None:
     """Write a chart with all its panels, title and legend on a light surface, as .svg, .png or .pdf.
 
-    The same chart gives the same bytes. An SVG says in its title and description what is to be seen.
+    The same chart gives the same bytes. The title and description of an SVG say what it shows.
 
     Raises
     ------
     ValueError
-        When the ending is another one.
+        When the path has another ending.
     ImportError
         When matplotlib is not installed.
     """
@@ -111,7 +111,7 @@ def _page_panel(chart: Chart, which: int, styles: dict[str, Look], prefix: str) 
 
 
 def _is_wide(panel: AnyPanel) -> bool:
-    """Say whether a panel is so wide that its texts would be too small on a phone."""
+    """Return whether a panel is so wide that its texts would be too small on a phone."""
     return size_of(panel, _ON_PAGE)[0] > _WIDEST * _ON_PAGE[0]
 
 
@@ -126,7 +126,7 @@ def _figure(chart: Chart) -> Figure:
 
 
 def _sample(sample: Any, prefix: str) -> str:
-    """Return the sample of a line as a small SVG of its own."""
+    """Return the legend sample of a line as a small SVG."""
     figure = _on_page((0.42, 0.18))
     figure.set_layout_engine("none")
     figure.legend([sample], [""], loc="center", borderpad=0, borderaxespad=0, handletextpad=0, handlelength=2.6)
@@ -134,7 +134,7 @@ def _sample(sample: Any, prefix: str) -> str:
 
 
 def _on_page(size: tuple[float, float]) -> Figure:
-    """Return a figure without a surface of its own."""
+    """Return a figure with a transparent background."""
     figure = pictures.new_figure(size)
     figure.patch.set_visible(False)
     return figure
@@ -142,7 +142,7 @@ def _on_page(size: tuple[float, float]) -> Figure:
 
 @contextmanager
 def _style() -> Iterator[None]:
-    """Draw in the style of the reports, whatever the reader's own settings are."""
+    """Draw in the style of the reports, whatever the settings of matplotlib."""
     import matplotlib as mpl
 
     with mpl.rc_context():
@@ -152,7 +152,7 @@ def _style() -> Iterator[None]:
 
 
 def _inline(figure: Figure, named: str, prefix: str, attributes: dict[str, str]) -> str:
-    """Return a figure as an SVG element of a page: own ids, the page's colours, no surface, no declarations."""
+    """Return a figure as an SVG element of a page, with unique ids and the colours of the page."""
     stream = io.StringIO()
     pictures.write(figure, stream, ".svg")
     text = re.sub(r"<!--.*?-->\n?", "", stream.getvalue(), flags=re.DOTALL)
@@ -168,7 +168,7 @@ def _inline(figure: Figure, named: str, prefix: str, attributes: dict[str, str])
 
 
 def _of_page(tag: str, used: set[str], prefix: str) -> str:
-    """Return a tag with ids of its own, without those that nothing refers to, in the page's colours."""
+    """Return a tag with unique ids, without ids that nothing refers to, and with the colours of the page."""
     tag = tag.replace("xlink:href", "href")
     tag = re.sub(r' id="([^"]*)"', lambda m: f' id="{prefix}-{m[1]}"' if m[1] in used else "", tag)
     tag = re.sub(r'(href="#|url\(#)', rf"\1{prefix}-", tag)

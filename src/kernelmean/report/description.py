@@ -1,4 +1,4 @@
-"""What a value says of itself, said once: the terminal, cards in notebooks and pages are written from it."""
+"""The description of a value, from which terminal output, notebook cards and pages are written."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .html import Document
 _DIGITS = re.compile(r"\d+\.\d{6,}")
 Facts = Sequence[tuple[str, str]]
 MOST_ROWS = 50
-"""Of a grid on a page."""
+"""The most rows of a grid on a page."""
 
 
 @final
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts, of which short forms show the first rows."""
+    """A table of texts; short forms show its first rows."""
 
     title: str
     header: tuple[str, ...]
@@ -34,30 +34,30 @@ class Grid:
     """Columns from here on hold numbers."""
     noun: str = "row"
     beyond: str = ""
-    """What a row is, and what to say about rows that are left out: "which differ less"."""
+    """What a row is, and a phrase on rows that are left out, such as "which differ less"."""
     strong: frozenset[tuple[int, int]] = frozenset()
     """Cells (row, column) that stand out."""
     mark: str = ""
-    """What the rows with such a cell do: on a page a column says it in words."""
+    """A heading such as "differs": a page adds a column that says yes for rows with a strong cell, else no."""
     whole: bool = False
-    """Whether the terminal shows all rows, of which there is one for every column of a table, say."""
+    """Whether the terminal shows all rows, for example one for every column of a table."""
     names: int = 1
-    """Columns before this one hold names: where the terminal has no room they are cut, and their end becomes …."""
+    """Columns before this one hold names, which the terminal cuts with … if there is no room."""
 
     def left_out(self, shown: int) -> str:
-        """Return in words how many rows there are beside the first ``shown``, "" where there is none."""
+        """Return in words how many rows follow the first ``shown``, or "" if none does."""
         rest = len(self.rows) - shown
         if rest <= 0:
             return ""
         return f"{count(rest, self.noun)} more" + (f", {self.beyond}" if self.beyond else "")
 
     def words_on_rest(self) -> tuple[str, ...]:
-        """Return the sentence on the rows that a page leaves out, where there are some."""
+        """Return the sentence on the rows that a page leaves out, if any."""
         rest = self.left_out(MOST_ROWS)
         return (f"Left out here: {rest}.",) if rest else ()
 
     def table(self, caption: str = "") -> TextTable:
-        """Return the table of a page: the first rows, and in words which of them stand out."""
+        """Return the table for a page: the first rows, and a column that says which of them stand out."""
         rows, header, strong = tuple(self.rows[:MOST_ROWS]), self.header, {row for row, _ in self.strong}
         if self.mark:
             header = (*header, self.mark)
@@ -78,19 +78,19 @@ class Description:
     grids: Sequence[Grid] = ()
     notes: Sequence[str] = ()
     details: Facts = ()
-    """Facts that only some readers ask for."""
+    """Facts that only some readers need; ``--verbose`` shows them."""
 
     def __post_init__(self) -> None:
-        # numbers with no more digits than a reader needs
+        # no more digits than a reader needs
         legible = ((name, _DIGITS.sub(lambda found: f"{float(found[0]):.6g}", text)) for name, text in self.facts)
         object.__setattr__(self, "facts", tuple(legible))
 
     def in_detail(self) -> Description:
-        """Return the same with the details among the facts."""
+        """Return the description with the details among the facts."""
         return replace(self, facts=(*self.facts, *self.details), details=())
 
     def document(self) -> Document:
-        """Return the page that says this and no more."""
+        """Return the page with exactly this content."""
         sections = [
             Section(grid.title, grid.words_on_rest(), tables=(grid.table(),)) for grid in self.grids if grid.rows
         ]
@@ -102,17 +102,17 @@ class Description:
 
 
 class Shown(ABC):
-    """A value that describes itself: ``print`` shows it in at most 80 columns, a notebook as a card."""
+    """A value that describes itself: ``print`` shows it in at most 80 columns, a notebook shows a card."""
 
     holds: ClassVar[tuple[type[Any], ...] | None] = None
-    """The classes of what it holds, where files may hold such values."""
+    """The classes of its parts, if it can be saved to files."""
 
     @abstractmethod
     def describe(self) -> Description:
-        """Return what is to be said."""
+        """Return the description."""
 
     def check(self) -> None:
-        """Raise where what was read from a file does not fit together, or cannot be described."""
+        """Raise if values read from a file do not fit together, or cannot be described."""
         self.describe()
 
     def summary(self) -> str:
@@ -123,7 +123,7 @@ class Shown(ABC):
         return self.summary()
 
     def _repr_html_(self) -> str | None:
-        """Return what a notebook shows; without the extra "plot" it shows the text."""
+        """Return the card that a notebook shows; None without the extra "plot", so that the text is shown."""
         return as_card(self.describe()) if templates.available() else None
 
 
@@ -165,13 +165,13 @@ def noted(texts: Sequence[str]) -> list[str]:
 
 
 def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
-    """Return a text as lines of at most 80 columns, of which only the first begins with ``first``."""
+    """Return a text as lines of at most 80 columns; the first begins with ``first``, others with ``rest``."""
     options = {"break_on_hyphens": False, "initial_indent": first, "subsequent_indent": rest}
     return wrap(printable(text), WIDTH, **options) or [first.rstrip()]  # type: ignore[arg-type]
 
 
 def _grid(grid: Grid) -> Iterator[str]:
-    """Yield the title, the first rows with numbers to the right, and how many more there are."""
+    """Yield the title, the first rows with numbers aligned right, and how many more there are."""
     most = len(grid.rows) if grid.whole else _ROWS
     shown = [tuple(map(printable, cells)) for cells in (grid.header, *grid.rows[:most])]
     widths = _fitted(zip(*shown, strict=True), grid.names)
@@ -188,16 +188,16 @@ def _grid(grid: Grid) -> Iterator[str]:
 
 
 def _lines(cell: str, width: int, *, name: bool) -> list[str]:
-    """Return the lines of a cell: a name has one, which is cut where it is too long."""
+    """Return the lines of a cell; a name has one line, which is cut if it is too long."""
     if len(cell) <= width or name:
         return [cut(cell, width)]
     return wrap(cell, width, break_on_hyphens=False)
 
 
 def _fitted(columns: Iterable[Sequence[str]], names: int) -> list[int]:
-    """Return widths of columns that fit the terminal, where the widest are made narrower.
+    """Return widths of columns that fit the terminal, narrowing the widest.
 
-    First the heads of columns are broken, then names are cut, then cells are broken, words of theirs only at last.
+    First the heads of columns are wrapped, then names are cut, then cells are wrapped, and last their words are broken.
     """
     cells = list(columns)
     widths = [max(map(len, column)) for column in cells]
@@ -220,9 +220,9 @@ _LONGEST_OF_CARD, _ROWS_OF_CARD = 120, 8
 
 
 def as_card(description: Description) -> str:
-    """Return a description as HTML: what it is, the outcome in a sentence, facts, tables, notes to be unfolded.
+    """Return a description as HTML: the title, the outcome in one sentence, facts, tables, and notes to unfold.
 
-    Nothing is loaded and no script runs.
+    It loads nothing and runs no script.
 
     Examples
     --------

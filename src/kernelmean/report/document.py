@@ -1,4 +1,4 @@
-"""What a report says, without how it looks: sections of words, verdicts, tables and charts; names of places in it."""
+"""The content of a report, without its looks: sections of words, verdicts, tables and charts, and their anchors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TextTable:
-    """Cells of text under a header; ``emphasis`` names the cells (row, column) that are the best of theirs."""
+    """Cells of text under a header; ``emphasis`` names the cells (row, column) that stand out."""
 
     caption: str
     header: tuple[str, ...]
@@ -28,7 +28,7 @@ class TextTable:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line with its points; ``errors`` are standard errors, ``dashed`` a line for reference."""
+    """A line with its points; ``errors`` are standard errors, ``dashed`` marks a reference line."""
 
     label: str
     x: tuple[float, ...]
@@ -39,7 +39,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Band:
-    """A shaded strip between two values of y: an interval that a level has to lie in."""
+    """A shaded strip between two values of y, such as the interval that a level must lie in."""
 
     label: str
     low: float
@@ -48,7 +48,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Strip:
-    """An area between two heights at every x; ``quiet`` for what is chance and not a finding."""
+    """An area between two heights at every x; ``quiet`` marks chance, not a finding."""
 
     label: str
     x: tuple[float, ...]
@@ -77,7 +77,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Ticks:
-    """The rows of a sample as short lines at the edge of the axes: at the top, or at the bottom."""
+    """The rows of a sample as short lines at the top or bottom edge of the axes."""
 
     label: str
     x: tuple[float, ...]
@@ -101,16 +101,16 @@ class Panel:
     steps: tuple[Steps, ...] = ()
     points: tuple[Points, ...] = ()
     ticks: tuple[Ticks, ...] = ()
-    """In the looks of lines and areas of the same label."""
+    """They look like the lines and areas with the same label."""
     x_falls: bool = False
-    """Whether the largest x stands at the left."""
+    """Whether x falls from left to right."""
     y_range: tuple[float, float] | None = None
-    """What is shown of y, where curves rise far above what matters."""
+    """The range of y to show, if curves rise far above what matters."""
 
 
 @dataclass(frozen=True)
 class Surface:
-    """Heights over two axes: shades around 0, or lines where ``levels`` are given; ``chance`` is hatched below 0."""
+    """Heights over two axes: shades around 0, or lines if there are ``levels``; hatched where ``chance`` is below 0."""
 
     title: str
     x_label: str
@@ -127,20 +127,20 @@ class Surface:
 
 @dataclass(frozen=True)
 class Bars:
-    """Values of names, one horizontal bar beside another for every series: the shares of categories."""
+    """Horizontal bars for named values, one for every series, such as the shares of categories."""
 
     title: str
     x_label: str
     names: tuple[str, ...]
     series: tuple[tuple[str, tuple[float, ...]], ...]
-    """Labels, and one value of every name."""
+    """Labels, each with one value for every name."""
     notes: tuple[str, ...] = ()
-    """What is written at the ends of the bars of a single series."""
+    """Texts at the ends of the bars of a single series."""
 
 
 @dataclass(frozen=True)
 class HeatMap:
-    """Cells between named rows and columns, the darker the larger their value from 0 to 1; None leaves a cell empty."""
+    """Cells of named rows and columns, darker for larger values from 0 to 1; None leaves a cell empty."""
 
     title: str
     value_label: str
@@ -157,7 +157,7 @@ AnyPanel = Panel | Surface | Bars | HeatMap
 
 @dataclass(frozen=True)
 class Chart:
-    """Panels side by side under a title; ``text`` says in words what is to be seen, for who cannot see it."""
+    """Panels side by side under a title; ``text`` says in words what they show, for readers who cannot see them."""
 
     name: str
     """A file name without its ending."""
@@ -168,7 +168,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Verdict:
-    """An outcome that a rule reached from numbers, with the numbers."""
+    """An outcome that follows from numbers by a rule, with the numbers."""
 
     claim: str
     outcome: str
@@ -180,7 +180,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a document, in the order in which it is read: words, verdicts, tables and charts, settings.
+    """A part of a document, in reading order: words, verdicts, tables and charts, settings.
 
     ``items`` are shown as a list after the paragraphs.
     """
@@ -195,7 +195,7 @@ class Section:
 
 
 def program() -> tuple[str, str]:
-    """Return what makes pages, by its name and version."""
+    """Return the name and version of the program that makes pages."""
     name = __package__.partition(".")[0]
     return "Program", f"{name} {sys.modules[name].__version__}"
 
@@ -212,19 +212,19 @@ OUTCOMES = {
     "undecided": ("?", "none"),
     "not measured": ("–", "none"),
 }
-"""The sign of an outcome, and its part in the palette."""
+"""The sign of every outcome, and its name in the palette."""
 UNKNOWN = ("•", "none")
 _NUMBER = re.compile(r"[+\-−<>≤≥~≈(\s]*\.?\d")
 
 
 def tally(document: Document) -> str:
-    """Return how often each outcome was reached, in words."""
+    """Return in words how often each outcome was reached."""
     verdicts = [verdict for section in document.sections for verdict in section.verdicts]
     return f"{count(len(verdicts), 'verdict')}, each by a rule from the numbers: {counted(verdicts)}."
 
 
 def counted(verdicts: Sequence[Verdict]) -> str:
-    """Return how many verdicts have each outcome, in words.
+    """Return in words how many verdicts have each outcome.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def counted(verdicts: Sequence[Verdict]) -> str:
 
 
 def numeric_columns(table: TextTable) -> list[bool]:
-    """Say of each column whether all its filled cells begin with a number; raise where a row has other cells."""
+    """Return for each column whether all its filled cells begin with a number; raise if a row has other cells."""
     for row in table.rows:
         if len(row) != len(table.header):
             raise ValueError(
@@ -248,12 +248,12 @@ def numeric_columns(table: TextTable) -> list[bool]:
 
 
 _OF_WORDS = ("L", "M", "Nd", "Pc")
-"""The categories of letters, marks on them, digits, and what joins words as _ does."""
+"""The Unicode categories of letters, marks, digits, and connectors such as _."""
 
 
 @final
 class Anchors:
-    """Gives every text a name that no other has.
+    """Gives every text a unique name.
 
     Examples
     --------
@@ -266,7 +266,7 @@ class Anchors:
         self._taken: set[str] = set()
 
     def take(self, text: str) -> str:
-        """Return the name: lower case, spaces as hyphens, without signs; numbered when it was taken before."""
+        """Return the name: lower case, with hyphens for spaces, without signs, numbered if it is taken."""
         signs = text.strip().lower()
         kept = (sign for sign in signs if sign in "- " or unicodedata.category(sign).startswith(_OF_WORDS))
         stem = "".join(kept).replace(" ", "-") or "part"

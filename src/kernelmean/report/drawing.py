@@ -1,4 +1,4 @@
-"""What is drawn on one pair of axes, and what stands for it in a legend. Needs the extra ``plot``."""
+"""Draws panels on axes, and makes their legend samples. Needs the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LETTER = 5.5
-"""The points that a letter takes."""
+"""The width of a letter in points."""
 _MOST_MARKERS, _LETTERS_OF_TICKS, _LETTERS_OF_NAME, _MOST_WRITTEN_CELLS = 15, 24, 22, 16
 _SHADES_OF_SURFACE, _FEW_POINTS = 13, 60
 _MARK_DASHES = ((0, (1, 1.5)), (0, (6, 2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 1, 2, 1, 2)))
 _STEP_DASHES = ("solid", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _HATCHES = ("", "///", "...", "xxx")
 _LONG_NUMBERS = 1e4
-"""From here on the numbers of an axis are so long that four of them fill it."""
+"""From here on, the numbers of an axis are so long that four of them fill it."""
 _HEAT, _HEAT_SAMPLES = 0.6, (0.0, 0.5, 1.0)
-"""The opacity of a cell of value 1, on which ink is still legible in the light and in the dark."""
+"""The opacity of a cell of value 1, on which text is still legible in light and dark mode."""
 
 
 def size_of(panel: AnyPanel, standard: tuple[float, float]) -> tuple[float, float]:
-    """Return the width and height of a panel in inches: room for every name and cell, else the standard."""
+    """Return the width and height of a panel in inches: the standard, or room for every name and cell."""
     width, height = standard
     if isinstance(panel, Bars):
         return width, max(height, 1.0 + len(panel.names) * (0.12 + 0.14 * len(panel.series)))
@@ -61,13 +61,13 @@ def draw(ax: Axes, panel: AnyPanel, styles: dict[str, Look]) -> None:
 
 
 def _fitted(text: str, points: float) -> str:
-    """Break a text into lines of so many points, and leave its dollars alone."""
+    """Break a text into lines of so many points, and escape it for matplotlib."""
     lines = (fill(line, max(int(points / _LETTER), 12), break_long_words=False) for line in text.splitlines())
     return plain("\n".join(lines))
 
 
 def samples(panel: AnyPanel, styles: dict[str, Look]) -> dict[str, Any]:
-    """Return what stands for each label of a panel in a legend."""
+    """Return the legend sample of each label of a panel."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -91,7 +91,7 @@ def samples(panel: AnyPanel, styles: dict[str, Look]) -> dict[str, Any]:
 
 
 def plain(text: str) -> str:
-    r"""Return text that matplotlib shows as it is: dollars are no mathematics, a first underscore hides nothing."""
+    r"""Return text that matplotlib shows literally: dollars make no formula, a first underscore hides no label."""
     text = text.replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text
 
@@ -137,7 +137,7 @@ def _set_axes(ax: Axes, panel: Panel) -> None:
 
 
 def _draw_curve(ax: Axes, curve: Curve, look: Look) -> None:
-    """Draw a line: with bars at few points, with a strip along many."""
+    """Draw a line, with error bars at few points or an error strip along many."""
     few = len(curve.x) <= _MOST_MARKERS
     style = _line_style(look, dashed=curve.dashed)
     if curve.errors and few:
@@ -161,7 +161,7 @@ def _draw_surface(ax: Axes, panel: Surface, styles: dict[str, Look]) -> None:
 
 
 def _shade(ax: Axes, panel: Surface) -> None:
-    """Colour heights from those of the second sample to those of the first, and hatch where chance may make them."""
+    """Colour heights from the second sample to the first, and hatch those within chance."""
     import matplotlib as mpl
 
     colors = mpl.colors.LinearSegmentedColormap.from_list("two", [SECOND, "#f7f7f7", FIRST])
@@ -181,7 +181,7 @@ def _shade(ax: Axes, panel: Surface) -> None:
 
 
 def _samples_of_surface(panel: Surface, styles: dict[str, Look]) -> dict[str, Any]:
-    """Return what stands for the points, for lines of equal height, and for chance."""
+    """Return the legend samples of points, lines of equal height, and chance."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -195,7 +195,7 @@ def _samples_of_surface(panel: Surface, styles: dict[str, Look]) -> dict[str, An
 
 
 def _draw_bars(ax: Axes, panel: Bars, styles: dict[str, Look]) -> None:
-    """Draw one group of bars a name, the first name at the top."""
+    """Draw one group of bars for each name, the first name at the top."""
     height = 0.8 / max(len(panel.series), 1)
     for k, (label, values) in enumerate(panel.series):
         places = [row + (k - (len(panel.series) - 1) / 2) * height for row in range(len(panel.names))]
@@ -217,7 +217,7 @@ def _written(panel: HeatMap) -> bool:
 
 
 def _draw_cells(ax: Axes, panel: HeatMap) -> None:
-    """Draw cells with their numbers, where there are not too many of them, and stars."""
+    """Draw cells with stars, and with numbers if there are not too many."""
     from matplotlib.patches import Rectangle
 
     written = _written(panel)
@@ -238,14 +238,14 @@ def _draw_cells(ax: Axes, panel: HeatMap) -> None:
 
 
 def _ink() -> str:
-    """Return the colour of text in the style that is drawn in: black, or white in a dark one."""
+    """Return the text colour of the current style: black, or white in a dark style."""
     import matplotlib as mpl
 
     return str(mpl.rcParams["text.color"])
 
 
 def _edge() -> str:
-    """Return the colour of what is beside the matter: that of the page's axes, or grey in a style of the reader's."""
+    """Return the colour of minor parts: that of the axes in our style, or grey in another style."""
     import matplotlib as mpl
 
     own = mpl.rcParams["axes.edgecolor"]
@@ -257,7 +257,7 @@ def _color(look: Look) -> str:
 
 
 def _line_style(look: Look, *, dashed: bool) -> dict[str, Any]:
-    """Return colour and marker, filled or open: lines never differ by their colour alone."""
+    """Return colour and marker, filled or open: no two lines differ by colour alone."""
     style: dict[str, Any] = {"color": _color(look), "marker": look.marker}
     if dashed:
         return style | {"linestyle": (0, (5, 2.5)), "markerfacecolor": "none", "markeredgewidth": 1.0}
@@ -269,7 +269,7 @@ def _step_style(look: Look, which: int) -> dict[str, Any]:
 
 
 def _point_style(points: Points, look: Look, width: float | None = None) -> dict[str, Any]:
-    """Return large marks for few points, which matter one at a time, and small ones for clouds."""
+    """Return large marks for few points, which matter individually, and small ones for clouds."""
     style: dict[str, Any] = {"color": _color(look), "marker": look.marker, "linestyle": "none", "zorder": 3.0}
     if len(points.x) > _FEW_POINTS:
         return style | {"markersize": width or 3.0, "alpha": 0.55, "markeredgewidth": 0}
@@ -278,7 +278,7 @@ def _point_style(points: Points, look: Look, width: float | None = None) -> dict
 
 
 def _surface_style(panel: Surface, which: int, look: Look) -> dict[str, Any]:
-    """Return points that are seen on every shade, or grey ones beside lines."""
+    """Return points that are visible on every shade, or grey ones beside lines."""
     style: dict[str, Any] = {"marker": look.marker, "linestyle": "none", "zorder": 3.0}
     if panel.levels:
         return style | {"markersize": 2.5, "color": QUIET, "alpha": 0.7, "markeredgewidth": 0}
@@ -312,7 +312,7 @@ def _mark_style(which: int) -> dict[str, Any]:
 
 
 def _logarithmic(ax: Axes, axis: str, values: Sequence[float]) -> None:
-    """Make an axis logarithmic; a zero stands before its smallest value."""
+    """Make an axis logarithmic, with any zero before the smallest value."""
     finite = [value for value in values if math.isfinite(value)]
     positive = sorted({value for value in finite if value > 0})
     if not positive:

@@ -1,4 +1,4 @@
-"""Charts as numbers and as words: what the pages say of a picture to who cannot see it."""
+"""Charts as numbers and as words, for readers who cannot see the pictures."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _Row = tuple[str, str, str, str, str]
 
 
 def labels(panels: Sequence[AnyPanel]) -> list[str]:
-    """Return the labels that have a look of their own, each once, in their order."""
+    """Return the labels that have a look of their own, each once and in order."""
     return list(dict.fromkeys(label for panel in panels for label in _labels(panel)))
 
 
 def has_errors(chart: Chart) -> bool:
-    """Say whether there are standard errors to be drawn."""
+    """Return whether a chart has standard errors."""
     return any(curve.errors for panel in chart.panels if isinstance(panel, Panel) for curve in panel.curves)
 
 
 def numbers(chart: Chart) -> TextTable:
-    """Return what a chart draws as a table; of clouds of points only where they lie."""
+    """Return what a chart draws as a table; for clouds of points only their ranges."""
     caption, panels = f"Numbers of: {chart.title}", chart.panels
     if len(panels) == 1 and isinstance(panels[0], HeatMap):
         return _cells(panels[0], caption)
@@ -84,7 +84,7 @@ def _axes(panel: AnyPanel) -> tuple[str, str]:
 
 
 def _rows(panel: AnyPanel) -> Iterator[_Row]:
-    """Yield what is drawn; of surfaces where heights are largest and least, of clouds where they lie."""
+    """Yield the numbers of a panel; for surfaces the largest and the least height, for clouds their ranges."""
     title = panel.title
     if isinstance(panel, Bars):
         for label, values in panel.series:
@@ -140,7 +140,7 @@ def _cell(panel: HeatMap, i: int, j: int) -> str:
 
 
 def _strip(strip: Strip) -> str:
-    """Return where an area is highest or lowest, and how wide one around 0 is."""
+    """Return where an area is widest, and its two heights there."""
     where = max(range(len(strip.x)), key=lambda k: strip.high[k] - strip.low[k])
     return f"{strip.label}: widest at {_number(strip.x[where])}, {_range(strip.low[where], strip.high[where])}."
 
@@ -159,7 +159,7 @@ def _span(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _line(curve: Curve) -> str:
-    """Return where a line begins and ends, and where it is lowest, if not at an end."""
+    """Return where a line begins and ends, and where it is lowest if that is not at an end."""
     finite = [k for k in range(len(curve.y)) if math.isfinite(curve.y[k])]
     lowest = min(finite, key=curve.y.__getitem__, default=0)
     first, last, least = (f"{_number(curve.y[k])} at {_number(curve.x[k])}" for k in (0, -1, lowest))

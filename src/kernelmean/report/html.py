@@ -1,4 +1,4 @@
-"""Documents as one HTML file that needs no other: for a phone or a wide screen, in the light or in the dark."""
+"""Documents as one HTML file that needs no other, for phones and wide screens, in light and dark mode."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .palette import variables
 
 @dataclass(frozen=True)
 class Document:
-    """A title, a summary in plain words, sections, and what made it (versions, seed, commit).
+    """A title, a summary in plain words, sections, and how it was made (versions, seed, commit).
 
-    ``headline`` is the one sentence that a reader with no time needs. ``overview`` answers the questions that come
-    next, each in a line or a few. Both stand before the summary.
+    ``headline`` is the one sentence that a reader in a hurry needs. ``overview`` answers the next questions, each in a
+    few lines. Both come before the summary.
     """
 
     title: str
@@ -28,23 +28,23 @@ class Document:
     overview: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, for notebooks: no script runs in it, and nothing of it gets out."""
+        """Return the page in a frame of its own, for notebooks: it runs no script and leaves the notebook alone."""
         return templates.filled("frame.html", page=render(self), title=self.title)
 
 
 def render(document: Document) -> str:
     """Return a document as one HTML file that loads nothing.
 
-    Charts are drawn when matplotlib is there; otherwise you see their numbers instead. The one script sorts
-    tables when the head of a column is clicked; where scripts do not run, tables stay as they were written. The same
-    document gives the same text.
+    Charts are drawn if matplotlib is installed; otherwise you see their numbers instead. The only script sorts a table
+    when you click the head of a column; without scripts, tables stay as they are. The same document gives the same
+    text.
 
     Raises
     ------
     ImportError
         When Jinja2 is not installed.
     ValueError
-        When a row of a table has not as many cells as its header.
+        When a row of a table does not have as many cells as its header.
 
     Examples
     --------

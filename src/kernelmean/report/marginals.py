@@ -1,4 +1,4 @@
-"""How one column is distributed, in one or two samples: outlines of histograms, or shares of few values."""
+"""The distribution of one column in one or two samples: outlines of histograms, or shares of few values."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _CORE, _FAR = (0.005, 0.995), 3.0
 
 
 def marginal(name: str, samples: Mapping[str, Any], *, label: str = "", order: Sequence[str] = ()) -> Panel | Bars:
-    """Return one column of some samples on common axes.
+    """Return the distributions of one column in some samples, on common axes.
 
-    Up to twelve different values, and anything that is no number, are shown as shares of each value, else outlines of
-    histograms with common bins. NaN is left out, and told in the title.
+    Numbers with more than twelve different values are shown as outlines of histograms with common bins, anything else
+    as the share of each value. NaN is left out, and the title says so.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ def marginal(name: str, samples: Mapping[str, Any], *, label: str = "", order: S
     samples : mapping from str to array of shape (n,)
         What each sample is called, and its values.
     label : str
-        Of the axis, by default the name.
+        The label of the axis; by default the name.
     order : sequence of str
-        Of values that are no numbers; by default the most frequent first.
+        The order of values that are not numbers; by default the most frequent first.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def marginal(name: str, samples: Mapping[str, Any], *, label: str = "", order: S
 
 
 def outline(label: str, values: Array, edges: Array, *, density: bool = False) -> Steps:
-    """Return the share of all values in every bin, or their density; values beyond the edges count as rows."""
+    """Return the share of all values in every bin, or the density; values beyond the edges count in the total."""
     heights = np.histogram(values, edges)[0] / max(len(values), 1)
     return Steps(label, tuple(edges.tolist()), tuple((heights / np.diff(edges) if density else heights).tolist()))
 
@@ -68,7 +68,7 @@ def bins(*samples: Array) -> Array:
 
 
 def span(pooled: Array) -> tuple[float, float]:
-    """Return the range of values; where few values lie far from the others, that of the inner 99 %.
+    """Return the range of values; if a few values lie far from the others, the range of the inner 99 %.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def span(pooled: Array) -> tuple[float, float]:
 
 
 def _shares(title: str, samples: Mapping[str, Any], order: Sequence[str]) -> Bars:
-    """Return the share of each value: numbers in their order, others in the order given or by how frequent they are."""
+    """Return the share of each value: numbers in ascending order, others in the given order or most frequent first."""
     shown, rest = _values(np.concatenate(list(samples.values())), order)
     series = []
     for label, values in samples.items():

@@ -41,13 +41,13 @@ def render(document: Document, folder: str | Path) -> str:
     Raises
     ------
     ValueError
-        When two charts have one name, or a row of a table has not as many cells as its header.
+        When two charts have the same name, or a row of a table does not have as many cells as its header.
     OSError
         When a chart cannot be written.
 
     Notes
     -----
-    Without matplotlib no chart is written; its numbers stand in its place.
+    Without matplotlib no charts are written; the text holds their numbers instead.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def _table(table: TextTable) -> list[str]:
 
 
 def _figure(chart: Chart, folder: Path) -> list[str]:
-    """Write a chart as a file and return the link to it, with what is to be seen in words."""
+    """Write a chart as a file, and return the link to it with a description in words."""
     why_not = pictures.missing()
     if why_not:
         return [

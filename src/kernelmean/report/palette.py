@@ -1,4 +1,4 @@
-"""Colours by the part that they play, for light and dark surfaces, and the looks of lines that charts share."""
+"""Colours by role, for light and dark backgrounds, and the looks of lines that charts share."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import final
 @final
 @dataclass(frozen=True)
 class Shade:
-    """One part in the light and in the dark."""
+    """The colour of one role in light and dark mode."""
 
     light: str
     dark: str
 
 
 COLORS = ("#0072B2", "#D55E00", "#00AA5A", "#D1779D", "#6D4313", "#8D74FF", "#583A66")
-"""Of lines in one picture, in an order in which neighbours differ to the colour-blind; none tells lines apart alone."""
+"""Colours of lines in a picture, in an order whose neighbours the colour-blind can tell apart."""
 FIRST, SECOND = COLORS[:2]
 """Colours of the first and the second sample."""
 QUIET = "#8a8a8a"
-"""The colour of what is chance, or of what all else is compared with."""
+"""The colour of chance, or of a reference."""
 _SERIES = [color.lower() for color in COLORS]
 SHADES: dict[str, Shade] = {
     "surface": Shade("#ffffff", "#15181c"),
@@ -48,13 +48,13 @@ SHADES: dict[str, Shade] = {
     "series-6": Shade(_SERIES[5], "#8a5cf6"),
     "series-7": Shade(_SERIES[6], "#a85f92"),
 }
-"""What is written on what: ink, muted and links on surface and raised; good on good-soft, and so on."""
+"""Colours by role: ink, muted and link are written on surface and raised, good on good-soft, and so on."""
 
 
 @final
 @dataclass(frozen=True)
 class Look:
-    """A line: its part in the palette and its marker, either of which tells it from the others."""
+    """The look of a line: its role in the palette and its marker, each of which identifies it."""
 
     part: str
     marker: str
@@ -80,9 +80,9 @@ _ESTIMATORS = {"MKME": 0, "MMKME": 1, "VPMKME": 2, "F-KMSE": 3, "S-KMSE": 4, "or
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
-    """Return the look of every label: the estimators have their own, the others take what is free, in their order.
+    """Return the look of every label: estimators have fixed looks, other labels take free ones in order.
 
-    A label that begins with an estimator, as "KME (σ² = 0)" does, has its look where no other label has it.
+    A label that begins with an estimator, such as "KME (σ² = 0)", takes its look if no other label has it.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
 
 
 def variables() -> str:
-    """Return the palette as CSS variables that follow the reader's choice of light or dark."""
+    """Return the palette as CSS variables that follow the light or dark mode of the browser."""
     light, dark = (
         "".join(f"--{part}: {getattr(shade, mode)}; " for part, shade in SHADES.items()) for mode in ("light", "dark")
     )

@@ -1,4 +1,4 @@
-"""A figure that shows itself in a notebook; loaded with the first picture, since it needs matplotlib."""
+"""A figure that a notebook shows. Imported with the first picture, since it needs matplotlib."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 @final
 class Picture(Figure):
-    """A figure of no window. Notebooks show other figures only once pyplot was loaded; this one brings its picture."""
+    """A figure without a window. Notebooks show other figures only after pyplot is loaded; this one shows itself."""
 
     def _repr_png_(self) -> bytes:
         stream = io.BytesIO()

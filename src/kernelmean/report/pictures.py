@@ -1,4 +1,4 @@
-"""Pictures in notebooks, scripts and files: panels on axes of matplotlib, with words for who cannot see them.
+"""Pictures in notebooks, scripts and files: panels on matplotlib axes, with words for readers who cannot see them.
 
 Needs the extra ``plot``. The same picture gives the same bytes.
 """
@@ -30,14 +30,14 @@ _METADATA: dict[str, dict[str, None]] = {
     ".svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
     ".pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")),
 }
-"""What a file would otherwise say of when and by what it was written."""
+"""Metadata to leave out: when and by which program a file was written."""
 _WHERE = {".png": "Description", ".pdf": "Subject"}
 _WORDS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 _TITLES: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 _LETTER, _SAMPLE, _LETTERS = 5.5, 50.0, 45
-"""The points of a letter, those of the sample of a line in a legend, and the letters of a title over a panel."""
+"""The width in points of a letter and of a legend sample, and the letters of a title over one panel."""
 _FONT = "'DejaVu Sans'"
-"""What texts are measured in; Verdana has the same widths where a reader lacks it."""
+"""The font that texts are measured in; Verdana, its fallback, has the same widths."""
 
 
 def matplotlib() -> Any:
@@ -55,7 +55,7 @@ def matplotlib() -> Any:
 
 
 def missing() -> str | None:
-    """Return why pictures cannot be drawn and what to do, or None when they can."""
+    """Return why pictures cannot be drawn and what to do, or None if they can."""
     try:
         matplotlib()
     except ImportError as error:
@@ -64,14 +64,14 @@ def missing() -> str | None:
 
 
 def check_format(path: str | Path) -> None:
-    """Raise when a picture cannot be written under this name, before long work begins."""
+    """Raise if a picture cannot be written under this name, before long work begins."""
     if Path(path).suffix.lower() not in FORMATS:
         raise ValueError(f"{path}: a picture ends in .png, .svg or .pdf")
     matplotlib()
 
 
 def new_figure(size: tuple[float, float]) -> Figure:
-    """Return an empty figure of a size in inches, that belongs to no window and that a notebook shows.
+    """Return an empty figure of a size in inches, which has no window and which a notebook shows.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def show(panel: AnyPanel, ax: Axes | None = None, *, size: tuple[float, float] =
 def show_all(
     panels: Sequence[AnyPanel], words: Sequence[str], *, wide: int, size: tuple[float, float], title: str = ""
 ) -> Figure:
-    """Draw panels in rows of ``wide``, each of a size in inches, under one title and legend."""
+    """Draw panels in rows of ``wide``, each ``size`` inches large, under one title and legend."""
     from .drawing import draw, plain, samples
 
     high = -(-len(panels) // wide)
@@ -142,7 +142,7 @@ def _names(found: dict[str, Any]) -> list[str]:
 
 
 def described_by(ax: Axes, words: str) -> Axes:
-    """Keep what axes show in words, and return the axes."""
+    """Store what axes show in words, and return the axes."""
     _WORDS[ax] = words
     return ax
 
@@ -157,7 +157,7 @@ def alt_text(picture: Any) -> str:
     Returns
     -------
     str
-        Empty for axes that no function of this library has drawn on.
+        Empty for axes that this library has not drawn on.
 
     Examples
     --------
@@ -172,10 +172,10 @@ def alt_text(picture: Any) -> str:
 
 
 def save(figure: Any, path: str | Path) -> None:
-    """Write a figure, or the figure of axes, in the format that the ending names.
+    """Write a figure, or the figure of axes, in the format that the ending of the path names.
 
-    The file says neither when nor by which program it was written: the same picture gives the same bytes. It says what
-    is to be seen, as :func:`alt_text` does: an SVG in its description, a PNG and a PDF in their metadata.
+    The file does not say when and by which program it was written, so the same picture gives the same bytes. It holds
+    the words of :func:`alt_text`: an SVG in its description, a PNG or PDF in its metadata.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def save(figure: Any, path: str | Path) -> None:
     Raises
     ------
     ValueError
-        When the ending is another one.
+        When the path has another ending.
     OSError
         When the file cannot be written.
 
@@ -201,7 +201,7 @@ def save(figure: Any, path: str | Path) -> None:
 
 
 def write(figure: Figure, target: str | Path | IO[Any], ending: str) -> None:
-    """Write a figure to a file or stream, always with the same bytes."""
+    """Write a figure to a file or stream; the same figure gives the same bytes."""
     content, words = io.BytesIO(), alt_text(figure)
     metadata = {_WHERE[ending]: words} if words and ending in _WHERE else {}
     with matplotlib().rc_context({"svg.hashsalt": "kernelmean", "svg.fonttype": "none"}):
@@ -216,7 +216,7 @@ def write(figure: Figure, target: str | Path | IO[Any], ending: str) -> None:
 
 
 def _told(svg: bytes, title: str, words: str) -> bytes:
-    """Return an SVG file in fonts that readers have, whose title and description say what is to be seen."""
+    """Return an SVG file with common fonts, whose title and description say what it shows."""
     text = re.sub("<text [^>]*>", lambda tag: tag[0].replace(_FONT, f"{_FONT}, Verdana, sans-serif"), svg.decode())
     if not title and not words:
         return text.encode()
@@ -225,6 +225,6 @@ def _told(svg: bytes, title: str, words: str) -> bytes:
 
 
 def naming(title: str, words: str, prefix: str = "") -> str:
-    """Return the title, where there is one, and the description of a picture as elements of SVG."""
+    """Return the title, if any, and the description of a picture as SVG elements."""
     heading = f'<title id="{prefix}title">{escape(clean(title))}</title>' if title else ""
     return f'{heading}<desc id="{prefix}desc">{escape(clean(words))}</desc>'

@@ -1,4 +1,4 @@
-"""Questions asked of whole tables: compare, changes, dependence, density, estimate; results, pages and pictures."""
+"""Questions about whole tables: compare, changes, dependence, density, estimate; with results, pages and pictures."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What the columns of a table are taken for, and why: by the rules of ``compare``, none of which stops here."""
+"""What the columns of a table are taken for, and why, by the rules of ``compare``; no column is refused here."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ KINDS = {
     "datetime": "time",
     "duration": "span of time",
 }
-"""The kinds of columns in the words of a reader."""
+"""The kinds of columns in plain words."""
 _SHOWN, _LONGEST, _FEW_LEVELS = 3, 20, 20
 _DRAWN = 100_000
-"""Rows of a long table that ranges and most common values are of."""
+"""At most so many rows of a long table give ranges and most common values."""
 _LABEL = "rows"
 
 
 @final
 @dataclass(frozen=True)
 class DescribedColumn:
-    """A column, what it is taken for, and what changes that."""
+    """A column, what it is taken for, and which options change that."""
 
     name: str
     taken: str
-    """One of ``KINDS``, or what keeps the column from being one: "identifier", "free text", "codes"."""
+    """One of ``KINDS``, or why it is none of them: "identifier", "free text", "codes"."""
     why: str
     change: str
-    """The options that would take it for something else, or what to write instead."""
+    """The options that take it for something else, or what to write instead."""
     stops: bool
-    """Whether a comparison stops at it, whatever its missing cells are."""
+    """Whether a comparison stops at it even without missing cells."""
     missing: int
     distinct: int | None
-    """The different values; None where cells cannot be told apart, such as lists."""
+    """The number of different values; None if cells cannot be told apart, such as lists."""
     values: str
     """The range, or the most common values."""
 
@@ -70,9 +70,9 @@ class DescribedTable(Shown):
     columns : tuple of DescribedColumn
         In the order of the table.
     n_rows : int
-        All rows of the table.
+        The number of rows of the table.
     blank : tuple of str
-        The columns whose missing cells would stop a comparison, as no rule was named for them.
+        The columns whose missing cells would stop a comparison, since no rule was named for them.
     notes : tuple of str
         What else a reader should know.
     name : str
@@ -91,7 +91,7 @@ class DescribedTable(Shown):
         return tuple(column.name for column in self.columns if column.stops)
 
     def verdict(self) -> str:
-        """Return in a sentence whether the table can be compared as it is, and which columns stop that."""
+        """Return in one sentence whether the table can be compared as it is, and which columns prevent that."""
         whole = f"{self.name} has {count(self.n_rows, 'row')} and {count(len(self.columns), 'column')}"
         stops = [f"at {listed(self.stopping)}"] if self.stopping else []
         blank = [f"at blank cells of {listed(self._blank_only)}"] if self._blank_only else []
@@ -106,7 +106,7 @@ class DescribedTable(Shown):
         return [name for name in self.blank if name not in self.stopping]
 
     def options(self) -> str:
-        """Return the options with which the columns at fault are left out, and blank cells are values."""
+        """Return the options that leave out the columns at fault and make blank cells a category."""
         if len(self.stopping) == len(self.columns):
             return ""
         drop = [written(f"drop={list(self.stopping)!r}", worded_names("--drop", self.stopping))]
@@ -114,7 +114,7 @@ class DescribedTable(Shown):
         return " ".join(drop * bool(self.stopping) + blank * bool(self._blank_only))
 
     def describe(self) -> Description:
-        """Return what every column is taken for, why, and what changes it."""
+        """Return what every column is taken for, why, and what changes that."""
         cells = [
             (one.name, one.taken, one.values, f"{one.missing:,}", "" if one.distinct is None else f"{one.distinct:,}")
             for one in self.columns
@@ -148,7 +148,7 @@ class DescribedTable(Shown):
 @final
 @dataclass(frozen=True)
 class SeenTable:
-    """What all rows of a table left behind, however many of them are held."""
+    """What was found in all rows of a table, which need not all be held."""
 
     inspection: Inspection
     missing: Mapping[str, int]
@@ -164,16 +164,16 @@ class SeenTable:
 
 
 def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = None) -> DescribedTable:
-    """Say what every column of a table is taken for.
+    """Return what every column of a table is taken for.
 
     Parameters
     ----------
     frame : Frame
         The rows, or some of them.
     encoding : Encoding
-        What the user says of the columns.
+        What the user says about the columns.
     seen : SeenTable, optional
-        What all rows left behind, where the frame has some of them only.
+        What was found in all rows, if the frame has only some of them.
 
     Raises
     ------
@@ -203,10 +203,10 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = 
 
 
 def describe_long(source: Source, encoding: Encoding, seed: int = 0, progress: Progress = SILENT) -> DescribedTable:
-    """Say what every column of a table is taken for that is read batch by batch, in bounded memory.
+    """Return what every column of a table is taken for, reading it batch by batch in bounded memory.
 
-    Kinds and missing cells are those of all rows; ranges, most common values and the number of different ones are those
-    of rows that ``seed`` draws, which a note says.
+    Kinds and missing cells are those of all rows. Ranges, most common values and the number of different ones are those
+    of rows drawn with ``seed``, and a note says so.
 
     Raises
     ------
@@ -244,7 +244,7 @@ def _blank(frame: Frame) -> dict[str, int]:
 @final
 @dataclass(frozen=True)
 class _ToDescribe:
-    """One column of a table, and what the user says of it."""
+    """One column of a table, and what the user says about it."""
 
     frame: Frame
     name: str
@@ -260,7 +260,7 @@ class _ToDescribe:
         return self.seen.missing[self.name]
 
     def kind(self) -> tuple[ColumnType, bool]:
-        """Return the kind, and whether cells differ; raises as a comparison does, but not for missing cells."""
+        """Return the kind, and whether cells differ; raise as a comparison does, but not for missing cells."""
         own = replace(self.frame, cells={self.name: self.frame[self.name]})
         missing = {self.name: "category" if self.rule == "error" else self.rule}
         ordinal = {self.name: levels} if (levels := self.named.ordinal.get(self.name)) else None
@@ -300,7 +300,7 @@ class _ToDescribe:
 
 
 def _most_common(counts: Counter[str]) -> str:
-    """Return the most common texts with their shares, or examples where none occurs twice."""
+    """Return the most common texts with their shares, or examples if none occurs twice."""
     found, total = counts.most_common(_SHOWN), sum(counts.values())
     more = [f"{len(counts) - len(found):,} more"] if len(counts) > len(found) else []
     repeats = found[0][1] > 1 or len(counts) == 1
@@ -309,7 +309,7 @@ def _most_common(counts: Counter[str]) -> str:
 
 
 def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -> DescribedColumn:
-    """Return what a column is taken for, what was found or noted of it being at hand."""
+    """Return what a column is taken for, given what was found or noted about it."""
     missing = column.missing
     distinct, values = column.values()
     taken, why, change, stops = _refused(finding) if finding is not None else _kind(column, note, distinct)
@@ -324,7 +324,7 @@ def _refused(finding: Finding) -> tuple[str, str, str, bool]:
 
 
 def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[str, str, str, bool]:
-    """Return what a column that nothing was found against is taken for, why, what changes it, and whether it stops."""
+    """Return what a column without findings is taken for, why, what changes that, and whether it stops."""
     name = column.name
     if distinct == 0:
         whole = column.missing == column.seen.n_rows
@@ -360,7 +360,7 @@ def _reason(column: _ToDescribe, kind: ColumnType, distinct: int) -> str:
 
 
 def _change(column: _ToDescribe, kind: ColumnType, varies: bool, distinct: int) -> str:
-    """Return the options that would take a column for something else."""
+    """Return the options that take a column for something else."""
     name, named = column.name, column.named
     if named.find(name) is not None:
         return f"without {written('ordinal=', '--ordinal') if name in named.ordinal else insist('categorical', [name])}"

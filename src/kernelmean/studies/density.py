@@ -1,4 +1,4 @@
-"""Density estimates side by side on rows that none has seen. The library behind ``kernelmean density``."""
+"""Density estimates side by side on held-out rows: the library behind ``kernelmean density``."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ class Candidate:
     error: float
     """Its standard error over the held-out rows."""
     choice: str
-    """What was chosen on the training rows."""
+    """The parameters chosen on the training rows."""
     seconds: float
-    """Of the fit, the choice included."""
+    """The time of the fit, including the choice of parameters."""
     behind: float = 0.0
     behind_error: float = 0.0
-    """The mean loss less that of the best candidate, and the standard error of this difference, taken row by row; both
-    0 for the best."""
+    """The mean loss minus that of the best candidate, and the standard error of this difference, computed row by row;
+    both are 0 for the best."""
 
     @property
     def clearly_behind(self) -> bool:
-        """Whether the best is better by more than two standard errors of the difference."""
+        """Whether the best candidate is better by more than two standard errors of the difference."""
         return bool(self.behind > _CLEAR * self.behind_error)
 
     @property
@@ -79,19 +79,19 @@ class Densities(Frozen, Result):
     table : Table
         The table, without constant columns, in its own units.
     sizes : (int, int)
-        Training and held-out rows.
+        The numbers of training and held-out rows.
     candidates : tuple of Candidate
-        Lowest loss first.
+        The density estimates, lowest loss first.
     model : KernelMeanMatching
-        Kernel mean matching with what was chosen, fitted to all rows in the scale of the fit.
+        Kernel mean matching with the chosen parameters, fitted to all rows in the scale of the fit.
     center, unit : arrays of shape (d,)
-        What was subtracted from every column, and what it was divided by then.
+        What was subtracted from every column, and what it was then divided by.
     notes : tuple of str
         What else a reader should know.
     name : str
         What to call the table.
     seed : int or None
-        Of the run, where it is to be named.
+        The seed of the run, if reports are to name it.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (Candidate, Table, KernelMeanMatching, GaussianMixture, Trial)
@@ -108,7 +108,7 @@ class Densities(Frozen, Result):
     seed: int | None = None
 
     def verdict(self) -> str:
-        """Return which density describes rows held out best, and whether that is clear, in a sentence.
+        """Return in one sentence which density describes the held-out rows best, and whether that is clear.
 
         Every report begins with it.
         """
@@ -116,7 +116,7 @@ class Densities(Frozen, Result):
         rows = f"{count(self.sizes[1], 'row')} held out"
         near = [best.name, *(other.name for other in others if not other.clearly_behind)]
         if len(near) > 1:
-            return f"{listed(near[:-1])} and {near[-1]} describe {rows} equally well, as far as so many can tell."
+            return f"{listed(near[:-1])} and {near[-1]} describe {rows} equally well, as far as so many rows can tell."
         return f"{best.name} describes {rows} best: {best.loss:.4g} nats a row."
 
     @property
@@ -139,9 +139,9 @@ class Densities(Frozen, Result):
         return GaussianMixture(whole.weights, whole.means[:, chosen], covariances)
 
     def embedding(self) -> Embedding:
-        """Return the kernel mean of the mixture, in the units of the table; its density and its draws are the model's.
+        """Return the kernel mean of the mixture, in the units of the table, with the density and draws of the model.
 
-        The kernel is that of the fit, one bandwidth a column.
+        The kernel is that of the fit, with one bandwidth for each column.
         """
         bandwidth = np.broadcast_to(np.asarray(self.model.bandwidth_), self.unit.shape) * self.unit
         return self.mixture().embedding(Gaussian(bandwidth))
@@ -160,7 +160,7 @@ class Densities(Frozen, Result):
         return density_pairs(self, columns)
 
     def describe(self) -> Description:
-        """Return which density is best on the rows held out, and the losses of all."""
+        """Return which density is best on the held-out rows, and the losses of all."""
         rows = [
             (c.name, c.choice, f"{c.loss:.3f}", f"{c.error:.3f}", c.told_behind, f"{c.seconds:.1f}")
             for c in self.candidates
@@ -170,7 +170,7 @@ class Densities(Frozen, Result):
         return Description(f"Densities of {self.name}", self.verdict(), self.facts(), (grid,), self.notes)
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the rows, and what the loss is."""
+        """Return the numbers of rows, and what the loss is."""
         fit, held = self.sizes
         unit = "columns standardised" if self.scaled else "columns in their own units"
         return [
@@ -179,7 +179,7 @@ class Densities(Frozen, Result):
         ]
 
     def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the page of the densities: the losses, the components of the mixture, and its marginals."""
+        """Return the report as a document: the losses, the components of the mixture, and its marginals."""
         from .pages import density_page
 
         del progress
@@ -224,25 +224,25 @@ def fit_densities(
 ) -> Densities:
     """Fit kernel mean matching and scikit-learn's densities to a part of the rows, and compare them on the rest.
 
-    Every choice (number of components, kind of covariance, bandwidth, floor of the variances) is made by five folds of
-    the training rows; the held-out rows are only looked at for the losses.
+    Every choice (number of components, kind of covariance, bandwidth, floor of the variances) is made by
+    cross-validation in five folds of the training rows; the held-out rows serve only for the losses.
 
     Parameters
     ----------
     X : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
         At least ten rows.
     estimator : {"kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme"}, optional
-        What estimates the kernel mean that is matched; with it, ``n_components`` or ``covariance_type`` only joint fits
-        of these are tried. Without any of them the candidates of :func:`kernelmean.density.recommended` are.
+        The estimator of the kernel mean that is matched. If you pass it, ``n_components`` or ``covariance_type``, only
+        joint fits with these are tried; otherwise the candidates of :func:`kernelmean.density.recommended`.
     n_components : sequence of int
         Numbers of components to try.
     covariance_type : {"spherical", "diag", "tied", "full"}, optional
     held_out : float
-        Share of the rows to hold out, between 0 and 1.
+        The share of the rows to hold out, between 0 and 1.
     scale : bool
-        Subtract the mean of every column and divide by its standard deviation, both of the training rows.
+        Whether to subtract the mean of every column and divide by its standard deviation, both of the training rows.
     keep : str or iterable of str
-        Columns of integers to use although they look like identifiers.
+        Integer columns to use although they look like identifiers.
     rng : int or Generator
         Draws the rows to hold out, and seeds the fits.
     progress : callable, optional
@@ -301,7 +301,7 @@ def _ties(table: Table) -> Iterator[str]:
 
 
 _Search = Callable[[Array], tuple[Any, str]]
-"""From training rows to a model, chosen and fitted, and what was chosen in words."""
+"""From training rows to a fitted model, and its chosen parameters in words."""
 
 
 def _measured(name: str, search: _Search, fit: Array, held: Array) -> tuple[Candidate, Array, Any]:
@@ -320,7 +320,7 @@ def _standard_error(values: Array) -> float:
 def _matching(
     estimator: str | None, components: tuple[int, ...], covariance_type: str | None, seed: int, X: Array
 ) -> tuple[Any, str]:
-    """Search kernel mean matching: among recommended settings, or among joint fits of what was named."""
+    """Choose among recommended settings of kernel mean matching, or among joint fits with what was named."""
     named = bool(estimator or components or covariance_type)
     own: dict[str, Any] = {"estimator": estimator or "mkme", "covariance_type": covariance_type or "spherical"}
     possible = components or [K for K in _COMPONENTS if len(X) // 2 >= K]

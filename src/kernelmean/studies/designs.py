@@ -1,4 +1,4 @@
-"""What the rows of whole tables are, said by columns of theirs: strata, clusters, weights; or that they are pairs."""
+"""The design of whole tables: columns of strata, clusters and weights, or pairs of rows."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _PARTS = ("strata", "clusters", "weights")
 @final
 @dataclass(frozen=True)
 class TableDesign:
-    """What the rows of tables are, by the names of columns: see :class:`kernelmean.Design` for what follows.
+    """The design of tables by the names of columns; see :class:`kernelmean.Design` for its effect on tests.
 
     Parameters
     ----------
     strata : str, optional
-        The column of the strata, such as the center of a study: rows change places within their stratum only.
+        The column of the strata, such as the center of a study. Rows are permuted only within their stratum.
     clusters : str, optional
-        The column that says which rows belong together, such as the visits of a patient: they change places as a whole.
+        The column that says which rows belong together, such as the visits of a patient. Clusters are permuted whole.
     weights : str, optional
         The column of survey or importance weights.
     paired : bool
-        Whether row i of one table and row i of the other are a pair. Two tables only, and without the others.
+        Whether row i of one table and row i of the other are a pair. For two tables only, without the other options.
 
     Raises
     ------
     TypeError
-        When a column is not named by a text, or ``paired`` is no truth value.
+        When the name of a column is not a string, or ``paired`` is not a truth value.
     ValueError
         When pairs have strata, clusters or weights, or one column is named twice.
 
@@ -64,15 +64,15 @@ class TableDesign:
         if len(set(self.columns)) < len(self.columns):
             twice = next(name for name in self.columns if self.columns.count(name) > 1)
             parts = " and ".join(written(f"{part}=", f"--{part}") for part, name in self._named() if name == twice)
-            raise ValueError(f"{parts} name one column, {twice!r}; name different ones")
+            raise ValueError(f"{parts} name the same column, {twice!r}; name different ones")
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it names, which are left out of what is tested."""
+        """The columns of the design, which are not tested themselves."""
         return tuple(name for _, name in self._named())
 
     def __bool__(self) -> bool:
-        """Whether it says anything."""
+        """Whether there is any design."""
         return self.paired or bool(self.columns)
 
     def _named(self) -> Iterator[tuple[str, str]]:
@@ -82,12 +82,12 @@ class TableDesign:
                 yield part, name
 
     def options(self) -> str:
-        """Return what it was asked for by, as the caller writes it."""
+        """Return the options that set the design, as the caller writes them."""
         named = [written(f"{part}=", f"--{part}") for part, _ in self._named()]
         return " and ".join(named or [written("paired=True", "--paired")])
 
     def assumed(self) -> str:
-        """Return in words what the tests assume of the rows."""
+        """Return in words what the tests assume about the rows."""
         if self.paired:
             return "row i of either table is one pair; the two rows of a pair are exchangeable"
         units = "rows are exchangeable"
@@ -98,29 +98,29 @@ class TableDesign:
         return f"{units}{within}{weighted}"
 
     def notes(self) -> tuple[str, ...]:
-        """Return what to tell of what is shown beside the tests."""
-        return ("means, gaps and shares are of all rows alike; the tests follow the design",) if self.columns else ()
+        """Return a note on what is shown beside the tests."""
+        return ("means, gaps and shares count all rows alike; the tests follow the design",) if self.columns else ()
 
     def check_estimator(self, estimator: str, known: Sequence[str]) -> None:
-        """Raise where an estimator has weights or parameters of its own, found again under every permutation."""
+        """Raise for an estimator with weights or parameters of its own, found again under every permutation."""
         if self and estimator not in known:
             raise ValueError(
                 f"the estimator {estimator!r} does not go with {self.options()}; write one of {listed(known)}"
             )
 
     def as_dict(self) -> dict[str, Any] | None:
-        """Return the names of the columns, for JSON; None where it says nothing."""
+        """Return the names of the columns, for JSON; None without a design."""
         return {**asdict(self), "assumes": self.assumed()} if self else None
 
     def refuse_batches(self, otherwise: str) -> None:
-        """Raise where rows would be read batch by batch, and say what to write."""
+        """Raise if rows would be read batch by batch, and say what to write."""
         if self:
             raise ValueError(
                 f"{self.options()} needs all rows in memory, and these are read batch by batch; {otherwise}"
             )
 
     def split(self, frames: Sequence[Frame]) -> tuple[tuple[Frame, ...], Taken]:
-        """Return tables without the columns that it names, and these."""
+        """Return the tables without the columns of the design, and these columns."""
         for frame in frames:
             self._check(frame)
         frames = [_numbered(frame) for frame in frames]
@@ -134,7 +134,7 @@ class TableDesign:
         return rest, Taken(self, cells, numbers)
 
     def complete_pairs(self, frames: Sequence[Frame], missing: Missing) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
-        """Return tables without the pairs in which a cell is missing whose rule is "drop", and what to note."""
+        """Return tables without the pairs that miss a cell in a column with the rule "drop", and a note."""
         if not self.paired:
             return tuple(frames), ()
         first, second = frames
@@ -160,7 +160,7 @@ class TableDesign:
         return kept, (f"{count(int(gone.sum()), 'pair')} with blank cells left out",)
 
     def _check(self, frame: Frame) -> None:
-        """Raise when a column is not there, not complete, or holds weights that are no numbers."""
+        """Raise if a column does not exist, has blank cells, or holds weights that are not numbers."""
         for part, name in self._named():
             if name not in frame.names:
                 raise ValueError(
@@ -182,7 +182,7 @@ def _check_weights(frame: Frame, name: str) -> None:
     """Raise when a column holds something other than weights."""
     cells = frame[name]
     if cells.dtype != np.float64:
-        raise ValueError(f"{frame.source}: column {name!r} holds no numbers, which weights are; name another one")
+        raise ValueError(f"{frame.source}: column {name!r} holds no numbers, but weights are numbers; name another one")
     negative = cells < 0.0
     if negative.any():
         where = int(np.argmax(negative))
@@ -195,22 +195,22 @@ def _check_weights(frame: Frame, name: str) -> None:
 
 
 NO_DESIGN = TableDesign()
-"""All rows may change places."""
+"""No design: all rows are exchangeable."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """The columns of a design, apart from the tables that they were taken from."""
+    """The columns of a design, taken out of their tables."""
 
     design: TableDesign
     cells: dict[str, list[Any]]
-    """By strata, clusters and weights: the cells of every table."""
+    """For strata, clusters and weights: the cells of every table."""
     numbers: list[IntArray]
     """The numbers of the rows of every table."""
 
     def of(self, frames: Sequence[Frame]) -> Design:
-        """Return the design of the rows that are left of the tables: of two samples, or of one table."""
+        """Return the design of the rows that remain of the tables: for two samples, or for one table."""
         places = [_places(own, frame.row_numbers()) for own, frame in zip(self.numbers, frames, strict=True)]
         kept = {
             part: tuple(cells[rows] for cells, rows in zip(every, places, strict=True))
@@ -222,12 +222,12 @@ class Taken:
 
 
 def _numbered(frame: Frame) -> Frame:
-    """Return a frame in which no two rows have one number: those of several files do, and are counted through."""
+    """Return a frame whose rows have different numbers; rows of several files are numbered again from 1."""
     numbers = frame.row_numbers()
     return frame if len(np.unique(numbers)) == len(numbers) else replace(frame, rows=None)
 
 
 def _places(numbers: IntArray, kept: IntArray) -> IntArray:
-    """Return where the rows of some numbers stand among all."""
+    """Return the positions of the rows with the kept numbers."""
     order = np.argsort(numbers, kind="stable")
     return np.asarray(order[np.searchsorted(numbers, kept, sorter=order)])

@@ -1,4 +1,4 @@
-"""All estimators side by side on one table. The library behind ``kernelmean estimate``."""
+"""All estimators side by side on one table: the library behind ``kernelmean estimate``."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class Fits(Frozen, Result):
     estimators : dict from str to KernelMean
         The fitted estimators, in the units of ``unit``.
     unit : array of shape (d,)
-        What every column was divided by; ones when the table was not scaled.
+        What every column was divided by; ones if the table was not scaled.
     notes : tuple of str
         What else a reader should know.
     name : str
         What to call the table.
     seed : int or None
-        Of the run, where it is to be named.
+        The seed of the run, if reports are to name it.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (Table,)
@@ -71,7 +71,7 @@ class Fits(Frozen, Result):
         return min(self.estimators, key=lambda name: self.estimators[name].criterion_)
 
     def verdict(self) -> str:
-        """Return in a sentence which estimator has the lowest leave-one-out score, or which have, and by how much."""
+        """Return in one sentence which estimator, or estimators, have the lowest leave-one-out score, and by how much."""
         best = self.estimators[self.best]
         equal = [name for name, one in self.estimators.items() if not best.criterion_ < one.criterion_]
         if "kme" in equal:
@@ -84,7 +84,7 @@ class Fits(Frozen, Result):
         )
 
     def embedding(self, name: str) -> Embedding:
-        """Return an estimate in the units of the table, whatever it was fitted in."""
+        """Return an estimate in the units of the table, whatever units it was fitted in."""
         if name not in self.estimators:
             raise ValueError(f"estimator is {name!r}; write one of {listed(self.estimators)}")
         return rescaled(self.estimators[name].embedding_, self.unit)
@@ -132,7 +132,7 @@ class Fits(Frozen, Result):
         return float(self.estimators["kme"].loocv_ - self.estimators[name].loocv_)
 
     def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the page: the scores of all estimators, and the noise that they chose for every column."""
+        """Return the report as a document: the scores of all estimators, and their noise in every column."""
         from .pages.estimate import estimate_page
 
         del progress
@@ -151,7 +151,7 @@ class Fits(Frozen, Result):
         return scores_below_kme({name: self.gain(name) for name in self.estimators}, ax=ax)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return every estimator with its score; of a noise per column the smallest and the largest deviation."""
+        """Return every estimator with its score; of a noise per column the smallest and largest standard deviation."""
         found = []
         for name, fit in self.estimators.items():
             chosen = self.parameters(name)
@@ -192,13 +192,13 @@ def fit_all(
     Parameters
     ----------
     X : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
-        At least two rows; landmarks stand for more than 5000, which a note tells.
+        At least two rows. Above 5000 rows the estimators use landmarks, and a note says so.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule, or a number.
     scale : bool
-        Divide every column by its standard deviation.
+        Whether to divide every column by its standard deviation.
     keep : str or iterable of str
-        Columns of integers to use although they look like identifiers.
+        Integer columns to use although they look like identifiers.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
 
@@ -209,8 +209,8 @@ def fit_all(
 
     Notes
     -----
-    O(n² d) time a score, O(n³) for F-KMSE; O(n r (r + d)) with r = 512 landmarks. Constant columns say nothing and are
-    left out, which a note tells.
+    O(n² d) time for a score, O(n³) for F-KMSE; O(n r (r + d)) with r = 512 landmarks. Constant columns are left out,
+    and a note says so.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def fit_all(
     unit = deviations if scale else np.ones_like(deviations)
     values = table.values / unit
     theta = bandwidth_from(values, bandwidth)
-    if np.ndim(theta) and np.ptp(theta) <= _ROUNDING * np.max(theta):  # one for all columns, where they have the same
+    if np.ndim(theta) and np.ptp(theta) <= _ROUNDING * np.max(theta):  # one for all columns if they are equal
         theta = float(np.mean(theta))
     chosen = {name: make for name, make in NAMED.items() if name != "vpmkme" or not np.ndim(theta)}
     fitted: dict[str, KernelMean] = {}
@@ -243,7 +243,7 @@ def fit_all(
 def rescaled(mu: Embedding, unit: Array) -> Embedding:
     """Return the embedding of the points times ``unit``, shape (d,): the same function in other units.
 
-    Gaussian kernels and no, or Gaussian noise with axis-aligned covariance.
+    Takes Gaussian kernels, without noise or with Gaussian noise of axis-aligned covariance.
 
     Examples
     --------

@@ -1,19 +1,19 @@
-"""Many tests read together: a screen first, then permutations as Holm's method needs them, and how long that takes.
+"""Many tests read together: a screen first, then as many permutations as Holm's method needs, and a time estimate.
 
-Permutations grow: a test of which at most ten permutations, the observed one counted, reach the observed statistic is
-run again with fresh and more permutations, and the new p-value replaces the old one. That is exact: with
-P₁ < P₂ < … permutations one run decides for every α, the first for α ≥ 10 / P₁, the second for α from 10 / P₂ up to
-that, and so on. The result is at most α only where the p-value of that run is, and each of these is valid alone.
+Permutations grow. If at most ten permutations of a test, counting the observed one, reach its observed statistic, the
+test is run again with new and more permutations, and the new p-value replaces the old one. That is exact: with
+P₁ < P₂ < … permutations, one run decides for every α: the first for α ≥ 10 / P₁, the second for α from 10 / P₂ up to
+10 / P₁, and so on. The result is at most α only if the p-value of that run is, and each of these is valid alone.
 
-The screen is a fast look at many columns, or pairs of columns: which are worth the full test. Tests that are dropped
-have p = 1. That is never less than the p-value they would have had, so every p-value stays valid, and with it Holm's
-method over all tests, whatever the screen looks at: only power could be lost (benchmarks/power/screen.py measures how
-much).
+The screen is a fast look at many columns, or pairs of columns, to find those that are worth the full test. Dropped
+tests have p = 1. That is never less than the p-value they would have had, so every p-value stays valid, and so does
+Holm's method over all tests, whatever the screen looks at. Only power could be lost (benchmarks/power/screen.py
+measures how much).
 
-A column becomes two short sequences of orthonormal contrasts: of numbers the cosines of their ranks, and the values
-with their distances from the middle; of categories how often each occurs. The squared sums of the first 1, 2, 4, …
-contrasts are nearly :math:`χ^2` without a difference (Neyman's smooth tests), those of the first j of one column with
-the first k of another without a dependence, and the harmonic mean of the p-values is the evidence.
+A column becomes two short sequences of orthonormal contrasts: for numbers the cosines of their ranks, and the values
+with their distances from the middle; for categories how often each occurs. The squared sums of the first 1, 2, 4, …
+contrasts are nearly :math:`χ^2` if there is no difference (Neyman's smooth tests); so are those of the first j of one
+column with the first k of another if there is no dependence. The harmonic mean of their p-values is the evidence.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from ..tables.columns.column_codings import Categories, Coding
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 SCREENED = "1 (screened)"
-"""The p-value of a test that the screen dropped, as a report shows it."""
+"""How reports show the p-value of a test that the screen dropped."""
 _FEW = 10
 _DIRECTLY, _GROWTH = 20, 10
 
@@ -51,10 +51,10 @@ class OneTest(NamedTuple):
     statistic: float
     pvalue: float
     n_resamples: int
-    """0 where the screen dropped the test."""
+    """0 if the screen dropped the test."""
 
     def needs(self, n_resamples: int) -> bool:
-        """Say whether so many permutations are more, and may matter."""
+        """Return whether so many permutations are more than before, and may matter."""
         return n_resamples > self.n_resamples and round(self.pvalue * (self.n_resamples + 1)) <= _FEW
 
 
@@ -66,7 +66,7 @@ class Run(NamedTuple):
 
 
 def runs(n_resamples: int, tests: int) -> tuple[Run, ...]:
-    """Return the runs of each of so many tests, the last one with permutations enough for Holm's method."""
+    """Return the runs for each of so many tests, the last one with enough permutations for Holm's method."""
     numbers = [check_n_resamples(n_resamples)]
     enough = enough_for_holm(numbers[0], tests)
     while numbers[-1] < enough:
@@ -77,7 +77,7 @@ def runs(n_resamples: int, tests: int) -> tuple[Run, ...]:
 @final
 @dataclass(frozen=True)
 class ManyTests(Generic[Item]):
-    """Tests that are alike, and read together by Holm's method."""
+    """Tests of the same kind, read together by Holm's method."""
 
     items: Sequence[Item]
     """What is tested."""
@@ -87,12 +87,12 @@ class ManyTests(Generic[Item]):
     test: Callable[[Item, Run], OneTest]
     progress: Progress
     steps: int
-    """All steps that the progress counts; those of the items are the last ones."""
+    """All steps that the progress counts; the steps of the items come last."""
     n_jobs: int = 1
     clock: Callable[[], float] = time.monotonic
 
     def kept(self, evidence: Callable[[Item], float] | None) -> list[Item]:
-        """Return the items that a screen, where there is one and many items are tested, leaves; one at least."""
+        """Return the items that the screen keeps, at least one; all without a screen or for few items."""
         if evidence is None or len(self.items) <= UNSCREENED:
             return list(self.items)
         found = np.fromiter(self._timed(map(evidence, self.items), self.items, "screen"), np.float64)
@@ -100,7 +100,7 @@ class ManyTests(Generic[Item]):
         return [item for item, own in zip(self.items, found, strict=True) if own <= limit]
 
     def tested(self, items: Sequence[Item], planned: Sequence[Run]) -> dict[Item, OneTest]:
-        """Test items, and again where more permutations are needed."""
+        """Test items, and test again if more permutations are needed."""
         found: dict[Item, OneTest] = {}
         for run in planned:
             small = items if not run.number else [item for item in items if found[item].needs(run.n_resamples)]
@@ -108,7 +108,7 @@ class ManyTests(Generic[Item]):
         return found
 
     def note(self, tested: int) -> tuple[str, ...]:
-        """Return what to tell a reader when not all items were tested in full."""
+        """Return a note if not all items were tested in full."""
         dropped = len(self.items) - tested
         if not dropped:
             return ()
@@ -136,7 +136,7 @@ class ManyTests(Generic[Item]):
 def timed(
     outcomes: Iterable[Result], many: int, tell: Callable[[float], None], clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Result]:
-    """Yield outcomes, and tell once how long the rest takes, where that is more than ten seconds."""
+    """Yield outcomes, and report once how long the rest will take if that is more than ten seconds."""
     pace = Pace(clock)
     for done, outcome in enumerate(outcomes, start=1):
         seconds = pace.rest(done, many)
@@ -149,7 +149,7 @@ def timed(
 
 
 UNSCREENED = 40
-"""Up to so many tests are all run in full."""
+"""Up to so many tests, all are run in full."""
 _KEPT_BY_CHANCE = 60.0
 _STRICTEST, _MOST_LENIENT = 0.05, 0.2
 _MOST_CONTRASTS = 32
@@ -162,7 +162,7 @@ _UNEVEN = 0.35
 
 
 def limit_of(tests: int) -> float:
-    """Return the evidence up to which a test is run in full: about 60 tests with nothing to find pass, at least .05."""
+    """Return the evidence up to which a test is run in full, at least .05: about 60 null tests pass by chance."""
     return float(np.clip(_KEPT_BY_CHANCE / tests, _STRICTEST, _MOST_LENIENT))
 
 
@@ -172,9 +172,9 @@ class Contrasts:
     """What the screen sees of a column."""
 
     sequences: tuple[Array, Array]
-    """Orthonormal contrasts of the rows, each of shape (k, n) and in the order of their weight."""
+    """Orthonormal contrasts of the rows, each of shape (k, n), the most important first."""
     in_clusters: bool
-    """Whether the values lie in many clusters far from each other, within which two samples may differ unseen."""
+    """Whether the values lie in many clusters far apart, within which samples may differ unseen."""
 
     @classmethod
     def of(cls, coding: Coding, points: Array) -> Self:
@@ -192,7 +192,7 @@ class Contrasts:
         return cls((_orthonormal(sequences[0]), _orthonormal(sequences[1])), _in_clusters(spreads[:, 0]))
 
     def of_samples(self, first: int) -> float:
-        """Return the evidence, an approximate p-value, that the first so many rows are another sample than the rest."""
+        """Return the evidence, an approximate p-value, that the first ``first`` rows differ from the rest."""
         return 0.0 if self.in_clusters else _harmonic(_of_samples(sequence, first) for sequence in self.sequences)
 
     def with_partner(self, other: Contrasts) -> float:
@@ -201,7 +201,7 @@ class Contrasts:
 
 
 def _orthonormal(contrasts: Array) -> Array:
-    """Return centered contrasts (n, k), each less what those before it explain, of length 1, as (r, n)."""
+    """Return contrasts (n, k) centered, orthogonal to those before them and of length 1, as (r, n)."""
     centered = contrasts - contrasts.mean(axis=0)
     lengths = np.linalg.norm(centered, axis=0)
     centered /= np.where(lengths > 0.0, lengths, 1.0)
@@ -218,7 +218,7 @@ def _orthonormal(contrasts: Array) -> Array:
 
 
 def _in_clusters(values: Array) -> bool:
-    """Say whether the middle half of the values has gaps much wider than the usual one, more of them than one."""
+    """Return whether the middle half of the values has more than one gap much wider than usual."""
     spaced = np.sort(values)[np.linspace(0, len(values) - 1, min(len(values), _SPACED)).astype(int)]
     gaps = np.sort(np.diff(np.unique(spaced[len(spaced) // 4 : -(len(spaced) // 4)])))[:-_WIDEST]
     return bool(len(gaps) > 0 and np.median(gaps) < _UNEVEN * gaps.mean())

@@ -1,4 +1,4 @@
-"""What studies of numbers take: the columns of a table that vary, with notes on what happened to the others."""
+"""The input of studies of numbers: the varying columns of a table, with notes on the others."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ..tables.read import hold
 @final
 @dataclass(frozen=True)
 class Needs:
-    """What a study needs of a table, and how errors say so."""
+    """What a study needs from a table, and how its errors say so."""
 
     study: str
-    """The name of the study, on which limits of rows depend."""
+    """The name of the study, which sets its limit of rows."""
     rows: int
     why: str
-    """What so many rows are needed for; follows their number."""
+    """What so many rows are needed for; comes after their number."""
     constant: str
-    """What is wrong where every column is constant."""
+    """What is wrong if every column is constant."""
 
     def numbers(self, X: Any, keep: str | Iterable[str]) -> tuple[Table, tuple[str, ...]]:
-        """Return the columns that vary, ``keep`` being identifiers that are used all the same, and what to note."""
+        """Return the columns that vary, and notes; ``keep`` names identifiers to use all the same."""
         given, name = hold(X, self.study), "the table"
         frame = named_frame(given, name)
         table = as_table(given, name) if frame is None else frame.to_table()

@@ -1,4 +1,4 @@
-"""How strongly two columns depend on each other: unbiased HSIC over that of either column with itself."""
+"""How strongly two columns depend on each other: unbiased HSIC, normalised by that of each column with itself."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ..plan.plan import DEFAULT
 from ..tables.columns import Encoded
 
 _DRAWS = 199
-"""That an interval rests on."""
+"""The number of random draws behind an interval."""
 
 
 class Strengths:
-    """Unbiased, normalised HSIC of pairs of columns; what belongs to one column is found once for all pairs."""
+    """Unbiased, normalised HSIC of pairs of columns; what concerns one column is computed once for all pairs."""
 
     def __init__(self, encoded: Encoded) -> None:
         self._encoded = encoded
 
     def of(self, a: str, b: str) -> float:
-        """Return HSIC(a, b) / √(HSIC(a, a) HSIC(b, b)), all three unbiased; 0 where a column varies too little."""
+        """Return HSIC(a, b) / √(HSIC(a, a) HSIC(b, b)), all three unbiased; 0 if a column varies too little."""
         return self.of_pairs([(a, b)])[0]
 
     def of_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -43,7 +43,7 @@ class Strengths:
         ]
 
     def interval(self, a: str, b: str, rng: RngLike) -> tuple[float, float] | None:
-        """Return an approximate 95 % confidence interval of the strength of a pair; None where a column hardly varies.
+        """Return an approximate 95 % confidence interval for the strength of a pair; None if a column hardly varies.
 
         O(n²) time.
         """
@@ -55,7 +55,7 @@ class Strengths:
         return found.alignment.low, found.alignment.high
 
     def _unbiased_hsic(self, pairs: Sequence[tuple[str, ...]]) -> list[float]:
-        """Return the observed statistics only, by the scheme that suits the size."""
+        """Return only the observed statistics, by the scheme that suits the size."""
         (points,) = self._encoded.points()
         kernels = {a: self._kernel(a, points.shape[1]) for a, b in pairs if a == b}
 
@@ -67,14 +67,14 @@ class Strengths:
         return [float(value) for value in null.values[:, 0]]
 
     def _kernel(self, name: str, width: int) -> Kernel:
-        """Return the kernel of a column on the rows of all columns, which the variances of noisy cells may follow."""
+        """Return the kernel of a column on rows of all columns, which variances of noisy cells may follow."""
         own = self._encoded.groups[name]
         noisy = () if self._encoded.variances is None else tuple(width // 2 + j for j in own)
         return TensorProduct((gaussian_of(self._encoded, (name,)),), ((*own, *noisy),))
 
 
 def gaussian_of(encoded: Encoded, columns: Iterable[str]) -> Kernel:
-    """Return the Gaussian kernel at the median distance of some columns, or its expectation where cells are noisy."""
+    """Return the Gaussian kernel at the median distance of some columns, or its expectation if cells are noisy."""
     (points,) = encoded.coordinates(columns)
     found = choose_kernel(points, KME(), representative_rows(points), "the table").kernel
     assert isinstance(found, Gaussian), "that is what was asked for"

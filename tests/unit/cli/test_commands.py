@@ -50,7 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 _DETAILS = (
     "harmonic combination of",
-    "which make one p-value",
+    "combined into one p-value",
     "strongest kernels",
     "Linear() on",
     "scheme ",

@@ -49,12 +49,12 @@ def test_a_file_says_what_the_command_line_would(folder: Path, capsys: pytest.Ca
     written = call(capsys, *WORDS)
     assert (code, err) == (0, "")
     note = (
-        "  note: kernelmean.toml says, where the command line does not: a, by, groups,\n"
+        "  note: kernelmean.toml sets, unless the command line does: a, by, groups,\n"
         "    estimator, resamples, columns, scale, json\n"
     )
     assert out.replace(note, "") == written[1]
     assert note in out
-    assert json.loads((folder / "file.json").read_text())["notes"][0].startswith("kernelmean.toml says")
+    assert json.loads((folder / "file.json").read_text())["notes"][0].startswith("kernelmean.toml sets")
 
 
 def test_the_command_line_wins(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

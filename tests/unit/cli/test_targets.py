@@ -153,11 +153,11 @@ class TestFigures:
             (folder / "w-columns.svg").symlink_to("mine.svg")
         else:
             (folder / "mine.svg").rename("w-columns.svg")
-        assert "over w-columns.svg, which is none of its own" in refused("compare", "--markdown", "w.md")
+        assert "over w-columns.svg, which is not one of its figures" in refused("compare", "--markdown", "w.md")
 
     def test_a_link_to_nothing_is_not_written_through(self, folder: Path, refused: Refused) -> None:
         (folder / "w-columns.svg").symlink_to("elsewhere.svg")
-        assert "none of its own" in refused("compare", "--markdown", "w.md")
+        assert "not one of its figures" in refused("compare", "--markdown", "w.md")
 
     def test_a_plot_of_an_earlier_command_is_not_written_over(
         self, folder: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -169,7 +169,7 @@ def test_density(
     told = said("kernelmean.studies.density.fit_densities", fit_densities, change, *words)
     verdict = one_verdict(told)
     assert (" best: " in verdict) == (near == 1)
-    assert ("equally well, as far as so many can tell" in verdict) == (near > 1)
+    assert ("equally well, as far as so many rows can tell" in verdict) == (near > 1)
     assert sum(name in verdict for name in ("kernel mean matching", "GaussianMixture", "KernelDensity")) == near
 
 

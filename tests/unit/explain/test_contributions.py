@@ -206,7 +206,7 @@ def test_the_witness_of_dependence_by_definition():
     np.testing.assert_allclose(dependence_witness(Y, X, kernels[::-1])(y, x), w(x, y), rtol=1e-12)
     with pytest.raises(ValueError, match="HSIC is 0"):
         dependence_witness(np.ones((9, 1)), Y)
-    with pytest.raises(ValueError, match="row i of both"):
+    with pytest.raises(ValueError, match="row i of x and row i of y"):
         w(x, y[:2])
     with pytest.raises(ValueError, match="columns"):
         w(x[:, :1], y)

@@ -144,7 +144,7 @@ def test_dependence_of_groups():
 )
 def test_groups_that_are_no_partition(groups):
     _, X, Y, *_ = tables()
-    with pytest.raises(ValueError, match="every one of its 5 coordinates, 0 to 4, must stand in one group"):
+    with pytest.raises(ValueError, match="every one of its 5 coordinates, 0 to 4, must be in one group"):
         explained.attribute(X, Y, groups=groups)
 
 

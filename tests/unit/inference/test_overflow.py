@@ -38,17 +38,17 @@ def test_sums_of_products_that_overflow_are_refused():
     """Each Gram matrix holds 1e300, and HSIC multiplies two: p was 0."""
     with (
         np.errstate(over="ignore", invalid="ignore"),
-        pytest.raises(ValueError, match=r"is no finite number: the kernels' values are too large"),
+        pytest.raises(ValueError, match=r"is not a finite number: the kernels' values are too large"),
     ):
         km.hsic_test(1e70 * X[:, :1], 1e70 * X[:, 1:], kernel=Linear(), n_resamples=19, rng=0)
 
 
 def test_a_null_distribution_holds_numbers():
     for bad in (np.nan, np.inf):
-        with pytest.raises(ValueError, match="no finite number") as error:
+        with pytest.raises(ValueError, match="not a finite number") as error:
             Null(np.array([[1.0, bad]]), np.zeros(1), "MMD²", "gemm", 0.0)
         assert str(error.value) == (
-            f"MMD² is no finite number: the kernels' values are too large to be summed; {ADVICE}"
+            f"MMD² is not a finite number: the kernels' values are too large to be summed; {ADVICE}"
         )
 
 

@@ -93,7 +93,7 @@ def test_of_a_long_reference_rows_are_drawn(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(reading, "MOST_REFERENCE", 300)
     X = np.random.default_rng(0).normal(size=(2000, 2))
     own = DriftMonitor(X, seed=3)
-    assert own.state.notes == ("of 2,000 rows of reference 300 were drawn",)
+    assert own.state.notes == ("300 of the 2,000 rows of reference were drawn",)
     assert own.update(X[:50]).notes == own.state.notes
     again = DriftMonitor(km.read(X, batch_rows=64), seed=3)
     again.update(X[:50])

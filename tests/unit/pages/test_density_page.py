@@ -44,7 +44,10 @@ def test_the_best_is_named_alone_only_where_it_is_clear(fits: Densities) -> None
     clear = density_page(with_behind(fits, (0.5, 0.1), (0.9, 0.1)))
     assert clear.headline == f"{first} describes 18 rows held out best: {fits.candidates[0].loss:.4g} nats a row."
     near = density_page(with_behind(fits, (0.2, 0.1), (0.9, 0.1)))
-    assert near.headline == f"{first} and {second} describe 18 rows held out equally well, as far as so many can tell."
+    assert (
+        near.headline
+        == f"{first} and {second} describe 18 rows held out equally well, as far as so many rows can tell."
+    )
     all_three = density_page(with_behind(fits, (0.0, 0.0), (float("nan"), float("nan"))))
     assert f"{first}, {second} and {third} describe" in all_three.headline
 

@@ -1,6 +1,6 @@
-"""The options that several commands take: type, default, what help says of each, and what its text means.
+"""The options that several commands share: their types, defaults, help, and what their texts mean.
 
-A command takes some of these values; the parser sees their fields, in the order of `parameters.takes_options`.
+A command takes some of these values, and the parser sees their fields in the order of `parameters.takes_options`.
 """
 
 from .outputs import DetailedOutput, JsonOutput, Quiet, ReportOutput, RowsOutput

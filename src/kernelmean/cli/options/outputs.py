@@ -1,4 +1,4 @@
-"""The options that say what is written where, and what is said while a command runs."""
+"""The options for output files, and for messages while a command runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Quiet = Annotated[
 
 @dataclass(frozen=True)
 class Running:
-    """What is said while a command runs, and where options come from."""
+    """Messages while a command runs, and where options come from."""
 
     quiet: Quiet = False
     config: Config = None
@@ -27,10 +27,10 @@ class Running:
 
 @dataclass(frozen=True)
 class JsonOutput(Running):
-    """What is written of numbers alone."""
+    """Numbers only."""
 
     json_path: Annotated[
-        str | None, output_option("--json", metavar="FILE", help="Write all numbers as JSON; - is the screen.")
+        str | None, output_option("--json", metavar="FILE", help="Write all numbers as JSON; - means the screen.")
     ] = None
 
     @property
@@ -43,11 +43,11 @@ class JsonOutput(Running):
 
 @dataclass(frozen=True)
 class RowsOutput(JsonOutput):
-    """What is written of numbers that are rows of a table."""
+    """Numbers, also as rows of a table."""
 
     csv_path: Annotated[
         str | None,
-        output_option("--csv", metavar="FILE", help="Write a table of the numbers as CSV; - is the screen."),
+        output_option("--csv", metavar="FILE", help="Write the numbers as a CSV table; - means the screen."),
     ] = None
 
     @property
@@ -62,18 +62,18 @@ class ReportOutput(RowsOutput):
 
     plot_path: Annotated[
         str | None,
-        output_option("--plot", metavar="FILE", help="Draw a picture, .png, .svg or .pdf; needs matplotlib."),
+        output_option("--plot", metavar="FILE", help="Draw a picture: .png, .svg or .pdf. Needs matplotlib."),
     ] = None
     html_path: Annotated[
         str | None,
-        output_option("--html", metavar="FILE", help="Write a report as one page for a browser; - is the screen."),
+        output_option("--html", metavar="FILE", help="Write a report as one page for a browser; - means the screen."),
     ] = None
     markdown_path: Annotated[
         str | None,
         output_option(
             "--markdown",
             metavar="FILE",
-            help="Write the report as Markdown, its figures beside it: of report.md report-columns.svg and so on.",
+            help="Write the report as Markdown with its figures beside it: report.md, report-columns.svg and so on.",
         ),
     ] = None
 
@@ -85,14 +85,14 @@ class ReportOutput(RowsOutput):
 
 @dataclass(frozen=True)
 class DetailedOutput(ReportOutput):
-    """What is written of a test."""
+    """What a test writes."""
 
     verbose: Annotated[
         bool,
         running_option(
             "--verbose/--no-verbose",
             "-v",
-            help="Print details too: the statistic, how rows were permuted, kernels, scale.",
+            help="Also print details: the statistic, how rows were permuted, the kernels, the scale.",
         ),
     ] = False
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...tables.readers import TextFormat
 
 SOURCE = (
-    "A file (.csv, .tsv, .jsonl, all also with .gz; .parquet, .feather), - for CSV text from standard input, or a "
+    "A file (.csv, .tsv or .jsonl, also as .gz; .parquet; .feather), - for CSV text from standard input, or a "
     "built-in table: wine, wbdc, iris, diabetes, digits, eckerle4."
 )
 _SPACE: Final = "space"
@@ -30,26 +30,31 @@ class TwoTables:
     """Two tables, or one and the column that splits it."""
 
     a: Annotated[str, typer.Argument(metavar="A", help=SOURCE)]
-    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other table; or split A with --by.")] = None
+    b: Annotated[
+        str | None, typer.Argument(metavar="[B]", help="The other table. Leave it out to split A with --by.")
+    ] = None
     more: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[FILES]...",
-            help="Parquet files of exactly two folders, one after the other, are two tables: big/*.parquet "
-            "other/*.parquet. So are folders (big other) and patterns in quotes.",
+            help="More Parquet files. Those of exactly two folders, one folder after the other, are two tables: "
+            "big/*.parquet other/*.parquet. You can also pass two folders (big other) or two patterns in quotes.",
         ),
     ] = None
     by: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Split A into groups by this column: two, or more, all pairs.",
+            help="Split A into groups by this column. Of more than two groups all pairs are tested.",
             autocompletion=columns_of,
         ),
     ] = None
     groups: Annotated[
         str | None,
-        typer.Option(metavar="X,Y,...", help="Which groups: two for the columns in which they differ, or up to 12."),
+        typer.Option(
+            metavar="X,Y,...",
+            help="Compare these groups only, at most 12. Name two to see in which columns they differ.",
+        ),
     ] = None
 
 
@@ -70,7 +75,9 @@ class ColumnOptions:
     ] = None
     drop: Annotated[
         list[str] | None,
-        data_option(metavar="NAMES", help="Leave these columns out, of --columns too: a,b.", autocompletion=columns_of),
+        data_option(
+            metavar="NAMES", help="Leave these columns out, also of those in --columns: a,b.", autocompletion=columns_of
+        ),
     ] = None
 
 
@@ -83,7 +90,7 @@ class Kept:
         data_option(
             "--keep",
             metavar="NAMES",
-            help="Columns of integers to use although they look like identifiers: a,b.",
+            help="Integer columns to use although they look like identifiers: a,b.",
             autocompletion=columns_of,
         ),
     ] = None
@@ -102,8 +109,9 @@ class Kinds(Kept):
         data_option(
             "--missing",
             metavar="RULE",
-            help="What a blank cell is: error; drop (leave the row out); category (a value of its own); noise (a "
-            "number known with noise only, for --estimator kme); or a rule for each column: age=noise,city=category.",
+            help="What to do with blank cells: error (stop); drop (leave the row out); category (a value of its own); "
+            "noise (a number known with noise only; needs --estimator kme). Or rules for single columns: "
+            "age=noise,city=category.",
         ),
     ] = "error"
     ordinal: Annotated[
@@ -115,7 +123,7 @@ class Kinds(Kept):
         data_option(
             "--categorical",
             metavar="NAMES",
-            help="Columns that hold categories although their cells are numbers or dates, or nearly all different: "
+            help="Columns to treat as categories although their cells are numbers or dates, or nearly all different: "
             "a,b.",
             autocompletion=columns_of,
         ),
@@ -136,11 +144,15 @@ class Kinds(Kept):
 
 @dataclass(frozen=True)
 class KindsOfBatches(Kinds):
-    """What the columns of a table hold that comes batch after batch."""
+    """What the columns of a table hold if it comes batch after batch."""
 
     missing: Annotated[
         str,
-        typer.Option("--missing", metavar="RULE", help="What a blank cell is: error, drop, or category; or a=drop,…."),
+        typer.Option(
+            "--missing",
+            metavar="RULE",
+            help="What to do with blank cells: error, drop or category. Or rules for columns: a=drop,….",
+        ),
     ] = "error"
 
 
@@ -178,7 +190,7 @@ class Marks:
         str | None,
         data_option(
             metavar="dmy|mdy|ymd",
-            help="The order of day, month and year in dates such as 01.02.2024; ISO dates need none.",
+            help="The order of day, month and year in dates such as 01.02.2024. ISO dates do not need it.",
             autocompletion=one_of("dmy", "mdy", "ymd"),
         ),
     ] = None
@@ -186,7 +198,7 @@ class Marks:
         list[str] | None,
         data_option(
             metavar="COLUMN=UNIT",
-            help="What stands before or behind the numbers of a column: price=$,weight=kg.",
+            help="The unit written before or after the numbers of a column: price=$,weight=kg.",
             autocompletion=columns_of,
         ),
     ] = None
@@ -203,13 +215,14 @@ class Marks:
         data_option(
             "--na-values",
             metavar="TEXTS",
-            help="What stands in missing cells, beside nothing, NA, N/A, ?, NaN, NULL and None: -,. for example.",
+            help="More texts that mean a missing cell, for example -,. (an empty cell, NA, N/A, ?, NaN, NULL and None "
+            "always do).",
         ),
     ] = None
 
     @property
     def text(self) -> TextFormat:
-        """What the options say."""
+        """The text format that the options describe."""
         from ...tables.readers import TextFormat  # slow to import
 
         pairs = [
@@ -233,17 +246,16 @@ class MaxRows:
         data_option(
             metavar="N",
             min=2,
-            help=f"Use at most N random rows of a table. Needed for density above {FIT_LIMIT:,} rows, "
-            f"for estimate above {ESTIMATE_LIMIT:,}, for tests in memory above {ADAPTIVE_LIMIT:,}, with one kernel "
-            f"above {TEST_LIMIT:,}; "
-            "compare A B and dependence read longer files batch by batch.",
+            help=f"Use at most N random rows of each table. Needed above {FIT_LIMIT:,} rows for density, "
+            f"{ESTIMATE_LIMIT:,} for estimate, and {ADAPTIVE_LIMIT:,} for tests in memory ({TEST_LIMIT:,} with one "
+            "kernel). compare A B and dependence read longer files batch by batch instead.",
         ),
     ] = None
 
 
 @dataclass(frozen=True)
 class MixedTable(ColumnOptions, Kinds, Marks, MaxRows):
-    """How tables of columns of any kind are read."""
+    """How tables with columns of any kind are read."""
 
 
 @dataclass(frozen=True)
@@ -253,16 +265,16 @@ class NumberTable(ColumnOptions, KindsOfNumbers, Marks, MaxRows):
 
 @dataclass(frozen=True)
 class BatchTable(ColumnOptions, KindsOfBatches, Marks):
-    """How tables are read that come one after another."""
+    """How tables that come one after another are read."""
 
 
 def option_words(text: str) -> list[str]:
-    """Return names separated by commas; one that holds a comma stands in double quotes."""
+    """Split names at commas; a name with a comma in it must be in double quotes."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def split_names(texts: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return column names from options: each is a name, or names separated by commas.
+    """Return column names from option texts, each of which is one name or several separated by commas.
 
     Examples
     --------
@@ -276,7 +288,7 @@ def split_names(texts: Iterable[str], known: Iterable[str]) -> list[str]:
 
 
 def missing_rule(text: str) -> Missing:
-    """Return one rule for all columns, or those of single columns: "drop", or "age=noise,city=category".
+    """Return one rule for all columns ("drop"), or rules for single columns ("age=noise,city=category").
 
     Examples
     --------
@@ -305,7 +317,7 @@ def level_orders(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def assigned(text: str, option: str, example: str) -> tuple[str, str]:
-    """Return what stands before and after the last equals sign that follows a name."""
+    """Return what is before and after the first equals sign."""
     name, sign, value = text.partition("=")
     if not (name.strip() and sign and value.strip()):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The options that say what is computed, of tables in memory and of long ones."""
+"""The options that say what is computed, for tables in memory and for long ones."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from ...studies.designs import TableDesign
 
 AUTO = "auto"
-"""The estimator of a comparison that asks for none: the adaptive test in memory, mkme over streams."""
+"""The estimator of a comparison without --estimator: the adaptive test."""
 _ADAPTIVE = "adaptive (many kernels, one p-value), log-mean-exp, aggregate, kme, mkme, mmkme"
 
 
 @dataclass(frozen=True)
 class Seed:
-    """What all that is random is drawn by."""
+    """The seed of everything random."""
 
     seed: Annotated[int, test_option(metavar="N", min=0, help="The same seed gives the same output.")] = 0
 
@@ -42,7 +42,8 @@ class BandwidthOption:
     bandwidth: Annotated[
         str,
         test_option(
-            metavar="RULE|NUMBER", help="Of the kernel: median, median-unsquared, silverman, scott, or a number."
+            metavar="RULE|NUMBER",
+            help="The bandwidth of the kernel: median, median-unsquared, silverman, scott, or a number.",
         ),
     ] = "median"
 
@@ -56,7 +57,7 @@ class BandwidthOption:
 class Resamples:
     """How many permutations a test takes."""
 
-    resamples: Annotated[int, test_option(metavar="N", min=1, help="Permutations of a test.")] = 999
+    resamples: Annotated[int, test_option(metavar="N", min=1, help="The number of permutations of each test.")] = 999
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ class ScreenOption:
     screen: Annotated[
         bool,
         test_option(
-            "--screen/--no-screen", help="Test in full what a fast look leaves of more than 40 tests, or test all."
+            "--screen/--no-screen",
+            help="With more than 40 tests, run in full only those that a fast screen selects; --no-screen runs all.",
         ),
     ] = True
 
@@ -80,7 +82,7 @@ class TwoSampleTest(ScreenOption, BandwidthOption, ScaleOption, Resamples, Seed)
         test_option(
             "--estimator",
             metavar="NAME",
-            help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme; auto is adaptive.",
+            help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme; auto means adaptive.",
             autocompletion=one_of(*TWO_SAMPLES),
         ),
     ] = AUTO
@@ -98,13 +100,13 @@ class PairTest(ScreenOption, ScaleOption, Resamples, Seed):
 
 @dataclass(frozen=True)
 class RowsOfOne:
-    """Which columns say what the rows of a table are."""
+    """The columns that hold strata, clusters and weights."""
 
     strata: Annotated[
         str | None,
         design_option(
             metavar="COLUMN",
-            help="Strata, such as the center of a study: rows change places within theirs only.",
+            help="The strata, such as the center of a study. Rows are permuted only within their stratum.",
             autocompletion=columns_of,
         ),
     ] = None
@@ -112,7 +114,7 @@ class RowsOfOne:
         str | None,
         design_option(
             metavar="COLUMN",
-            help="Which rows belong together, such as the visits of a patient: they change places as a whole.",
+            help="Which rows belong together, such as the visits of a patient. Clusters are permuted whole.",
             autocompletion=columns_of,
         ),
     ] = None
@@ -136,7 +138,8 @@ class RowsOfTwo(RowsOfOne):
     paired: Annotated[
         bool,
         design_option(
-            "--paired/--no-paired", help="Row i of one table and row i of the other are a pair, as before and after."
+            "--paired/--no-paired",
+            help="Row i of one table and row i of the other are a pair, such as before and after.",
         ),
     ] = False
 
@@ -154,8 +157,8 @@ class AllRows:
         bool | None,
         stream_option(
             "--stream/--no-stream",
-            help="Read the tables batch by batch and use all rows, or hold them in memory; by default above "
-            f"{ADAPTIVE_LIMIT:,} rows, {TEST_LIMIT:,} where --estimator names one kernel, without --max-rows.",
+            help="Read the tables batch by batch and use all rows, or hold them in memory. Without --max-rows, "
+            f"batches are the default above {ADAPTIVE_LIMIT:,} rows ({TEST_LIMIT:,} if --estimator names one kernel).",
             show_default=False,
         ),
     ] = None
@@ -163,25 +166,25 @@ class AllRows:
 
 @dataclass(frozen=True)
 class LongTables(AllRows):
-    """How tables are read that are too long for memory."""
+    """How tables that are too long for memory are read."""
 
     checkpoint: Annotated[
         str | None,
         stream_option(
-            metavar="FILE", help="Save the sums now and then, and go on from there when FILE is there already."
+            metavar="FILE", help="Save the sums to FILE from time to time, and resume from FILE if it exists."
         ),
     ] = None
     scheduler: Annotated[
         str | None,
         stream_option(
             metavar="ADDRESS",
-            help="Compare on the workers of a Dask cluster, such as tcp://10.0.0.1:8786, which read the Parquet files.",
+            help="Compare on a Dask cluster, such as tcp://10.0.0.1:8786, whose workers read the Parquet files.",
         ),
     ] = None
 
 
 def bandwidth_from(text: str) -> Any:
-    """Return a number, or the name of a rule as it is."""
+    """Return a number, or the name of a rule unchanged."""
     from ...core.table import LARGEST, SMALLEST  # slow to import
 
     try:

@@ -1,8 +1,8 @@
-"""What an adaptive test evaluates on some tables: the members that say something, on views of the rows.
+"""What an adaptive test evaluates on some tables: the members that add something, on views of the rows.
 
-Joint independence of three variables or more has a statistic of products of kernels that are not centered: a kernel on
-centered features would see only what all variables do together, and not that two of them go together. So these
-members look at views as they are, without landmarks and filters.
+For three or more variables, the statistic of joint independence has products of kernels that are not centered: a kernel
+on centered features would see only the dependence of all variables together, and not that of two of them. So these
+members use views as they are, without landmarks and filters.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .views import View, Views, ViewSource
 from .volume import volume_null
 
 _LANDMARKS = 64
-"""Features of a view: more find no more (docs/adaptive.md), and cost their square."""
+"""Features of a view: more do not find more (docs/adaptive.md), and the cost grows with their square."""
 _LANDMARKS_OF_MANY_COLUMNS, _MANY_COLUMNS = 32, 10
-"""Of so many columns half as many find as much, where there are more rows than landmarks."""
+"""From this many columns on, fewer features find as much, if there are more rows than landmarks."""
 UNIT_ROWS = 256
-"""Rows whose distances are the units of views."""
+"""The number of rows whose distances give the units of views."""
 
 Evaluated = tuple[Null, Sequence[Any], Sequence[int]]
-"""The statistics of members under the same permutations, these members, and how many statistics every one has."""
+"""The statistics of members under the same permutations, these members, and how many statistics each has."""
 Over = Callable[[tuple[Array, ...], Sequence[Any], Resampling], Null]
 """From tables, some kernels on them and a resampling to the statistics of these kernels."""
 
@@ -45,7 +45,7 @@ class Candidates:
     """The members of a test, and what they look at."""
 
     members: Sequence[Any]
-    """Those that say something of these rows; the ones without a kernel come last."""
+    """Those that add something for these rows; the ones without a kernel come last."""
     kernels: list[list[Any]]
     """The kernels, or tuples of kernels for several tables, of every member that has some."""
     tables: tuple[Array, ...]
@@ -53,9 +53,9 @@ class Candidates:
     in_spreads: Array
     """The rows of the first table in units of their spread."""
     sources: tuple[ViewSource, ...] = ()
-    """The tables, their rows in order."""
+    """The tables, with their rows in order."""
     views: tuple[Views, ...] = ()
-    """What gives the same columns of any other rows, one for every table."""
+    """Gives the same columns of any other rows, one for each table."""
 
     def evaluated(self, over: Over, how: Resampling, sizes: tuple[int, ...]) -> Evaluated:
         """Evaluate all members under the same permutations."""
@@ -75,8 +75,8 @@ def candidates(
 ) -> Candidates:
     """Return the members of an adaptive test on views of the tables.
 
-    A common shift or scale of a column changes nothing, and a monotone transformation nothing but the members that look
-    at the data themselves.
+    Shifting or rescaling a column changes nothing. A monotone transformation changes only the members that use the data
+    themselves.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def candidates(
     tables : tuple of array
         The pooled sample, or two variables.
     size : float
-        The rows of a sample, or the number of pairs.
+        The number of rows of a sample, or of pairs.
     rng : Generator
-        Draws landmarks, and the rows whose distances are units.
+        Draws landmarks, and the rows whose distances give the units.
     volumes : bool
         Whether members may compare the volumes of two samples.
     """
@@ -114,7 +114,7 @@ def candidates(
 
 
 def _landmarks(n: int, dim: int) -> int:
-    """Return how many features views of a table have: where there are as many rows, all of them."""
+    """Return how many features views of a table have: all of them if the rows are no more than landmarks."""
     return _LANDMARKS if n <= _LANDMARKS or dim < _MANY_COLUMNS else _LANDMARKS_OF_MANY_COLUMNS
 
 
@@ -125,7 +125,7 @@ def _without_kernel(member: Any) -> bool:
 # -- several variables -------------------------------------------------------------------------------------------------
 
 AFFINE = Polynomial(1, 1.0)
-"""1 + x·y: pairs of columns that go together, and products of three."""
+"""1 + x·y: dependence of two columns, and products of three."""
 JOINT_MEMBERS = tuple(
     Member("data", kernel, group=group)
     for group, kernel in (("linear", AFFINE), ("smooth", WIDE), ("smooth", MEDIAN), ("local", QUARTER))
@@ -139,7 +139,7 @@ def joint_candidates(adaptive: Adaptive, tables: Sequence[Array], rng: np.random
     Raises
     ------
     TypeError, ValueError
-        When a member is a pair, has a ridge, or a view that looks at columns one by one.
+        When a member is a pair, has a ridge, or has a view that takes columns one by one.
     """
     members = adaptive.members or JOINT_MEMBERS
     for member in members:

@@ -1,11 +1,11 @@
 """What views are made of, all fitted to some rows and applied to any.
 
 Columns lose their units, by their spreads or by ranks; a view transforms them, and is divided by its unit, a distance
-between its rows, so that kernels of fixed widths fit whatever was measured.
+between its rows, so that kernels of fixed widths fit any data.
 
-Rows are put in an order that only they decide on: sums over them then have the same last digit in whatever order they
-came. Where digits are lost, as of values far from 0 or ten orders of magnitude apart, rounding would otherwise know in
-which order the rows came, which is to say who is in which sample.
+Rows are put in an order that depends only on themselves, so that sums over them have the same last digit in whatever
+order they came. Otherwise, where digits are lost, as with values far from 0 or ten orders of magnitude apart, rounding
+would depend on the order of the rows, and so on which row is in which sample.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def row_order(points: Array) -> IntArray:
 
 
 def put_back(columns: Array, order: IntArray) -> None:
-    """Move, in place, the entries of columns (D, n) of rows in this order to where the rows came from."""
+    """Move the entries of columns (D, n), whose rows have this order, in place to where the rows came from."""
     ranks, moved = np.argsort(order), np.empty(len(order))
     for column in columns:
         column[:] = np.take(column, ranks, out=moved, mode="clip")
 
 
 _LEAST_SPREAD = 1e-8
-"""Of the farthest value of a column: beyond, squares of outliers would overflow."""
+"""The least spread, as a share of the farthest value of a column: below it, squares of outliers would overflow."""
 _FARTHEST = 2.0 / _LEAST_SPREAD
 _NORMAL_QUARTILES = 2 * float(ndtri(0.75))
 
@@ -63,8 +63,8 @@ _NORMAL_QUARTILES = 2 * float(ndtri(0.75))
 class Spreads:
     """The means and the spreads of columns: the distance of their quartiles, or their deviation.
 
-    Columns are divided by powers of two beforehand so that nothing overflows. Where a column is constant, only the sign
-    of the distance from its value is left of it.
+    Columns are divided by powers of two first, so that nothing overflows. Of a constant column only the sign of the
+    distance from its value is left.
     """
 
     exponents: IntArray
@@ -73,11 +73,11 @@ class Spreads:
     constant: Array
     """Which columns are constant."""
     values: Array
-    """Any value of every column: that of the constant ones."""
+    """One value of every column: the value of the constant ones."""
 
     @classmethod
     def of(cls, points: Array) -> Self:
-        """Return those of some rows, shape (n, d)."""
+        """Return the spreads of some rows, shape (n, d)."""
         largest = np.abs(points).max(axis=0)
         exponents = np.frexp(np.where(largest > 0.0, largest, 1.0))[1]
         scaled = np.ldexp(points, -exponents)
@@ -89,10 +89,10 @@ class Spreads:
         return cls(exponents, means, np.where(constant, 1.0, spread), constant, points[0])
 
     def __call__(self, points: Array) -> Array:
-        """Return the columns of any rows less the means, in units of the spreads."""
+        """Return the columns of any rows minus the means, in units of the spreads."""
         xp = namespace(points)
         means, spreads, values = (like(own, points) for own in (self.means, self.spreads, self.values))
-        with np.errstate(over="ignore"):  # rows much farther away than those that were seen are clipped
+        with np.errstate(over="ignore"):  # rows much farther away than the fitted ones are clipped
             distances = xp.clip((scaled_by(points, -self.exponents) - means) / spreads, -_FARTHEST, _FARTHEST)
         if not self.constant.any():
             return distances
@@ -100,7 +100,7 @@ class Spreads:
 
 
 def in_spreads(points: Array) -> Array:
-    """Return the columns less their means over their spreads, see :class:`Spreads`."""
+    """Return the columns minus their means, in units of their spreads; see :class:`Spreads`."""
     return Spreads.of(points)(points)
 
 
@@ -112,7 +112,7 @@ _DIGITS = 13
 @final
 @dataclass(frozen=True)
 class Whitening:
-    """The table times C^{-1/2}, C the covariance of some rows shrunk by d / (n + d) towards its mean variance."""
+    """The table times C^{-1/2}, with C the covariance of some rows, shrunk by d / (n + d) towards its mean variance."""
 
     means: Array
     factors: tuple[Array, ...]
@@ -142,7 +142,7 @@ class Whitening:
 @final
 @dataclass(frozen=True)
 class Length:
-    """The lengths of rows, one column, to 13 digits of the longest: rows of one length must not tell apart."""
+    """The lengths of rows, one column, to 13 digits of the longest: rounding must not separate equal ones."""
 
     unit: float
 
@@ -166,7 +166,7 @@ class Ranked:
 
     @classmethod
     def of(cls, table: Array) -> Self:
-        """Return that of ranks among so many rows."""
+        """Return the view of ranks among this many rows."""
         return cls(len(table))
 
     def __call__(self, table: Array) -> Array:
@@ -177,7 +177,7 @@ class Ranked:
 @final
 @dataclass(frozen=True)
 class Products:
-    """s_i s_j less its mean for every two columns i < j, shape (n, d (d - 1) / 2)."""
+    """s_i s_j minus its mean for every two columns i < j, shape (n, d (d - 1) / 2)."""
 
     means: Array
 
@@ -195,7 +195,7 @@ class Products:
 @final
 @dataclass(frozen=True)
 class Squares:
-    """The squares of columns less their means."""
+    """The squares of columns minus their means."""
 
     means: Array
 
@@ -218,15 +218,15 @@ TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {
     "squares": Squares.of,
     "square axes": Squares.of,
 }
-"""By view, from the rows that they are fitted to."""
+"""The transformation of each view, from the rows that it is fitted to."""
 
 
 # -- units -------------------------------------------------------------------------------------------------------------
 
 DIRECT = ("order", "axes", "square axes")
-"""Views that kernels look at as they are: the order of one column, and columns one by one."""
+"""Views that kernels use as they are: the order of one column, and columns one by one."""
 AS_IT_IS = "points"
-"""What a kernel that a caller chose looks at: the rows in their own units."""
+"""The view of a kernel that the caller chose: the rows in their own units."""
 NEAR = {"near": 0.1, "nearest": 0.03}
 """The share of the rows whose distance is the unit of these views."""
 _FAR, _SURELY_FAR = 7.25, 9.0
@@ -236,9 +236,9 @@ _CLOSE_PAIRS = 0.1
 @final
 @dataclass(frozen=True)
 class Unit:
-    """What a view is divided by: a distance, of single columns their deviations, of "order" 1.
+    """What a view is divided by: a distance; for single columns their deviations; for "order" 1.
 
-    Where all rows were equal, what any row has beyond them: kernels on these are then constant without rounding.
+    If all rows were equal, their value is subtracted instead: kernels on them are then constant without rounding.
     """
 
     divisor: Any
@@ -269,7 +269,7 @@ class Unit:
 
 
 def _distance(name: str, some: Array) -> float:
-    """Return the distance that is 1 in a view, positive where not all rows are equal."""
+    """Return the distance that becomes 1 in a view, positive unless all rows are equal."""
     if name == "blocks":
         distances = pdist(some, "cityblock")
         return float(np.median(distances[distances > 0.0]))
@@ -284,9 +284,9 @@ def _distance(name: str, some: Array) -> float:
 def clustered(rows: Array) -> float:
     """Return from 0 to 1 how surely the rows of a table lie in far clusters, from the distances of some of them.
 
-    The median distance is measured by the distance below which a tenth of the pairs are, those within a cluster where
-    there are clusters: 5.4 times for normal values in one dimension, less in more, 6.3 for Cauchy's and 6.7 for
-    lognormal ones. From 7.25 to 9 times the answer rises from 0 to 1. Values with many ties are not clusters.
+    The median distance is divided by the distance below which a tenth of the pairs are, which lie within a cluster if
+    there are clusters. The ratio is 5.4 for normal values in one dimension, less in more, 6.3 for Cauchy and 6.7 for
+    lognormal ones. From 7.25 to 9 the answer rises from 0 to 1. Values with many ties are not clusters.
     """
     near, middle = np.quantile(pdist(rows), (_CLOSE_PAIRS, 0.5))
     if near <= 0.0:

@@ -1,14 +1,14 @@
 r"""What kind of difference or dependence an adaptive test found: where its evidence lies, in words. Not a test.
 
-The combined statistic is :math:`\log \sum_k ω_k / p_k`, so the share of a kind is that of its members in this sum. Here
-p_k is taken from the *other* permutations alone, without the observed one: with it, all members of a strong difference
-have the same p-value, the smallest that so many permutations can have.
+The combined statistic is :math:`\log \sum_k ω_k / p_k`, so the share of a kind is the share of its members in this sum.
+Here p_k comes from the *other* permutations alone, without the observed one: with it, all members that see a strong
+difference have the same p-value, the smallest possible with that many permutations.
 
 Most members see several kinds. A shift is seen by narrow kernels too, and nobody would call it local. Some members see
-one kind only, such as a linear kernel on the distance from the center: they mark it. What another member found counts
-for a kind that is marked at least as strongly as two thirds or so of it, and else for what has no such members: the
-tails or the shape of single columns, where their L-moments (Hosking 1990) differ, which no single row can dominate, or
-something local.
+one kind only, such as a linear kernel on the distance from the center: they mark it. The evidence of another member
+counts for a kind that is marked at least about two thirds as strongly. Otherwise it counts for a kind without such
+members: the tails or the shape of single columns, if their L-moments (Hosking 1990; no single row can dominate them)
+differ, or something local.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _NORMAL = np.sqrt([[0.1866], [0.0883]])
 _LEAST_ROWS = 8
 _DEVIATIONS, _SHARE = 3.0, 0.3
 _HEAVY = 0.17
-"""The L-kurtosis from which on tails are called heavy: that of normal values is .1226, of Student's t with 3 .26."""
+"""Tails are called heavy from this L-kurtosis on: it is .1226 for normal values, .26 for Student's t with 3."""
 
 
 def residual(samples: Sequence[Array], strength: float) -> str:
-    """Return what a difference is that is not one of means, of spread, or of how columns go together.
+    """Return the kind of a difference that is not in the means, the spread, or the dependence of columns.
 
-    "tails" or "shape" where the L-kurtosis or the L-skewness of a column differs by three deviations and by a share of
-    the ``strength`` of the evidence, -log of a p-value; else "local".
+    "tails" or "shape" if the L-kurtosis or the L-skewness of a column differs by three deviations and by a share of the
+    ``strength`` of the evidence, -log of a p-value; otherwise "local".
     """
     if min(map(len, samples), default=0) < _LEAST_ROWS:
         return "local"
@@ -76,13 +76,13 @@ def l_ratios(points: Array) -> Array:
 
 LEAST_SKEWNESS = 0.05
 LEVEL = 0.05
-"""A kind is named where the p-value is at most this."""
+"""A kind is named if the p-value is at most this."""
 _CLEAR = 0.5
 _ALMOST_ALL, _NEARLY_ONE = 0.95, 0.995
 _EXPLAINED = {"samples": 0.7, "columns together": 0.6, "pairs": 0.6}
-"""A member is explained by a kind that is marked with this share of its strength (chosen on design settings)."""
+"""A kind explains a member if it is marked with this share of its strength (chosen on design settings)."""
 _STRONG, _FALL = 20.0, 0.4
-"""Of strengths beyond this the share falls, by this power: linear kernels have no p-values as small as others have."""
+"""For strengths beyond this the share falls, with this power: linear kernels never have p-values as small as others."""
 _ONE_WAY = 0.5
 _UNDERFLOW, _ROUNDING, _DECIMALS = 1e-290, 1e-9, 6
 
@@ -103,7 +103,7 @@ _TIERS = {
     "samples": (("means", "spread", "columns together"),),
     "pairs": (("trend",), ("several columns",), ("curve", "spread")),
 }
-"""The kinds that members mark, the simplest first; a simple one explains members of those behind it."""
+"""The kinds that members mark, the simplest first; a simple one explains members of later ones."""
 
 
 @final
@@ -115,10 +115,10 @@ class EvidenceKind:
     ----------
     name : str
         The kind of difference ("means", "spread", "columns together", "tails", "shape", "local") or of dependence
-        ("trend", "curve", "spread", "several columns", "local") that more than half of the evidence is for; "" where
-        there is no such kind.
+        ("trend", "curve", "spread", "several columns", "local") with more than half of the evidence; "" if there is
+        none.
     shares : dict of str to float
-        The share of every kind in Σ w/p, the largest first; together 1.
+        The share of every kind in Σ w/p, the largest first; they sum to 1.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class EvidenceKind:
 
     @classmethod
     def of(cls, found: Mapping[str, float]) -> Self:
-        """Return the largest share by its name, all to six decimals, finer than a description needs to be."""
+        """Return the kind with the largest share; shares have six decimals, finer than a description needs."""
         parts = {kind: round(share, _DECIMALS) for kind, share in found.items()}
         whole = sum(parts.values())
         ordered = sorted(((kind, part / whole) for kind, part in parts.items()), key=lambda item: (-item[1], item[0]))
@@ -168,7 +168,7 @@ class EvidenceKind:
 
 
 def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequence[Array]) -> EvidenceKind | None:
-    """Return the kind of what a test found, None where its members are for no known kinds.
+    """Return the kind of what a test found, None if its members mark no known kind.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
     rows : array of shape (k, P)
         Their statistics, the observed arrangement first.
     samples : sequence of arrays of shape (n, d)
-        The samples whose columns are compared, none for variables.
+        The samples whose columns are compared; empty for variables.
     """
     asked = "samples" if isinstance(members[0], Member) else "pairs"
     strengths = strengths_of(rows)
@@ -187,7 +187,7 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
         return None
     rest = residual(samples, float(strengths.max())) if asked == "samples" else "local"
     needed = {kind: _EXPLAINED.get(kind, _EXPLAINED[asked]) for kind in PHRASES}
-    marks = sorted(zip(strengths.tolist(), marked, strict=True))  # so that the strongest of every kind comes last
+    marks = sorted(zip(strengths.tolist(), marked, strict=True))  # the strongest of every kind comes last
     tiers = [{kind: own for own, kind in marks if kind in tier} for tier in _TIERS[asked]]
     easier = _FALL if rest == "local" else 0.0
     compared = (strengths * (_STRONG / np.maximum(strengths, _STRONG)) ** easier).tolist()
@@ -197,7 +197,7 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
 
 
 def strengths_of(rows: Array) -> Array:
-    """Return -log of the approximate p-value of every member, judged by the other permutations alone."""
+    """Return -log of the approximate p-value of every member, from the other permutations alone."""
     others = rows[:, 1:]
     centered = others - others.mean(axis=1, keepdims=True)
     deviation = np.sqrt(np.square(centered).mean(axis=1, keepdims=True))
@@ -209,7 +209,7 @@ def strengths_of(rows: Array) -> Array:
 
 
 def _minus_log_tail(shape: Array, scores: Array) -> Array:
-    """Return -log of the tail of a standardized gamma variable; where it is no number any more, its leading term."""
+    """Return -log of the tail of a standardized gamma variable; where it underflows, its leading term."""
     places = np.maximum(shape + scores * np.sqrt(shape), 0.1 * shape)
     tail = gammaincc(shape, places)
     far = places - (shape - 1.0) * np.log(places) + gammaln(shape)
@@ -217,7 +217,7 @@ def _minus_log_tail(shape: Array, scores: Array) -> Array:
 
 
 def _marked(members: Sequence[Any], strengths: Array, asked: str) -> list[str]:
-    """Return the kind that every member marks, "" of those that see several."""
+    """Return the kind that every member marks, "" for those that see several."""
     if asked == "samples":
         alone = [member.kernel == LINEAR and member.group in _TIERS["samples"][0] for member in members]
         robust = [member.group == "means" and member.view in ("scores", "ranks") for member in members]
@@ -228,7 +228,7 @@ def _marked(members: Sequence[Any], strengths: Array, asked: str) -> list[str]:
 
 
 def _marked_by_pair(pair: PairMember) -> str:
-    """Return the kind that a pair marks; of a spread against the values of the other variable there are two."""
+    """Return the kind that a pair marks; for a spread against the values of the other variable there are two."""
     if pair.group == "trend":
         return "trend" if pair.x.kernel == LINEAR == pair.y.kernel else ""
     if pair.group == "spread" and pair.x.view != pair.y.view:
@@ -237,10 +237,10 @@ def _marked_by_pair(pair: PairMember) -> str:
 
 
 def _turns(pairs: Sequence[PairMember], strengths: Array) -> bool:
-    """Say whether the spread of one variable goes with the other since a curve turns, as a parabola does.
+    """Say whether the spread of one variable changes with the other because a curve turns, as a parabola does.
 
-    Then the mean of one variable is a function of the other, but not the other way round, and their spreads do not go
-    together. Where a spread grows, both are seen.
+    Then the mean of one variable depends on the other, but not the other way round, and their spreads do not grow
+    together. If a spread grows, both are seen.
     """
 
     def strongest(*chosen: bool) -> float:
@@ -258,7 +258,7 @@ def _plain_energy(side: Member) -> bool:
 
 
 def _explained(kind: str, own: float, tiers: Sequence[Mapping[str, float]], needed: Mapping[str, float]) -> str:
-    """Return the simplest kind that explains what a member found, itself where it marks one, or ""."""
+    """Return the simplest kind that explains what a member found: its own if it marks one, or ""."""
     for tier in tiers:
         if kind in tier:
             return kind

@@ -1,9 +1,9 @@
 """Tests that need no choice of kernel: many kernels on many views of the data, and one exact p-value.
 
-Every member k has its statistic under the same permutations. Its values are standardized by their own mean and
-deviation, turned into approximate p-values p_k by their own skewness, and combined to log Σ_k w_k / p_k. All that is a
-symmetric function of the permutations, the observed one among them, so the rank of the observed value is an exact
-p-value whatever the members are.
+Every member k has a statistic under the same permutations. Its values are standardized by their own mean and deviation,
+turned into approximate p-values p_k by their own skewness, and combined into log Σ_k w_k / p_k. All this is a symmetric
+function of the permutations, including the observed one, so the rank of the observed value is an exact p-value,
+whatever the members are.
 
 Every rule of combination maps the values (m, P) of m members under P permutations to one row of P numbers, and treats
 the observed permutation like all others: whatever is estimated from the P values includes the observed one. The
@@ -41,14 +41,13 @@ _SPLINED, _KNOTS, _LEAST_SPAN = 10_000, 4097, 1e-3
 def evidence(scores: Array, first: int | None = None) -> Array:
     r"""Return -log of an approximate p-value of every standardized value, from its row's own skewness.
 
-    With ``first`` only that of so many values at the beginning of every row.
+    With ``first``, only for that many values at the beginning of every row.
 
     A quadratic statistic is nearly a shifted gamma variable under the permutations (Pearson's type III; Mielke &
-    Berry): with skewness g, a = 4/g², the tail beyond z is :math:`Γ(a, a + z \sqrt a) / Γ(a)`. Validity does not rest
-    on this being accurate, only power does. The far lower tail is a straight line that hardly rises, where the gamma
-    density has a pole: it keeps values in order, so that large p-values of data with few different values are no ties.
-    Of more than 10,000 values a spline through 4097 points of the curve is read, which is as exact as the curve itself
-    (12 digits).
+    Berry): with skewness g, a = 4/g², the tail beyond z is :math:`Γ(a, a + z \sqrt a) / Γ(a)`. Power depends on the
+    accuracy of this, validity does not. The far lower tail, where the gamma density has a pole, is a line that hardly
+    rises: it keeps values in order, so large p-values of data with few different values are no ties. More than 10,000
+    values are read off a spline through 4097 points of the curve, which is as accurate as the curve itself (12 digits).
     """
     skewness = np.maximum(np.mean(np.square(scores) * scores, axis=-1, keepdims=True), LEAST_SKEWNESS)
     shape = 4.0 / skewness**2
@@ -64,7 +63,7 @@ def _minus_log_tail(shape: Array, places: Array) -> Array:
 
 
 def _splined(shape: float, places: Array) -> Array:
-    """Return the curve at many places, read off a cubic spline in their logarithm, in which it is smooth."""
+    """Return the curve at many places, read off a cubic spline in their logarithm, where it is smooth."""
     logs = np.log(places)
     knots = np.linspace(logs.min(), max(logs.max(), logs.min() + _LEAST_SPAN), _KNOTS)
     curve = CubicSpline(knots, _minus_log_tail(np.full(_KNOTS, shape), np.exp(knots)))
@@ -83,26 +82,26 @@ def log_mean_exp(values: Array, weights: Array) -> Array:
     r"""Return :math:`\log \sum_k w_k e^{z_k}` of the standardized values, a soft maximum.
 
     Biggs, Schrab & Gretton (2023) combine statistics by the same formula in MMD-FUSE, but divide each by the norm of
-    its Gram matrix, where :math:`z_k` is divided by its deviation over the permutations: this is another test.
+    its Gram matrix. Here :math:`z_k` is divided by its deviation over the permutations, so this is another test.
     """
     return _log_mean_exp(standardized(values), weights)
 
 
 def largest(values: Array, weights: Array) -> Array:
-    """Return the largest standardized value; the weights only say who takes part."""
+    """Return the largest standardized value; the weights only say which members take part."""
     return np.asarray(standardized(values)[weights > 0.0].max(axis=0))
 
 
 def mean(values: Array, weights: Array) -> Array:
-    """Return the weighted mean of the standardized values: best where members that agree are the rule."""
+    """Return the weighted mean of the standardized values: best if members usually agree."""
     return np.asarray(weights @ standardized(values))
 
 
 def aggregate(values: Array, weights: Array) -> Array:
-    """Return -log of the smallest p_k / w_k, p_k the share of permutations at least as large, ties counted.
+    """Return -log of the smallest p_k / w_k, with p_k the share of permutations at least as large, ties counted.
 
-    Rejecting for it is rejecting when a member rejects at level u w_k, with u corrected so that the whole has its level
-    (after Schrab et al. 2023).
+    It rejects when a member rejects at level u w_k, with u corrected so that the whole test has its level (after Schrab
+    et al. 2023).
     """
     shares = rankdata(-values, method="max", axis=-1) / values.shape[-1]
     return np.asarray((np.log(weights)[:, None] - np.log(shares)).max(axis=0))
@@ -148,19 +147,19 @@ _ROUNDING = 1e-10
 @final
 @dataclass(frozen=True)
 class Adaptive:
-    """How an adaptive test combines its kernels, and which these are; a value of ``estimator=``.
+    """An adaptive test, to pass as ``estimator=``: how it combines its kernels, and which kernels these are.
 
     Parameters
     ----------
     combination : {"harmonic", "log-mean-exp", "max", "mean", "aggregate"}
         The rule, see :mod:`kernelmean.inference.adaptive.many_kernels`: the weighted harmonic mean of approximate
-        p-values (the default, which loses least to a plain test where that is best), the log-mean-exp of standardized
-        statistics, their maximum, their mean, or the smallest rank p-value over its weight (as MMDAgg and HSICAgg, with
-        other kernels).
+        p-values (the default, which loses least to a plain test when that test is best), the log-mean-exp of
+        standardized statistics, their maximum, their mean, or the smallest rank p-value divided by its weight (as in
+        MMDAgg and HSICAgg, with other kernels).
     members : sequence of Member or PairMember, optional
-        Which kernels look at which views with which weights; by default those of
+        Kernels, with their views and weights; by default those of
         :func:`~kernelmean.inference.adaptive.members.two_sample_members` or
-        :func:`~kernelmean.inference.adaptive.members.independence_members`. Views that say nothing new of the data (see
+        :func:`~kernelmean.inference.adaptive.members.independence_members`. Views that add nothing for the data (see
         :func:`~kernelmean.inference.adaptive.views.available`) are left out.
 
     Raises
@@ -207,7 +206,7 @@ NAMED: dict[str, Adaptive] = {
     "log-mean-exp": Adaptive("log-mean-exp"),
     "aggregate": Adaptive("aggregate"),
 }
-"""What ``estimator=`` takes by name."""
+"""The adaptive tests that ``estimator=`` takes by name."""
 
 
 def in_parts(evaluate: Evaluate[Item], kernels: Sequence[Item], how: Resampling) -> Null:
@@ -239,10 +238,10 @@ def combined(
     counts: Sequence[int],
     samples: Sequence[Array] = (),
 ) -> dict[str, Any]:
-    """Combine the statistics of all kernels, ``counts[k]`` of them for member k, and tell what every member found.
+    """Combine the statistics of all kernels, ``counts[k]`` of them for member k, and return what every member found.
 
-    Where the test rejects it says what kind of difference that is, also from the columns of the ``samples`` where it is
-    about samples. Returns what a result holds, as keyword arguments of ``TestResult``.
+    If the test rejects, the kind of difference is included, found also from the columns of ``samples`` if there are
+    any. Returns what a result holds, as keyword arguments of ``TestResult``.
     """
     weights = np.array([member.weight for member in members])
     weights = weights / weights.sum()
@@ -270,7 +269,7 @@ def combined(
 
 
 def _in_one(null: Null, rows: Array, rule: str, weights: Array, counts: Sequence[int]) -> Null:
-    """Return the combined statistic, and of several samples that of every pair of them."""
+    """Return the combined statistic; for several samples also that of every pair of them."""
     varies = np.ptp(rows, axis=1) > 0.0
     if not varies.any():
         varies[:] = True
@@ -282,7 +281,7 @@ def _in_one(null: Null, rows: Array, rule: str, weights: Array, counts: Sequence
 
 
 def _per_member(null: Null, counts: Sequence[int]) -> Array:
-    """Return the standardized values of every member, shape (k, P); of several columns the largest counts."""
+    """Return the standardized values of every member, shape (k, P); for several columns the largest."""
     rows = standardized(null.snapped)
     ends = np.cumsum([0, *counts])
     return np.stack([rows[i] if j == i + 1 else snapped(rows[i:j].max(axis=0), _ROUNDING) for i, j in pairwise(ends)])

@@ -14,9 +14,9 @@ from ...core.array import Array, IntArray, array_api, as_type, column_of, like, 
 _CELLS, _STEPS = 8, 2
 """Cells for every knot, and how many knots of one cell are passed before a search takes over."""
 _MOST_CROWDED = 0.25
-"""The share of the knots that may be in cells with more of them; otherwise a search is faster."""
+"""The share of the knots that may be in cells with more knots; beyond it a search is faster."""
 _MANY_KNOTS, _TAIL = 256, 0.02
-"""From so many knots on there are cells, and on either side such a share of the knots are beyond them."""
+"""From this many knots on there are cells; this share of the knots on either side lies beyond them."""
 
 
 @final
@@ -24,15 +24,15 @@ _MANY_KNOTS, _TAIL = 256, 0.02
 class Ranks:
     """Where values stand among those of some rows, column by column.
 
-    The distinct values of a column are knots; a value has a place, 2 i + 1 where it is knot i, 2 i where it is just
-    below it.
+    The distinct values of a column are knots. The place of a value is 2 i + 1 if it is knot i, and 2 i if it is just
+    below knot i.
     """
 
     n: int
-    """The rows that others are ranked among."""
+    """The number of rows among which others are ranked."""
     knots: tuple[Array, ...]
     levels: tuple[Array, ...]
-    """The rank of every place: of ties their mean rank, between two knots the middle of their ranks."""
+    """The rank of every place: the mean rank of ties; between two knots the middle of their ranks."""
 
     @classmethod
     def of(cls, points: Array) -> Self:
@@ -56,7 +56,7 @@ class Ranks:
 
 @final
 class Ladder:
-    """Ascending knots, and cells of equal width that say roughly where a value is among them: few need a search."""
+    """Ascending knots, and cells of equal width that show roughly where a value is: few values need a search."""
 
     def __init__(self, knots: Array) -> None:
         self.knots = knots
@@ -93,7 +93,7 @@ class Ladder:
 
 
 def _levels(counts: IntArray) -> Array:
-    """Return the ranks of places from how often every knot occurs, none of them beyond the first and the last rank."""
+    """Return the ranks of places from the counts of the knots, none beyond the first and the last rank."""
     ends = np.append(0.0, np.cumsum(counts))
     levels = np.empty(2 * len(counts) + 1)
     levels[0::2] = np.clip(ends + 0.5, 1.0, ends[-1])

@@ -8,8 +8,8 @@ centered, for g(w) = w, and the whitened or spectrally regularized one for :math
 HSIC filtered, Fukumizu et al. 2007). Where there are no more rows than landmarks, all rows are landmarks and nothing
 is left out.
 
-Landmarks are a function of the rows in no order. Chosen by row numbers, alike for X and Y, they would make independent
-variables look dependent: the landmarks' rows have a high leverage on both sides at once.
+Landmarks do not depend on the order of the rows. If they were chosen by row numbers, the same for X and Y, they would
+make independent variables look dependent: the rows of landmarks have a high leverage on both sides at once.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ...core.array import Array, IntArray, like, slices
 from ...kernels import Kernel
 
 _LEAST = 1e-10
-"""Of the squares of all features before they are centered: smaller eigenvalues are rounding."""
+"""As a share of the squares of all features before centering: smaller eigenvalues are rounding."""
 _DEPENDENT = 1e-10
 _NEGLIGIBLE = 0.01
 _AROUND = 2.0
 _ROWS = 512
-"""Of kernel values that a processor keeps in its cache until they are features."""
+"""Rows of kernel values that stay in the cache of a processor until they are features."""
 
 
 @final
@@ -43,7 +43,7 @@ class Projection:
     lift: Array
     """From kernel values to coordinates, shape (r, l)."""
     origin: Array
-    """The coordinates of the mean of the rows that the spectrum is of, shape (r, 1)."""
+    """The coordinates of the mean of the rows behind the spectrum, shape (r, 1)."""
 
     def __call__(self, values: Array) -> Array:
         """Return the coordinates of rows from their kernel values at the landmarks (l, n), shape (r, n)."""
@@ -55,12 +55,12 @@ class Projection:
 @final
 @dataclass(frozen=True)
 class Components:
-    """The directions of the covariance of features, and with them the coordinates of the rows."""
+    """The directions of the covariance of features, which give the coordinates of the rows."""
 
     features: Array
-    """Those of the rows, centered, shape (n, q)."""
+    """The features of the rows, centered, shape (n, q)."""
     basis: Projection
-    """From kernel values of any rows to their features, which are centered in the same way."""
+    """From kernel values of any rows to their features, centered in the same way."""
     directions: Array
     """Orthonormal columns, shape (q, r)."""
     values: Array
@@ -76,16 +76,16 @@ class Components:
         return np.matmul(self.directions[:, first:].T, self.features.T, out=out)
 
     def projection(self, first: int) -> Projection:
-        """Return what gives the same coordinates of any other rows."""
+        """Return the projection that gives the same coordinates of any other rows."""
         turned = self.directions[:, first:].T
         basis = self.basis
         return Projection(basis.kernel, basis.landmarks, turned @ basis.lift, turned @ basis.origin)
 
     def filtered(self, ridge: float | None) -> tuple[int, tuple[float, ...]]:
-        """Return the first column that counts, and g(w) / w of it and those behind it.
+        """Return the first column that counts, and g(w) / w for it and all later ones.
 
-        On features, directions with less than a hundredth of the weight of the largest one are left out: of the plain
-        kernel these are small w, of the one with λ = ``ridge`` only those far below λ.
+        On features, directions with less than a hundredth of the weight of the largest one are left out: for the plain
+        kernel those with a small w, with λ = ``ridge`` only those with w far below λ.
         """
         total, largest = float(self.values.sum()), float(self.values.max(initial=0.0))
         negligible = _NEGLIGIBLE * largest  # the w at which g is a hundredth of that of the largest w
@@ -119,8 +119,8 @@ def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Components:
 def decomposed(matrix: Array) -> tuple[Array, Array]:
     """Return the eigenvalues, ascending, and the eigenvectors of a symmetric matrix.
 
-    Divide and conquer, which is fastest, does not converge on rare Gram matrices, such as that of a narrow kernel whose
-    values go down to the smallest there are; the QR algorithm does.
+    Divide and conquer, the fastest method, fails to converge on rare Gram matrices, such as that of a narrow kernel
+    with values down to the smallest floats; the QR algorithm converges.
     """
     try:
         values, vectors = np.linalg.eigh(matrix)
@@ -130,9 +130,9 @@ def decomposed(matrix: Array) -> tuple[Array, Array]:
 
 
 def _cut(values: Array, least: float) -> int:
-    """Return the first of ascending eigenvalues to keep, behind the widest gap around a size: never within a cluster.
+    """Return the first of ascending eigenvalues to keep, after the widest gap around ``least``: never within a cluster.
 
-    Where two eigenvalues are equal, rounding chooses directions between them, and nothing may depend on which.
+    If two eigenvalues are equal, rounding chooses the directions, and nothing may depend on this choice.
     """
     first = int(np.searchsorted(values, least, side="right"))
     near = np.flatnonzero((values > least / _AROUND) & (values < least * _AROUND))

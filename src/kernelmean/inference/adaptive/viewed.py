@@ -1,4 +1,4 @@
-"""What any rows look like in the views that were fitted to a pilot: the columns that tests in bins add up."""
+"""Any rows in the views that were fitted to a pilot: the columns that tests in bins add up."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .views import BY_ORDER, IN_SPREADS, View, ViewFits, ViewPart, ViewSource
 
 @final
 class ViewedColumns:
-    """The columns of any rows, part by part; what depends on the rows of the fits alone is computed once.
+    """The columns of any rows, part by part; what depends only on the fitted rows is computed once.
 
     Parameters
     ----------
     parts : sequence of ViewPart
     fits : ViewFits
-        Of the rows that the parts are fitted to.
+        The fits of the rows that the parts are fitted to.
     """
 
     def __init__(self, parts: Sequence[ViewPart], fits: ViewFits) -> None:
@@ -38,7 +38,7 @@ class ViewedColumns:
     def __call__(self, points: Array) -> Iterator[tuple[int, Array]]:
         """Yield the number of every part and its columns of rows (n, d), shape (columns, n), in an order of their own.
 
-        A view of the ranks of one column has few values: what is seen at each of them is looked up.
+        A view of the ranks of one column has few values, so its columns are looked up.
         """
         source = self.source(points)
         yield from self.computed(source)
@@ -47,7 +47,7 @@ class ViewedColumns:
             yield from ((number, take(like(table, points), places, axis=0).T) for number, table in tables)
 
     def source(self, points: Array) -> ViewSource:
-        """Return rows as those see them that the parts are fitted to."""
+        """Return rows as a source with the fits of the parts."""
         return ViewSource(points, self._fits)
 
     def computed(self, source: ViewSource) -> Iterator[tuple[int, Array]]:
@@ -61,9 +61,9 @@ class ViewedColumns:
         return self.tables()
 
     def tables(self) -> dict[int, list[tuple[int, Array]]]:
-        """Return, for every column of the rows, the parts that see only its ranks.
+        """Return, for every column of the rows, the parts that use only its ranks.
 
-        With the number of each part comes the table of what it sees at every place, shape (places, columns).
+        Each part comes with its number and the table of its columns at every place, shape (places, columns).
         """
         found: dict[int, list[tuple[int, Array]]] = {}
         for own in self._by_view:
@@ -82,11 +82,11 @@ class _PartsOfView:
 
     view: View
     dim: int
-    """How many columns the rows have."""
+    """The number of columns of the rows."""
     parts: dict[int, Projection | None] = field(default_factory=dict)
 
     def takes(self, part: ViewPart) -> bool:
-        """Whether a part sees the same view, at the same landmarks where it has some."""
+        """Whether a part uses the same view, with the same landmarks if it has any."""
         own = next((projection for projection in self.parts.values() if projection is not None), None)
         alike = own is None or part.projection is None or np.array_equal(own.landmarks, part.projection.landmarks)
         return part.view is self.view and alike
@@ -107,7 +107,7 @@ class _PartsOfView:
 
     @cached_property
     def ranked(self) -> int | None:
-        """The only column whose ranks the view is made of, where it is one."""
+        """The column whose ranks make up the view, if it is only one."""
         columns = range(self.dim) if self.view.chosen is None else self.view.chosen
         by_ranks = self.view.name != AS_IT_IS and self.view.name not in IN_SPREADS
         return int(columns[0]) if by_ranks and len(columns) == 1 else None

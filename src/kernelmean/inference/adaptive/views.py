@@ -1,8 +1,7 @@
 """What an adaptive test looks at: several tables made from one, each a symmetric function of the rows.
 
-No view knows which sample, or which partner, a row belongs to: permuting the rows cannot change it. What a view needs
-to know of its table, such as means, ranks and units, is fitted to some rows; any others can be looked at in the same
-way.
+No view knows which sample a row belongs to, or which partner it has: permuting the rows cannot change it. What a view
+needs from its table, such as means, ranks and units, is fitted to some rows and then applied to any rows.
 """
 
 from __future__ import annotations
@@ -34,24 +33,24 @@ _ROWS_PER_WHITE_COLUMN = 4
 _ROWS_PER_VOLUME_COLUMN = 8
 _MOST_AXES, _MOST_PRODUCTS = 2048, 256
 _TOGETHER = 64
-"""Single columns whose kernels share factors: the time of each grows with how many these are."""
+"""The most single columns whose kernels share factors: the time of each grows with their number."""
 
 
 @final
 @dataclass(frozen=True)
 class Views:
-    """What the members of a test look at in one table, side by side, and their kernels on it."""
+    """The columns of one table that the members of a test use, side by side, and their kernels."""
 
     table: Array
-    """The columns of everything that members look at, shape (n, D)."""
+    """All columns that members use, shape (n, D)."""
     kernels: dict[Member, list[Kernel]]
-    """The kernels of every member on columns of ``table``: one, or of a view of single columns one for each."""
+    """The kernels of every member on columns of ``table``: one, or for a view of single columns one for each."""
     parts: list[ViewPart]
     """Where the columns come from."""
 
     @classmethod
     def as_they_are(cls, points: ViewSource, weights: dict[Member, Array], chosen: IntArray) -> Self:
-        """Look at chosen columns of a table as they are; every member is a kernel with weights of its own on them."""
+        """Use chosen columns of a table as they are; every member is a kernel with its own weights on them."""
         view = View(AS_IT_IS, _unchanged, Unit(1.0), chosen)
         table, places = points.base(AS_IT_IS, chosen), tuple(range(len(chosen)))
         kernels: dict[Member, list[Kernel]] = {
@@ -68,10 +67,10 @@ class Views:
         landmarks: IntArray,
         chosen: IntArray | None = None,
     ) -> Self:
-        """Look at a table; the median distance, the unit of most views, is that of the given ``rows``.
+        """Make the views of a table; the median distance, the unit of most views, is that of the given ``rows``.
 
-        Kernels that are on one view share its spectrum with all their filters; ``landmarks`` are its features. Where
-        columns are ``chosen``, members look at these only.
+        Kernels on one view share its spectrum, with all their filters; ``landmarks`` are its features. If columns are
+        ``chosen``, members use only these.
         """
         alike: dict[str, dict[Kernel | None, list[Member]]] = {}
         for member in members:
@@ -109,20 +108,20 @@ class ViewPart:
 @final
 @dataclass(frozen=True)
 class _Columns:
-    """Columns that one or several members look at."""
+    """Columns that one or several members use."""
 
     count: int
-    """How many there are."""
+    """The number of columns."""
     write: Callable[[Array], Any]
-    """Writes them one above the other, shape (count, n): kernels that are sums over them take them one by one."""
+    """Writes them one above the other, shape (count, n): kernels that are sums over columns take them one by one."""
     kernels: Callable[[Sequence[int]], dict[Member, list[Kernel]]]
     """From their places among all columns to the kernels of the members."""
     projection: Projection | None = None
-    """What gives the same columns of other rows, None where they are those of the view."""
+    """Gives the same columns of other rows; None if they are those of the view."""
 
 
 def _direct(table: Array, members: Sequence[Member]) -> _Columns:
-    """Return the columns of a view as they are: one kernel for every column, or that of an order."""
+    """Return the columns of a view as they are: one kernel for every column, or the kernels of an order."""
 
     def kernels(places: Sequence[int]) -> dict[Member, list[Kernel]]:
         each: list[Kernel] = [
@@ -138,7 +137,7 @@ def _direct(table: Array, members: Sequence[Member]) -> _Columns:
 
 
 def _filtered(table: Array, kernel: Kernel, members: Sequence[Member], landmarks: IntArray) -> _Columns:
-    """Return those coordinates of the rows that count for any of the members, which differ in their λ."""
+    """Return the coordinates of the rows that count for any of the members, which differ in λ."""
     found = spectrum(table, kernel, landmarks)
     if not len(found.values):
         return _as_they_are(table, members)
@@ -155,7 +154,7 @@ def _filtered(table: Array, kernel: Kernel, members: Sequence[Member], landmarks
 
 
 def _as_they_are(table: Array, members: Sequence[Member]) -> _Columns:
-    """Return the columns of a view in which all landmarks are equal: rows that differ from these are seen by them."""
+    """Return the columns of a view in which all landmarks are equal, so that rows unlike these still count."""
 
     def kernels(places: Sequence[int]) -> dict[Member, list[Kernel]]:
         return {own: [Coordinates(tuple(places), (1.0,) * len(places))] for own in members}
@@ -164,10 +163,10 @@ def _as_they_are(table: Array, members: Sequence[Member]) -> _Columns:
 
 
 def available(n: int, dim: int) -> tuple[str, ...]:
-    """Return the views that say something new of a table of this shape.
+    """Return the views that add something for a table of this shape.
 
-    Only one column has an order, and it is its own axis and needs no whitening; whitening needs four rows a column;
-    more than 2048 columns, or 256 products of two, are not looked at one by one.
+    Only a single column has an order; it is its own axis and needs no whitening. Whitening needs four rows per column.
+    More than 2048 columns, or 256 products of two, are not used one by one.
     """
     serves = {
         "order": dim == 1,
@@ -208,20 +207,20 @@ def view(points: Array, name: str) -> Array:
 @final
 @dataclass(frozen=True)
 class ViewFits:
-    """What rows are seen by: the spreads of their columns, and the ranks among those that these are fitted to."""
+    """The fits behind the views: the spreads of columns, and the ranks among the rows that were fitted."""
 
     spreads: Spreads
     ranks: Ranks
 
 
 class ViewSource:
-    """The rows of a table, and what several views of it are made from.
+    """The rows of a table, and the values that several views share.
 
     Parameters
     ----------
     points : array of shape (n, d)
     fits : ViewFits, optional
-        Of the rows by whose spreads and ranks these rows are seen; by default they are the same.
+        The fits of the rows whose spreads and ranks are used; by default of these rows.
     """
 
     def __init__(self, points: Array, fits: ViewFits | None = None) -> None:
@@ -230,17 +229,17 @@ class ViewSource:
 
     @cached_property
     def fits(self) -> ViewFits:
-        """What other rows can be seen by as these are."""
+        """The fits with which other rows are viewed in the same way."""
         return ViewFits(Spreads.of(self.points), Ranks.of(self.points)) if self._fits is None else self._fits
 
     @cached_property
     def in_spreads(self) -> Array:
-        """The columns less their means in units of their spread."""
+        """The columns minus their means, in units of their spread."""
         return (Spreads.of(self.points) if self._fits is None else self._fits.spreads)(self.points)
 
     @cached_property
     def order(self) -> Array:
-        """The rank of every entry in its column, that of ties their mean rank."""
+        """The rank of every entry in its column, for ties their mean rank."""
         if self._fits is not None:
             return self._looked_up(self._fits.ranks.levels)
         return np.stack([ranks(column) for column in np.ascontiguousarray(self.points.T)]).T
@@ -254,7 +253,7 @@ class ViewSource:
 
     @cached_property
     def places(self) -> list[IntArray]:
-        """Where every value stands among the ranks of the fits, column by column."""
+        """The place of every value among the ranks of the fits, column by column."""
         return self.fits.ranks.places(self.points)
 
     def _looked_up(self, levels: Sequence[Array]) -> Array:
@@ -263,7 +262,7 @@ class ViewSource:
         return xp.stack(found, axis=0).T
 
     def base(self, name: str, chosen: IntArray | None = None) -> Array:
-        """Return the table that a view changes, or some of its columns."""
+        """Return the table that a view transforms, or some of its columns."""
         if name == AS_IT_IS:
             table = self.points
         elif name in IN_SPREADS:
@@ -279,7 +278,7 @@ class ViewSource:
 
     @cached_property
     def canonical(self) -> IntArray:
-        """Row numbers in an order that only the rows themselves decide on, see :meth:`drawn`."""
+        """Row numbers in an order that depends only on the rows themselves, see :meth:`drawn`."""
         ranks = self.order - (len(self.points) + 1) / 2
         squares = np.square(ranks).sum(axis=1)
         order = np.argsort(squares, kind="stable")
@@ -290,23 +289,23 @@ class ViewSource:
         return order
 
     def drawn(self, most: int, rng: np.random.Generator) -> IntArray:
-        """Return all rows, or so many that the seed draws: the same rows in whatever order rows come.
+        """Return all rows, or ``most`` that the seed draws: the same rows, whatever their order.
 
         Rows are numbered by the distance of their ranks from the middle, which no unit, sign or order of columns
-        changes, then by the sorted distances of all columns, then by how the columns go together; what is still tied,
+        changes, then by the sorted distances of all columns, then by products of the columns; rows that are still tied,
         such as mirror images in a single column, by their ranks.
         """
         n = len(self.points)
         return np.arange(n) if n <= most else np.sort(self.canonical[rng.choice(n, most, replace=False)])
 
     def table(self, rows: IntArray, *, volumes: bool) -> ViewedTable:
-        """Return what decides on the members that look at the table, judged by some of the rows."""
+        """Return what decides which members are used on the table, judged by some of the rows."""
         views = tuple(name for name in available(*self.points.shape) if volumes or name != "volume")
         return ViewedTable(views, self.points.shape[1], clustered(self.in_spreads[rows]))
 
 
 def _in_order(ranks: Array, squares: Array, rows: IntArray) -> IntArray:
-    """Return an order of some rows, by their squared distance from the middle and by what tells equal ones apart."""
+    """Return an order of some rows, by their squared distance from the middle, with ties broken."""
     own, squares = ranks[rows], squares[rows]
     far = np.sort(np.abs(own), axis=1)
     order = np.lexsort((*far.T, squares))
@@ -319,7 +318,7 @@ def _in_order(ranks: Array, squares: Array, rows: IntArray) -> IntArray:
 
 
 def _told_apart(ranks: Array, rows: IntArray) -> Array:
-    """Return numbers for rows that are as far from the middle in other columns, whatever the columns' order and signs.
+    """Return numbers that break ties of rows, whatever the order and the signs of the columns.
 
     Of a row r, from the products of the columns M = RᵀR and v = Σ_j |r_j|² r_j over all rows.
     """
@@ -333,13 +332,13 @@ def _told_apart(ranks: Array, rows: IntArray) -> Array:
 @final
 @dataclass(frozen=True)
 class View:
-    """A view that is fitted to some rows, in its unit; called with any rows it returns what these look like in it."""
+    """A view fitted to some rows, in its unit; called with any rows, it returns their view."""
 
     name: str
     change: Callable[[Array], Array]
     unit: Unit
     chosen: IntArray | None = None
-    """The columns of the table that it looks at, None for all."""
+    """The columns of the table that it uses, None for all."""
 
     @classmethod
     def of(cls, name: str, points: ViewSource, rows: IntArray, chosen: IntArray | None = None) -> Self:
@@ -349,16 +348,16 @@ class View:
         return cls(name, change, Unit.of(name, change(base), rows), chosen)
 
     def __call__(self, points: ViewSource) -> Array:
-        """Return the view of rows that see themselves by the same fits, shape (n, D)."""
+        """Return the view of rows with the same fits, shape (n, D)."""
         return self.seen(points.base(self.name, self.chosen))
 
     def seen(self, base: Array) -> Array:
-        """Return the view of rows from what it changes."""
+        """Return the view of rows from the table that it transforms."""
         return self.unit(self.change(base))
 
 
 def _change(name: str, base: Array) -> Callable[[Array], Array]:
-    """Return what makes a view of its base, fitted to some rows."""
+    """Return the transformation of a base into a view, fitted to some rows."""
     transformation = TRANSFORMATIONS.get(name)
     return _unchanged if transformation is None else transformation(base)
 

@@ -1,10 +1,10 @@
-r"""The volumes of two samples: a member for many columns, where covariances differ and no difference of means shows it.
+r"""The volumes of two samples: a member for many columns, for covariances that differ without a difference of means.
 
 .. math:: T = |\, V_X - V_Y - m \,| , \qquad V = \log\det(I + S / λ) ,
 
-S the Gram matrix of one sample over its size, its columns centered and in units of their spread, divided by their
-number; m is the mean of the difference over all permutations, which unequal sizes make differ from 0. The log-volume
-compares covariance operators, as the kernel likelihood ratio of arXiv 2508.07982 does.
+with S the Gram matrix of one sample divided by its size, its columns centered, in units of their spread, and divided by
+their number. m is the mean of the difference over all permutations, which is not 0 if the sizes are unequal. The
+log-volume compares covariance operators, as the kernel likelihood ratio of arXiv 2508.07982 does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..resampling_options import Resampling
 from .columns import row_order
 
 MOST_ROWS = 256
-"""Of a sample: every permutation costs two Cholesky factors of such matrices."""
+"""The most rows of a sample: every permutation costs two Cholesky factors of matrices of this size."""
 _BATCH_BYTES = 2**24
 
 
@@ -35,7 +35,7 @@ def volume_null(table: Array, sizes: tuple[int, int], ridge: float, how: Resampl
     ridge : float
         λ.
     how : Resampling
-        With "exact", or a scheme that draws random permutations.
+        With the scheme "exact", or one that draws random permutations.
     """
     listed = how if how.scheme == "exact" else how.with_scheme("random")
     null = volume_statistic(table, sizes[0], ridge).null(sizes, listed)
@@ -82,10 +82,10 @@ def _log_volumes(gram: Array, rows: IntArray, ridge: float) -> Array:
 
 
 def _log_determinants(matrices: Array) -> Array:
-    """Return log det of positive definite matrices, each whatever the others are, shape (b,)."""
+    """Return log det of positive definite matrices, each independent of the others, shape (b,)."""
     try:
         return np.asarray(2.0 * np.log(np.linalg.cholesky(matrices).diagonal(axis1=1, axis2=2)).sum(axis=1))
-    except np.linalg.LinAlgError:  # rows so far away that the 1 is lost beside them
+    except np.linalg.LinAlgError:  # rows so far away that the 1 is lost in rounding
         if len(matrices) > 1:
             return np.concatenate([_log_determinants(each[None]) for each in matrices])
         return np.asarray(np.log(np.maximum(np.linalg.eigvalsh(matrices), 1.0)).sum(axis=1))

@@ -45,7 +45,7 @@ def binned_test(kind: type[Question], sources: Two, request: Request, plan: Plan
     ------
     ValueError, TypeError, OSError
         As :func:`kernelmean.read`; and when columns of samples or lengths of variables differ, there are too few rows,
-        an option does not go with bins, or a checkpoint is of other rows or options.
+        an option does not work with bins, or a checkpoint belongs to other rows or options.
     """
     test = BinnedTest.of(kind, request, reason)
     path = _said(sources)
@@ -57,20 +57,20 @@ def binned_test(kind: type[Question], sources: Two, request: Request, plan: Plan
 
 
 def _said(sources: Two) -> str | os.PathLike[str] | None:
-    """Return where sums are saved: nobody says it of arrays."""
+    """Return where sums are saved; None for arrays."""
     first, second = sources
     return read_together(first, second) if isinstance(first, Source) and isinstance(second, Source) else None
 
 
 def _kept(path: str | os.PathLike[str], sources: Two, test: BinnedTest) -> Checkpoint:
-    """Return the file that sums are saved to, and what it holds already of these columns and options."""
+    """Return the file to which sums are saved, with what it already holds for these columns and options."""
     if not isinstance(test.request.rng, Integral):
         raise TypeError(f"rng is {test.request.rng!r}; sums that are saved go on with one seed, so write an integer")
     return Checkpoint(path, {"columns": [list(source.names) for source in sources], **test.record()}, BinState)
 
 
 def pilot_question(test: BinnedTest, sources: Any, rows: tuple[Array, Array]) -> Question:
-    """Return the question that a test asks, asked of the rows of a pilot."""
+    """Return the question of a test about the rows of a pilot."""
     tables = [Table(own, source.names, named=source.named) for own, source in zip(rows, sources, strict=True)]
     return test.question.of(tables, Design())
 
@@ -83,9 +83,9 @@ def _begun(
     sums: Resumable,
     sizes: tuple[int, ...],
 ) -> tuple[Rows, Saving | None]:
-    """Return the rows that are still to be added, and what saves the sums on the way.
+    """Return the rows that are still to be added, and the object that saves the sums on the way.
 
-    How many rows there are decides on the bin or the stripe of every row: a table that has grown is another one.
+    The number of rows determines the bin or the stripe of every row: a table that has grown is another table.
     """
     if kept is None:
         return rows, None
@@ -157,8 +157,8 @@ def _pairs(sources: Two, test: BinnedTest, plan: Plan, kept: Checkpoint | None) 
 
 
 def of_pairs(fit: Fitted, sums: PairSums, n: int, *notes: str) -> TestResult:
-    """Return the result of so many pairs from their sums."""
+    """Return the result of ``n`` pairs from their sums."""
     many = sums.rotations
-    stripes = f"{many} rotations, of stripes of so many pairs; pairs are shuffled within {sums.window:,}"
+    stripes = f"{many} rotations, of stripes of that many pairs; pairs are shuffled within {sums.window:,}"
     few = (f"{many} pairs have {many} rotations: no p-value is below 1/{many}",) if many <= fit.how.n_resamples else ()
     return fit.result(sums.null(n), (n,), stripes, *few, *notes)

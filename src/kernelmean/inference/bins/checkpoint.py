@@ -1,4 +1,4 @@
-"""Checkpoints of sums over rows: a file that knows which rows and which options its sums belong to."""
+"""Checkpoints of sums over rows: a file that records which rows and options its sums belong to."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ Two = tuple[str, str]
 @final
 @dataclass(frozen=True)
 class Record:
-    """What sums belong to."""
+    """The rows and options that sums belong to."""
 
     options: Mapping[str, str]
-    """Of the call."""
+    """The options of the call."""
     pilot: str
-    """The digest of the rows that features were chosen by."""
+    """The digest of the rows that features were fitted to."""
     rows: tuple[int, int]
-    """How many rows of either sample were read."""
+    """How many rows of each sample were read."""
     read: Two
     """The digests of these rows."""
     whole: Two | None
-    """The digests of all rows; None where only a part was read so far."""
+    """The digests of all rows; None if only a part was read so far."""
 
     @classmethod
     def of(cls, content: Any) -> Self:
@@ -59,7 +59,7 @@ class Record:
 
 @final
 class Checkpoint:
-    """A file that sums are saved to, or go on from.
+    """A file to which sums are saved, or from which they go on.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Checkpoint:
             self.pilot, self.whole = self.record.pilot, self.record.whole
 
     def save(self, sums: Summary, digests: tuple[RowDigest, RowDigest], *, finished: bool = False) -> None:
-        """Write the sums of the rows that the digests are of."""
+        """Write the sums of the rows with these digests."""
         first, second = digests
         read = first.text, second.text
         whole = read if finished else self.whole
@@ -105,24 +105,24 @@ class Checkpoint:
         """Raise when the second pass read other rows than the first one."""
         for source, digest, whole in zip(sources, digests, self.whole or (None, None), strict=True):
             if whole is not None and digest.text != whole:
-                raise ValueError(f"{source} was changed while it was read; run the same again when it stays as it is")
+                raise ValueError(f"{source} was changed while it was read; run the same again once it stays as it is")
 
     def check_pilot(self, pilot: str, *sources: str) -> None:
-        """Raise when features were chosen by other rows than these."""
+        """Raise when features were fitted to other rows than these."""
         if self.record is not None and pilot != self.record.pilot:
             raise self.of_other_data(*sources)
         self.pilot = pilot
 
     def of_other_data(self, *sources: str) -> ValueError:
-        """Return what to raise where rows of some sources differ from those of the sums."""
+        """Return the error for sources whose rows differ from those of the sums."""
         return self._foreign(f"it belongs to other data than {' and '.join(sources)}")
 
     def damaged(self, why: object) -> ValueError:
-        """Return what to raise for a file that does not hold what was saved."""
+        """Return the error for a file that does not hold what was saved."""
         return ValueError(f"{os.fspath(self.path)} is damaged ({why}); delete it to start over")
 
     def after(self, batches: Iterator[Array], table: int, digest: RowDigest, source: str) -> Iterator[Array]:
-        """Return the batches after the rows that the sums hold, which are read again and must be the same."""
+        """Return the batches after the rows in the sums; these rows are read again and must be the same."""
         assert self.record is not None
         rest = _beyond(batches, self.record.rows[table], digest)
         if digest.text != self.record.read[table]:
@@ -161,7 +161,7 @@ class Saving:
     ----------
     kept : Checkpoint
     digests : (RowDigest, RowDigest)
-        Of the rows that the sums hold at first.
+        The digests of the rows that the sums hold at first.
     """
 
     def __init__(self, kept: Checkpoint, digests: tuple[RowDigest, RowDigest]) -> None:
@@ -169,7 +169,7 @@ class Saving:
         self._saved = time.monotonic()
 
     def added(self, sums: Summary, batches: Iterable[Array | None]) -> None:
-        """Take note of batches that were added, one of either sample."""
+        """Record batches that were added, one of each sample."""
         for batch, digest in zip(batches, self._digests, strict=True):
             if batch is not None:
                 digest.add(batch)
@@ -183,7 +183,7 @@ class Saving:
 
 
 def _beyond(batches: Iterator[Array], rows: int, digest: RowDigest) -> Iterator[Array]:
-    """Add so many rows to a digest, and return the batches of those that follow."""
+    """Add the first ``rows`` rows to a digest, and return the batches of the rows after them."""
     while digest.rows < rows:
         batch = next(batches, None)
         if batch is None:

@@ -1,4 +1,4 @@
-"""What is added up of a table: the coordinates in which kernels are weighted sums of squares, and their squares."""
+"""What is added up for a table: coordinates in which kernels are weighted sums of squares, and their squares."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ..low_rank import Coordinates
 @final
 @dataclass(frozen=True)
 class Block:
-    """Columns that belong together, and the kernels that look at them."""
+    """Columns that belong together, and the kernels on them."""
 
     place: slice
     numbers: IntArray
-    """Which of all kernels they are, shape (k,)."""
+    """The positions of the kernels among all, shape (k,)."""
     weights: Array
-    """Those of the columns in every kernel, shape (k, columns)."""
+    """The weights of the columns in every kernel, shape (k, columns)."""
 
     def weighted(self, columns: Array) -> Array:
         """Return Σ_j w_j c_j² of every kernel, from columns of shape (columns, n), shape (k, n)."""
@@ -57,7 +57,7 @@ class Columns:
 
     fits: ViewFits
     parts: tuple[ViewPart, ...]
-    """What gives the columns of any rows, some at a time."""
+    """Gives the columns of any rows, some at a time."""
     blocks: tuple[Block, ...]
     """One for every part, in their order."""
     size: int
@@ -70,7 +70,7 @@ class Columns:
         Raises
         ------
         ValueError
-            When a kernel is no sum over the columns, such as one on the order of all rows.
+            When a kernel is not a sum over the columns, such as one on the order of all rows.
         """
         blocks: list[dict[int, Array]] = [{} for _ in views.parts]
         for number, kernel in enumerate(kernels):
@@ -81,7 +81,7 @@ class Columns:
 
     @classmethod
     def side_by_side(cls, many: Sequence[Self]) -> tuple[Self, list[IntArray]]:
-        """Return several that are fitted to one pilot as one, and where the sums of each are among those of all."""
+        """Join several that are fitted to one pilot; return where the sums of each are among all sums, too."""
         parts: list[ViewPart] = []
         blocks: list[Block] = []
         ends, size = [0, 0], sum(own.size for own in many)
@@ -128,7 +128,7 @@ class Columns:
 
     @cached_property
     def _by_place(self) -> list[tuple[int, Array, IntArray]]:
-        """Of every column whose ranks are looked up: what is added up at each, and where the sums belong."""
+        """For every column whose ranks are looked up: what is added up at each rank, and where the sums belong."""
         found = []
         for column, tables in self._viewed.tables().items():
             values, into = [], []
@@ -143,15 +143,15 @@ class Columns:
 @final
 @dataclass(frozen=True, eq=False)
 class OwnColumns:
-    """Columns that are fitted to some coordinates only, in an order of their own, cut into blocks."""
+    """Columns that are fitted to only some coordinates, in an order of their own, cut into blocks."""
 
     places: IntArray
-    """Those coordinates, among all."""
+    """The positions of these coordinates among all."""
     columns: Columns
     order: IntArray
-    """Which column comes first, and so on."""
+    """The order of the columns."""
     sizes: tuple[int, ...]
-    """Of the blocks."""
+    """The sizes of the blocks."""
 
     def blocks_at(self, rows: Array) -> list[Array]:
         """Return the columns of rows, one array for every block, shape (columns, n)."""
@@ -161,7 +161,7 @@ class OwnColumns:
 
 @final
 class Apart:
-    """Columns that are fitted each to coordinates of their own, side by side."""
+    """Columns side by side, each fitted to its own coordinates."""
 
     def __init__(self, each: Sequence[OwnColumns]) -> None:
         self._each = each
@@ -176,12 +176,12 @@ class Apart:
 
 
 def located(parts: Sequence[ViewPart], kernel: Kernel) -> tuple[int, Array]:
-    """Return which part of the columns a kernel looks at, and the weights of the first columns of this part in it."""
+    """Return which part of the columns a kernel uses, and the weights of the first columns of this part in it."""
     if not isinstance(kernel, Coordinates):
         raise ValueError(  # noqa: TRY004, a value of estimator= that these data do not go with
             f"{kernel!r} needs all rows at once; leave members on 'order' out, or hold fewer rows in memory"
         )
-    if not kernel.columns:  # of rows that are all equal
+    if not kernel.columns:  # all rows are equal
         return 0, np.zeros(0)
     starts = [part.place.start for part in parts]
     number = bisect_right(starts, kernel.columns[0]) - 1

@@ -1,4 +1,4 @@
-"""Into which bin a row falls: bins of one size, dealt at random by row numbers, whichever process reads the rows."""
+"""Which bin a row falls into: bins of one size, dealt at random by row numbers, whichever process reads the rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ...core.array import IntArray
 from ...tables.shuffle import shuffled, unshuffled
 
 MOST_BINS = 1024
-"""Of both samples together."""
+"""The most bins, for both samples together."""
 _LEAST_BINS = 256
-"""Of the smaller sample, where it has as many rows."""
+"""The fewest bins of the smaller sample, if it has that many rows."""
 PILOT = 4096
-"""Rows that features are fitted to, or somewhat more: as many of every bin."""
+"""The number of rows that features are fitted to, or somewhat more: equally many from every bin."""
 MOST_PILOT = PILOT + MOST_BINS
-"""The most that these can be of one sample."""
+"""The most of these rows that one sample can have."""
 
 
 @final
@@ -31,24 +31,24 @@ class Deal:
     size: int
     """The rows of a bin."""
     bins: int
-    """How many there are."""
+    """The number of bins."""
     pilot: int
-    """The places of every bin whose rows features are fitted to: permutations of bins only exchange these rows."""
+    """The places of every bin for rows that features are fitted to: permutations of bins only exchange these rows."""
     seed: int
     drawn: IntArray | None = field(default=None, repr=False, compare=False)
-    """The numbers of the rows that features are fitted to, where they were drawn before, bin after bin."""
+    """The numbers of the rows that features are fitted to, bin after bin, if they were drawn before."""
 
     def around(self, drawn: IntArray) -> Self:
-        """Return a deal in which features are fitted to rows that were drawn before anyone knew how many there are.
+        """Return a deal in which features are fitted to rows that were drawn before the number of rows was known.
 
-        Given their numbers in random order, at least as many as are needed; the other rows are dealt around them.
-        Bins are of one size as before, and as many rows of every bin are drawn ones: permutations of bins exchange
-        drawn rows for drawn rows, and both samples together have the same ones, whatever the rows are.
+        ``drawn`` has their numbers in random order, at least as many as are needed; the other rows are dealt around
+        them. Bins have one size as before, and every bin has equally many drawn rows: permutations of bins exchange
+        drawn rows for drawn rows, so both samples together keep the same ones.
         """
         return replace(self, drawn=drawn[: self.bins * self.pilot])
 
     def bin_of(self, rows: IntArray) -> IntArray:
-        """Return the bin of every row, given by its number; ``bins`` for those that no bin takes."""
+        """Return the bin of every row, given by its number; ``bins`` for rows outside all bins."""
         if self.drawn is None:
             return np.minimum(shuffled(rows, self.n, self.seed) // self.size, self.bins)
         ascending, own_bins = self._drawn_bins
@@ -69,25 +69,26 @@ class Deal:
 
     @property
     def fitted_to(self) -> IntArray:
-        """The ascending numbers of the rows that features are fitted to, where none were drawn before."""
+        """The ascending numbers of the rows that features are fitted to, if none were drawn before."""
         places = np.arange(self.bins)[:, None] * self.size + np.arange(self.pilot)
         return np.sort(unshuffled(places.ravel(), self.n, self.seed))
 
     @property
     def left_over(self) -> int:
-        """The rows that no bin takes."""
+        """The number of rows outside all bins."""
         return self.n - self.bins * self.size
 
 
 def deal(n: int, m: int, seed: int) -> tuple[Deal, Deal]:
-    """Return how two samples fall into bins of one size, about 1024 in all.
+    """Deal two samples into bins of one size, about 1024 in all.
 
-    One permutation deals both samples where they have equally many rows, so that which of them comes first changes
-    nothing. For rows in any order that does not depend on what they hold the test is exact; of two sorted samples of
-    one size bins of one number hold the same quantiles, which moves the level by the order of one in the bins.
+    If both samples have equally many rows, one permutation deals both, so that which of them comes first changes
+    nothing. The test is exact for rows in any order that does not depend on their values. In two sorted samples of one
+    size, bins with the same number hold the same quantiles, which moves the level by the order of one in the number of
+    bins.
 
-    Where one sample is much smaller, bins are so small that it fills 256, and the larger one leaves some rows out of
-    bins: fixing the number of bins first could leave half of the smaller sample over.
+    If one sample is much smaller, bins are small enough that it fills 256 of them, and the larger sample leaves some
+    rows out of bins. With the number of bins fixed first, half of the smaller sample could be left over.
     """
     small, large = sorted((n, m))
     size = -(-(n + m) // MOST_BINS)

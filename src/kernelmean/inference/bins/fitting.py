@@ -1,4 +1,4 @@
-"""What a test of any number of rows adds up, fitted to a pilot of the rows."""
+"""What a test in bins adds up, fitted to a pilot of the rows."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from ..result import TestResult
 from .columns import Columns
 
 _LANDMARKS = 256
-"""Features of a kernel that a caller chose, of two kernels half as many each: their products are added up."""
+"""Features of a kernel that the caller chose; for two kernels half as many each, since their products are added up."""
 _LOOKED_AT = 1000
-"""Rows, about, that say how much of a kernel its features hold."""
+"""About how many rows are used to judge how much of a kernel its features hold."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The columns of every table, the kernels on them, and what becomes of their statistics."""
+    """The columns of every table, the kernels on them, and how their statistics are combined."""
 
     columns: tuple[Columns, ...]
     kernels: list[Any]
-    """One per statistic: a kernel, or for two variables a pair of them."""
+    """One per statistic: a kernel, or for two variables a pair of kernels."""
     how: Resampling
-    """Whose generator has drawn what the columns take, and draws the permutations next."""
+    """Its generator has drawn what the columns need, and next draws the permutations."""
     question: Question
     """The rows of the pilot."""
     outcome: Callable[[Null], dict[str, Any]]
-    """From the statistics of all kernels to what a result holds."""
+    """From the statistics of all kernels to the content of a result."""
     notes: tuple[str, ...]
 
     def result(self, null: Null, sizes: tuple[int, ...], *notes: str) -> TestResult:
-        """Return the result of a test of so many rows."""
+        """Return the result of a test of these sizes."""
         asked = self.question.asked
         adaptive = asked is not None and asked.adaptive is not None
         rows = sum(self.question.sizes)
@@ -67,7 +67,7 @@ class Fitted:
 
 
 def fitted(question: Question, request: Request, sizes: tuple[int, ...], seed: int) -> Fitted:
-    """Fit what a test needs to a question that is asked of a pilot; ``sizes`` are those of all rows.
+    """Fit what a test needs to a question about a pilot; ``sizes`` are for all rows.
 
     Everything is a symmetric function of the rows of every table.
     """
@@ -100,7 +100,7 @@ def fitted(question: Question, request: Request, sizes: tuple[int, ...], seed: i
 def _columns(
     sources: Sequence[ViewSource], views: Sequence[Views], kernels: list[Any]
 ) -> tuple[tuple[Columns, ...], list[Any]]:
-    """Return the columns of every table; those of a single one with the squares of its kernels."""
+    """Return the columns of every table; for a single table with the squares of its kernels."""
     alone = kernels if len(sources) == 1 else ()
     return tuple(Columns.of(source, view, alone) for source, view in zip(sources, views, strict=True)), kernels
 
@@ -110,16 +110,16 @@ def _alone(parts: tuple[Any, ...]) -> Any:
 
 
 def _kept(source: ViewSource, chosen: Any, views: Views) -> str:
-    """Say how much of a kernel its features hold, of the rows of the pilot."""
+    """Say how much of a kernel its features hold, on the rows of the pilot."""
     kernel: Kernel = chosen.kernel
     if is_constant(source.points):
-        return "all rows that features were fitted to are equal; other rows are seen by their distance from these"
+        return "all rows that features were fitted to are equal; other rows count by their distance from these"
     some = source.points[:: 1 + len(source.points) // _LOOKED_AT]
     with np.errstate(over="ignore", invalid="ignore"):
         gram = kernel(some, some)
         bounded = np.isfinite(kernel.diag(source.points)).all() and np.isfinite(gram).all()
     if not bounded:
-        raise ValueError("the kernel's values are no finite numbers; divide the columns by their standard deviations")
+        raise ValueError("the kernel's values are not finite numbers; divide the columns by their standard deviations")
     whole = float(np.trace(gram) / len(some) - gram.mean()) * len(some) / max(len(some) - 1, 1)
     share = min(float(np.square(views.table).sum()) / max(len(views.table) - 1, 1) / (whole or 1.0), 1.0)
     return (

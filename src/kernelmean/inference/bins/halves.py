@@ -1,7 +1,7 @@
 """Rotations of two halves of the stripes, each by a number of its own: many arrangements of few sums.
 
-One half alone has as many arrangements as a stripe has rows. Both together have the square of that, which are a group
-as well: drawn from it at random, and with the observed one, any number of them gives an exact p-value.
+One half alone has as many arrangements as a stripe has rows. Both together have the square of that, which is a group as
+well: any number of arrangements drawn from it at random, together with the observed one, gives an exact p-value.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .pairs import BlockPair, PairSums, memory_of, null_of
 _NUMBERS = 2**22
 """Features whose transforms are held at a time."""
 _DRAWN_NUMBERS = 2**18
-"""Sums of products that are looked at together: a processor keeps them in its cache."""
+"""Sums of products that are evaluated together: they stay in the cache of a processor."""
 
 
 def turns_of(n_resamples: int, rotations: int, rng: np.random.Generator) -> IntArray:
-    """Return so many pairs of rotations, drawn at random behind the observed arrangement, shape (P + 1, 2)."""
+    """Return ``n_resamples`` random pairs of rotations after the observed arrangement, shape (P + 1, 2)."""
     turns = rng.integers(rotations, size=(n_resamples + 1, 2))
     turns[0] = 0
     return turns
@@ -39,7 +39,7 @@ class Halves:
     Parameters
     ----------
     first, second : PairSums
-        Of no rows.
+        Sums of no rows at first.
     """
 
     first: PairSums
@@ -48,7 +48,7 @@ class Halves:
 
     @classmethod
     def empty(cls, x: Featured, y: Featured, pairs: Sequence[BlockPair], rotations: int) -> Self:
-        """Return the sums of no rows; those of columns with each other where both are the same object."""
+        """Return the sums of no rows; if ``x`` and ``y`` are the same object, its columns meet each other."""
         first, second = (PairSums(x, y, list(pairs), rotations, 0) for _ in (0, 1))
         return cls(first, second)
 
@@ -63,7 +63,7 @@ class Halves:
         return self.first.rows + self.second.rows
 
     def add(self, X: Array, Y: Array, plan: Plan = DEFAULT) -> None:
-        """Add whole stripes, every other one to either half, and at last fewer rows, which keep their partners."""
+        """Add whole stripes, alternately to each half, and at the end fewer rows, which keep their partners."""
         x, y, rotations = self.first.x, self.first.y, self.first.rotations
         tables = (X,) if x is y and X is Y else (X, Y)
         whole = len(X) // rotations * rotations
@@ -83,7 +83,7 @@ class Halves:
     def null(self, numbers: Sequence[int], turns: IntArray) -> Null:
         """Return the statistics of the kernels of some pairs of blocks under pairs of rotations, shape (P, 2).
 
-        Those of a kernel whose columns lie in several blocks are added up.
+        For a kernel with columns in several blocks they are added up.
         """
         pairs = [self.first.pairs[number] for number in numbers]
         values = np.zeros((1 + max(int(pair.numbers.max()) for pair in pairs), len(turns)))

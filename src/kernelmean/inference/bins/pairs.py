@@ -1,8 +1,8 @@
 """Pairs as sums of products of features, under rotations of one variable against the other within stripes of rows.
 
-A stripe is a row of as many pairs as there are rotations; rotation k meets x number i of a stripe with y number i + k.
-Windows of consecutive rows are shuffled by the seed before they are cut into stripes, so that rows in any order within
-a window do as well. The rotations are a group of permutations of the rows of Y: the p-value is exact.
+A stripe has as many consecutive pairs as there are rotations; rotation k pairs x number i of a stripe with y number i +
+k. Windows of consecutive rows are shuffled by the seed before they are cut into stripes, so the order of the rows
+within a window does not matter. The rotations are a group of permutations of the rows of Y: the p-value is exact.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class BlockPair:
     """Which block of X."""
     right: int
     numbers: IntArray
-    """Which of all pairs of kernels they are, shape (k,)."""
+    """The positions of the pairs of kernels among all, shape (k,)."""
     weights: tuple[Array, Array]
-    """Those of the columns, shapes (k, columns of X) and (k, columns of Y)."""
+    """The weights of the columns, shapes (k, columns of X) and (k, columns of Y)."""
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many columns of X and of Y there are."""
+        """The numbers of columns of X and of Y."""
         left, right = self.weights
         return left.shape[1], right.shape[1]
 
@@ -91,12 +91,12 @@ def _stacked(weights: Sequence[Array], columns: Columns, block: int) -> Array:
 
 
 def rotations(n: int, n_resamples: int) -> int:
-    """Return how many rotations there are, the observed one counted: as asked for or a few more, or all rows."""
+    """Return the number of rotations, the observed one counted: as asked for or a few more, or all rows."""
     return min(n, int(next_fast_len(n_resamples + 1, real=True)))
 
 
 def memory_of(pairs: Sequence[BlockPair], many: int) -> float:
-    """Return the bytes that sums over so many rotations take, and the statistics made of the largest of them."""
+    """Return the bytes of the sums over ``many`` rotations, and of the statistics made from the largest of them."""
     cells = [left * right for left, right in (pair.shape for pair in pairs)]
     return 8.0 * many * (sum(cells) + 2 * max(cells, default=0))
 
@@ -104,7 +104,7 @@ def memory_of(pairs: Sequence[BlockPair], many: int) -> float:
 def pilot_rows(n: int, many: int, seed: int) -> IntArray:
     """Return the ascending numbers of rows that features are fitted to: whole stripes, which rotations keep together.
 
-    They are from four windows up to 4096 rotations, of fewer beyond, so that rows may be sorted.
+    They come from four windows up to 4096 rotations, and from fewer beyond that, so that rows may be sorted.
     """
     window = WINDOW * many
     starts = np.arange(0, n - many + 1, window)
@@ -127,19 +127,19 @@ class PairSums:
 
     x: Featured
     y: Featured
-    """The same as ``x`` where columns of one table meet each other: their features are then found once."""
+    """The same object as ``x`` if columns of one table meet each other: their features are then computed once."""
     pairs: list[BlockPair]
     rotations: int
     seed: int
     products: list[Complex] = field(init=False)
-    """Of every pair of blocks, Fourier transformed along the rotations, shape (rotations / 2 + 1, r, q)."""
+    """For every pair of blocks, Fourier transformed along the rotations, shape (rotations / 2 + 1, r, q)."""
     fixed: list[Array] = field(init=False)
-    """The same of rows that fill no stripe, which keep their partners, shape (r, q)."""
+    """The same for rows outside all stripes, which keep their partners, shape (r, q)."""
     margins: tuple[Array, Array] = field(init=False)
     """Sums of the columns of X and of Y."""
     rows: int = 0
     first: int = 0
-    """The number of the first window that is added here, where several add the rows of two variables."""
+    """The number of the first window that is added here, if the rows are added in several places."""
 
     def __post_init__(self) -> None:
         shapes = [pair.shape for pair in self.pairs]
@@ -152,7 +152,7 @@ class PairSums:
     def empty(
         cls, x: Columns, y: Columns, kernels: Sequence[tuple[Kernel, Kernel]], many: int, seed: int, first: int = 0
     ) -> Self:
-        """Return the sums of no rows, for some pairs of kernels and so many rotations."""
+        """Return the sums of no rows, for some pairs of kernels and ``many`` rotations."""
         return cls(x, y, block_pairs(x, y, kernels), many, seed, first=first)
 
     @staticmethod
@@ -170,7 +170,7 @@ class PairSums:
         return [np.array([self.rows]), *self.margins, *self.fixed, *(own.view(np.float64) for own in self.products)]
 
     def restore(self, arrays: list[Array]) -> None:
-        """Go on from what was added up elsewhere."""
+        """Continue from what was added up elsewhere."""
         rows, x, y, *sums = arrays
         self.rows, self.margins, count = int(rows[0]), (x, y), len(self.fixed)
         self.fixed = sums[:count]
@@ -183,7 +183,7 @@ class PairSums:
         return merged
 
     def add(self, X: Array, Y: Array, plan: Plan = DEFAULT) -> None:
-        """Add the window of rows that follows those so far; only the last one of all may be shorter."""
+        """Add the next window of rows; only the very last one may be shorter."""
         order = shuffled_window(self.seed, self.first + self.rows // self.window, X.shape[0])
         whole = len(order) // self.rotations * self.rotations
         at_once = max(1, _AT_ONCE // self.rotations) * self.rotations
@@ -193,7 +193,7 @@ class PairSums:
             self.add_fixed(take_rows(X, order[whole:]), take_rows(Y, order[whole:]))
 
     def add_stripes(self, X: Array, Y: Array, plan: Plan = DEFAULT) -> None:
-        """Add rows that are whole stripes, one behind the other."""
+        """Add rows that are whole stripes, one after the other."""
         self.rows += X.shape[0]
         left = self._transformed(self.x, X, 0)
         right = left if self._alike(X, Y) else self._transformed(self.y, Y, 1)
@@ -221,7 +221,7 @@ class PairSums:
             yield values
 
     def add_fixed(self, X: Array, Y: Array) -> None:
-        """Add rows that fill no stripe."""
+        """Add rows outside all stripes."""
         self.rows += X.shape[0]
         left = list(self._summed(self.x, X, 0))
         right = left if self._alike(X, Y) else list(self._summed(self.y, Y, 1))
@@ -232,8 +232,8 @@ class PairSums:
     def null(self, n: int) -> Null:
         r"""Return the statistics of all pairs of kernels under all rotations, the observed arrangement first.
 
-        Of ``n`` pairs,
-        :math:`Σ_{rq} v_r w_q (\overline{φ_r ψ_q} - \overline{φ_r} \; \overline{ψ_q})^2`, the V-statistic of HSIC.
+        For ``n`` pairs, :math:`Σ_{rq} v_r w_q (\overline{φ_r ψ_q} - \overline{φ_r} \; \overline{ψ_q})^2`, the
+        V-statistic of HSIC.
         """
         if n < _LEAST:
             raise ValueError(f"{passed(n, 'pair')}, at least {_LEAST} are needed")

@@ -15,7 +15,7 @@ from ...core.words import listed
 from ...tables.source import Source, split_rows
 
 _MOST = 2**17
-"""Rows of a batch: those of a table in memory come in parts."""
+"""Rows of a batch: a table in memory comes in parts."""
 
 
 @final
@@ -26,13 +26,13 @@ class Held:
     rows: Any
     """Shape (n, d)."""
     source: str
-    """What errors call it."""
+    """Its name in errors."""
     named: ClassVar[bool] = False
     once: ClassVar[bool] = False
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.rows.shape[0])
 
     @property
@@ -55,12 +55,12 @@ def batches(source: Rows) -> Iterator[Array]:
 
 
 def length(source: Rows) -> int:
-    """Return how many rows there are, for which some are read through."""
+    """Return the number of rows; some sources are read through for it."""
     return sum(map(len, source)) if source.n_rows is None else source.n_rows
 
 
 def taken(source: Rows, numbers: IntArray) -> Array:
-    """Return the rows of some ascending numbers, for which all are read."""
+    """Return the rows with some ascending numbers; all rows are read for it."""
     found, start = [], 0
     for batch in source:
         first, last = np.searchsorted(numbers, [start, start + batch.shape[0]])
@@ -86,7 +86,7 @@ def matched(first: Any, second: Any) -> tuple[Any, Any]:
 
 
 def windows(rows: tuple[Iterator[Array], Iterator[Array]], sources: Two, many: int) -> Iterator[tuple[Array, Array]]:
-    """Yield so many rows of both at a time, fewer at the end."""
+    """Yield ``many`` rows of both at a time, fewer at the end."""
     if isinstance(sources[0], Held):
         yield from zip(*(_parts(source, many) for source in sources), strict=True)
         return
@@ -105,7 +105,7 @@ def _parts(source: Rows, many: int) -> Iterator[Array]:
 
 
 def _side_by_side(rows: tuple[Iterator[Array], Iterator[Array]], sources: Two) -> Iterator[Array]:
-    """Yield the columns of both side by side, in batches of whatever size both can give."""
+    """Yield the columns of both side by side, in batches of any size that both can give."""
     firsts, others = rows
     for batch in firsts:
         head, others = split_rows(others, len(batch))
@@ -117,7 +117,7 @@ def _side_by_side(rows: tuple[Iterator[Array], Iterator[Array]], sources: Two) -
 
 
 def unequal(first: Rows, second: Rows) -> ValueError:
-    """Return what to raise where rows that belong together are not equally many."""
+    """Return the error for tables whose rows belong together but differ in number."""
     rows = (f" ({own.n_rows:,})" if own.n_rows else "" for own in (first, second))
     one, other = (own.source + many for own, many in zip((first, second), rows, strict=True))
     return ValueError(

@@ -21,7 +21,7 @@ from ..result import TestResult
 @final
 @dataclass(frozen=True)
 class Reason:
-    """Why a test uses bins, and what to write where it cannot."""
+    """Why a test uses bins, and what to write if it cannot."""
 
     why: str
     instead: str
@@ -30,7 +30,7 @@ class Reason:
     """Whether the caller asked for it."""
 
     def noted(self, result: TestResult) -> TestResult:
-        """Return a result that says so where nobody asked for it."""
+        """Return a result with a note on this, unless the caller asked for bins."""
         if self.asked:
             return result
         note = f"rows were added up in bins, which permutations move as a whole, {self.why}"
@@ -38,18 +38,18 @@ class Reason:
 
 
 BY_SCHEME = Reason("as scheme= asks for it", "leave scheme= out")
-"""Where the caller said so."""
+"""The reason if the caller asked for bins."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class BinnedTest:
-    """A test whose options go with bins."""
+    """A test whose options work with bins."""
 
     question: type[Question]
     request: Request
     seed: int
-    """Of the deal of rows to bins, of what features are fitted to, and of the permutations."""
+    """The seed of the deal of rows to bins, of the rows that features are fitted to, and of the permutations."""
 
     @classmethod
     def of(cls, question: type[Question], request: Request, reason: Reason) -> Self:
@@ -58,12 +58,12 @@ class BinnedTest:
         Raises
         ------
         ValueError
-            When a test in bins does not have it.
+            When a test in bins does not have an option.
         """
         for other in _others(request):
             raise ValueError(
-                f"{other} does not go with a test in bins, which is used {reason.why}; it has adaptive estimators and "
-                f"those of a kernel alone, such as 'kme', 'mkme' or 'mmkme', and no designs; {reason.instead}"
+                f"{other} does not go with a test in bins, which is used {reason.why}; bins take adaptive estimators "
+                f"and those of one kernel, such as 'kme', 'mkme' or 'mmkme', and no designs; {reason.instead}"
             )
         if question is not TwoSamples and request.statistic != "v":
             raise ValueError(f"statistic is {request.statistic!r}; independence in bins has the V-statistic, 'v'")
@@ -85,7 +85,7 @@ class BinnedTest:
 
 
 def _others(request: Request) -> Iterator[str]:
-    """Yield the options that bins do not go with."""
+    """Yield the options that do not work with bins."""
     for own in fields(Design):
         value = getattr(request.design, own.name)
         if is_passed(value, own.default):
@@ -99,7 +99,7 @@ def _others(request: Request) -> Iterator[str]:
 
 
 def seed_of(rng: RngLike) -> int:
-    """Return the seed of a test in bins, which a generator or nothing draws."""
+    """Return the seed of a test in bins, drawn from a generator or at random unless it is an integer."""
     if isinstance(rng, Integral) and not isinstance(rng, bool):
         return check_integer(rng, "rng", 0)
     return int(as_rng(rng).integers(2**63))

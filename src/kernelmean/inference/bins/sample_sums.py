@@ -16,20 +16,20 @@ from .two_samples import Bins
 
 _BIN = np.uint16  # integers of 16 bits are sorted in linear time
 _TILE, _JOB = 4096, 2**14
-"""Rows whose columns a processor keeps in its cache, and rows of one job."""
+"""Rows whose columns stay in the cache of a processor, and rows of one job."""
 
 
 @final
 @dataclass(eq=False)
 class SampleSums:
-    """Sums of the columns and of the kernels' squares over bins; a row falls into the same bin in any process."""
+    """Sums of the columns and of the kernels' squares over bins; a row falls into the same bin in every process."""
 
     columns: Columns
     deal: Deal
     sums: Array = field(init=False)
-    """Shape (bins + 1, columns + kernels); the last row is of the rows that no bin takes."""
+    """Shape (bins + 1, columns + kernels); the last row is for the rows outside all bins."""
     first: int = 0
-    """The number of the first row that is added here, where several add the rows of one sample."""
+    """The number of the first row that is added here, if the rows are added in several places."""
     added: int = 0
 
     def __post_init__(self) -> None:
@@ -37,11 +37,11 @@ class SampleSums:
 
     @property
     def width(self) -> int:
-        """How many numbers are added up."""
+        """The number of sums per bin."""
         return self.columns.size + self.columns.n_kernels
 
     def add(self, rows: Array, plan: Plan = DEFAULT) -> None:
-        """Add the rows that follow those so far."""
+        """Add the next rows."""
         start, many = self.first + self.added, rows.shape[0]
         if start + many > self.deal.n:
             raise ValueError(f"more than {self.deal.n:,} rows were read; rows must stay as they are meanwhile")
@@ -75,13 +75,13 @@ class SampleSums:
         self.sums, self.added = arrays[0], int(arrays[1][0])
 
     def __add__(self, other: SampleSums) -> SampleSums:
-        """Return the sums over the rows of both, which are different rows of one sample."""
+        """Return the sums over the rows of both, different rows of one sample."""
         merged = SampleSums(self.columns, self.deal)
         merged.sums, merged.added = self.sums + other.sums, self.added + other.added
         return merged
 
     def bins(self) -> Bins:
-        """Return what the sample brings to a test.
+        """Return the sums of the sample for a test.
 
         Raises
         ------
@@ -101,7 +101,7 @@ class TwoSums:
         self.each = first, second
 
     def add(self, rows: Iterable[Array | None], plan: Plan = DEFAULT) -> None:
-        """Add the rows of each that follow those so far, where there are some."""
+        """Add the next rows of each sample, if there are any."""
         for own, batch in zip(self.each, rows, strict=True):
             if batch is not None and batch.shape[0]:
                 own.add(batch, plan)
@@ -117,5 +117,5 @@ class TwoSums:
         self.each[1].restore(arrays[split:])
 
     def bins(self) -> tuple[Bins, Bins]:
-        """Return what the samples bring to a test."""
+        """Return the sums of the samples for a test."""
         return self.each[0].bins(), self.each[1].bins()

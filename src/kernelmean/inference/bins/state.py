@@ -13,13 +13,13 @@ from ...embedding.features.base import Summary
 
 
 class Resumable(Protocol):
-    """Sums that can be saved, and go on."""
+    """Sums that can be saved and continued."""
 
     def state(self) -> list[Array]:
         """Return all that was added up."""
 
     def restore(self, arrays: list[Array]) -> None:
-        """Go on from what was added up elsewhere, by sums of the same kind."""
+        """Continue from what sums of the same kind added up elsewhere."""
 
 
 @final
@@ -30,16 +30,16 @@ class BinState(Summary):
     Attributes
     ----------
     arrays : tuple of array
-        One behind the other, in an order that their owner knows.
+        One after the other, in an order that their owner knows.
     """
 
     arrays: tuple[Array, ...]
 
     def __post_init__(self) -> None:
-        """Check what files may bring."""
+        """Check the arrays, which may come from a file."""
         for array in self.arrays:
             if not isinstance(array, np.ndarray):
-                raise TypeError(f"{array!r} is no array of sums")
+                raise TypeError(f"{array!r} is not an array of sums")
             check_finite(array, "the sums of bins")
 
     def __add__(self, other: BinState) -> BinState:

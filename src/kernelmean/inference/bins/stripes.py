@@ -13,13 +13,13 @@ from .dealing import MOST_PILOT, PILOT
 from .pairs import shuffled_window
 
 ROTATIONS = 500
-"""Of each half of the stripes: together they have the square of it."""
+"""The rotations of each half of the stripes: both together have the square of this."""
 _WINDOW_NUMBERS = 2**22
-"""Coordinates of a window: the more rows it has, the longer the stretches over which rows may be sorted."""
+"""The coordinates of a window: the more rows it has, the longer the stretches in which rows may be sorted."""
 
 
 def rotations_of(n: int) -> int:
-    """Return how many rotations either half of ``n`` rows has, so that few rows fill no stripe."""
+    """Return how many rotations each half of ``n`` rows has, so that few rows are outside all stripes."""
     stripes = 2 * max(1, round(n / (2 * ROTATIONS)))
     return ROTATIONS if n >= 2 * MOST_PILOT else max(1, n // stripes)
 
@@ -27,10 +27,10 @@ def rotations_of(n: int) -> int:
 @final
 @dataclass(frozen=True, eq=False)
 class Stripes:
-    """The rows of a table, of known number, as stripes.
+    """The rows of a table of known length as stripes.
 
-    Rows that were drawn beforehand, at random by their numbers, are the first stripes: rotations exchange them for each
-    other, so that what is fitted to them stays. The others are shuffled within windows.
+    Rows that were drawn beforehand, at random by their numbers, are the first stripes: rotations only exchange them for
+    each other, so that what is fitted to them stays the same. The others are shuffled within windows.
     """
 
     n: int
@@ -43,19 +43,19 @@ class Stripes:
 
     @classmethod
     def of(cls, n: int, dim: int, drawn: IntArray, seed: int) -> Self:
-        """Return the stripes of ``n`` rows of so many coordinates, of which some were drawn in random order."""
+        """Return the stripes of ``n`` rows of ``dim`` coordinates; ``drawn`` rows are in random order."""
         rotations = rotations_of(n)
         pilot = min(rotations * -(-PILOT // rotations), len(drawn) // rotations * rotations)
         window = rotations * max(1, _WINDOW_NUMBERS // (rotations * max(1, dim)))
         return cls(n, rotations, drawn[:pilot], min(window, rotations * -(-n // rotations)), seed)
 
     def dealt(self, pilot: Array, batches: Iterable[Array]) -> Iterator[Array]:
-        """Yield all rows: whole stripes, and at last rows that fill none.
+        """Yield all rows: whole stripes, and at the end the rows outside them.
 
         Parameters
         ----------
         pilot : array of shape (p, d)
-            Those that were drawn, in their order.
+            The rows that were drawn, in their order.
         batches : iterable of arrays (b, d)
             All rows in the order of the table.
 
@@ -74,7 +74,7 @@ class Stripes:
                 yield take_rows(rows, order[whole:])
 
     def _windows(self, dim: int, batches: Iterable[Array]) -> Iterator[Array]:
-        """Yield the rows that were not drawn, a window at a time; it is overwritten by the next one."""
+        """Yield the rows that were not drawn, a window at a time; the next window overwrites it."""
         drawn = np.sort(self.drawn)
         buffer, held, start = np.empty((self.window, dim)), 0, 0
         for batch in batches:

@@ -22,18 +22,18 @@ _BATCH = 512
 @final
 @dataclass(frozen=True)
 class Bins:
-    """What a sample brings to a test: sums over bins of equal size, and over the rows that stay where they are."""
+    """The sums of a sample: over bins of equal size, and over the rows that stay in the sample."""
 
     size: int
     full: Array
-    """Of the bins, shape (B, columns + kernels)."""
+    """The sums of the bins, shape (B, columns + kernels)."""
     rest: Array
-    """Of the rows that no bin takes, shape (columns + kernels,)."""
+    """The sums of the rows outside all bins, shape (columns + kernels,)."""
     n: int
     """The rows of the sample."""
 
     def of(self, places: IntArray) -> Bins:
-        """Return some of the sums, such as those of one of several tests."""
+        """Return some of the sums, such as those of one test among several."""
         return Bins(self.size, self.full[:, places], self.rest[places], self.n)
 
     @property
@@ -45,8 +45,8 @@ class Bins:
 def binned_null(columns: Columns, samples: tuple[Bins, Bins], statistic: StatisticForm, how: Resampling) -> Null:
     """Return the statistics of all kernels under permutations of the bins, the observed arrangement first.
 
-    Bins hold equally many rows, each of one sample; permuting them is a group of permutations of the rows, so that the
-    p-value is exact. Rows that no bin takes stay in their sample. Which sample comes first changes nothing.
+    Bins hold equally many rows, each bin from one sample. Permuting bins is a group of permutations of the rows, so the
+    p-value is exact. Rows outside all bins stay in their sample. Which sample comes first changes nothing.
     Domingo-Enrich, Dwivedi & Mackey (2025), section 3. O(P B D) time for P permutations of B bins.
     """
     first, second = sorted(samples, key=lambda own: (own.n, own.total[columns.size :].tolist()))
@@ -66,12 +66,12 @@ class _Binned:
 
     columns: Columns
     moving: Array
-    """Those of the bins, of the first sample first, shape (B, D + K)."""
+    """The sums of the bins, the first sample first, shape (B, D + K)."""
     n_first: int
     fixed: Array
-    """Those of the rows of the first sample that no bin takes."""
+    """The sums of the rows of the first sample outside all bins."""
     traces: Array
-    """Of the kernels' squares over all rows, shape (K,)."""
+    """The sums of the kernels' squares over all rows, shape (K,)."""
     label_trace: float
 
     @classmethod
@@ -95,7 +95,7 @@ class _Binned:
 
 
 def _centered(columns: Columns, sums: Array, counts: Array) -> Array:
-    """Return sums over so many rows, the last ones over all of them, with columns that are centered at their mean."""
+    """Return sums over ``counts`` rows, the last ones over all rows, with columns centered at their mean."""
     split = columns.size
     mean = sums[-1, :split] / counts[-1]
     centered = np.empty_like(sums)

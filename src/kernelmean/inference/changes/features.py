@@ -1,6 +1,6 @@
-"""What a search for change points looks at: coordinates of the rows, whose segment sums tell segments apart.
+"""What a search for change points looks at: coordinates of the rows, whose sums distinguish segments.
 
-All of it is a function of the rows in no order: permuting rows permutes their coordinates and changes nothing else.
+Nothing here depends on the order of the rows: permuting rows permutes their coordinates and changes nothing else.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from .features import ChangeFeatures, ChangeKernel
 from .scan import binned
 
 _NEGLIGIBLE = 0.1
-"""Kernels with less than this part of the most evidence say nothing on the place."""
+"""Kernels with less than this part of the most evidence are not used to place a change."""
 _MOST_BINS = 256
 _RESAMPLES = 199
 _MARGIN = 2
@@ -31,7 +31,7 @@ def coordinates(features: ChangeFeatures, shares: Array, first: int, last: int) 
 
 
 def _weighted(columns: Array, part: ChangeKernel, share: float) -> Array:
-    """Return centered coordinates whose gain has the deviation ``share`` without a change; of single columns one."""
+    """Return centered coordinates whose gain has the deviation ``share`` without a change; one if each counts alone."""
     columns = columns - columns.mean(axis=1, keepdims=True)
     weights = part.weights
     if weights is None:
@@ -50,7 +50,7 @@ def gain(columns: Array) -> Array:
 
 
 def most(columns: Array, shortest: int) -> int:
-    """Return after how many rows a change explains most, with so many rows on either side of it."""
+    """Return after how many rows a change explains most, with at least ``shortest`` rows on either side."""
     edge = _edge(columns, shortest)
     return edge + int(np.argmax(gain(columns)[edge - 1 : columns.shape[1] - edge]))
 
@@ -58,7 +58,7 @@ def most(columns: Array, shortest: int) -> int:
 def interval(columns: Array, search: tuple[int, int], level: float, rng: np.random.Generator) -> tuple[int, int]:
     """Return an interval for the one change of some rows, from the shortest segment and the rows that stay together.
 
-    First on bins of rows, then on finer ones around what was left.
+    The search starts on bins of rows, then uses finer ones around the interval.
     """
     shortest, block = search
     start, stop, width = 0, columns.shape[1], columns.shape[1] + 1
@@ -75,8 +75,8 @@ def interval(columns: Array, search: tuple[int, int], level: float, rng: np.rand
 def _kept(columns: Array, shortest: int, level: float, rng: np.random.Generator) -> tuple[int, int]:
     r"""Return the first and the last split t that is not much worse than the best: :math:`\max G - G(t) \le c`.
 
-    c is the largest of the 1 - level quantiles of this difference with the change at the best split, and at the first
-    and the last that were found with c for the best one alone. The rows before a change, and those behind it, are in
+    c is the largest of three 1 - level quantiles of this difference: with the change at the best split, and at the
+    first and the last split that the c of the best one keeps. The rows before a change, and those after it, are in
     random order.
     """
     n, edge = columns.shape[1], _edge(columns, shortest)

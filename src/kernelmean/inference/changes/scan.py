@@ -21,7 +21,7 @@ from ..adaptive.many_kernels import harmonic
 from .features import ChangeFeatures
 
 _UNEVEN = 4
-"""Windows side by side are as long as each other, or one of them so many times as long."""
+"""Of two windows side by side, one is this many times as long as the other, or both are equally long."""
 _STEPS = 4
 """Windows move by this part of the shorter one."""
 _FIRST, _HOPELESS = 99, 0.2
@@ -46,7 +46,7 @@ class Windows:
 
     @cached_property
     def _places(self) -> list[slice]:
-        """Starts, middles and ends as slices: where all are one number, only this one."""
+        """Starts, middles and ends as slices; one element if all are the same number."""
         steps = self.spans[min(1, len(self.spans) - 1)] - self.spans[0]
         ends = zip(self.spans[0].tolist(), self.spans[-1].tolist(), steps.tolist(), strict=True)
         return [slice(first, last + 1, step or 1) for first, last, step in ends]
@@ -82,7 +82,7 @@ class Scan:
     shares: Array
     """The part of it that every kernel has, shape (K,)."""
     around: tuple[int, int]
-    """The rows of the pair of windows that told most."""
+    """The rows of the pair of windows with the most evidence."""
 
 
 def scan(
@@ -90,8 +90,8 @@ def scan(
 ) -> Scan:
     """Test whether rows [first, last) are in random order, on bins of ``bins[0]`` rows, windows of ``bins[1]`` or more.
 
-    After 99 permutations the others are spared where p is above 0.2 then. That is exact: at levels below 0.2 only the
-    p-value of all permutations counts, at others at most that of the 99.
+    If p is above 0.2 after 99 permutations, the others are skipped. This is exact: at levels below 0.2 only the p-value
+    of all permutations counts, at other levels at most that of the 99.
     """
     own = binned(features.columns, *rows, bins[0])
     groups = windows(len(own), bins[1])

@@ -17,9 +17,9 @@ from .scan import Scan, scan
 
 _MOST_BINS = 256
 _ROOM = 2.5
-"""Permutations that a short stretch has at least, in those without which it could not be split."""
+"""A short stretch gets at least this many times the permutations without which it could not be split."""
 _MOST_RESAMPLES = 49_999
-"""Of these permutations, whose statistics are held in memory, some hundred numbers of each."""
+"""The most of these permutations; some hundred numbers of each are held in memory."""
 _ROUNDS = 2
 
 
@@ -57,14 +57,14 @@ class Search:
         Rows are split where the adjusted p-value of a change is at most this; intervals miss a change with this
         probability.
     n_changes : int, optional
-        How many change points to return at most: the clearest ones, whatever their p-values.
+        The most change points to return: the clearest ones, whatever their p-values.
     shortest : int
         The fewest rows of a segment.
     block : int
         Rows that stay together under permutations, for series in which neighboring rows depend on each other: several
-        times the rows over which they do.
+        times as long as this dependence lasts.
     n_resamples : int
-        Permutations of every scan; of short stretches up to 49,999, where no p-value could be small enough otherwise.
+        Permutations of every scan; for short stretches up to 49,999 if no p-value could be small enough otherwise.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The plan of a Dask cluster: what embeddings, estimators and tests hand their data to."""
+"""The plan of a Dask cluster, to which embeddings, estimators and tests hand their data."""
 
 from __future__ import annotations
 
@@ -38,29 +38,30 @@ class DaskPlan(RemotePlan):
     Parameters
     ----------
     client : dask.distributed.Client
-        Connected to the cluster; not an asynchronous one. The workers need the same kernelmean.
+        Connected to the cluster, not asynchronous. The workers need the same version of kernelmean.
     exact_rows : int
-        Up to so many rows, of both samples together, a test sums over all pairs of rows, as in one process. Every
-        worker then holds all of them. Beyond, ``mmd_test`` and ``hsic_test`` are the one-pass tests of features,
-        and the result says so.
+        Up to this many rows (both samples together) a test sums over all pairs of rows, as in one process. Every worker
+        then holds all rows. Beyond that, and in adaptive tests of more than 20 000 rows of a sample, ``mmd_test`` and
+        ``hsic_test`` add up features of the rows in bins, and the result says so.
     memory : float
-        Bytes that the null distribution of such a test may take on a worker, as in :class:`kernelmean.Plan`.
+        Bytes that the null distribution of a test over all pairs of rows may take on a worker, as in
+        :class:`kernelmean.Plan`.
 
     Raises
     ------
     ImportError
         When Dask, the extra "dask", is not installed.
     TypeError
-        When it is no client.
+        When ``client`` is not a client.
 
     Notes
     -----
-    Passed as ``plan=`` to :func:`kernelmean.embed`, :meth:`kernelmean.KernelMean.fit`, :func:`kernelmean.mmd_test`,
+    Pass it as ``plan=`` to :func:`kernelmean.embed`, :meth:`kernelmean.KernelMean.fit`, :func:`kernelmean.mmd_test`,
     :func:`kernelmean.hsic_test`, :func:`kernelmean.compare` and :func:`kernelmean.embedding.features.embed`, with dask
-    arrays, dask data frames, or paths of Parquet files that the workers can read. Data are computed at least twice, to
-    count and check the rows and for the sums, of ``compare`` three times; write ``X = X.persist()`` where that is
-    expensive and memory suffices. With one seed a test has the same p-value as in one process, whatever the partitions,
-    the workers, and the losses of workers on the way.
+    arrays, dask data frames, or paths of Parquet files that the workers can read. Data are computed at least twice (to
+    count and check the rows, and for the sums), by ``compare`` three times; write ``X = X.persist()`` if that is
+    expensive and memory suffices. With the same seed a test has the same p-value as in one process, whatever the
+    partitions and the workers, even if workers are lost on the way.
 
     Examples
     --------
@@ -79,21 +80,21 @@ class DaskPlan(RemotePlan):
         return f"DaskPlan({self.client!r}, exact_rows={self.exact_rows})"
 
     def rows(self, X: Any, name: str = "X") -> Rows:
-        """Return a table on the cluster, looked through once; it may be passed on instead of the data.
+        """Return a table on the cluster, checked in one pass; you may pass it instead of the data.
 
         Raises
         ------
         TypeError, ValueError
-            When the data are in this process, or are no finite table of numbers; the text names column, row and how
-            many cells.
+            When the data are in this process, or are not a table of finite numbers; the message has the column, the row
+            and the number of such cells.
         """
         return Rows.of(self.client, X, name)
 
     def map(self, run: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[Result]:
-        """Yield ``run(job)`` in the order of the jobs, each a task: trials of a power study, say.
+        """Yield ``run(job)`` in the order of the jobs, such as trials of a power study; each is a task.
 
-        ``run`` must be importable on the workers or picklable, and take whatever is random from its job, such as a
-        seed: a task of a lost worker is run again.
+        ``run`` must be importable on the workers or picklable, and take everything random, such as a seed, from its
+        job: a task of a lost worker is run again.
         """
         yield from gathered(self.client, [task(run, job) for job in jobs])
 
@@ -109,7 +110,7 @@ class DaskPlan(RemotePlan):
         shared: Any = None,
         finish: Callable[[Result, Any], Any] | None = None,
     ) -> Any:
-        """Return what a function finds in all parts of tables; see :meth:`kernelmean.plan.RemotePlan.fold`."""
+        """Return a function's merged results on all parts of tables; see :meth:`kernelmean.plan.RemotePlan.fold`."""
         return fold(self.client, run, merge, jobs, shared, finish)
 
     def embed(self, X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None) -> Embedding:
@@ -152,7 +153,7 @@ class DaskPlan(RemotePlan):
         return reason.noted(streams.two_samples(X, Y, test) if two else streams.pairs(X, Y, test))
 
     def _beyond(self, adaptive: bool) -> Reason:
-        """Return why a test uses bins where nobody asked for it."""
+        """Return why a test uses bins when the caller did not ask for them."""
         instead = "raise DaskPlan(client, exact_rows=...), or take a part of the rows"
         why = f"{limits.ADAPTIVE_LIMIT:,} rows" if adaptive else f"exact_rows = {self.exact_rows:,} rows"
         return Reason(f"beyond {why}", instead, asked=False)

@@ -1,7 +1,7 @@
-"""Exact tests on a cluster: a worker poses the test, all evaluate its tiles, and the sums of these give the null.
+"""Exact tests on a cluster: one worker sets up the test, all evaluate its tiles, and their sums give the null.
 
-The rows of a test of n² kernel values are few: every worker holds them in the order of the tiles. A tile is a function
-of the tiling alone, and tiles are added up in a fixed order, so no result depends on partitions, workers, or losses.
+A test of n² kernel values has few rows: every worker holds them in the order of the tiles. A tile depends only on the
+tiling, and tiles are added up in a fixed order, so no result depends on partitions, workers, or losses of workers.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from ..schemes.blocks import bin_size
 from .rows import Rows
 from .running import folded, gathered, task
 
-_FEW_ROWS = 8000  # which one worker does in a second
+_FEW_ROWS = 8000  # one worker takes a second
 _SHARES, _FEWEST = 64, 4
 _TOTAL_NUMBERS = 2**25  # of all shares of the sums over pairs of bins
 
 
 def exact_test(question: type[Question], data: tuple[Rows, Rows], request: Request, worker: Plan) -> TestResult:
-    """Return the result that the same rows have in one process, with what a worker may use.
+    """Return the result that the same rows have in one process, with the resources of a worker.
 
-    A generator in the request is as far as it would be in one process afterwards.
+    A generator in the request ends in the same state as in one process.
     """
     X, Y = data
     rng, n = as_rng(request.rng), len(X) + (len(Y) if question is TwoSamples else 0)
@@ -47,7 +47,7 @@ def exact_test(question: type[Question], data: tuple[Rows, Rows], request: Reque
 
 
 def _shares(question: type[Question], n: int, m: int) -> int:
-    """Return into how many shares the tiles are dealt: fewer where two samples have many bins."""
+    """Return the number of shares that the tiles are dealt into: fewer if two samples have many bins."""
     if question is not TwoSamples:
         return _SHARES
     bins = (n + m) / bin_size(n, m)
@@ -57,11 +57,11 @@ def _shares(question: type[Question], n: int, m: int) -> int:
 # -- on the workers ---------------------------------------------------------------------------------------------------
 
 State = Mapping[str, Any]
-Asked = tuple[PendingResult | TestResult, State]  # and the generator's state when everything was drawn
+Asked = tuple[PendingResult | TestResult, State]  # and the generator's state after everything was drawn
 
 
 def _posed(kind: type[TwoSamples | Pairs], X: list[Array], Y: list[Array], request: Request, worker: Plan) -> Asked:
-    """Choose the kernel, the scheme and the permutations; where no tiles are left to evaluate the null is there."""
+    """Choose the kernel, the scheme and the permutations; if no tiles are left to evaluate, return the null."""
     rng = as_rng(deepcopy(request.rng))
     question = replace(kind.of((np.concatenate(X), np.concatenate(Y)), request.design), engine=begin)
     with serial_blas:
@@ -75,7 +75,7 @@ def _left(posed: PendingResult | TestResult) -> TiledNull | None:
 
 
 def _share(asked: Asked, share: int, shares: int) -> Total | None:
-    """Evaluate one of the shares of the tiles; None where nothing is left, or there are fewer tiles than shares."""
+    """Evaluate one share of the tiles; None if nothing is left, or there are fewer tiles than shares."""
     begun = _left(asked[0])
     if begun is None:
         return None
@@ -92,7 +92,7 @@ _known: WeakKeyDictionary[Tiling, tuple[list[Tile], Callable[[Tile], Any]]] = We
 
 
 def _prepared(tiling: Tiling) -> tuple[list[Tile], Callable[[Tile], Any]]:
-    """Return the tiles and what evaluates them, prepared once for all shares that a worker gets."""
+    """Return the tiles and their evaluator, prepared once for all shares that a worker gets."""
     if tiling not in _known:
         _known[tiling] = tiling.tiles(), tiling.evaluator()
     return _known[tiling]
@@ -104,7 +104,7 @@ def _added(*totals: Total | None) -> Total | None:
 
 
 def _concluded(asked: Asked, total: Total | None, n: int) -> tuple[TestResult, State]:
-    """Put the result together, and say who computed it."""
+    """Put the result together, with a note on who computed it."""
     posed, state = asked
     begun = _left(posed)
     why = f"since {count(n, 'row')} are few" if n <= _FEW_ROWS else "since there were no tiles to share out"

@@ -1,4 +1,4 @@
-"""Estimators on a cluster: one worker fits what is fitted exactly, all add up features of more rows."""
+"""Estimators on a cluster: one worker does exact fits; for more rows all add up features."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _ALONE = Plan(threads=1)
 
 
 def fit(estimator: KernelMean, X: Rows, exact_rows: int) -> None:
-    """Set on an estimator what fitting it to the same rows in one process sets, except ``weights_``.
+    """Set the attributes of an estimator that a fit to the same rows in one process sets, except ``weights_``.
 
-    Up to ``exact_rows``, and so many as in one process, one worker fits all rows; landmarks stand for more, and where
-    points move or have weights of their own.
+    Up to ``exact_rows``, and to the limit in one process, one worker fits all rows. Landmarks stand for more rows, and
+    for points that move or have weights of their own.
     """
     if not isinstance(estimator, KernelMean):
         raise TypeError(f"{estimator!r} has no fit on a cluster; pass a KernelMean, such as km.MKME()")
@@ -47,7 +47,7 @@ def fit(estimator: KernelMean, X: Rows, exact_rows: int) -> None:
 
 
 def _fit_by_features(estimator: KernelMean, X: Rows) -> None:
-    """Set what fitting sums of features sets: landmarks of rows drawn at random, then one pass over all of them."""
+    """Fit to sums of features: landmarks from rows drawn at random, then one pass over all rows."""
     (drawn,) = gathered(X.client, [X.take(drawn_numbers(len(X)))])
     features = features_for(estimator, by_features.BatchedRows(lambda: iter(()), True, drawn))
     mu = feature_embedding(X, features, moments=isinstance(features, Landmarks))
@@ -57,7 +57,7 @@ def _fit_by_features(estimator: KernelMean, X: Rows) -> None:
 
 
 def resolved(kernel: Kernel, X: Rows, exact_rows: int) -> Kernel:
-    """Return a kernel with the bandwidths that its rules find in the rows, which one worker joins for that."""
+    """Return a kernel with the bandwidths that its rules find in the rows, which one worker joins for this."""
     rules = rules_of(kernel, X.shape[1])
     if not rules:
         return kernel
@@ -76,7 +76,7 @@ def _joined(parts: list[Array]) -> Array:
 
 
 def _fitted(X: Array, estimator: KernelMean) -> dict[str, Any]:
-    """Fit, and return what was learned besides points."""
+    """Fit, and return what was learned, except points."""
     check_spread(X)
     estimator = clone(estimator)
     estimator._estimate(X)

@@ -17,7 +17,7 @@ from ...plan.plan import Plan
 from .rows import Rows
 from .running import folded, gathered, task
 
-Piece = tuple[Array, Array | None]  # points, and a column of weights; None where all count alike
+Piece = tuple[Array, Array | None]  # points, and a column of weights; None if all are equal
 
 _ALONE = Plan(threads=1)  # every core has a task of its own
 
@@ -31,7 +31,7 @@ class ClusterPart(OneNoisePart):
     noise: Noise
     """Shared by all rows."""
     factor: float
-    """What every row counts, or what its own weight is multiplied with."""
+    """The weight of every row, or the factor of its own weight."""
     own: Rows | None = None
     """One column: a weight for every row."""
 
@@ -39,7 +39,7 @@ class ClusterPart(OneNoisePart):
 
     @classmethod
     def of(cls, rows: Rows, noise: Noise, own: Rows | None = None) -> ClusterPart:
-        """Return rows that count 1/n each, or what ``own`` says."""
+        """Return rows with weights 1/n, or with those of ``own``."""
         return cls(rows, noise, 1.0 / len(rows) if own is None else 1.0, own)
 
     @property
@@ -54,14 +54,14 @@ class ClusterPart(OneNoisePart):
 
     @property
     def mass(self) -> float:
-        """The sum of the weights; nan where rows have weights of their own, which are on the cluster."""
+        """The sum of the weights; nan if rows have weights of their own, which are on the cluster."""
         return self.factor * len(self.rows) if self.own is None else math.nan
 
     def __repr__(self) -> str:
         return f"what is on a cluster, {self.rows.shape[0]:,} rows of {self.rows.source},"
 
     def inner(self, other: Part, kernel: Kernel, plan: Plan) -> float:
-        """Return Σ β_i γ_j E k(x̃_i, ỹ_j): every pair of pieces is a task, of which one number comes back."""
+        """Return Σ β_i γ_j E k(x̃_i, ỹ_j): every pair of pieces is a task that returns one number."""
         del plan
         left = self._pieces()
         right = left if other is self else _pieces_of(other)
@@ -75,7 +75,7 @@ class ClusterPart(OneNoisePart):
         return float(self.factor * (other.factor if isinstance(other, ClusterPart) else 1.0) * found)
 
     def evaluate(self, Y: Array, kernel: Kernel, plan: Plan) -> Array:
-        """Return Σ β_i E k(x̃_i, y_j), shape (m,): every piece is a task, of which m numbers are added up."""
+        """Return Σ β_i E k(x̃_i, y_j), shape (m,): every piece is a task that returns m numbers, which are added up."""
         del plan
         rows = task(_given, Y)
         parts = [task(_evaluated, piece, rows, self.noise, kernel) for piece in self._pieces()]
@@ -91,7 +91,7 @@ class ClusterPart(OneNoisePart):
         self.rows.__array__()
 
     def _pieces(self) -> list[Any]:
-        """Return pairs of points and weights (None where all count alike)."""
+        """Return pairs of points and weights (None if all are equal)."""
         points = self.rows.pieces()
         return list(zip(points, [None] * len(points) if self.own is None else self.own.pieces(), strict=True))
 

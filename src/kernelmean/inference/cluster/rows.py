@@ -1,4 +1,4 @@
-"""A table whose rows stay on the workers of a cluster: looked through once, then cut wherever sums want it."""
+"""A table whose rows stay on the workers of a cluster: checked in one pass, then cut as sums need it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Rows:
     """A table of finite numbers on a cluster."""
 
     source: str
-    """What errors call it."""
+    """Its name in errors."""
     names: tuple[str, ...]
     """The columns."""
     parts: tuple[Any, ...]
@@ -35,11 +35,11 @@ class Rows:
     client: Any
     """A ``distributed.Client``."""
     named: bool = True
-    """Whether columns are matched by name: not those of a dask array."""
+    """Whether columns are matched by name; not for a dask array."""
 
     @classmethod
     def of(cls, client: Any, X: Any, name: str) -> Rows:
-        """Look through a table on the cluster: its rows, its columns, and that all cells are finite numbers.
+        """Check a table on the cluster: its rows, its columns, and that all cells are finite numbers.
 
         Raises
         ------
@@ -88,11 +88,11 @@ class Rows:
         return replace(self, names=names, parts=tuple(task(_columns, part, index) for part in self.parts))
 
     def cut(self, bounds: Sequence[int]) -> list[Any]:
-        """Return tasks that make the rows from every bound to the next, in whatever partitions these are."""
+        """Return tasks that make the rows from every bound to the next, whatever their partitions."""
         return [task(_joined, self._slices(start, stop)) for start, stop in pairwise(bounds)]
 
     def _slices(self, start: int, stop: int) -> list[Any]:
-        """Return the parts of some rows; what is cut off a part is cut off where that part is."""
+        """Return the parts of some rows; a part is cut on its own worker."""
         starts = self.starts
         first, last = np.searchsorted(starts, start, "right") - 1, np.searchsorted(starts, stop, "left")
         found = []
@@ -103,7 +103,7 @@ class Rows:
         return found
 
     def pieces(self) -> list[Any]:
-        """Return tasks that make the table in pieces of nearly equal size, which depend on its length only."""
+        """Return tasks that make the table in pieces of nearly equal size, which depend only on its length."""
         n = len(self)
         many = max(min(n // _LEAST_PIECE, _PIECES), -(-n // _LARGEST_PIECE), 1)
         return self.cut([n * k // many for k in range(many + 1)])
@@ -120,7 +120,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class _Look:
-    """What a partition looks like: its rows, its columns, and per column how many cells are bad and the first one."""
+    """The facts of a partition: its rows, its columns, and per column the number of bad cells and the first one."""
 
     rows: int
     names: tuple[str, ...]
@@ -131,7 +131,7 @@ class _Look:
 
 
 def _look(part: Any, name: str, position: int) -> _Look:
-    """Look through one partition, on its worker."""
+    """Check one partition, on its worker."""
     if not len(part):
         return _Look(0, tuple(map(str, getattr(part, "columns", ()))), (), (), ())
     frame = named_frame(part, name)
@@ -175,7 +175,7 @@ def _check_cells(looks: Sequence[_Look], names: tuple[str, ...], source: str) ->
 
 
 def _numbers(part: Any, names: tuple[str, ...], rows: int, source: str) -> Array:
-    """Return a partition as numbers, which must be the rows that were looked through."""
+    """Return a partition as numbers; it must have the rows that were checked."""
     table = as_table(part, source)
     if len(table) != rows:
         raise ValueError(
@@ -206,5 +206,5 @@ def _put_back(parts: list[Array], order: IntArray) -> Array:
 
 
 def headed(rows: Rows) -> Table:
-    """Return a table without rows that has the columns of another one, for checks that look at columns only."""
+    """Return a table with the columns of another one and no rows, for checks of columns."""
     return Table(np.empty((0, len(rows.names))), rows.names, rows.named)

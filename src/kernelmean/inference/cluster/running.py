@@ -1,4 +1,4 @@
-"""Tasks on a cluster: sent, waited for, and what is said when workers or the scheduler are lost."""
+"""Tasks on a cluster: how they are sent and awaited, and the errors when workers or the scheduler are lost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_client(client: Any) -> Any:
     ImportError
         When Dask is not installed, or a worker has no kernelmean or another version of it.
     TypeError
-        When it is no client, or an asynchronous one.
+        When it is not a client, or an asynchronous one.
     """
     try:
         from distributed import Client
@@ -56,7 +56,7 @@ def connected(address: str) -> Iterator[Any]:
     ImportError
         When Dask is not installed.
     ConnectionError
-        When nobody answers there within a few seconds, or no worker comes.
+        When no scheduler answers there within a few seconds, or it has no workers.
     """
     try:
         from distributed import Client
@@ -83,7 +83,7 @@ def connected(address: str) -> Iterator[Any]:
 
 
 def _version() -> str:
-    """Return the version of the package that this module is of."""
+    """Return the version of this package."""
     return str(sys.modules[__name__.partition(".")[0]].__version__)
 
 
@@ -122,12 +122,12 @@ def folded(add: Callable[..., Any], tasks: Sequence[Any]) -> Any:
 def gathered(client: Any, tasks: Sequence[Any]) -> list[Any]:
     """Run tasks and bring their values here.
 
-    A lost worker's tasks run again on others.
+    The tasks of a lost worker run again on others.
 
     Raises
     ------
     ConnectionError
-        When workers died at one task again and again, all are gone for a minute, or the scheduler is lost.
+        When workers died repeatedly at one task, all are gone for a minute, or the scheduler is lost.
     """
     futures = client.compute(list(tasks))
     _wait(client, futures)
@@ -168,11 +168,11 @@ def _wait(client: Any, futures: list[Any]) -> None:
 
 
 def _failure(error: BaseException) -> BaseException:
-    """Return the error of a task, and say in plain words what Dask's own one means."""
+    """Return the error of a task, with Dask's own errors in plain words."""
     if type(error).__name__ != "KilledWorker":
         return error
     killed = ConnectionError(
-        "workers died at one task again and again, nearly always because memory ran out; make partitions smaller, or "
+        "workers died repeatedly at one task, nearly always because memory ran out; make partitions smaller, or "
         "give workers more memory"
     )
     killed.__cause__ = error

@@ -1,4 +1,4 @@
-"""What holds a table on a cluster: dask arrays, dask data frames, files of Parquet that all workers can read."""
+"""Sources of a table on a cluster: dask arrays, dask data frames, Parquet files that all workers can read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def partitions(client: Any, X: Any, name: str) -> list[Any]:
     Raises
     ------
     TypeError
-        When the data are in this process, or are no table.
+        When the data are in this process, or are not a table.
     ValueError
         When a source has a checkpoint.
     """
@@ -50,7 +50,7 @@ def partitions(client: Any, X: Any, name: str) -> list[Any]:
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the columns of a dask table, which it knows without being computed; None of files."""
+    """Return the columns of a dask table, which are known without computing it; None for files."""
     if _paths(X):
         return None
     if hasattr(X, "rechunk"):
@@ -59,7 +59,7 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
 
 def _paths(X: Any) -> tuple[str, ...]:
-    """Return the files or folders that hold a table, none where something else does."""
+    """Return the files or folders that hold a table; none for other sources."""
     paths = [X] if isinstance(X, str | os.PathLike) else X
     named = isinstance(paths, list | tuple) and all(isinstance(path, str | os.PathLike) for path in paths)
     return tuple(map(os.fspath, paths)) if named else ()
@@ -76,7 +76,7 @@ class Piece:
 
 
 def _pieces(paths: tuple[str, ...]) -> list[Piece]:
-    """Return the pieces of Parquet files or of folders of such, each of about 260 000 rows at most."""
+    """Return the pieces of Parquet files or folders, each of at most about 260 000 rows."""
     from pyarrow import parquet
 
     try:

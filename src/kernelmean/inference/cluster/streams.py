@@ -29,7 +29,7 @@ _ALONE = Plan(threads=1)
 def feature_embedding(
     X: Rows, features: FeatureMap, own: Rows | None = None, noise: Noise | None = None, moments: bool = False
 ) -> Embedding:
-    """Return the mean of features of all rows: one pass, and only its sums come back."""
+    """Return the mean of features of all rows, in one pass; only its sums come back."""
     weights = [None] * len(X.parts) if own is None else own.cut(X.starts.tolist())
     parts = [task(_embedded, part, features, w, noise, moments) for part, w in zip(X.parts, weights, strict=True)]
     (found,) = gathered(X.client, [folded(_pooled, parts)])
@@ -58,7 +58,7 @@ def _dealt_parts(rows: Rows, empty: SampleSums) -> list[Any]:
 
 
 def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
-    """Test pairs by sums over windows of them, which partitions are cut into."""
+    """Test pairs by sums over windows of rows, into which partitions are cut."""
     n = len(X)
     many = rotations(n, test.request.n_resamples)
     numbers = pilot_rows(n, many, test.seed)
@@ -95,7 +95,7 @@ def _embedded(
 
 
 def _dealt(X: Array, columns: Columns, deal: Deal, start: int) -> list[Array]:
-    """Return the sums over bins of the rows of a part, whose first row has this number."""
+    """Return the sums over bins of the rows of a part; ``start`` is the number of its first row."""
     sums = SampleSums(columns, deal, start)
     sums.add(X, _ALONE)
     return sums.state()
@@ -113,7 +113,7 @@ def _paired(
 
 
 def _pooled(*means: Embedding | None) -> Embedding | None:
-    """Return the mean of all rows; None is one of rows that count nothing."""
+    """Return the mean of all rows; None stands for rows without weight."""
     known = [mean for mean in means if mean is not None]
     return pooled(*known) if known else None
 

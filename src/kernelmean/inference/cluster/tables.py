@@ -1,4 +1,4 @@
-"""A table of columns of any kind whose rows stay on the workers: its parts, and functions that are folded over them."""
+"""A table of columns of any kind whose rows stay on the workers: its parts, and functions folded over them."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from .sources import column_names, partitions
 @final
 @dataclass(frozen=True, eq=False)
 class ClusterTable:
-    """A table on a cluster, of which nothing was read but the names of its columns."""
+    """A table on a cluster; only the names of its columns were read."""
 
     source: str
-    """What errors call it."""
+    """Its name in errors."""
     columns: tuple[str, ...]
-    """Those that are used, as the partitions call them."""
+    """The columns that are used, with their names in the partitions."""
     names: tuple[str, ...]
-    """What they are called here, in their order."""
+    """Their names here, in their order."""
     named: bool
-    """Whether columns are matched by name: not those of a dask array."""
+    """Whether columns are matched by name; not for a dask array."""
     raw: tuple[Any, ...]
     """The tasks that make the partitions, in the order of the rows."""
 
     @classmethod
     def of(cls, client: Any, X: Any, name: str) -> Self:
-        """Return what holds rows on a cluster as such a table.
+        """Return rows on a cluster as such a table.
 
         Raises
         ------
         TypeError, ValueError
-            When the data are in this process, are no table, or cannot be read by a worker.
+            When the data are in this process, are not a table, or cannot be read by a worker.
         """
         if isinstance(X, ClusterTable):
             return replace(X, source=name)
@@ -47,7 +47,7 @@ class ClusterTable:
 
     @property
     def parts(self) -> list[Any]:
-        """Return the tasks that make the parts as frames, None where one has no rows."""
+        """Return the tasks that make the parts as frames, None for parts without rows."""
         return [
             task(_frame, part, self.columns, self.names, f"partition {at} of {self.source}", self.source)
             for at, part in enumerate(self.raw, start=1)
@@ -59,7 +59,7 @@ class ClusterTable:
         return replace(self, columns=tuple(self.columns[place] for place in places), names=tuple(names))
 
     def called(self, names: Sequence[str]) -> Self:
-        """Return the table with other names of its columns."""
+        """Return the table with other column names."""
         return replace(self, names=tuple(names))
 
 
@@ -71,7 +71,7 @@ def fold(
     shared: Any,
     finish: Callable[..., Any] | None,
 ) -> Any:
-    """Return what :meth:`kernelmean.plan.RemotePlan.fold` says."""
+    """Return what :meth:`kernelmean.plan.RemotePlan.fold` describes."""
     common = task(_itself, shared)
     found = folded(partial(_merged, merge), [task(_ran, run, part, own, common) for part, own in jobs])
     (value,) = gathered(client, [found if finish is None else task(finish, found, common)])
@@ -108,6 +108,6 @@ def _ran(run: Callable[..., Any], part: Any, own: Any, shared: Any) -> Any:
 
 
 def _merged(merge: Callable[..., Any], *states: Any) -> Any:
-    """Merge what was found; None is of parts without rows."""
+    """Merge what was found; None stands for parts without rows."""
     known = [state for state in states if state is not None]
     return merge(*known) if known else None

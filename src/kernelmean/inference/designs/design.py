@@ -1,4 +1,4 @@
-"""Which rows may change places: as a caller says it, and as an order of the rows with strata, cells and clusters."""
+"""Which rows may change places: as the caller states it, and as an order of the rows in strata, cells and clusters."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ class Design:
     Parameters
     ----------
     groups : array of shape (n,), or a pair of such, optional
-        Strata of the rows, such as the center of a study: rows change places within their stratum only. Two samples
-        take (strata of X, strata of Y), and the test asks whether they differ within strata: the statistic is
-        :math:`|\sum_s c_s (μ_{X,s} - μ_{Y,s})|^2` with c_s in proportion to n_s m_s / (n_s + m_s) and of sum 1, as
-        Cochran, Mantel and Haenszel weigh strata, so that a difference between strata does not enter it. Strata with
-        rows of one sample only are left out. Independence takes one label for every pair.
+        Strata of the rows, such as the center of a study: rows change places within their stratum only. For two samples
+        pass (strata of X, strata of Y). The test then asks whether they differ within strata: the statistic is
+        :math:`|\sum_s c_s (μ_{X,s} - μ_{Y,s})|^2`, with c_s proportional to n_s m_s / (n_s + m_s) and summing to 1, the
+        weights of Cochran, Mantel and Haenszel. A difference between strata does not enter it. Strata with rows of only
+        one sample are left out. For independence pass one label for every pair.
     clusters : array of shape (n,), or a pair of such, optional
-        Which rows belong together, such as the visits of a patient: clusters change places whole, each with those
-        of as many rows only (and of its stratum), so that nothing need be assumed about how the sizes arose. The
-        unbiased statistic leaves out the pairs of rows within a cluster.
+        Which rows belong together, such as the visits of a patient. A cluster moves as a whole, and changes places only
+        with clusters of the same size (and stratum), so nothing need be assumed about how the sizes arose. The unbiased
+        statistic leaves out the pairs of rows within a cluster.
     weights : array of shape (n,), or a pair of such, optional
         Survey or importance weights, not negative, on one scale for all rows; the means become weighted means. A weight
         moves with its row, so the test is exact where the pairs (row, weight) are exchangeable under the null
-        hypothesis; of two variables it stays with the row of X. Rows of weight zero are left out.
+        hypothesis; for two variables it stays with the row of X. Rows of weight zero are left out.
     paired : bool
-        Whether row i of X and row i of Y are one pair, such as one patient before and after: pairs are exchanged
-        within themselves. Two samples only, and without the others.
+        Whether row i of X and row i of Y are one pair, such as one patient before and after: the two rows of a pair are
+        exchanged. For two samples only, and without groups, clusters and weights.
 
     Raises
     ------
@@ -75,14 +75,14 @@ class Design:
 
 
 def only(kernels: Sequence[Any]) -> Any:
-    """Return the kernel, or the tuple of kernels, of a null that has one at a time."""
+    """Return the only kernel, or tuple of kernels, for a null that has one at a time."""
     if len(kernels) != 1:
         raise ValueError(f"{passed(len(kernels), 'kernel')}, this null has one at a time; pass null([kernel], ...)")
     return kernels[0]
 
 
 def check_design(design: Any) -> Design:
-    """Return a design; None is one that says nothing."""
+    """Return a design, an empty one for None."""
     if design is None:
         return Design()
     if not isinstance(design, Design):
@@ -98,8 +98,8 @@ def check_design(design: Any) -> Design:
 class Layout:
     """Rows in an order in which strata, cells and clusters are consecutive, and their weights.
 
-    A unit is a row, or a cluster of rows; a cell holds the units of one size within one stratum, which may take one
-    another's place.
+    A unit is a row, or a cluster of rows; a cell holds the units of one size within one stratum, which may change
+    places.
     """
 
     order: IntArray
@@ -169,7 +169,7 @@ def taken_layout(
 
 
 def check_codes(values: Any, n: int, name: str) -> Any:
-    """Return the labels of n rows as an array of shape (n,), none of them missing."""
+    """Return the labels of n rows as an array of shape (n,); raise if one is missing."""
     array = np.asarray(values)
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}; one label per row, ({n},), is needed")
@@ -218,5 +218,5 @@ def description(layout: Layout, names: tuple[str, ...], clustered: bool) -> tupl
     if len(names) > 1:
         notes += (f"permuted within {len(names)} groups only",)
     if layout.still:
-        notes += (f"{count(layout.still, units)} of {len(layout.cells)} stay in place: none like them to change with",)
+        notes += (f"{count(layout.still, units)} of {len(layout.cells)} stay in place: no others match them",)
     return notes

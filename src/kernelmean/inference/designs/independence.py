@@ -4,8 +4,8 @@ With weights p of sum 1 and C_s the weighted cross-covariance within stratum s,
 
 .. math:: \mathrm{HSIC} = \Big| \sum_s p_s C_s \Big|^2 = \sum_{ij} p_i p_j \bar K_{ij} Z_{ij} ,
 
-K̄ the Gram matrix of X less its weighted means over strata: dependence between strata does not enter. With one stratum
-and equal weights it is tr(HKHZ)/n². Only Z is permuted; K̄ takes care of its means.
+with K̄ the Gram matrix of X minus its weighted means over strata: dependence between strata does not enter. With one
+stratum and equal weights it is tr(HKHZ)/n². Only Z is permuted; K̄ takes care of its means.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ Factors = list[Factor]
 def stratified_hsic(
     sides: tuple[KernelSide, KernelSide], pairs: Pairs, layout: Layout, permutations: Permutations, resources: Resources
 ) -> tuple[Array, Array]:
-    """Return HSIC of pairs of kernels, shape (pairs, P), and a size that rounding errors are relative to, (pairs,).
+    """Return HSIC of pairs of kernels, shape (pairs, P), and the magnitude for rounding errors, (pairs,).
 
-    On factors where both ranks are low, else on dense matrices, above 5000 rows on tiles.
+    On factors if both ranks are low, otherwise on dense matrices, above 5000 rows on tiles.
     """
     left, right = sides
     factors = _factors(left, right, resources)
@@ -83,7 +83,7 @@ def stratum_means(layout: Layout) -> Array:
 
 
 def _centered(factors: Factors, layout: Layout) -> Factors:
-    """Return factors less their means over strata, times the shares of the rows; shared rows stay shared."""
+    """Return factors minus their means over strata, times the shares of the rows; shared rows stay shared."""
     means, shares = stratum_means(layout), layout.weights / layout.weights.sum()
     distinct = {id(own.rows): own.rows for own in factors}
     centered = {key: (rows - (rows @ means)[:, layout.stratum]) * shares for key, rows in distinct.items()}
@@ -125,12 +125,12 @@ class CenteredTiles:
         ]
 
     def magnitude(self) -> Array:
-        """Return Σ p_i² |k_ii| of the matrices less a constant, shape (m,)."""
+        """Return Σ p_i² |k_ii| of the matrices minus a constant, shape (m,)."""
         return np.abs(self.side.gram_diagonal()) @ np.square(self.shares)
 
 
 def _dense(left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, n_jobs: int) -> Array:
-    """Return Σ_ij M_ij Z_π(i)π(j), M from centered tiles: both in memory, Z gathered again, O(n²) time each."""
+    """Return Σ_ij M_ij Z_π(i)π(j), M from centered tiles: both in memory, Z gathered every time, O(n²) time each."""
     n, everything = permutations.n, slice(0, permutations.n)
     grams = left(everything, everything)
     raw = right.tiles()(everything, everything)
@@ -145,7 +145,7 @@ def _dense(left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: P
 
 
 def _on_tiles(left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, n_jobs: int) -> Array:
-    """Return the same, Z evaluated on permuted rows: O(n² d) time a permutation, O(tile²) memory.
+    """Return the same, with Z evaluated on permuted rows: O(n² d) time per permutation, O(tile²) memory.
 
     A tile of M is evaluated once for a batch of permutations.
     """
@@ -168,13 +168,13 @@ def _on_tiles(left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations
 @final
 @dataclass(frozen=True)
 class PairDesign:
-    """What strata, clusters and weights make of pairs."""
+    """Pairs with strata, clusters or weights."""
 
     rows: IntArray
     """Positions of the rows that take part, in the order of the layout, shape (n,)."""
     layout: Layout
     notes: tuple[str, ...]
-    """What a reader should know."""
+    """Notes for the reader."""
 
     methods: ClassVar[tuple[str, str]] = (
         "Permutation test of independence, Hilbert-Schmidt criterion",
@@ -208,7 +208,7 @@ class PairDesign:
 
 
 def pair_design(n: int, design: Design) -> PairDesign:
-    """Return what strata, clusters and weights make of n pairs."""
+    """Return the design of n pairs with strata, clusters or weights."""
     groups, clusters, weights = design.groups, design.clusters, design.weights
     strata, names = (None, ("",)) if groups is None else codes(check_codes(groups, n, "groups"), "groups")
     own, own_names = (None, ("",)) if clusters is None else codes(check_codes(clusters, n, "clusters"), "clusters")
@@ -226,7 +226,7 @@ def pair_design(n: int, design: Design) -> PairDesign:
 
 
 def _bytes(layout: Layout, left: KernelSide, right: KernelSide, resources: Resources) -> float:
-    """Return the memory at most: means over strata, dense matrices where these serve, factors, and batches."""
+    """Return the most memory needed: means over strata, dense matrices if used, factors, and batches."""
     n, kernels = layout.n, left.count + right.count
     if left.explicit and right.explicit:
         return 8.0 * n * (4 * left.dim + 2 * right.dim + kernels) + 32 * MIB * resources.n_jobs

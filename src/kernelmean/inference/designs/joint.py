@@ -1,4 +1,4 @@
-"""Several variables: the rows of all but the first change places, and dHSIC is looked at."""
+"""Several variables: the rows of all but the first change places, and dHSIC is evaluated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SMALL = 2**21
 @final
 @dataclass(frozen=True)
 class ManyVariables:
-    """So many variables, the rows of all but the first permuted independently of one another."""
+    """A number of variables; the rows of all but the first are permuted independently of each other."""
 
     many: int
 
@@ -81,7 +81,7 @@ class _Joint:
 
     @property
     def magnitude(self) -> float:
-        """Return a size that rounding errors are relative to."""
+        """Return the magnitude for rounding errors."""
         return math.prod(float(np.abs(side.gram_diagonal()).mean()) for side in self.sides)
 
     def __call__(self, permutations: IntArray) -> Array:
@@ -129,7 +129,7 @@ class _Joint:
 
 
 def _bytes(n: int, dim: int, many: int, kernels: int, resources: Resources) -> float:
-    """Return the memory at most: dense matrices where these serve, points, tiles and a batch of permutations."""
+    """Return the most memory needed: dense matrices if used, points, tiles and a batch of permutations."""
     grams = 8.0 * n**2 * (kernels * many + 1) if n <= DENSE_LIMIT else 0.0
     tiles = 8.0 * resources.n_jobs * TILE**2 * (many + 3)
     return grams + tiles + 8.0 * n * (7 * dim * kernels + 3 * _BATCH * many) + 64 * MIB

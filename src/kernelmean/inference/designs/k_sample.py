@@ -1,4 +1,4 @@
-"""Several samples: all rows change places, and the distances between all of their kernel means are looked at."""
+"""Several samples: all rows change places, and the distances between all kernel means are evaluated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .quadratic_forms import Forms, forms_bytes, gram_forms
 @final
 @dataclass(frozen=True)
 class ManySamples:
-    """Several samples of these numbers of rows."""
+    """Several samples of given sizes."""
 
     sizes: tuple[int, ...]
 
@@ -40,7 +40,7 @@ class ManySamples:
     def null(
         self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling
     ) -> Null:
-        """Return the mean MMD² of all pairs of samples of every kernel, and those of the pairs."""
+        """Return the mean MMD² over all pairs of samples for every kernel, and the MMD² of the pairs."""
         check_kind(statistic)
         sizes, (pooled,), resources = self.sizes, tables, how.resources
         if statistic == "u" and min(sizes) < 2:
@@ -84,7 +84,7 @@ class _Between:
 
     @property
     def magnitude(self) -> Array:
-        """Return a size that rounding errors are relative to, shape (m, pairs)."""
+        """Return the magnitude for rounding errors, shape (m, pairs)."""
         inverse = 1 / self.sizes
         sizes = np.array([(inverse[g] + inverse[h]) for g, h in self.pairs])
         return np.asarray(np.abs(self.diagonal).sum(axis=1)[:, None] * sizes)
@@ -100,7 +100,7 @@ class _Between:
         return values + np.stack([excess[:, g] + excess[:, h] for g, h in self.pairs], axis=1)
 
     def _excess(self, values: Array, means: list[Array]) -> Array:
-        """Return of every sample its mean over all pairs of other rows less that over all pairs, shape (m, k, b).
+        """Return for every sample its mean over pairs of different rows minus that over all pairs, shape (m, k, b).
 
         The distances of the kernel means from their common mean follow from those between them.
         """

@@ -1,4 +1,4 @@
-"""Two samples in pairs, such as before and after: pairs are exchanged within themselves."""
+"""Two samples in pairs, such as before and after: the rows of a pair are exchanged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STRIP = 64
 @final
 @dataclass(frozen=True)
 class PairDifference(Kernel):
-    """The kernel ⟨k(x, ·) - k(y, ·), k(x', ·) - k(y', ·)⟩ of pairs, tables of 2d columns: those of x, then those of y.
+    """The kernel ⟨k(x, ·) - k(y, ·), k(x', ·) - k(y', ·)⟩ of pairs, in tables of 2d columns: first x, then y.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class PairedDesign:
     samples: tuple[Array, Array]
     """In an order that does not depend on which came first."""
     notes: tuple[str, ...] = ()
-    """What a reader should know."""
+    """Notes for the reader."""
 
     methods: ClassVar[tuple[str, str]] = (
         "Paired two-sample test by sign flips, maximum mean discrepancy",
@@ -78,10 +78,10 @@ class PairedDesign:
 
     @classmethod
     def of(cls, samples: tuple[Array, Array]) -> Self:
-        """Check that there are as many rows of both."""
+        """Check that both have equally many rows."""
         X, Y = samples
         if len(X) != len(Y) or len(X) < 2:
-            raise ValueError(f"X has {len(X)} rows and Y has {len(Y)}; pairs need as many of both, and two at least")
+            raise ValueError(f"X has {len(X)} rows and Y has {len(Y)}; pairs need as many of both, at least two")
         return cls(in_fixed_order(X, Y))
 
     def null(

@@ -26,7 +26,7 @@ _LEAST_BATCH = 64
 class Forms(ABC):
     """One or several symmetric matrices K over the same n rows, and their diagonals, shape (m, n).
 
-    A constant may have been subtracted from all entries of a matrix: differences of means do not see it.
+    A constant may have been subtracted from all entries of a matrix: it cancels in differences of means.
     """
 
     diagonal: Array
@@ -60,7 +60,7 @@ class TiledForms(Forms):
     n_jobs: int = 1
 
     def forms(self, vectors: Array) -> Array:
-        """Add up the tiles; those beside the diagonal count twice."""
+        """Add up the tiles; those off the diagonal count twice."""
 
         def one(i: slice, j: slice, gram: Array) -> Array:
             weight = 1.0 if i == j else 2.0
@@ -97,7 +97,7 @@ class TiledForms(Forms):
 @final
 @dataclass(frozen=True)
 class FactorForms(Forms):
-    """Matrices K = Aᵀ diag(w) A given by their factors: O(n r b) time, once for all that share their rows A (r, n)."""
+    """Matrices K = Aᵀ diag(w) A given by their factors: O(n r b) time, once for all that share the rows A (r, n)."""
 
     factors: tuple[Factor, ...]
     diagonal: Array
@@ -125,7 +125,7 @@ def _summed(squares: Array, weights: Array | None) -> Array:
 
 
 def gram_forms(side: KernelSide, resources: Resources) -> Forms:
-    """Return the Gram matrices of a side, on factors where a pivoted Cholesky finds a rank that pays."""
+    """Return the Gram matrices of a side, on factors if a pivoted Cholesky finds a rank that pays."""
     n = side.n
     if side.explicit:
         return FactorForms.of(side.known_factors())
@@ -148,7 +148,7 @@ def tiled_forms(side: KernelSide, resources: Resources) -> TiledForms:
 
 
 def forms_bytes(side: KernelSide, n_resamples: int, resources: Resources) -> float:
-    """Return the memory that forms of so many vectors take at most, factors of the highest rank included."""
+    """Return the most memory that the forms of ``n_resamples`` vectors take, with factors of the highest rank."""
     n, dim, kernels = side.n, side.dim, side.count
     vectors = min(n_resamples, max(_LEAST_BATCH, _BATCH_BYTES // (8 * n)))
     batch = 8.0 * n * vectors * _COPIES

@@ -1,13 +1,13 @@
 r"""Two samples with strata, clusters or weights: which rows take part, and the permutation distribution of MMD².
 
-With weights ω and labels a, and A_s, B_s the weight of either sample in stratum s, the difference of kernel means is
-the average of those within strata, in the proportions :math:`c_s ∝ A_s B_s / (A_s + B_s)` of Cochran, Mantel and
-Haenszel, so that a difference between strata is none between samples:
+With weights ω, labels a, and A_s, B_s the weights of the two samples in stratum s, the difference of kernel means is
+the average of the differences within strata, in the proportions :math:`c_s ∝ A_s B_s / (A_s + B_s)` of Cochran, Mantel
+and Haenszel. A difference between strata is then no difference between samples:
 
 .. math:: \mathrm{MMD}^2 = \Big| \sum_s c_s (μ_{X,s} - μ_{Y,s}) \Big|^2 , \qquad \sum_s c_s = 1 .
 
-It is one quadratic form, of :math:`v_i = ω_i (a_i - \bar a_{s(i)})`. With one stratum and equal weights it is MMD²
-as it always is.
+It is one quadratic form, in :math:`v_i = ω_i (a_i - \bar a_{s(i)})`. With one stratum and equal weights it is the usual
+MMD².
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BLOCK = 2048
 @final
 @dataclass(frozen=True)
 class _Stratum:
-    """One stratum: its Gram matrices, and what leaving out the pairs within units needs."""
+    """One stratum: its Gram matrices, and the sums needed to leave out pairs within units."""
 
     rows: slice
     units: slice
@@ -51,7 +51,7 @@ class _Stratum:
     masses: Array  # (units,): Σ ω_i
 
     def unbiased_less_plain(self, form: Array, labels: Array) -> Array:
-        """Return c_s² times the unbiased less the V-statistic of the stratum, of which ``form`` is c_s² times that."""
+        """Return c_s² times (unbiased minus V-statistic) of the stratum; ``form`` is c_s² times the V-statistic."""
         sides = [self._sample(form, part) for part in (labels[self.units], 1.0 - labels[self.units])]
         (first, means, within), (second, other_means, other_within) = sides
         mean = self.linear.sum(axis=1)[:, None] / self.masses.sum()
@@ -60,7 +60,7 @@ class _Stratum:
         return np.asarray(share**2 * (within + other_within - 2 * cross) - form)
 
     def _sample(self, form: Array, chosen: Array) -> tuple[Array, Array, Array]:
-        """Return of a sample its weight (b,), ⟨μ, mean of all⟩, and the mean of k over pairs of its units, (m, b)."""
+        """Return the weight (b,) of a sample, ⟨μ, mean of all⟩, and the mean of k over pairs of its units, (m, b)."""
         mass, squares = self.masses @ chosen, np.square(self.masses) @ chosen
         pairs = np.square(mass) - squares
         if pairs.min() <= _LEAST_PAIRS * (self.masses.mean()) ** 2:
@@ -123,7 +123,7 @@ class StratifiedMMD:
         return np.asarray((value + sum(corrections)) / share**2)
 
     def magnitude(self) -> Array:
-        """Return a size that rounding errors are relative to, shape (m,)."""
+        """Return the magnitude for rounding errors, shape (m,)."""
         weights = self.layout.weights
         labels = np.repeat(self.layout.labels, self.layout.sizes)
         mean = self.forms.times(weights[:, None])[:, :, 0] / weights.sum()
@@ -158,16 +158,16 @@ Samples = tuple[Array, Array]
 @final
 @dataclass(frozen=True)
 class TwoSampleDesign:
-    """What strata, clusters and weights make of two samples."""
+    """Two samples with strata, clusters or weights."""
 
     samples: tuple[Array, Array]
     """The rows that take part, in an order of the samples that does not depend on which came first."""
     layout: Layout
-    """Of the rows of both samples together."""
+    """The layout of the rows of both samples together."""
     names: tuple[str, ...]
-    """The strata as the user calls them; one empty name without strata."""
+    """The names of the strata; one empty name without strata."""
     notes: tuple[str, ...]
-    """What a reader should know."""
+    """Notes for the reader."""
 
     methods: ClassVar[tuple[str, str]] = (
         "Two-sample permutation test, maximum mean discrepancy",
@@ -195,11 +195,11 @@ class TwoSampleDesign:
         return Null(values, slack, named("MMD²", statistic), permutations.scheme, needed)
 
     def _check_kind(self, statistic: StatisticForm) -> None:
-        """Raise when the statistic does not go with the design."""
+        """Raise when the statistic does not work with the design."""
         if statistic not in ("u", "v"):
             raise ValueError(
-                f"statistic {statistic!r} does not know groups, clusters and weights; pass 'u' (unbiased) or 'v', and "
-                "an estimator with equal weights, such as 'kme' or 'mkme'"
+                f"statistic {statistic!r} does not work with groups, clusters and weights; pass 'u' (unbiased) or 'v', "
+                "and an estimator with equal weights, such as 'kme' or 'mkme'"
             )
         alone = self.alone
         if statistic == "v" or alone is None:
@@ -212,7 +212,7 @@ class TwoSampleDesign:
 
     @property
     def alone(self) -> str | None:
-        """The first stratum in which a sample has one row or cluster only, where there is one."""
+        """The first stratum in which a sample has only one row or cluster, if there is one."""
         layout = self.layout
         stratum = layout.stratum[layout.starts]
         for label in (0, 1):
@@ -223,7 +223,7 @@ class TwoSampleDesign:
 
 
 def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
-    """Return what strata, clusters and weights make of two samples."""
+    """Return the design of two samples with strata, clusters or weights."""
     groups, clusters, weights = design.groups, design.clusters, design.weights
     check_numpy(samples[0], "groups, clusters and weights")
     sizes = (len(samples[0]), len(samples[1]))
@@ -255,7 +255,7 @@ def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
 def _kept(
     weighted: BoolArray, strata: IntArray | None, first: IntArray, names: tuple[str, ...]
 ) -> tuple[BoolArray, tuple[str, ...], tuple[str, ...]]:
-    """Leave out rows without weight, and strata with rows of one sample only."""
+    """Leave out rows without weight, and strata with rows of only one sample."""
     notes = () if weighted.all() else (f"{count(int((~weighted).sum()), 'row')} of weight zero left out",)
     if strata is None:
         return weighted, names, notes
@@ -263,7 +263,7 @@ def _kept(
     for label in (0, 1):
         both &= np.bincount(strata[weighted & (first == label)], minlength=len(names)) > 0
     if not both.any():
-        raise ValueError("no stratum holds rows of both samples, so that none can be compared; pass coarser groups")
+        raise ValueError("no stratum holds rows of both samples, so none can be compared; pass coarser groups")
     if not both.all():
         alone = [name for name, present in zip(names, both, strict=True) if not present]
         notes = (*notes, f"left out, with rows of one sample only: groups {listed(alone)}")
@@ -284,7 +284,7 @@ def _pooled_codes(pair: Pair | None, sizes: tuple[int, int], name: str) -> tuple
 
 
 def _both(pair: Any, name: str) -> Pair:
-    """Return what holds for X and for Y."""
+    """Return the value for X and that for Y."""
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise TypeError(f"{name} is {type(pair).__name__}; pass a pair, {name}=(those of X, those of Y)")
     return pair[0], pair[1]

@@ -26,7 +26,7 @@ _LEAST_ROWS = 4
 
 
 class _WildBootstrap:
-    """What both designs say."""
+    """What both designs share."""
 
     block_length: float
     plain_only: ClassVar[str | None] = "the wild bootstrap"
@@ -46,7 +46,7 @@ class WildSamples(_WildBootstrap):
     """Two independent time series."""
 
     samples: tuple[Array, Array]
-    """As they were passed."""
+    """The series as they were passed."""
     block_length: float
     """How far the dependence reaches, in rows."""
 
@@ -129,7 +129,7 @@ def multipliers(n: int, block_length: float, count: int, rng: np.random.Generato
 
 
 def autoregressions(noise: Array, block_length: float) -> Array:
-    """Return the stationary autoregressions that independent standard noise (n, count) drives."""
+    """Return the stationary autoregressions driven by independent standard noise (n, count)."""
     from scipy.signal import lfilter  # a tenth of a second, which only these tests need
 
     decay = float(np.exp(-1 / block_length))
@@ -143,8 +143,8 @@ def centered_multipliers(
 ) -> Iterator[Array]:
     """Yield multipliers of independent series one below the other: arrays (Σ n, b ≤ ``batch``).
 
-    Each series less its mean and divided by the deviation that this leaves on average. The very first column are ones,
-    which give the observed statistic; ``count`` draws follow.
+    Each series is centered, and divided by the standard deviation that this leaves on average. The very first column is
+    1, which gives the observed statistic; ``count`` draws follow.
     """
     ends = np.cumsum(sizes)
     for start in range(0, count + 1, batch):
@@ -155,7 +155,7 @@ def centered_multipliers(
 
 
 def _centered(series: Array, block_length: float) -> Array:
-    """Return multipliers less their mean, with an expected mean square of 1 again."""
+    """Return multipliers minus their mean, with an expected mean square of 1 again."""
     n = len(series)
     lags = np.arange(1, n)
     of_mean = (n + 2 * ((n - lags) @ np.exp(-lags / block_length))) / n**2

@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 from ...core.array import Array, IntArray
 from ..statistics import StatisticForm
 
-_NEAR = 30.0  # exponents of rows and columns up to which no entry of the Gram matrix that counts vanishes
+_NEAR = 30.0  # up to these exponents of rows and columns no Gram entry that counts vanishes
 
 
 @final
@@ -35,11 +35,11 @@ class ContractedMMD:
     contraction: float
     """The contraction r."""
     height: float
-    """k(x, x) under the noise, times the square of the scale of the means."""
+    """k(x, x) under the noise, times the squared scale of the means."""
     kind: StatisticForm
     """As in :class:`~.weighted_mmd.WeightedMMD`."""
     gram: Array = field(init=False)
-    """Shape (N, N). The kernel between rows as far apart as in one sample; made once, before threads share it."""
+    """Shape (N, N). The kernel at distances within a sample; computed once, before threads share it."""
 
     def __post_init__(self) -> None:
         gram = cdist(self.points, self.points, "sqeuclidean")
@@ -53,13 +53,13 @@ class ContractedMMD:
         return self.height * (norms - 2.0 * self._between(first, 1.0 - first))[None]
 
     def _norm(self, member: Array) -> Array:
-        """Return the mean kernel within the samples of which the rows (b, N) are members."""
+        """Return the mean kernel within the samples whose members ``member`` (b, N) marks."""
         n = member[0].sum()
         total = np.einsum("bi,bi->b", member @ self.gram, member)
         return np.asarray((total - n) / (n * (n - 1)) if self.kind == "u" else total / n**2)
 
     def _between(self, first: Array, second: Array) -> Array:
-        """Return the mean kernel between the samples of either side, shape (b,)."""
+        """Return the mean kernel between the two samples, shape (b,)."""
         centers = [member @ self.points / member.sum(axis=1, keepdims=True) for member in (first, second)]
         shift = (1.0 - self.contraction) * (centers[0] - centers[1])
         slope = self.contraction * shift @ self.points.T
@@ -72,6 +72,6 @@ class ContractedMMD:
         return np.asarray(means)
 
     def _far(self, first: IntArray, second: IntArray, shift: Array) -> float:
-        """Return that of one permutation, entry by entry."""
+        """Return the same for one permutation, entry by entry."""
         moved = self.contraction * self.points
         return float(np.exp(-0.5 * cdist(moved[first] + shift, moved[second], "sqeuclidean")).mean())

@@ -1,8 +1,8 @@
-r"""HSIC of shrunk and of jointly fitted estimates: what a permutation of the pairs changes is computed again.
+r"""HSIC of shrunk and of jointly fitted estimates: whatever a permutation of the pairs changes is computed again.
 
 The cross-covariance of two variables is a mean, in the RKHS whose Gram matrix is :math:`M = \bar K ∘ \bar Z_π`; SCOSE
-and FCOSE of Ramdas & Wehbe (2015) are S-KMSE and F-KMSE of that mean. A noise fitted to the pairs depends on who is
-paired with whom, so a joint fit is repeated under every permutation too.
+and FCOSE of Ramdas & Wehbe (2015) are S-KMSE and F-KMSE of that mean. A noise fitted to the pairs depends on the
+pairing, so a joint fit is also repeated under every permutation.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .shrinkage import SCOSE
 from .weighted_mmd import FilterWeights
 
 Plain = Callable[[tuple[Array, ...], Sequence[tuple[Kernel, Kernel]], Any, Resampling], Any]
-"""What returns HSIC of plain kernels: from the variables, pairs of kernels, the statistic and a resampling."""
+"""Returns HSIC of plain kernels from the variables, pairs of kernels, the statistic and a resampling."""
 
 _JOINT_BATCH = 8
 
@@ -41,16 +41,16 @@ _JOINT_BATCH = 8
 @final
 @dataclass(frozen=True)
 class PairEstimator:
-    """An estimator taken apart: what makes the kernel of each variable, and what happens to the pairs."""
+    """An estimator in parts: what gives the kernel of each variable, and what is done to the pairs."""
 
     kernels: tuple[KernelMean | KernelOf, ...]
-    """Make the kernel of each variable from its own rows: no filter, and no noise that is fitted jointly."""
+    """Estimators that find the kernel of each variable from its own rows: without a filter or a joint noise."""
     filter: Filter | None = None
-    """What shrinks the mean of the pairs."""
+    """The filter that shrinks the mean of the pairs."""
     strength: float | None = None
-    """λ of the filter; None is chosen under every permutation."""
+    """λ of the filter; None if it is chosen under every permutation."""
     joint: KernelMean | None = None
-    """What fits one noise to the pairs."""
+    """The estimator that fits one noise to the pairs."""
 
     @property
     def plain(self) -> bool:
@@ -60,7 +60,7 @@ class PairEstimator:
     def null(
         self, variables: tuple[Array, ...], chosen: list[Chosen], kind: StatisticForm, plain: Plain, how: Resampling
     ) -> tuple[Any, list[Chosen]]:
-        """Return the null, and the kernels and noises in it."""
+        """Return the null, with its kernels and noises."""
         (X, Y), kernels = variables, (chosen[0].kernel, chosen[1].kernel)
         HSIC(X.shape[0], kind)
         if is_constant(as_host(X)) or is_constant(as_host(Y)):
@@ -76,7 +76,7 @@ class PairEstimator:
 
     @classmethod
     def of(cls, found: KernelMean | KernelOf) -> PairEstimator:
-        """Take apart the estimator of one variable, whose filter is that of the pairs."""
+        """Split the estimator of one variable; its filter is applied to the pairs."""
         if not isinstance(found, KernelMean):
             return cls((found,))
         filter_ = as_filter(found.filter)
@@ -92,12 +92,12 @@ class PairEstimator:
 
     @classmethod
     def jointly(cls, found: KernelMean | KernelOf) -> PairEstimator:
-        """Return what fits the noise of an estimator to the pairs."""
+        """Return the parts of an estimator whose noise is fitted to the pairs."""
         searched = isinstance(found, KernelMean) and isinstance(found.noise, str)
         if not (isinstance(found, KernelMean) and searched and found.filter is None and found.contraction is None):
             raise ValueError(
                 f"fit_on is 'joint', but {found!r} has no noise to fit to pairs, or a filter or a contraction; pass "
-                "MKME, MMKME or a KernelMean with nothing but a searched noise"
+                "MKME, MMKME or a KernelMean with only a noise to fit"
             )
         kernels = KernelMean(found.kernel, bandwidth=found.bandwidth)
         return cls((kernels,), joint=KernelMean(noise=found.noise, criterion=found.criterion))
@@ -106,14 +106,14 @@ class PairEstimator:
 def pair_estimator(
     sides: tuple[KernelMean | KernelOf, ...], kind: StatisticForm, *, plain_only: str | None = None
 ) -> PairEstimator:
-    """Take the estimators of two variables apart.
+    """Split the estimators of two variables into parts.
 
     Raises
     ------
     ValueError
-        When ``fit_on`` does not go with pairs or the estimator, the sides are shrunk or fitted differently, a filter is
-        neither a scale nor a ridge, the shrunk statistic is asked for without its diagonal, or (``plain_only`` says
-        with what) HSIC must be plain.
+        When ``fit_on`` does not work with pairs or with the estimator; the sides are shrunk or fitted differently; a
+        filter is neither a scale nor a ridge; the shrunk statistic is asked for without its diagonal; or ``plain_only``
+        names what needs plain HSIC.
     """
     ways = {check_fit_on(side, ("auto", "separate", "joint")) for side in sides if isinstance(side, KernelMean)}
     check_kind(kind)
@@ -135,7 +135,7 @@ def pair_estimator(
 
 
 def _common(part: PairEstimator) -> tuple[Any, ...]:
-    """Return what is of the pairs, and so the same for both variables."""
+    """Return what belongs to the pairs, and so is the same for both variables."""
     return part.filter, part.strength, None if part.joint is None else (part.joint.noise, part.joint.criterion)
 
 
@@ -160,19 +160,19 @@ def _fcose(
 
 
 def _centered(points: Array, kernel: Kernel) -> Array:
-    """Return the centered Gram matrix, as every scheme with dense matrices has it."""
+    """Return the centered Gram matrix, as in every scheme with dense matrices."""
     return KernelSide(points, (kernel,)).dense()[0][0]
 
 
 def _listed(statistic: CustomStatistic, grams: tuple[Array, Array], how: Resampling) -> Null:
-    """Return the null over permutations of the pairs; rounding is that of the traces of the centered matrices."""
+    """Return the null over permutations of the pairs; ties are judged by the traces of the centered matrices."""
     n = len(grams[0])
     magnitude = float(np.trace(grams[0]) * np.trace(grams[1]) / n**2)
     return replace(statistic, magnitude=magnitude).null((n,), how)
 
 
 def check_pair_rows(rows: int, limit: int, what: str) -> None:
-    """Raise when permutations would take too long, and say what serves so many pairs."""
+    """Raise when permutations would take too long, and say what works for that many pairs."""
     if rows > limit:
         raise ValueError(
             f"{what} is solved again for every permutation, in O(n³) each, for at most {limit} pairs; {rows} were "
@@ -213,7 +213,7 @@ def _bandwidth(kernel: Kernel) -> Any:
 @final
 @dataclass(frozen=True)
 class JointNoise:
-    """HSIC with the noise of one fit to the pairs, every variable in units of its bandwidth.
+    """HSIC with the noise of one fit to the pairs, each variable in units of its bandwidth.
 
     In these units the product of the two kernels is one Gaussian kernel of bandwidth 1 over all columns, and one
     variance for all of them does not depend on the units of the data.
@@ -225,7 +225,7 @@ class JointNoise:
     kind: StatisticForm
 
     def statistic(self) -> Callable[[IntArray], Array]:
-        """Return what takes permutations (b, n) to HSIC, shape (1, b): one common variance for all at once."""
+        """Return the function from permutations (b, n) to HSIC, (1, b); a common variance is fitted for all at once."""
         if not is_common_noise(self.estimator):
             return lambda batch: np.array([[self._value(order) for order in batch]])
         left, right = (squared_distances(*side) for side in zip(self.tables, self.bandwidths, strict=True))
@@ -233,7 +233,7 @@ class JointNoise:
         return RefittedNoiseHSIC(left, right, dim, self.estimator.criterion, self.kind)
 
     def batches(self) -> tuple[int, tuple[float, float]]:
-        """Return how many permutations are looked at together, and the memory at all times and for each of them."""
+        """Return how many permutations are evaluated together, and the memory at all times and for each of them."""
         n = len(self.tables[0])
         if is_common_noise(self.estimator):
             return batch_of(n), (32.0 * n**2, batch_bytes(n))

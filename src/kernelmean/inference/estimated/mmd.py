@@ -1,7 +1,7 @@
-"""MMD² between estimates that have weights, or parameters, of their own: which way of computing it serves which.
+"""MMD² between estimates with weights or parameters of their own: how it is computed for which estimate.
 
-Exact is what is a symmetric function of the pooled rows (``fit_on="pooled"``), and what is found again, by one and the
-same rule, for both samples under every permutation (``fit_on="each"``).
+A test is exact if what it fits is a symmetric function of the pooled rows (``fit_on="pooled"``), or is fitted again by
+the same rule to both samples under every permutation (``fit_on="each"``).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .shrinkage import ShrunkMMD
 from .weighted_mmd import Estimate, FilterWeights, RefittedMMD, WeightedMMD
 
 Plain = Callable[[tuple[Array, ...], Sequence[Kernel], Any, Resampling], Any]
-"""What returns MMD² of plain kernels: from the pooled rows, the kernels, the statistic and a resampling."""
+"""Returns MMD² of plain kernels from the pooled rows, the kernels, the statistic and a resampling."""
 
 WEIGHTED_ROWS, SOLVED_ROWS, REFITTED_ROWS = 1000, 3000, 500
 _REFIT_BATCH = 8
@@ -51,7 +51,7 @@ class EstimatedMMD:
     kind: StatisticForm
     how: Resampling
     plain: Plain
-    """For what is a function of sums over one Gram matrix."""
+    """For statistics that are functions of sums over one Gram matrix."""
 
     def null(self, X: Array, Y: Array) -> tuple[Any, Chosen]:
         """Return the null of the samples, and the kernel and the noise in it."""
@@ -71,7 +71,7 @@ class EstimatedMMD:
 
     @property
     def way(self) -> str:
-        """Return how parameters are fitted: as asked, or again per permutation where this has a batched form."""
+        """Return how parameters are fitted: as asked; by default in each sample if this has a batched form."""
         if self.estimator.fit_on != "auto":
             return str(self.estimator.fit_on)
         return "each" if self._batched else "pooled"
@@ -149,7 +149,7 @@ class EstimatedMMD:
         return self._listed(statistic, sizes, needed=needed, magnitude=height)
 
     def _refitted(self, pooled: Array, sizes: tuple[int, int], estimate: Estimate, kernel: Kernel) -> Null:
-        """Refit one by one, but a common noise of a Gaussian kernel for many permutations at once."""
+        """Refit one by one, but a common noise with a Gaussian kernel for many permutations at once."""
         n, takes = len(pooled), {"sized": True, "precision": SEARCHED}
         check_rows(max(sizes), REFITTED_ROWS, self.estimator, self.way)
         statistic: Callable[[IntArray], Array]
@@ -162,7 +162,7 @@ class EstimatedMMD:
         return self._listed(statistic, sizes, batch=_REFIT_BATCH, needed=needed, **takes)
 
     def _fit_bytes(self, n: int) -> float:
-        """Return the memory of the fit to the pooled rows, which is over when permutations begin."""
+        """Return the memory of the fit to the pooled rows, which ends before permutations begin."""
         return _FIT_ARRAYS * 8.0 * min(n, MEDIAN_ROWS) ** 2 if self.way == "pooled" else 0.0
 
     def _listed(self, statistic: Callable[[IntArray], Array], sizes: tuple[int, int], **takes: Any) -> Null:
@@ -173,7 +173,7 @@ class EstimatedMMD:
 
 
 def check_rows(rows: int, limit: int, estimator: KernelMean, way: str) -> None:
-    """Raise when permutations would take too long, and say what serves samples of this size."""
+    """Raise when permutations would take too long, and say what works for samples of this size."""
     if rows > limit:
         instead = f"fit_on='pooled' (up to {SOLVED_ROWS} rows for filter='ridge'), " if way == "each" else ""
         raise ValueError(
@@ -195,7 +195,7 @@ def _parameters(found: KernelMean, some: int, n: int) -> str:
 
 
 def refitted(estimator: KernelMean, kernel: Kernel) -> Estimate:
-    """Return the estimate of any rows; equal rows are their own best estimate."""
+    """Return the function that estimates the mean of any rows; equal rows are their own best estimate."""
 
     def estimate(points: Array) -> Embedding:
         return embed(points, kernel) if is_constant(points) else fitted(estimator, kernel, points).embedding_

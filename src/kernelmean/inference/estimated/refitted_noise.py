@@ -34,7 +34,7 @@ def is_common_noise(estimator: KernelMean) -> bool:
 
 
 def squared_distances(points: Array, bandwidth: Any) -> Array:
-    """Return those of all pairs, shape (n, n), in units of the bandwidth or of those of the columns."""
+    """Return the squared distances of all pairs, shape (n, n), in units of the bandwidth or bandwidths."""
     scaled = centered(points)[0] / bandwidth
     distances = cdist(scaled, scaled, "sqeuclidean")
     check_range(math.sqrt(float(distances.max())), "in units of the bandwidth rows are apart by")
@@ -42,7 +42,7 @@ def squared_distances(points: Array, bandwidth: Any) -> Array:
 
 
 def batch_of(n: int) -> int:
-    """Return how many permutations of n rows are looked at together."""
+    """Return how many permutations of n rows are evaluated together."""
     return int(np.clip(_BATCH_ELEMENTS // n**2, 1, _MOST))
 
 
@@ -52,7 +52,7 @@ def batch_bytes(n: int) -> float:
 
 
 def _pairs(distances: Array) -> Array:
-    """Return what stands above the diagonal of every matrix, shape (b, n (n-1)/2)."""
+    """Return the entries above the diagonal of every matrix, shape (b, n (n-1)/2)."""
     return distances[:, *np.triu_indices(distances.shape[1], 1)]
 
 
@@ -91,7 +91,7 @@ class RefittedNoiseMMD:
         return norms, variances
 
     def _diagonal(self, variances: Array) -> Array:
-        """Return k(x, x) where both sides have a noise of the variances."""
+        """Return k(x, x) when both sides have a noise of these variances."""
         return np.asarray((1 + 2 * variances) ** (-self.dim / 2))
 
     def _mean(self, distances: Array, variances: Array) -> Array:
@@ -106,7 +106,7 @@ class RefittedNoiseHSIC:
 
     left: Array
     right: Array
-    """The squared distances of either variable, shape (n, n)."""
+    """The squared distances of each variable, shape (n, n)."""
     dim: int
     """The number of columns of both together."""
     criterion: Any
@@ -129,6 +129,6 @@ class RefittedNoiseHSIC:
 
 
 def _centered(grams: Array) -> Array:
-    """Return HKH of every matrix; a constant that is taken off all entries changes nothing."""
+    """Return HKH of every matrix; a constant subtracted from all entries changes nothing."""
     rows = grams.mean(axis=2, keepdims=True)
     return np.asarray(grams - rows - rows.transpose(0, 2, 1) + rows.mean(axis=1, keepdims=True))

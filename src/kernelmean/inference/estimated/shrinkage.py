@@ -1,7 +1,7 @@
 r"""Simple shrinkage in tests: S-KMSE for two samples, SCOSE for independence.
 
 Both multiply an empirical mean by one factor :math:`a = 1/(1+λ)`, whose leave-one-out optimum has a closed form in two
-sums over the Gram matrix, so every scheme evaluates it, again for every permutation, at the price of the plain test.
+sums over the Gram matrix. So every scheme evaluates it for every permutation, at the cost of the plain test.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..statistics import MMD, Statistic, StatisticForm, Sums, ties
 
 
 def leave_one_out_factor(mean: Array, diagonal: Array, n: int) -> Array:
-    r"""Return :math:`a = (n-1)U / ((n-2)U + ϱ)` in [0, 1], U the mean off the diagonal; 0 where U ≤ 0.
+    r"""Return :math:`a = (n-1)U / ((n-2)U + ϱ)` in [0, 1], with U the mean off the diagonal; 0 where U ≤ 0.
 
     It is 1/(1+λ*) with λ* = n(ϱ-ρ)/((n-1)(nρ-ϱ)), Muandet et al. (2014), Theorem 3, and 1 - α of Ramdas & Wehbe (2015),
     α = (ϱ-ρ)/((n-2)ρ+ϱ/n).
@@ -65,8 +65,8 @@ class BlockSums:
 class ShrunkMMD(Statistic):
     r"""The squared distance of two simply shrunk kernel means, S-KMSE of Muandet et al. (2014).
 
-    V: :math:`a_X^2 \overline{K_{XX}} + a_Y^2 \overline{K_{YY}} - 2 a_X a_Y \overline{K_{XY}}`, each factor that of
-    leaving one out of its own sample. U: the first two means leave out the diagonal.
+    V: :math:`a_X^2 \overline{K_{XX}} + a_Y^2 \overline{K_{YY}} - 2 a_X a_Y \overline{K_{XY}}`, with each factor from
+    leave-one-out in its own sample. U: the first two means leave out the diagonal.
     """
 
     n_first: int
@@ -99,7 +99,7 @@ class ShrunkMMD(Statistic):
         return np.asarray(norms[0] + norms[1] - 2 * cross)
 
     def tolerance(self, values: Array, sums: Sums) -> Array:
-        """Return what counts as a tie: rounding is that of means of K, not of differences from its mean."""
+        """Return the tolerance of ties: rounding is that of means of K, not of differences from its mean."""
         assert sums.level is not None, "sums of an independence test have no level"
         magnitude = sums.left_trace / (self.n_first + self.n_second) + np.abs(sums.level.mean)
         return ties(values, magnitude, sums.rounding)

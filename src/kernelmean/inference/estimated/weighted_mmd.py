@@ -1,12 +1,12 @@
 r"""MMD² of weighted kernel means whose weights are found again for both samples of every permutation.
 
 :math:`b_X^⊤ K_{XX} b_X + b_Y^⊤ K_{YY} b_Y - 2 b_X^⊤ K_{XY} b_Y`, where the weights of a sample are a symmetric function
-of its own rows: what is fitted once is a function of the pooled rows, all else is fitted under every permutation, so
-that the observed arrangement differs from the others in nothing.
+of its own rows. What is fitted once is a function of the pooled rows; everything else is fitted under every
+permutation, so the observed arrangement is treated like all others.
 
 Flexible shrinkage (F-KMSE) finds the weights :math:`β = (K+λI)^{-1}K1_n` of a whole batch of Gram matrices at once.
-λ minimizes the exact leave-one-out score of every matrix on its own: a grid finds the basin, the root of the derivative
-(by a complex step, so without differences) the minimum to some ten digits, as ties between permutations need.
+λ minimizes the exact leave-one-out score of each matrix: a grid finds the basin, and the root of the derivative (by a
+complex step, without differences) gives the minimum to about ten digits, as ties between permutations need.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class RidgeStack:
         return np.square(self.vectors)
 
     def excess(self, strengths: AnyArray) -> AnyArray:
-        """Return the leave-one-out scores less the mean of the diagonal at positive λ, (b, m) to (b, m)."""
+        """Return the leave-one-out scores minus the mean of the diagonal at positive λ, (b, m) to (b, m)."""
         own = self.diagonal if self.diagonal.any() else None
         pieces = slices(len(strengths), max(1, _CACHED // (self.vectors.shape[-1] * strengths.shape[1])))
         return np.concatenate([self._excess(strengths, own, piece) for piece in pieces])
@@ -84,7 +84,7 @@ class RidgeStack:
     def best(self) -> Array:
         """Return λ of the smallest score, shape (b,); infinite where no λ beats the estimate 0.
 
-        Where the first λ of the grid is as good to rounding, it is that one: without it the λ of a flat score would
+        If the first λ of the grid is equally good up to rounding, it is chosen: otherwise the λ of a flat score would
         depend on the order of the rows.
         """
         grid = self._grid()
@@ -119,7 +119,7 @@ class RidgeStack:
         return np.where((low < logs) & (logs < high), np.exp(logs), best)
 
     def weights(self, strengths: Array) -> Array:
-        """Return β, (b, n), for one λ a matrix; 0 where it is infinite."""
+        """Return β, (b, n), for one λ per matrix; 0 where λ is infinite."""
         gamma = self.constant[:, None] + self.values
         with np.errstate(invalid="ignore"):
             factors = np.where(np.isfinite(strengths)[:, None], gamma / (gamma + strengths[:, None]), 0.0)
@@ -158,7 +158,7 @@ Estimate = Callable[[Array], Embedding]
 @final
 @dataclass(frozen=True)
 class FilterWeights:
-    """The weights of a spectral filter, for a strength that is given or (ridge only) left out of every sample."""
+    """The weights of a spectral filter, for a strength that is given, or chosen in every sample (ridge only)."""
 
     filter: Filter
     strength: float | None
@@ -174,11 +174,11 @@ class FilterWeights:
 
     @property
     def solves(self) -> bool:
-        """Whether one linear system a sample gives the weights, rather than an eigendecomposition."""
+        """Whether one linear system per sample gives the weights, rather than an eigendecomposition."""
         return isinstance(self.filter, Ridge) and self.strength is not None
 
     def batch(self, n: int) -> int:
-        """Return for how many samples of n rows the arrays stay in a cache."""
+        """Return how many samples of n rows fit the cache."""
         return int(np.clip(_STACK_BYTES / self.bytes(n), 1, 256))
 
     def bytes(self, n: int) -> float:
@@ -193,7 +193,7 @@ class WeightedMMD:
     """The statistic of weights that are functions of the Gram matrix of a sample."""
 
     gram: Array
-    """That of the pooled rows, the first sample first, shape (N, N)."""
+    """The Gram matrix of the pooled rows, the first sample first, shape (N, N)."""
     n_first: int
     weights: GramWeights
     kind: StatisticForm
@@ -224,7 +224,7 @@ class WeightedMMD:
 @final
 @dataclass(frozen=True)
 class RefittedMMD:
-    """The statistic of kernel means that are estimated again, one permutation after the other."""
+    """The statistic of kernel means that are estimated again for one permutation after the other."""
 
     points: Array
     """Shape (N, d)."""
@@ -252,7 +252,7 @@ class RefittedMMD:
 
 
 def split(batch: IntArray, n_first: int) -> tuple[IntArray, IntArray]:
-    """Return the rows of either sample under permutations (b, N), in ascending order, (b, n) and (b, m)."""
+    """Return the rows of each sample under permutations (b, N), in ascending order, (b, n) and (b, m)."""
     first = batch < n_first
     return tuple(np.nonzero(side)[1].reshape(len(batch), -1) for side in (first, ~first))  # type: ignore[return-value]
 

@@ -1,4 +1,4 @@
-"""What a result says of its question: witness, contributions, columns, effect sizes, equivalence."""
+"""What explains a result: witness, contributions, columns, effect sizes, equivalence."""
 
 from .attribution import Attribution, ColumnEvidence, ColumnTests, attribute
 from .contributions import Contributions, contributions

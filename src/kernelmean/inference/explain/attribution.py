@@ -67,7 +67,7 @@ def named_blocks(
     if not all(blocks) or sorted(j for block in blocks for j in block) != list(range(dim)):
         raise ValueError(
             f"the groups of {side} are {dict(groups)!r}; every one of its {dim} coordinates, 0 to {dim - 1}, must "
-            "stand in one group"
+            "be in one group"
         )
     return tuple(str(name) for name in groups), blocks
 
@@ -77,7 +77,7 @@ def block_kernels(
 ) -> tuple[Array, list[Kernel], Kernel]:
     """Return a table in the units of the kernels, a kernel for every column, and one for all columns.
 
-    A kernel that is no family, and has no rule for a bandwidth, is used as it is, in the units of the data.
+    A kernel that is neither a family nor has a rule for its bandwidth is used as it is, in the units of the data.
     """
     kernel = estimator.kernel if isinstance(estimator, KernelMean) else None
     whole = isinstance(kernel, Kernel) and not isinstance(getattr(kernel, "bandwidth", None), str)
@@ -108,7 +108,7 @@ def _in_deviations(pooled: Array, blocks: Blocks) -> Array:
 
 
 def on_columns(kernel: Kernel, columns: tuple[int, ...]) -> Kernel:
-    """Return the kernel on some columns; one bandwidth per axis is cut to them."""
+    """Return the kernel on some columns, with their bandwidths if it has one per axis."""
     bandwidth = getattr(kernel, "bandwidth", None)
     if isinstance(bandwidth, tuple):
         kernel = replace(kernel, bandwidth=tuple(bandwidth[j] for j in columns))  # type: ignore[type-var]
@@ -118,19 +118,19 @@ def on_columns(kernel: Kernel, columns: tuple[int, ...]) -> Kernel:
 @final
 @dataclass(frozen=True)
 class ColumnEvidence:
-    """What one column, or one pair of columns, says.
+    """The evidence of one column, or of one pair of columns.
 
     Attributes
     ----------
     name : str or (str, str)
-        The column; for a dependence that of X and that of Y.
+        The column; for a dependence the column of X and that of Y.
     statistic : float
         The unbiased MMD² of the column alone; for a pair its HSIC (V-statistic).
     effect : float
         The share of the feature variance that the sample explains, see :class:`EffectSize`; for a pair the alignment,
         see :class:`DependenceSize`. 0 to 1, except for noise.
     drop : float
-        The joint unbiased MMD² less that without the column: positive where the column carries a difference that the
+        The joint unbiased MMD² minus that without the column: positive if the column carries a difference that the
         others do not. A description, not a test; nan for a pair.
     pvalue, adjusted : float
         The permutation p-value of the column, and the one adjusted for the family-wise error rate.
@@ -200,11 +200,11 @@ class ColumnTests:
     Attributes
     ----------
     estimators : tuple
-        One per side: a family of kernels, which every column gets with a bandwidth of its own, or a kernel as it is.
+        One per side: a family of kernels, in which every column has its own bandwidth, or a fixed kernel.
     adjustment : {"max-t", "holm"}
     how : Resampling
     plan : Plan
-        How the sums for ``effect`` and ``drop`` run.
+        How the sums for ``effect`` and ``drop`` are computed.
     """
 
     estimators: tuple[KernelMean | KernelOf, ...]
@@ -281,7 +281,7 @@ def _alignments(tables: tuple[Array, Array], kernels: tuple[list[Kernel], list[K
 def _evidence(
     null: Null, adjustment: str, names: Sequence[Any], effects: Iterable[float], drops: Array
 ) -> tuple[ColumnEvidence, ...]:
-    """Return what every test found, the clearest first."""
+    """Return the evidence of every test, the clearest first."""
     values = null.snapped
     scores = np.where(np.ptp(values, axis=1, keepdims=True) > 0.0, evidence(standardized(values)), 0.0)
     numbers = (null.values[:, 0], effects, drops, null.pvalues, ADJUSTMENTS[adjustment](scores, null.pvalues))

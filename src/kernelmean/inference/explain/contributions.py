@@ -25,10 +25,10 @@ class Contributions(Frozen):
     Attributes
     ----------
     values : array of shape (n,)
-        For two samples those of X and then those of Y. Positive: the observation sets the samples apart, or speaks for
-        dependence; negative: it lies where the other sample is denser, or speaks against.
+        For two samples those of X and then those of Y. Positive: the observation sets the samples apart, or is evidence
+        for dependence. Negative: it lies where the other sample is denser, or is evidence against dependence.
     witness : array of shape (n,)
-        The witness at the observations: ``values`` over their weights, 1/n on X and -1/m on Y, or 1/n on pairs.
+        The witness at the observations: ``values`` divided by their weights, 1/n on X and -1/m on Y, or 1/n on pairs.
     statistic : float
         The sum of ``values``.
     statistic_name : str
@@ -63,7 +63,7 @@ def contributions(subject: Subject | tuple[Embedding, Embedding], statistic: Sta
     Raises
     ------
     ValueError
-        When the statistic is none, or there are too few rows for it; of embeddings there is no unbiased one.
+        When there is no such statistic, or there are too few rows for it; embeddings have no unbiased one.
 
     Examples
     --------

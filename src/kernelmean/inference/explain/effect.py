@@ -29,25 +29,26 @@ class EffectSize:
     statistic : float
         The unbiased MMD², of either sign.
     standard_error : float
-        Of ``statistic``, whether the distributions differ or not.
+        The standard error of ``statistic``, whether the distributions differ or not.
     pvalue : float
-        Of the permutation test of equal distributions; intervals begin at 0 unless it is at most (1 - level) / 2.
+        The p-value of the permutation test of equal distributions; intervals begin at 0 unless it is at most (1 -
+        level) / 2.
     distance : Estimate
         MMD = |μ_X - μ_Y|, in the units of √k; the value is 0 where ``statistic`` is negative.
     ratio : Estimate
-        MMD² / V, V the mean of the two feature variances :math:`E|φ(x) - μ|^2`: the squared "Cohen's d" of the
-        features, from 0.
+        MMD² / V, with V the mean of the two feature variances :math:`E|φ(x) - μ|^2`: the squared "Cohen's d" of the
+        features, at least 0.
     explained : Estimate
         :math:`\mathrm{MMD}^2 / (4V + \mathrm{MMD}^2)`, the share of the variance of the features in a balanced mixture
         of both distributions that the label explains (η² of an analysis of variance): 0 for equal distributions, 1 for
         two points.
     maximum : float
-        What ``distance`` cannot exceed: √(2 k(x, x)) for kernels made of stationary ones, infinity otherwise.
+        The largest possible ``distance``: √(2 k(x, x)) for kernels made of stationary ones, infinity otherwise.
     level : float
     kernel : Kernel
     sizes : (int, int)
     n_resamples : int
-        Draws that the intervals rest on.
+        The number of draws behind the intervals.
     """
 
     statistic: float
@@ -78,19 +79,20 @@ class DependenceSize:
     statistic : float
         The unbiased HSIC, of either sign.
     standard_error : float
-        Of ``statistic``.
+        The standard error of ``statistic``.
     pvalue : float
-        Of the permutation test of independence; intervals begin at 0 unless it is at most (1 - level) / 2.
+        The p-value of the permutation test of independence; intervals begin at 0 unless it is at most (1 - level) / 2.
     distance : Estimate
-        √HSIC, the Hilbert-Schmidt norm of the cross-covariance operator. The upper limit is ``maximum`` where it cannot
-        be known: one value of X, or of Y, takes more than three quarters of the rows, and fewer than 30 have another.
+        √HSIC, the Hilbert-Schmidt norm of the cross-covariance operator. The upper limit is ``maximum`` if it cannot be
+        estimated: one value of X, or of Y, takes more than three quarters of the rows, and fewer than 30 rows have
+        another.
     alignment : Estimate
         HSIC(X, Y) / √(HSIC(X, X) HSIC(Y, Y)): 0 for independent variables, 1 where the centered kernels of X and Y
         are proportional (centered kernel alignment; with distance-induced kernels the squared distance correlation).
-        The value is a ratio of unbiased estimates and can be a little below 0; it is nan
-        where one of these is not positive: too few different rows.
+        The value is a ratio of unbiased estimates and can be a little below 0. It is nan if the estimate of HSIC(X, X)
+        or HSIC(Y, Y) is not positive, because too few rows are different.
     maximum : float
-        What ``distance`` cannot exceed: √(k(x, x) l(y, y)) for kernels made of stationary ones, infinity otherwise.
+        The largest possible ``distance``: √(k(x, x) l(y, y)) for kernels made of stationary ones, infinity otherwise.
     level : float
     kernel : (Kernel, Kernel)
     size : int
@@ -138,7 +140,7 @@ def _difference(subject: SampleSubject, level: float, n_resamples: int, rng: np.
     differ = differs(pvalue, level)
     distance = _distance(effect, drawn, level, differ)
     ratio = _relative(effect, drawn, level, differ)
-    if effect.scale > 0.0:  # where few rows have a rare value, the difference and the scale come out too small together
+    if effect.scale > 0.0:  # if few rows have a rare value, the difference and the scale are too small together
         ratio = replace(ratio, high=max(ratio.high, distance.high**2 / effect.scale))
     most = maximum_distance(subject.kernel, subject.pooled.shape[1])
     return EffectSize(
@@ -215,7 +217,7 @@ def _distance(effect: Effect, drawn: Fluctuations, level: float, differ: bool) -
 
 
 def _relative(effect: Effect, drawn: Fluctuations, level: float, differ: bool) -> Estimate:
-    """Return |D|² over the scale; from the variance of borrowed rows up to infinity where the samples are points."""
+    """Return |D|² over the scale; for samples that are points, with an interval from borrowed rows up to infinity."""
     low, high = drawn.interval(level, scaled=effect.scale > 0.0)
     if effect.scale <= 0.0:
         shares = np.array([effect.mean.own_share(g) for g in effect.mean.active])
@@ -227,7 +229,7 @@ def _relative(effect: Effect, drawn: Fluctuations, level: float, differ: bool) -
 
 
 def _alignment(effect: Effect, drawn: Fluctuations, level: float, differ: bool) -> Estimate:
-    """Return the alignment; nan, and between 0 and 1, where too few different rows show its scale."""
+    """Return the alignment; nan, with the interval 0 to 1, if too few rows are different to show its scale."""
     if effect.scale <= 0.0:
         return Estimate(np.nan, 0.0, 1.0)
     found = _relative(effect, drawn, level, differ)

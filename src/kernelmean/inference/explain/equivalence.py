@@ -37,11 +37,11 @@ class EquivalenceResult(Shown):
         In ``unit``.
     unit : str
     upper : float
-        The upper confidence limit at ``level``, in ``unit``: equivalence is shown at every margin beyond it.
+        The upper confidence limit at ``level``, in ``unit``: equivalence is shown for every margin above it.
     level : float
         1 - α.
     method : str
-        How exact the p-value is, in words.
+        How the p-value was computed, in words.
     kernel : Kernel or tuple of Kernel
     sizes : tuple of int
         The rows of the two samples, or the number of pairs.
@@ -65,11 +65,11 @@ class EquivalenceResult(Shown):
 
     @property
     def equivalent(self) -> bool:
-        """Say whether it was shown that the margin is not reached."""
+        """Say whether the test shows that the margin is not reached."""
         return self.pvalue <= 1.0 - self.level + 1e-12
 
     def describe(self) -> Description:
-        """Return whether the margin was shown not to be reached, and what that rests on."""
+        """Return whether the test shows that the margin is not reached, and the numbers behind it."""
         facts = [("p-value", f"{self.pvalue:.4g}"), (f"upper limit ({self.level:.0%})", f"{self.upper:.4g}")]
         facts += [("rows", " and ".join(f"{size:,}" for size in self.sizes))]
         facts += [("p-value from", self.method), ("kernel", repr(self.kernel))]
@@ -88,9 +88,9 @@ class Hypothesis:
     Attributes
     ----------
     margin : float
-        The largest one that does not matter.
+        The largest difference or dependence that does not matter.
     unit : str
-        "distance", or a share: "explained" of two samples, "alignment" of two variables.
+        "distance", or a share: "explained" for two samples, "alignment" for two variables.
     level : float
         1 - α.
     """
@@ -100,7 +100,7 @@ class Hypothesis:
     level: float = 0.95
 
     def check(self, shares: str, most: float) -> None:
-        """Raise when the margin or the unit is none of this subject."""
+        """Raise when the margin or the unit does not fit the subject."""
         check_level(self.level)
         if self.unit not in ("distance", shares):
             raise ValueError(f"unit is {self.unit!r}; pass 'distance' or {shares!r}")
@@ -120,7 +120,7 @@ def equivalence(
     if isinstance(subject, SampleSubject):
         return _of_samples(subject, hypothesis, method, n_resamples, rng)
     if method != "simulated":
-        raise ValueError("method 'bound' is for two samples; of two variables write method='simulated'")
+        raise ValueError("method 'bound' is for two samples; for two variables write method='simulated'")
     return _of_pairs(subject, hypothesis, n_resamples, rng)
 
 
@@ -161,7 +161,7 @@ METHODS = {
 
 
 def _by_simulation(effect: Effect, hypothesis: Hypothesis, n_resamples: int, rng: RngLike) -> tuple[float, float]:
-    """Return the p-value and the upper limit; of a share explained the larger, with errors of the scale and without."""
+    """Return the p-value and the upper limit; for a share explained the larger, with errors of the scale or without."""
     unit = hypothesis.unit
     drawn = fluctuations(effect.mean, n_resamples, as_rng(rng))
     scaled = {"distance": (False,), "alignment": (True,), "explained": (True, False)}[unit]
@@ -183,7 +183,7 @@ def _shares(distances: Array, scale: float, unit: str) -> Array:
 
 
 def _usable(method: str, effect: Effect, unit: str, most: float) -> str:
-    """Return the method, but the bound where nothing varies: values that all rows missed leave no trace to simulate."""
+    """Return the method, or the bound if nothing varies: values that no row has leave no trace to simulate."""
     if method == "bound" or effect.defined:
         return method
     if unit != "distance" or not np.isfinite(most):
@@ -195,7 +195,7 @@ def _usable(method: str, effect: Effect, unit: str, most: float) -> str:
 
 
 def _by_bound(distance: float, hypothesis: Hypothesis, most: float, sizes: tuple[int, int]) -> tuple[float, float]:
-    """Return the p-value and the upper limit of McDiarmid's inequality, of radius √(K (1/n + 1/m)), K the most of k."""
+    """Return the p-value and the upper limit by McDiarmid's inequality, with radius √(K (1/n + 1/m)) and K = max k."""
     if hypothesis.unit != "distance" or not np.isfinite(most):
         raise ValueError(
             "method 'bound' needs unit='distance' and a bounded kernel, such as a Gaussian one; write "

@@ -1,6 +1,6 @@
 """The two vectors of feature space whose lengths are effects: the difference of two means, and the cross-covariance.
 
-They come of means of a kernel within and between samples, and so do feature variances and drops.
+Like feature variances and drops, they are computed from means of a kernel within and between samples.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def without_each(pooled: Array, sizes: tuple[int, int], bandwidth: Array) -> Arr
 
 
 _FACTOR_FROM = 500
-_NOTHING = 1e-14  # of k(x, x): what rounding leaves of a variance that is 0
+_NOTHING = 1e-14  # of k(x, x): what rounding leaves of a variance of 0
 
 
 @final
@@ -100,7 +100,7 @@ class Effect:
 
     mean: FeatureMean
     scale: float
-    """Mean feature variance within the samples, or √(HSIC(X, X) HSIC(Y, Y)); 0 when it is nothing but rounding."""
+    """Mean feature variance within the samples, or √(HSIC(X, X) HSIC(Y, Y)); 0 when it is only rounding."""
     standard_error: float
     """Of ``mean.squared``."""
     defined: bool

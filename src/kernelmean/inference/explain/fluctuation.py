@@ -1,4 +1,4 @@
-r"""The distribution of an estimated distance in feature space, at any true one: one simulation gives every interval.
+r"""The distribution of an estimated distance in feature space, at any true distance: one simulation for every interval.
 
 MMD and √HSIC are norms of a vector D of the feature space: a difference of two means, or a mean of products of
 centered features. The estimate is D + E, where E is nearly normal with the covariance C of means, and so
@@ -14,14 +14,13 @@ The direction u is estimated. Of the observed |D + E|² only the share ρ = δ²
 ρ tends to 1 and the interval to the normal one; near δ = 0 it is wider than needed.
 
 The covariance is estimated too: ten rows often miss a value of probability 0.1, and then show no variance at all. So
-the n rows of a group are taken for a sample of a distribution that is 3/(n + 3) parts that of another group: the other
-sample, or pairs put together at random. This is the remedy of Agresti & Coull (1998) for shares, with rows at hand in
-place of invented ones; it widens intervals by O(1/n).
+the n rows of a group are treated as a sample of a mixture, in which another group (the other sample, or pairs put
+together at random) has the weight 3/(n + 3). This is the remedy of Agresti & Coull (1998) for shares, with real rows
+instead of invented ones; it widens intervals by O(1/n).
 
 A variance may depend on δ, as that of a share does. So the draws for a lower limit are those of distributions at that
-distance, which are at hand too: with the lender's part grown until |D| is δ. This is to the above what Wilson's
-interval for a share is to that of Agresti & Coull, and needs the limit that it is for: two steps from the observed
-distributions.
+distance: the weight of the lender grows until |D| is δ. Wilson's interval for a share differs from that of Agresti &
+Coull in the same way. This needs the limit that it computes, so it takes two steps from the observed distributions.
 """
 
 from __future__ import annotations
@@ -70,9 +69,9 @@ class FeatureMean:
     """W ↦ K W, K the Gram matrix of all features, (n, n) times (n, b)."""
     sizes: tuple[int, ...]
     signs: tuple[float, ...]
-    """The rows of every group, and the sign of its mean: ±1, or 0 for a group that only lends to another."""
+    """The rows of every group, and the sign of its mean: ±1, or 0 for a group that only lends rows to another."""
     lenders: tuple[int, ...]
-    """For every group of the estimate the one that it borrows rows from."""
+    """For every group of the estimate, the group that it borrows rows from."""
     diagonal: Array
     """The squared lengths of the features, shape (n,)."""
     means: Array
@@ -146,8 +145,8 @@ class FeatureMean:
     def own_share(self, g: int) -> float:
         """Return the share of a group's own rows in the distribution that its fluctuations are drawn from.
 
-        n / (n + 3) at the observed |D|. The distributions are a half each of both samples where |D| = 0, or all of a
-        lender that is no part of the estimate.
+        n / (n + 3) at the observed |D|. At |D| = 0 each distribution is half of each sample, or all of a lender that
+        is not part of the estimate.
         """
         half = 0.5 * bool(self.signs[self.lenders[g]])
         return half + (self.sizes[g] / (self.sizes[g] + _BORROWED) - half) * self.nearness
@@ -180,20 +179,19 @@ class Fluctuations:
     """Draws of what chance does to an estimate."""
 
     total: float
-    """T as observed, but not below its expectation for δ = 0: samples that are more alike than chance makes them do not
-    prove that δ is small."""
+    """T as observed, but not below its expectation for δ = 0: samples more alike than by chance show no small δ."""
     along: Array
     squared: Array
     relative: Array
     """⟨u, E⟩, |E|², and the relative error of the number that |D|² is divided by, shape (B,)."""
     near: Fluctuations | None = None
-    """Those of distributions as near to each other as a lower limit, which is taken from them."""
+    """The draws for a lower limit, from distributions as near to each other as this limit."""
 
     def distances(self, *, scaled: bool) -> tuple[Array, Array]:
         """Return the δ at which every draw gives the observed T, for lower and for upper limits, shape (B,) each.
 
-        With ``scaled`` the number that |D|² is divided by errs as well, as in Fieller's method: δ² is in its units.
-        They differ where noise alone exceeds T: then δ = 0 is not too small already.
+        With ``scaled`` the number that |D|² is divided by has an error as well, as in Fieller's method: δ² is in its
+        units. Lower and upper δ differ if noise alone exceeds T: the lower one is then 0.
         """
         slope = np.maximum(1.0 - self.relative, 0.1) if scaled else 1.0
         left = self.total - self.squared
@@ -202,7 +200,7 @@ class Fluctuations:
         return np.where(left <= 0.0, 0.0, upper), upper
 
     def interval(self, level: float, *, scaled: bool) -> tuple[float, float]:
-        """Return the limits of δ, with (1 - level)/2 beyond either."""
+        """Return the limits of δ, with (1 - level)/2 beyond each."""
         tail = (1.0 - level) / 2
         lower, upper = self.distances(scaled=scaled)
         if self.near is not None:
@@ -218,7 +216,7 @@ def fluctuations(
 ) -> Fluctuations:
     """Draw ``n_resamples`` times: O(n² B) time, or O(n r B) where ``product`` is of rank r; O(n · batch) memory.
 
-    With a ``level`` also those for lower limits of intervals, the same multipliers twice more.
+    With a ``level`` the draws for lower limits of intervals are added, from the same multipliers twice more.
     """
     seed = int(rng.integers(2**63))
     found = _fluctuations(mean, n_resamples, np.random.default_rng(seed))
@@ -250,8 +248,8 @@ def _fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator)
 def _drawn(mean: FeatureMean, count: int, rng: np.random.Generator) -> Array:
     """Return ⟨D + E, E'⟩, |E'|² and the relative error of the scale for draws of E', shape (3, count).
 
-    The multipliers of a group share a factor f = √((n-1)/χ²_{n-1}) a draw, which is to variances what Student's t is.
-    What f² and borrowed rows change in the expectation of |E|² is taken out, as tr C is in T.
+    In each draw the multipliers of a group share a factor f = √((n-1)/χ²_{n-1}), for an estimated variance as in
+    Student's t. The change by f² and borrowed rows in the expectation of |E|² is subtracted, as tr C is in T.
     """
     together, relative, excess = np.zeros((sum(mean.sizes), count)), np.zeros(count), np.zeros(count)
     for g, spread in zip(mean.active, mean.spreads, strict=True):

@@ -21,7 +21,7 @@ from ..request import KernelOf, choose_kernel, is_constant, is_plain, representa
 from ..samples import in_fixed_order
 
 _MOST, _LEAST_OTHERS = 0.75, 30
-"""The share of rows of one value from which on others are rare, and how many of those are enough."""
+"""Above this share of rows with one value the others are rare, unless there are this many of them."""
 
 
 @final
@@ -42,7 +42,7 @@ class SampleSubject:
 
     @classmethod
     def gaussian(cls, X: Array, Y: Array) -> SampleSubject:
-        """Take the Gaussian kernel of the median distance, in whatever order the samples come."""
+        """Take the Gaussian kernel with the median distance, the same for either order of the samples."""
         return cls.of(X, Y, kernel_for(np.concatenate(in_fixed_order(X, Y)), KME(), "the pooled sample"))
 
     @property
@@ -91,7 +91,7 @@ class SampleSubject:
 @final
 @dataclass(frozen=True, eq=False)
 class PairSubject:
-    """Rows that belong together, with a kernel for either variable."""
+    """Rows that belong together, with a kernel for each variable."""
 
     tables: tuple[Array, Array]
     kernels: tuple[Kernel, Kernel]
@@ -105,7 +105,7 @@ class PairSubject:
 
     @property
     def rare(self) -> bool:
-        """Whether one value of a variable takes most rows, and too few have another to tell how much they vary."""
+        """Whether one value of a variable takes most rows, and too few rows have another to show how much they vary."""
         often = [np.unique(table, axis=0, return_counts=True)[1].max() for table in self.tables]
         return any(most > _MOST * self.n and self.n - most < _LEAST_OTHERS for most in often)
 
@@ -207,7 +207,7 @@ Subject = SampleSubject | PairSubject
 def subject_of(result: Any, plan: Plan, *, weighted: bool = False) -> Subject:
     """Return what a test looked at, with the kernel that explains it.
 
-    The witness takes ``weighted`` means as well, as they are, whatever the estimator.
+    With ``weighted``, as for the witness, means with weights of their own are allowed, from any estimator.
 
     Raises
     ------
@@ -230,21 +230,21 @@ def check_plain(question: Any) -> TwoSamples | Pairs:
     """Return the question of two samples or of pairs that a result with its rows is about, without a design."""
     if question is None:
         raise ValueError(
-            "this result holds no data: it was read from a file, or comes of a test that keeps none; call mmd_test or "
-            "hsic_test on the data, and ask what it returns"
+            "this result holds no data: it was read from a file, or comes from a test that keeps none; call mmd_test "
+            "or hsic_test on the data, and ask the result that it returns"
         )
     explained: TwoSamples | Pairs = question.explained()
     return explained
 
 
 def _check_estimators(question: Any) -> None:
-    """Raise when means with weights of their own were compared, which have no kernel that says it all."""
-    instead = ", and so is all but witness()" if isinstance(question, TwoSamples) else ""
+    """Raise when the test compared means with weights of their own, which no single kernel describes."""
+    instead = "; of this test only witness() works" if isinstance(question, TwoSamples) else ""
     for side in () if question.asked is None else question.asked.sides:
         if isinstance(side, KernelMean) and not (is_plain(side) and side.fit_on in ("auto", "pooled", "separate")):
             raise ValueError(
-                f"estimator is {side!r}, with weights or parameters that permutations change; explanations are of "
-                f"tests with a kernel, such as estimator='kme' or 'mkme'{instead}"
+                f"estimator is {side!r}, with weights or parameters that permutations change; explanations need "
+                f"a test with a kernel, such as estimator='kme' or 'mkme'{instead}"
             )
 
 
@@ -266,7 +266,7 @@ def kernel_for(points: Array, estimator: KernelMean | KernelOf, name: str) -> Ke
 
 
 def both(value: Any) -> tuple[Any, Any]:
-    """Return what holds for X and for Y: a tuple as it is, anything else twice."""
+    """Return a value for X and one for Y: a tuple as it is, anything else twice."""
     if not isinstance(value, tuple):
         return value, value
     if len(value) != 2:

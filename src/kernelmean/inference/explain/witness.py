@@ -1,6 +1,6 @@
 """Where two samples differ: the function on which their means differ most, and what it could be by chance.
 
-Where two variables depend it is the function on which their joint distribution and independence differ most.
+For two variables it is the function on which their joint distribution differs most from independence.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class JointWitness:
     Attributes
     ----------
     pairs : PairSubject
-        The tables, and the kernel of either.
+        The tables, and the kernel of each.
     norm : float
-        √HSIC (V-statistic): times the unit witness it is the plain difference of the means.
+        √HSIC (V-statistic). The unit witness times ``norm`` is the plain difference of the means.
     """
 
     pairs: PairSubject
@@ -57,7 +57,9 @@ class JointWitness:
             as_host(points_like(y, names[1], "y", "the sample of y")),
         )
         if len(places[0]) != len(places[1]):
-            raise ValueError(f"x has {len(places[0])} rows and y has {len(places[1])}; row i of both is one place")
+            raise ValueError(
+                f"x has {len(places[0])} rows and y has {len(places[1])}; row i of x and row i of y must be one pair"
+            )
         for place, table, name in zip(places, self.pairs.tables, "xy", strict=True):
             check_same_columns(table, place, (f"the sample of {name}", name))
         return (self._mean(places, (0, 1)) - self._mean(places, (0,)) * self._mean(places, (1,))) / self.norm
@@ -76,7 +78,7 @@ def joint_witness(subject: PairSubject) -> JointWitness:
     Raises
     ------
     ValueError
-        When the witness is 0 everywhere: of a constant variable, for example.
+        When the witness is 0 everywhere, such as for a constant variable.
 
     Notes
     -----
@@ -86,7 +88,9 @@ def joint_witness(subject: PairSubject) -> JointWitness:
     squared = float(pairs.products(unbiased=False).mean()) / pairs.n
     magnitude = np.prod([np.abs(gram.raw_diagonal).mean() for gram in pairs.centered(unbiased=False)])
     if squared <= 1e-28 * magnitude:
-        raise ValueError("HSIC is 0, so no function tells the pairs from independent ones; pass variables that vary")
+        raise ValueError(
+            "HSIC is 0, so no function separates the pairs from independent ones; pass variables that vary"
+        )
     return JointWitness(pairs, float(np.sqrt(squared)))
 
 
@@ -104,7 +108,8 @@ class Witness:
     function : Embedding
         The unit witness; ``witness(points)`` evaluates it.
     norm : float
-        :math:`|μ_X - μ_Y|`, the MMD (V-statistic): times the unit witness it is the plain difference of the means.
+        :math:`|μ_X - μ_Y|`, the MMD (V-statistic). The unit witness times ``norm`` is the plain difference of the
+        means.
     """
 
     function: Embedding
@@ -159,7 +164,7 @@ def witness(mu: Embedding, nu: Embedding) -> Witness:
     Parameters
     ----------
     mu, nu : Embedding
-        Under one kernel, with weights and noise as they are: such as the means that any estimator fits to two samples.
+        Means under one kernel, used with their weights and noise, such as those that any estimator fits to two samples.
 
     Raises
     ------
@@ -190,7 +195,7 @@ def witness(mu: Embedding, nu: Embedding) -> Witness:
 @final
 @dataclass(frozen=True, eq=False)
 class WitnessBands(Frozen):
-    """The witness at some points, with bands that it leaves with probability 1 - level when the samples are alike.
+    """The witness at some points, with bands that it leaves with probability at most 1 - level under the null.
 
     Attributes
     ----------
@@ -228,14 +233,14 @@ def witness_bands(
     r"""Return μ_X - μ_Y at points, and simultaneous permutation bands under the hypothesis of equal distributions.
 
     Under random permutations the value at a point z has mean 0 and deviation
-    :math:`s(z) = \sqrt{(n+m)^2 σ²(z) / (n m (n+m-1))}`, σ²(z) the variance of k(z, ·) over the pooled rows. The band is
-    c·s(z), c the level-quantile of :math:`\max_z |f_π(z)| / s(z)` over the permutations.
+    :math:`s(z) = \sqrt{(n+m)^2 σ²(z) / (n m (n+m-1))}`, with σ²(z) the variance of k(z, ·) over the pooled rows. The
+    band is c·s(z), with c the level-quantile of :math:`\max_z |f_π(z)| / s(z)` over the permutations.
 
     Parameters
     ----------
     subject : SampleSubject
     points, level, n_resamples, rng
-        As in :meth:`kernelmean.TestResult.witness`; None is the pooled rows.
+        As in :meth:`kernelmean.TestResult.witness`; by default the pooled rows.
 
     Notes
     -----
@@ -296,8 +301,8 @@ def check_level(level: float) -> None:
 def means_of(question: TwoSamples, subject: SampleSubject) -> tuple[Embedding, Embedding]:
     """Return the means of two samples in the space of one kernel: those that the test compared.
 
-    What the test found in the pooled rows, a bandwidth, a noise or λ, is taken from there; what it finds in each sample
-    is found in each. A test of many kernels, or of a function, has plain means under the kernel that explains it.
+    What the test found in the pooled rows (a bandwidth, a noise or λ) is kept; what it fits to each sample is fitted to
+    each. A test of many kernels, or with a function as estimator, has plain means under the kernel that explains it.
     """
     found = next(iter(question.asked.found), None) if question.asked is not None else None
     tables = [subject.pooled[part] for part in subject.parts]
@@ -310,7 +315,7 @@ def means_of(question: TwoSamples, subject: SampleSubject) -> tuple[Embedding, E
 
 
 def _mean(points: Array, found: KernelMean, plan: Plan) -> Embedding:
-    """Return the mean of a sample by an estimator whose parameters were found, or are to be found in the sample."""
+    """Return the mean of a sample by an estimator whose parameters are known, or are fitted to the sample."""
     if hasattr(found, "contraction_"):  # fitted to the pooled rows; with the shift of either sample to its own center
         center, scale = points.mean(axis=0), 1.0 if found.strength_ is None else 1.0 / (1.0 + found.strength_)
         drawn = center + found.contraction_ * (points - center)

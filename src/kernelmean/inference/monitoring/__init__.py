@@ -1,4 +1,4 @@
-"""Monitoring: has a stream drifted away from a reference? Answers that may be asked for after every row."""
+"""Monitoring: has a stream drifted away from a reference? You may ask after every row."""
 
 from .guarantee import Guarantee
 from .monitor import DriftMonitor

@@ -16,12 +16,12 @@ _TAILS = np.array([0.125, 0.5, 2.0, 8.0])
 _BETWEEN = 0.618
 """Where an edge lies between two scores: not in the middle, where a third score may be."""
 _EQUAL = 1e-9
-_BELOW_1 = 1.0 - 2.0**-53  # what a rank in a bag of many rows would be rounded to 1 from
+_BELOW_1 = 1.0 - 2.0**-53  # ranks in a bag of many rows could round to 1
 WIDTH = _MOST_EDGES + 2 * len(_TAILS)
 
 
 def edges_between(scores: Array) -> Array:
-    """Return edges that cut the values of every column of some scores (n, K) apart, shape (K, 71).
+    """Return edges that separate the values in every column of scores (n, K), shape (K, 71).
 
     Equal scores lie well inside one cell, however they are rounded. Rows that are ranked must not be among the n.
     """
@@ -40,7 +40,7 @@ def edges_between(scores: Array) -> Array:
 
 @cache
 def _spread_out(gaps: int) -> IntArray:
-    """Return which of so many gaps have an edge."""
+    """Return which of a number of gaps have an edge."""
     return np.unique(np.linspace(0, gaps - 1, min(gaps, _MOST_EDGES)).round().astype(int))
 
 
@@ -69,7 +69,7 @@ class Bag:
 
     @classmethod
     def of_scores(cls, scores: Array, edges: Array) -> Self:
-        """Return a bag of rows from their scores (n, K), sooner than from cells where rows are many."""
+        """Return a bag of rows from their scores (n, K); for many rows faster than from cells."""
         columns = np.sort(scores.T, axis=1)
         below = [own.searchsorted(edge, side="right") for own, edge in zip(columns, edges, strict=True)]
         return cls(np.diff(np.reshape(below, (len(edges), WIDTH)), prepend=0, append=len(scores)))
@@ -78,7 +78,7 @@ class Bag:
         return Bag(self.counts + other.counts)
 
     def ranks(self, cells: IntArray, uniforms: Array) -> Array:
-        """Put rows into the bag one by one; return the share of the bag then that lies below each, shape (b, K).
+        """Put rows into the bag one by one; return the share of the bag at that time below each, shape (b, K).
 
         In its own cell a row takes a random place, by ``uniforms`` in (0, 1). O(b K (b + 72)) time.
         """

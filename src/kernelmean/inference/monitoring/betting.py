@@ -1,4 +1,4 @@
-"""What is bet on ranks, and the wealth that comes of it."""
+"""Bets on ranks, and the wealth that results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BROKE = -1e6
 
 
 def log_gains(ranks: Array, bets: int) -> Array:
-    r"""Return the logarithms of densities on [0, 1] at ranks (b, K), shape (b, K, S), of the first ``bets`` ones.
+    r"""Return the log densities on [0, 1] of the first ``bets`` bets at ranks (b, K), shape (b, K, S).
 
     In the normal scores :math:`q = Φ^{-1}(p)`, which are N(0, 1) without drift, these are the likelihood ratios of
     N(±θ, 1) for shifts θ from 1/8 to 2 and of N(0, σ²) for four σ; then 1 + λ cos(k π p) for local changes.
@@ -57,7 +57,7 @@ class Wealth:
     def bet(self, ranks: Array, money: Array | None = None) -> tuple[Wealth, Array]:
         """Bet on ranks (b, K) one row after the other; return what is owned then, and the log wealth after each (b, K).
 
-        Of the same shape is what the gamblers are paid before every row, if anything.
+        ``money`` has the same shape: what the gamblers are paid before every row.
         """
         bets = self.log_shares.shape[1]
         gains = np.cumsum(log_gains(ranks, bets), axis=0)
@@ -76,6 +76,6 @@ def log_total(log_shares: Array) -> Array:
 
 
 def _spread(money: Array, bets: int) -> Array:
-    """Return the logarithm of what comes on every bet of amounts of any shape, shape (..., S)."""
+    """Return the log share of every bet in amounts of any shape, shape (..., S)."""
     prior = _PRIOR[:bets] / _PRIOR[:bets].sum()
     return np.asarray(np.log(np.maximum(money, np.finfo(np.float64).tiny))[..., None] + np.log(prior))

@@ -33,7 +33,7 @@ class Past:
     """The number of the last row."""
 
     def then(self, cells: IntArray, starts: IntArray, alarm: int | None) -> Past:
-        """Return the past with more rows, if these belong to it, and without those that do not any more."""
+        """Return the past with more rows, if they belong to it, and without rows that no longer do."""
         most = int(np.clip(_MOST_CELLS // cells.shape[1], *_MOST_ROWS))
         if alarm is not None and self.last >= alarm + most:
             return self
@@ -45,9 +45,9 @@ class Past:
     def interval(self, reference: Bag, gamblers: FixedGamblers, level: float, seed: int) -> Cell | None:
         """Return the first and the last row at which the stream can have changed; None where no single change fits.
 
-        Every row is tested with the about 16 rows around it, and where these fit on its own; a batch in which no order
-        is known as a whole. That are four tests, each at a quarter of the level, at places that do not depend on the
-        rows. Only the scores by which most was won are looked at: the others could but reject more.
+        Every row is tested together with about 16 rows around it, and, if these fit, on its own; a batch without a
+        known order is tested as a whole. These are four tests, each at a quarter of the level, at places that do not
+        depend on the rows. Only the scores that won most are used: the others could only reject more.
         """
         won = log_total(gamblers.wealth.log_shares)
         best = np.sort(np.argsort(-won, kind="stable")[:_STRONGEST])
@@ -59,19 +59,19 @@ class Past:
 @final
 @dataclass(frozen=True, eq=False)
 class _Order:
-    """What is asked of the order of the rows, by the scores that are ``best``."""
+    """Tests of the order of the rows, by the ``best`` scores."""
 
     past: Past
     reference: Bag
     weights: Array
-    """Of all scores, shape (K,); together 1."""
+    """Of all scores, shape (K,), with sum 1."""
     best: IntArray
     threshold: float
     """The logarithm of the wealth that rejects."""
     seed: int
 
     def fitting(self, step: int) -> Iterator[Cell]:
-        """Yield the ranges of rows at which the change may be, upwards or downwards."""
+        """Yield the ranges of rows in which the change may be, upwards or downwards."""
         first = self.past.last - len(self.past.cells) + 1
         starts = np.unique(self.past.starts[self.past.starts > first])
         coarse = starts[np.diff(starts // _COARSE, prepend=first // _COARSE) > 0]
@@ -81,7 +81,7 @@ class _Order:
                 yield from (cell for cell in _between(low, inside, high)[::step] if self._fits(*cell))
 
     def _fits(self, low: int, high: int) -> bool:
-        """Whether the rows before a range are like the reference, and those after it alike."""
+        """Whether the rows before a range fit the reference, and those after it fit each other."""
         offset = self.past.last - len(self.past.cells)
         before, after = self.past.cells[: max(low - 1 - offset, 0)][::-1], self.past.cells[high - offset :]
         money = np.diff(paid_at_level(np.arange(len(after) + 1)))[:, None] * self.weights[self.best]
@@ -104,6 +104,6 @@ class _Order:
 
 
 def _between(low: int, places: IntArray, high: int) -> list[Cell]:
-    """Return the ranges of rows into which places cut those from ``low`` to ``high``."""
+    """Return the ranges into which places cut the rows from ``low`` to ``high``."""
     inner = [int(place) for place in places]
     return list(zip([low, *inner], [*(place - 1 for place in inner), high], strict=True))

@@ -1,4 +1,4 @@
-"""Checkpoints of a monitor: JSON that says of which reference, which settings and which promise it is."""
+"""Checkpoints of a monitor: JSON that records the reference, the settings and the promise."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..digest import option_text
 HEAD = {"format": "kernelmean drift monitor", "version": 2}
 _GROUPS = ("births", "sizes", "directions", "learning_counts", "learning_shares")
 GROWING = (*_GROUPS, "past", "starts", "added", "detected_at")
-"""The arrays of any length."""
+"""The arrays that may have any length."""
 
 
 def digest_of(reference: str, options: Mapping[str, Any]) -> str:
-    """Return a text that differs between references, of which this is the digest, and between options."""
+    """Return a text that differs between references, given by their digest, and between options."""
     parts = [reference, *((name, option_text(options[name])) for name in sorted(options))]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
@@ -42,9 +42,9 @@ def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dic
     Raises
     ------
     ValueError
-        When the text is no such checkpoint, or one of another monitor.
+        When the text is not such a checkpoint, or belongs to another monitor.
     TypeError
-        When it is no text.
+        When it is not a text.
     """
     if not isinstance(text, str | bytes):
         raise TypeError(f"the checkpoint is of type {type(text).__name__}; pass the text that to_json() returned")
@@ -86,7 +86,7 @@ def _arrays_of(content: Mapping[str, Any], own: Mapping[str, Array]) -> dict[str
             raise ValueError(f"{name} has another shape")
         counts = like.dtype.kind == "i"
         if not np.isfinite(array).all() or (counts and ((array < 0) | (array >= 2**53) | (array % 1 != 0)).any()):
-            raise ValueError(f"{name} holds numbers that cannot be")
+            raise ValueError(f"{name} holds impossible numbers")
         found[name] = array.astype(like.dtype)
     groups, rows = (len(found[name]) for name in ("births", "past"))
     members = [len(found[name]) for name in _GROUPS]

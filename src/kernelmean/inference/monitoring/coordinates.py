@@ -1,4 +1,4 @@
-"""Rows of a table as coordinates, found from a few rows: what those did not show is a coordinate, not an error."""
+"""Rows of a table as coordinates, found from a few rows: new kinds of cells become a coordinate, not an error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MARK = np.sqrt(2.0)
 @final
 @dataclass(frozen=True, eq=False)
 class RowCoder:
-    """The way from rows to coordinates, one block for each column and one mark for what is new in it.
+    """Turns rows into coordinates: one block for each column, and one mark for what is new in it.
 
     The mark of a row is √2 for a category, a missing cell, or (in a column that was constant) a value that the fitted
     rows did not hold, and 0 otherwise: such a cell is far from all others. Numbers beyond a million standard
@@ -45,7 +45,7 @@ class RowCoder:
         Raises
         ------
         ValueError
-            As :class:`kernelmean.TableEncoder`; and for a column of dates, on which all new rows differ.
+            As :class:`kernelmean.TableEncoder`; and for a column of dates, in which all new rows differ.
         """
         codings, _, _ = encoding.fit([frame])
         dates = [coding.name for coding in codings if coding.type.kind == "datetime"]
@@ -71,7 +71,7 @@ class RowCoder:
         for coding in self.codings:
             new = _unseen(coding, frame)
             cells, template = frame[coding.name].copy(), self.template[coding.name]
-            if cells.dtype.kind != template.dtype.kind:  # all are missing, which fits every type
+            if cells.dtype.kind != template.dtype.kind:  # all are missing, which fits any type
                 cells = np.full(len(cells), None, template.dtype)
             cells[new] = template[0]
             known = Frame({coding.name: cells}, frame.source, rows=frame.rows, declared=frame.declared)
@@ -102,7 +102,7 @@ def _unseen(coding: Coding, frame: Frame) -> npt.NDArray[np.bool_]:
 
 
 def _bounded(coding: Coding, block: Array) -> Array:
-    """Return the block with the number, its first coordinate, within reach; an indicator of missing cells stays."""
+    """Return the block with its first coordinate, the number, bounded; an indicator of missing cells stays as it is."""
     if not isinstance(coding, Numbers) or not coding.deviation:
         return block
     center, reach = coding.center / coding.unit, _FARTHEST * coding.deviation / coding.unit
@@ -116,7 +116,7 @@ def without_blanks(frame: Frame, encoding: Encoding) -> Frame:
 
 
 def refuse_noise(missing: str | Mapping[str, str]) -> None:
-    """Raise where missing cells are to be noise, for which bets have no exact kernel."""
+    """Raise if missing cells are to be noise, for which bets have no exact kernel."""
     if "noise" in ([missing] if isinstance(missing, str) else missing.values()):
         noise, others = written("missing='noise'", "--missing noise"), written("'error', 'drop' or 'category'", "")
         raise ValueError(f"{noise} is not for a monitor; write {others or '--missing error, drop or category'}")

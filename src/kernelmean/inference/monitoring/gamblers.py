@@ -30,21 +30,21 @@ class FixedGamblers:
     """
 
     weights: Array
-    """Shares in what is paid, shape (K,)."""
+    """Their shares of the payments, shape (K,)."""
     edges: Array
     bag: Bag
     wealth: Wealth
 
     @classmethod
     def start(cls, weights: Array, pilot: Array, reference: Array) -> Self:
-        """Return those who rank by scores, from the scores of the pilot (r, K) and of other rows (n, K)."""
+        """Return gamblers that rank by scores, from the scores of the pilot (r, K) and of other rows (n, K)."""
         edges, nothing = edges_between(pilot), np.full((len(weights), N_BETS), BROKE)
         return cls(weights, edges, Bag.of_scores(reference, edges), Wealth(nothing))
 
     def play(self, cells: IntArray, uniforms: Array, start: int, guarantee: Guarantee) -> Array:
         """Bet on rows (b, K) that follow ``start`` others; return the log wealth after each, shape (b, K).
 
-        What is still to be paid of a level counts as well.
+        With a level, what is still to be paid counts as well.
         """
         paid = guarantee.paid(np.arange(start, start + len(cells) + 1))
         money = np.diff(paid)[:, None] * self.weights
@@ -57,7 +57,7 @@ class FixedGamblers:
 @final
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What is known of the reference, as features of the pilot (r, m), of other rows (n, m); and the metrics (M, m)."""
+    """What is known about the reference: features of the pilot (r, m) and of other rows (n, m), and metrics (M, m)."""
 
     pilot: Array
     held: Array
@@ -69,7 +69,7 @@ class Known:
         return np.asarray(features @ (directions[:, None] * self.metrics).reshape(len(directions) * members, size).T)
 
     def edges(self, directions: Array) -> Array:
-        """Return the edges of these scores, those of every direction on its own: the same in any company."""
+        """Return the edges of these scores, computed for each direction on its own, whatever the others are."""
         each = (edges_between(self.scores(self.pilot, direction[None])) for direction in directions)
         return np.concatenate([np.empty((0, WIDTH)), *each])
 
@@ -77,18 +77,18 @@ class Known:
 @final
 @dataclass(eq=False)
 class LearningGamblers:
-    r"""Groups of gamblers: after every :math:`2^j` rows, j from 4 to 12, one who has learned from these rows alone.
+    r"""Groups of gamblers: after every :math:`2^j` rows, j from 4 to 12, one that has learned from these rows alone.
 
-    The direction of a group is the mean of the features of its rows less that of the pilot and of all rows before. By
-    the metric of every member it is the witness function of that member. One gambler for each ranks later rows by it,
-    among the reference, without the pilot, and the rows since it began: all of these are exchangeable without drift,
-    given what it learned from. It is paid once, what is due for the rows that it learned from, and bets for
-    :math:`6 \cdot 2^j` rows.
+    The direction of a group is the mean of the features of its rows less that of the pilot and of all rows before. In
+    the metric of a member it is the witness function of that member. One gambler per member ranks later rows by it,
+    among the reference, without the pilot, and the rows since the group began. All of these are exchangeable without
+    drift, given the rows that it learned from. It is paid once, the amount due for the rows that it learned from, and
+    bets for :math:`6 \cdot 2^j` rows.
     """
 
     known: Known
     share: float
-    """Of what is paid."""
+    """The share of the payments."""
     total: Array
     """The sum of the features of all new rows, shape (m,)."""
     windows: Array
@@ -105,7 +105,7 @@ class LearningGamblers:
 
     @classmethod
     def start(cls, known: Known, share: float) -> Self:
-        """Return no group so far."""
+        """Return gamblers without groups."""
         size, none = known.pilot.shape[1], np.empty(0, dtype=np.int64)
         sums, directions = (np.zeros(size), np.zeros((len(_SIZES), size))), np.empty((0, size))
         bag, wealth = Bag.of(np.empty((0, 0), dtype=np.int64)), Wealth.of(np.empty(0), N_UPWARDS)

@@ -22,9 +22,9 @@ class Guarantee:
     r"""A level that holds at any time, or an average run length; never both.
 
     All gamblers together are paid m(n) until row n. None of them can expect to own more than it was paid, so that
-    P(one of them ever owns c by row n) ≤ m(n)/c. With m ≤ 1 and c = 1/α that is α for ever. With m(n) = n and c = 2 A
-    it is n/(2A), and the expected row of the first alarm, :math:`\sum_{n≥0} P(\text{none by row } n)`, is at least
-    :math:`\sum_n \max(1 - n/(2A), 0) ≥ A`.
+    P(one of them ever owns c by row n) ≤ m(n)/c. With m ≤ 1 and c = 1/α the bound is α at all times. With m(n) = n and
+    c = 2 A it is n/(2A), and the expected row of the first alarm, :math:`\sum_{n≥0} P(\text{none by row } n)`, is at
+    least :math:`\sum_n \max(1 - n/(2A), 0) ≥ A`.
     """
 
     alpha: float | None
@@ -32,7 +32,7 @@ class Guarantee:
 
     @classmethod
     def of(cls, alpha: float | None, average_run_length: float | None) -> Guarantee:
-        """Check what a caller asked for; without anything it is the level .05."""
+        """Check what the caller asked for; the default is the level .05."""
         level_name = written("alpha", "--fail-on-drift")
         length_name = written("average_run_length", "--average-run-length")
         if average_run_length is None:
@@ -42,7 +42,7 @@ class Guarantee:
             return cls(float(level), None)
         if alpha is not None:
             raise ValueError(
-                f"{level_name} is a level for ever, {length_name} a mean number of rows to a false alarm; write one"
+                f"{level_name} is a level at all times, {length_name} a mean number of rows to a false alarm; write one"
             )
         if not (isinstance(average_run_length, Real) and 1.0 <= average_run_length < math.inf):
             raise ValueError(f"{length_name} is {average_run_length!r}; a number of rows is needed, such as 10000")
@@ -64,6 +64,6 @@ class Guarantee:
 
 
 def paid_at_level(rows: IntArray) -> Array:
-    """Return what of 1 is paid until rows n: .2 before the first, of the rest 1 - (1 + n/100)^(-1/2)."""
+    """Return the part of 1 that is paid until rows n: .2 before the first, and 1 - (1 + n/100)^(-1/2) of the rest."""
     n = np.asarray(rows, dtype=np.float64)
     return np.asarray(_AT_ONCE * (n >= 1.0) + (1.0 - _AT_ONCE) * (1.0 - 1.0 / np.sqrt(1.0 + n / _SCALE)))

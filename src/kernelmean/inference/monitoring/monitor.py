@@ -1,4 +1,4 @@
-"""Sequential drift monitoring: a two-sample test that may be looked at after every row."""
+"""Sequential drift monitoring: a two-sample test that you may look at after every row."""
 
 from __future__ import annotations
 
@@ -37,66 +37,69 @@ _LEARNING = 0.3
 
 @final
 class DriftMonitor:
-    r"""Ask after every batch of new rows whether they still follow the distribution of a reference, as often as wanted.
+    r"""Test after every batch of new rows whether they still follow the distribution of a reference.
 
-    Gamblers rank every new row by a number, such as one of its columns, among the reference and all rows before it, and
-    bet on the rank. Without drift ranks are uniform and independent, and nobody can expect to win.
+    You may ask as often as you like. Gamblers rank every new row by a number, such as one of its columns, among the
+    reference and all rows before it, and bet on the rank. Without drift, ranks are uniform and independent, and no
+    gambler can expect to win.
 
     Parameters
     ----------
-    reference : array of shape (N, d), data frame, path, or whatever :func:`kernelmean.read` takes or returns
-        At least 8 rows, in any order (the seed shuffles them). Of more than 100,000 rows the seed draws so many, each
-        row as probable as any other, and ``state.notes`` says so. Some rows, the pilot, fix what is looked at: a
-        quarter, 100 at most, or a twentieth, 1000 at most, where that is more. New rows are compared with the others.
-        Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that only new rows have is evidence.
+    reference : array of shape (N, d), data frame, path, or anything else that :func:`kernelmean.read` takes or returns
+        At least 8 rows, in any order (the seed shuffles them). Of more than 100,000 rows the seed draws that many, each
+        row with the same probability, and ``state.notes`` says so. Some rows, the pilot, determine what the monitor
+        looks at: a quarter of the rows but at most 100, or a twentieth but at most 1000, whichever is more. New rows
+        are compared with the others. Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that
+        only new rows have is evidence.
     alpha : float, optional
-        The probability that drift is ever found where there is none, however long the stream; by default .05.
+        The probability of ever finding drift where there is none, however long the stream; by default .05.
     average_run_length : float, optional
-        Instead of ``alpha``: without drift the first false alarm comes after so many rows on average, or later. A
-        change is then found as soon after a million rows as after a hundred.
+        Instead of ``alpha``: without drift, the first false alarm comes after this many rows on average, or later. A
+        change is then found as fast after a million rows as after a hundred.
     shuffle : bool
-        Shuffle the rows of a batch, which then may be sorted. A table in memory is one batch; a file or another source
-        is cut as :func:`kernelmean.read` cuts it, such as into 8 MiB of text or 65,536 rows of a Parquet file, and each
-        batch is shuffled by itself. False takes rows as they come, and nothing depends on how a stream is cut into
-        batches, except for rounding.
+        Shuffle the rows of each batch, which may then be sorted. A table in memory is one batch; a file or another
+        source is cut as :func:`kernelmean.read` cuts it, such as into 8 MiB of text or 65,536 rows of a Parquet file,
+        and each batch is shuffled by itself. With False rows are taken as they come; apart from rounding, nothing then
+        depends on how a stream is cut into batches.
     missing : {"error", "drop", "category"}, or dict from column to one of them
     ordinal, categorical, keep : as in :class:`kernelmean.TableEncoder`
     seed : int
-        Of the shuffles, and of the places of rows among equal ones.
+        The seed of the shuffles, and of the places of rows among equal ones.
 
     Raises
     ------
     ValueError, TypeError
         When the reference is too short, a cell is missing without a rule or infinite, an option is unknown, or both a
-        level and a run length are asked for.
+        level and a run length are passed.
 
     Notes
     -----
-    *Why it is valid.* Without drift all rows, of the reference and new, are independent and of one distribution. Let s
-    be a function of a row that the ranked rows have no part in: the pilot fixes it, or new rows from before its gambler
-    began. Let :math:`p_t` be the share of the reference and of the ranked rows up to t that lies below row t in s;
-    among equals it takes a random place. Given these rows in no order, and all that follow, each of them is equally
-    likely to be row t, so :math:`p_t` is uniform whatever :math:`p_{t+1}, p_{t+2}, \dots` are. So all are uniform and
-    independent, though each of them uses the whole reference, which is only a sample (Vovk, Nouretdinov & Gammerman
-    2003). To multiply a wealth by :math:`f(p_t)`, with a density f on [0, 1] that earlier ranks may choose, is a fair
-    bet: what a gambler owns, less what it was paid, is a martingale in the ranks that this gambler has seen.
+    *Why it is valid.* Without drift all rows, of the reference and new, are independent draws from one distribution.
+    Let s be a function of a row that does not depend on the ranked rows: it comes from the pilot, or from new rows
+    before its gambler began. Let :math:`p_t` be the share of the reference and of the ranked rows up to t that lies
+    below row t in s; among equal values, row t takes a random place. Given these rows without their order, and all rows
+    that follow, each of them is equally likely to be row t, so :math:`p_t` is uniform whatever
+    :math:`p_{t+1}, p_{t+2}, \dots` are. Hence all ranks are uniform and independent, though each uses the whole
+    reference, which is only a sample (Vovk, Nouretdinov & Gammerman 2003). Multiplying a wealth by :math:`f(p_t)`, with
+    a density f on [0, 1] that earlier ranks may choose, is a fair bet: what a gambler owns, less what it was paid, is a
+    martingale in the ranks that this gambler has seen.
 
-    *Many gamblers.* Ranks by one number say something of later ranks by another, so that what all gamblers own together
-    is a martingale in no history, and nothing is claimed of it. Each gambler ever owns c by row n with a probability of
-    at most what it was paid by then, divided by c (Ville 1939). These add up, however the gamblers depend on each
-    other: P(the richest ever owns c by row n) ≤ m(n)/c, where m(n) is what all were paid. With m ≤ 1 that is a level
-    for ever; with m(n) = n a bound on every run length, as in e-detectors (Shin, Ramdas & Rinaldo 2022; arXiv
-    2203.03532), see :class:`kernelmean.inference.monitoring.Guarantee`.
+    *Many gamblers.* Ranks by one number carry information about later ranks by another, so the total wealth of all
+    gamblers is not a martingale in any history, and nothing is claimed about it. The probability that a gambler ever
+    owns c by row n is at most what it was paid by then, divided by c (Ville 1939). These probabilities add up, however
+    the gamblers depend on each other: P(the richest ever owns c by row n) ≤ m(n)/c, where m(n) is what all were paid.
+    With m ≤ 1 this is a level at all times; with m(n) = n it is a bound on every run length, as in e-detectors (Shin,
+    Ramdas & Rinaldo 2022; arXiv 2203.03532), see :class:`kernelmean.inference.monitoring.Guarantee`.
 
     *Who bets.* Some rank by numbers that never change: every column, the distance from the middle, products of two
-    columns, how many cells the pilot did not know. They bet on shifts, spreads and waves, and are paid before every
-    row, for a change at that row. Others learn from the last 16, 32, ..., 4096 rows: each bets that later rows lie
-    farther in the direction of the witness function of one of five members of the default two-sample test, of means,
-    whitened means, squares and products, shape, and local differences.
+    columns, the number of cells that are new to the pilot. They bet on shifts, spreads and waves, and are paid before
+    every row, for a change at that row. Others learn from the last 16, 32, ..., 4096 rows: each bets that later rows
+    lie farther in the direction of the witness function of one of five members of the default two-sample test, of
+    means, whitened means, squares and products, shape, and local differences.
 
-    *What is not promised.* Rows must not depend on each other. New rows join those that later ones are compared with: a
-    change that is not found for long becomes ordinary. Memory is O(d) for each of N ≤ 100,000 rows of the reference and
-    for one batch, whatever the number of new rows.
+    *What is not promised.* Rows must not depend on each other. New rows join those with which later rows are compared:
+    a change that is not found for a long time becomes ordinary. Memory is O(d) for each of N ≤ 100,000 rows of the
+    reference and for one batch, whatever the number of new rows.
 
     Examples
     --------
@@ -168,21 +171,21 @@ class DriftMonitor:
 
         Parameters
         ----------
-        rows : array of shape (b, d), data frame, path, or whatever :func:`kernelmean.read` takes or returns
-            The columns of the reference; b ≥ 1. A file, a list of tables and any other source is taken batch by batch,
-            in its order, unless ``read(..., in_memory=True)`` makes it one batch.
+        rows : array of shape (b, d), data frame, path, or anything else that :func:`kernelmean.read` takes or returns
+            With the columns of the reference; b ≥ 1. A file, a list of tables or any other source is taken batch by
+            batch, in order, unless ``read(..., in_memory=True)`` makes it one batch.
 
         Raises
         ------
         ValueError, TypeError
-            When columns differ, a cell is missing without a rule or infinite, or rows cannot be read. The monitor stays
-            as it was, also where batches before were in order.
+            When columns differ, a cell is missing without a rule or infinite, or rows cannot be read. The monitor then
+            stays as it was before the call, even if earlier batches were fine.
         """
         self._pass_over(rows, self._take)
         return self.state
 
     def _pass_over(self, rows: Any, take: Callable[[Array], None]) -> None:
-        """Hand the coordinates of all batches on; where that fails the monitor is as it was."""
+        """Pass on the coordinates of all batches; if that fails, the monitor stays as it was."""
         before = {name: copy(value) for name, value in vars(self).items()}  # arrays are replaced, never written to
 
         def one_pass(frames: Iterable[Frame]) -> None:
@@ -232,17 +235,17 @@ class DriftMonitor:
         return open_uniforms((self.seed, who, block), (BLOCK, count))
 
     def changed_between(self, confidence: float = 0.95) -> tuple[int, int] | None:
-        r"""Return the first and the last row with which the other distribution can have begun, after an alarm.
+        r"""Return the first and the last row at which the change may have happened, after an alarm.
 
-        Let T be the first row of another distribution, which is that of all later rows. Then the rows before T are
+        Let T be the first row of the new distribution, which all later rows follow. Then the rows before T are
         exchangeable with the reference, and those from T on with each other. Gamblers test both: they rank the rows
-        before T, the last ones first, among the reference, and the rows from T on among themselves. T is kept where
-        nobody wins much, and the hull of these T is returned. Both tests hold at any time, so that
+        before T, last row first, among the reference, and the rows from T on among themselves. T is kept if no gambler
+        wins much; the first and the last such T are returned. Both tests hold at any time, so that
 
         .. math:: P(T \text{ is ever outside, and no alarm came before } T) ≤ 1 - \text{confidence}
 
         for every T at most 1023 rows before the alarm. Older rows are not kept; a change that long ago is excluded when
-        one at the first rows that are kept is. The interval narrows with up to 1024 rows after the alarm. This is an
+        a change at the first kept rows is. The interval narrows with up to 1024 rows after the alarm. This is an
         inversion of tests, as in Saha & Ramdas (2025). It takes .1 to .5 seconds, however long the stream.
 
         Parameters
@@ -253,13 +256,13 @@ class DriftMonitor:
         Returns
         -------
         (int, int) or None
-            Numbers of new rows, from 1; a shuffled batch is in it as a whole or not at all. None before an alarm, and
-            where no single change explains the rows.
+            Numbers of new rows, counted from 1; a shuffled batch is included whole or not at all. None before an alarm,
+            or if no single change explains the rows.
 
         Raises
         ------
         ValueError
-            When the confidence is no number between 0 and 1.
+            When the confidence is not a number between 0 and 1.
 
         Examples
         --------
@@ -277,7 +280,7 @@ class DriftMonitor:
             return self._past.interval(self._reference, self._fixed, 1.0 - confidence, self.seed)
 
     def add_reference(self, rows: Any) -> None:
-        """Compare later rows with more rows of the reference, any number: they are counted, and 2000 at most are kept.
+        """Add any number of rows to the reference for later comparisons: all are counted, at most 2000 are kept.
 
         Parameters
         ----------
@@ -295,7 +298,7 @@ class DriftMonitor:
         self._hold(np.concatenate([self._added, more]))
 
     def _hold(self, added: Array) -> None:
-        """Let those who learn know the first of the rows that were added to the reference."""
+        """Pass the first rows that were added to the reference to the learning gamblers."""
         self._added = added[: max(_MOST_HELD - len(self._known.held), 0)]
         held = np.concatenate([self._known.held, self._scores.features(self._added)])
         self._learning.known = replace(self._known, held=held)
@@ -313,13 +316,13 @@ class DriftMonitor:
         }
 
     def to_json(self) -> str:
-        """Return all that was learned, without the reference: what :meth:`resume` takes."""
+        """Return everything learned, without the reference, for :meth:`resume`."""
         arrays = {name: array.tolist() for name, array in self._arrays().items()}
         content = {**HEAD, "digest": self._digest, **asdict(self.guarantee), **arrays}
         return json.dumps(sealed(content), allow_nan=False)
 
     def resume(self, text: str) -> Self:
-        """Go on where a monitor with the same reference and settings stopped; all that follows is equal bit by bit.
+        """Continue where a monitor with the same reference and settings stopped; all that follows is equal bit for bit.
 
         Parameters
         ----------
@@ -329,9 +332,9 @@ class DriftMonitor:
         Raises
         ------
         ValueError
-            When the text is no such checkpoint, or one of another reference, other settings or another promise.
+            When the text is not such a checkpoint, or belongs to another reference, other settings or another promise.
         TypeError
-            When it is no text.
+            When it is not a text.
 
         Examples
         --------

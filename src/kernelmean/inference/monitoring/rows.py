@@ -18,7 +18,7 @@ from ...tables.source import joined
 from ..digest import RowDigest
 
 MOST_REFERENCE = 100_000
-"""Rows of a reference that are compared with."""
+"""The most rows of a reference that are kept for comparison."""
 _TOGETHER = 8192
 Found = TypeVar("Found")
 
@@ -26,12 +26,12 @@ Found = TypeVar("Found")
 def passed_over(rows: Any, name: str, one_pass: Callable[[Iterable[Frame]], Found]) -> Found:
     """Return what a pass over the batches of some rows finds: a table in memory is one batch.
 
-    The pass is repeated where a column of a file is found to be of another type than it seemed.
+    The pass is repeated if a column of a file turns out to have another type.
 
     Raises
     ------
     ValueError, TypeError
-        What the pass raises; and for rows that say that their sums are to be saved.
+        What the pass raises; and for rows that were read with ``checkpoint=``.
     """
     if is_in_memory(rows):
         frame = to_frame(rows, name)
@@ -61,7 +61,7 @@ def _checked(frames: Iterable[Frame], source: str) -> Iterator[Frame]:
 @final
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The rows that new ones are compared with, and what is said about them."""
+    """The rows that new ones are compared with, and notes about them."""
 
     frame: Frame
     """All rows, or those that were drawn, in their order."""
@@ -71,14 +71,14 @@ class Reference:
 
     @classmethod
     def of(cls, rows: Any, encoding: Encoding, seed: int) -> Self:
-        """Read a reference; of more than 100,000 rows so many, each as probable as any other."""
+        """Read a reference; of more than 100,000 rows draw that many, each with the same probability."""
 
         def one_pass(frames: Iterable[Frame]) -> Self:
             drawn, digest = Drawn(MOST_REFERENCE, seed), RowDigest()
             for frame in _together(frames, encoding):
                 digest.add(frame)
                 drawn.add(frame)
-            note = f"of {drawn.seen:,} rows of reference {MOST_REFERENCE:,} were drawn"
+            note = f"{MOST_REFERENCE:,} of the {drawn.seen:,} rows of reference were drawn"
             kept = drawn.frame.take(np.argsort(drawn.numbers))
             return cls(kept, digest.text, (note,) if drawn.seen > len(kept) else ())
 

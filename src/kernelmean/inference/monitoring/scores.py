@@ -1,4 +1,4 @@
-"""What a monitor looks at in a row: numbers that rows are ranked by, and features that directions are learned in."""
+"""What a monitor looks at in a row: numbers that rank rows, and features in which directions are learned."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEMBERS = (
     Member("data", MEDIAN, ridge=0.1),
     Member("data", QUARTER, ridge=0.001),
 )
-"""Those of the members of the default test whose directions are learned."""
+"""The members of the default test whose directions are learned."""
 _LANDMARKS = 64
 _WEIGHTS = {"axes": 0.5, "radius": 0.25, "products": 0.25}
 _NOVEL = 0.05
@@ -31,17 +31,17 @@ _NOVEL = 0.05
 @final
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The functions of a row that some rows of a reference, the pilot, fix."""
+    """The functions of a row, determined by some rows of the reference, the pilot."""
 
     source: ViewSource
     """The columns of the pilot that are not constant."""
     columns: IntArray
     """Which columns of the coordinates these are."""
     n_marks: int
-    """The last columns of the coordinates, which mark cells that the pilot did not hold."""
+    """The number of last columns of the coordinates, which mark cells that the pilot did not hold."""
     fixed: tuple[View, ...]
     views: Views | None
-    """Of the members, None without a column that is not constant."""
+    """Of the members; None if all columns are constant."""
 
     @classmethod
     def of(cls, pilot: Array, n_marks: int) -> Scores:
@@ -58,7 +58,7 @@ class Scores:
 
     @property
     def weights(self) -> Array:
-        """The shares of the scores in what is paid to all of them, shape (K,)."""
+        """The shares of the scores in the payments to all of them, shape (K,)."""
         groups = [("axes", len(self.columns)), *((view.name, len(view(self.source).T)) for view in self.fixed)]
         shares = np.concatenate([np.full(count, _WEIGHTS[name] / max(count, 1)) for name, count in groups])
         return np.append(shares * (1 - _NOVEL) / (shares.sum() or 1.0), _NOVEL)
@@ -70,7 +70,7 @@ class Scores:
         return np.column_stack([rows.points, *(view(rows) for view in self.fixed), novel])
 
     def features(self, coordinates: Array) -> Array:
-        """Return what the members see of rows, shape (n, m)."""
+        """Return the features of rows that the members use, shape (n, m)."""
         if self.views is None:
             return np.empty((len(coordinates), 0))
         found = np.empty((self.views.table.shape[1], len(coordinates)))

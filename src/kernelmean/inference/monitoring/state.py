@@ -19,7 +19,7 @@ class DriftState:
     Attributes
     ----------
     n_rows : int
-        New rows that came; those that ``missing="drop"`` leaves out are not counted.
+        New rows so far; those that ``missing="drop"`` leaves out are not counted.
     log_wealth : float
         The logarithm of what the richest gambler owns now. Without drift its exponential is an e-value: the expectation
         after any given number of rows is at most 1; where a run length is promised, at most that number.
@@ -32,7 +32,7 @@ class DriftState:
     detected_at : int or None
         The number of the new row, from 1, at which drift was found; within a shuffled batch in the shuffled order.
     notes : tuple of str
-        What else a reader should know: that a long reference was drawn from.
+        What else a reader should know, such as that rows of a long reference were drawn.
     """
 
     n_rows: int

@@ -1,9 +1,8 @@
-"""What a question is: rows, the kernels over them, and what permutations change. Every test answers one.
+"""What a question is: rows, the kernels over them, and what permutations change. Every test answers a question.
 
 The sides of a question are tables with kernels, or labels. Samples are one pooled table against the labels of the
-samples, independence is one table against others; a design says which rows may change places. Whatever answers it, one
-kernel, many of them or an estimator that is refitted under every permutation, gets its numbers from
-:meth:`Question.null`.
+samples, independence is one table against others; a design says which rows may change places. One kernel, many kernels,
+or an estimator that is refitted under every permutation: all get their numbers from :meth:`Question.null`.
 """
 
 from __future__ import annotations
@@ -47,14 +46,14 @@ Engine = Callable[[Problem, Resampling], Any]
 
 
 class RowDesign(Protocol):
-    """What a design makes of the rows of a question: which of them may change places, and the null that follows.
+    """A design applied to the rows of a question: which of them may change places, and the null that follows.
 
     Attributes
     ----------
     methods : (str, str)
-        The test in words: with one estimator, and the adaptive one, empty where there is none.
+        The test in words: with one estimator, and adaptive; empty if there is none.
     plain_only : str or None
-        What does not go with weights or parameters of an estimator's own.
+        What does not work with an estimator's own weights or parameters, in words.
     notes : tuple of str
         What a reader should know.
     """
@@ -75,10 +74,10 @@ class RowDesign(Protocol):
 @final
 @dataclass(frozen=True, eq=False)
 class PendingResult:
-    """What a result says besides its null."""
+    """The parts of a result besides its null."""
 
     null: Any
-    """What the caller's way to a null returned."""
+    """The null, or what the engine of the question returned for it."""
     method: str
     kernel: Any
     noise: Any
@@ -86,7 +85,7 @@ class PendingResult:
     notes: tuple[str, ...]
     """As of :class:`TestResult`."""
     asked: Estimators
-    """What was asked, with what was found of all rows."""
+    """What was asked, with what was found in all rows."""
 
     def result(self, null: Null, *more: str) -> TestResult:
         """Return the result with a null, and with more notes."""
@@ -102,14 +101,14 @@ class PendingResult:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Question(ABC):
-    """What a test asks of some rows: subclasses hold the rows, and say what the sides are.
+    """What a test asks about some rows: subclasses hold the rows, and say what the sides are.
 
     Attributes
     ----------
     design : RowDesign or None
-        Which rows may change places; None is all of them.
+        Which rows may change places; None means all of them.
     engine : callable
-        From a problem and a resampling to the null, where there is no design.
+        From a problem and a resampling to the null, if there is no design.
     asked : Estimators or None
         What answered it.
     """
@@ -119,10 +118,10 @@ class Question(ABC):
     asked: Estimators | None = None
 
     of_two: ClassVar[bool] = False
-    """Whether it is of two tables X and Y, as samples or pairs are, which clusters answer and explanations explain."""
+    """Whether it has two tables X and Y, as samples and pairs have; clusters and explanations need them."""
 
     plain_methods: ClassVar[tuple[str, str]]
-    """The test in words where there is no design, which not every question can be without."""
+    """The test in words without a design; some questions always have one."""
 
     # -- what every question says ------------------------------------------------------------------------------------
 
@@ -139,16 +138,16 @@ class Question(ABC):
     @property
     @abstractmethod
     def tables(self) -> Tables:
-        """Return what kernels look at, one table for every side that has one: the rows that take part, in order."""
+        """Return the tables that kernels use, one for every side that has one: the rows that take part, in order."""
 
     @property
     @abstractmethod
     def table_names(self) -> tuple[str, ...]:
-        """Return what notes call the tables."""
+        """Return the names of the tables in notes."""
 
     @abstractmethod
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
-        """Return what to tell of columns of very different spreads where nobody chose a kernel."""
+        """Return notes on columns of very different spreads, for callers who chose no kernel."""
 
     # -- what some say otherwise -------------------------------------------------------------------------------------
 
@@ -165,26 +164,26 @@ class Question(ABC):
 
     @property
     def compared(self) -> Tables:
-        """Return the samples whose distributions are compared; none of variables."""
+        """Return the samples whose distributions are compared; none for variables."""
         return ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what a reader should know of the rows."""
+        """Return what a reader should know about the rows."""
         return () if self.design is None else self.design.notes
 
     def problem(self, tables: Tables, kernels: Sequence[Any], statistic: StatisticForm | Statistic) -> Problem:
-        """Return the sides with the Gram matrices of these kernels, where there is no design."""
+        """Return the sides with the Gram matrices of these kernels, without a design."""
         raise NotImplementedError(f"{type(self).__name__} has a design with a null of its own")
 
     def explained(self) -> Question:
-        """Return the plain question of two samples or of pairs that explanations look at."""
+        """Return the plain question of two samples or of pairs that can be explained."""
         if self.of_two and self.design is None:
             return self
         why = "had a design" if self.of_two else "asked something else"
         raise ValueError(
-            f"explanations are of plain samples and pairs, and this test {why}; call mmd_test or hsic_test without a "
-            "design, and ask what that returns"
+            f"explanations need plain samples or pairs, and this test {why}; call mmd_test or hsic_test without a "
+            "design, and ask its result"
         )
 
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
@@ -198,7 +197,7 @@ class Question(ABC):
     def null(self, kernels: Sequence[Any], statistic: StatisticForm | Statistic, how: Resampling) -> Any:
         """Return the statistics of all kernels under the same permutations, shape (kernels, P), observed first.
 
-        A kernel that serves in several tuples of kernels, as the same object, counts once.
+        A kernel that is the same object in several tuples counts once.
         """
         return self.over(self.tables, kernels, statistic, how)
 
@@ -213,7 +212,7 @@ class Question(ABC):
     def with_kernels(
         self, tables: Tables, estimators: Sequence[Any], statistic: StatisticForm, how: Resampling
     ) -> tuple[Any, list[Chosen]]:
-        """Return the null of the kernels that estimators find, and these."""
+        """Return the null of the kernels that estimators find, and these kernels."""
         chosen = self.chosen(tables, estimators, how.rng)
         return self.over(tables, [alone(own.kernel for own in chosen)], statistic, how), chosen
 
@@ -225,8 +224,8 @@ class Question(ABC):
     def _some_rows(self, tables: Tables, rng: np.random.Generator) -> list[Any]:
         """Return the rows that rules look at.
 
-        Of several tables the same in whatever order they come: rows drawn for all would depend on who is paired with
-        whom.
+        For several tables they do not depend on the order of the rows: rows drawn for all tables would depend on the
+        pairing.
         """
         if len(tables) == 1:
             return [median_rows(tables[0].shape[0], rng)]
@@ -247,9 +246,9 @@ class Question(ABC):
         return replace(result, notes=(*result.notes, *notes), question=replace(self, **copies, asked=asked))
 
     def posed(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> PendingResult | TestResult:
-        """Return the test with its null; the result itself where it takes more than one null, as an adaptive test.
+        """Return the test with its null; for an adaptive test, which takes more than one null, the result itself.
 
-        Where nobody chose, it is adaptive unless there are many rows.
+        If the caller chose no test, it is adaptive unless there are many rows.
         """
         many_rows = asked.default and asked.adaptive is not None and max(self.sizes) > limits.ADAPTIVE_LIMIT
         if asked.adaptive is not None and not many_rows:
@@ -276,7 +275,7 @@ class Question(ABC):
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
         """Return the statistics of the members of an adaptive test."""
         listed = self.listed(how)
-        volumes = listed is not None  # of few rows, which are copied from wherever they are
+        volumes = listed is not None  # few rows, which are copied from their device
         tables = tuple(map(as_host, self.tables)) if volumes else self.tables
         with serial_blas:
             found = candidates(adaptive, tables, harmonic_mean(self.sizes), how.rng, volumes=volumes)
@@ -288,17 +287,17 @@ class Question(ABC):
     def listed(self, how: Resampling) -> Resampling | None:
         """Return the same with a scheme that lists its permutations one by one, for members that need to see them.
 
-        None where there is none that serves, or no such member for the question.
+        None if no scheme fits, or the question has no such members.
         """
         del how
         return None
 
 
 class OfMany(Question):
-    """Several samples, or several variables: a question of which two are another question, which explains them."""
+    """Several samples, or several variables: with two of them it is another question, which explains them."""
 
     noun: ClassVar[str]
-    """What there are several of."""
+    """The plural noun of what there are several of."""
     two: ClassVar[str]
     """What to do with two of them at a time, in words."""
     test: ClassVar[str]
@@ -311,20 +310,20 @@ class OfMany(Question):
 
     @abstractmethod
     def of_both(self) -> Question:
-        """Return the question of two as such."""
+        """Return the question of the two."""
 
     def explained(self) -> Question:
-        """Return the question of two; explanations know no more of them."""
+        """Return the question of two; only two can be explained."""
         if self.members == 2:
             return self.of_both()
         raise ValueError(
-            f"explanations are of two {self.noun}, and this test had {self.members}; ask the test of two of them, such "
+            f"explanations need two {self.noun}, and this test had {self.members}; ask the test of two of them, such "
             f"as {self.test}(X, Y).effect_size()"
         )
 
     @classmethod
     def refuse(cls, design: Design) -> None:
-        """Raise where a design says something, which is of two samples or of pairs."""
+        """Raise if a design says something: designs are for two samples or for pairs."""
         if design.paired or design.says_more:
             raise ValueError(
                 f"{design!r} is for two samples or for pairs; leave design= out, or {cls.two} at a time, "

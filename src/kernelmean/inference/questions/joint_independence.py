@@ -29,7 +29,7 @@ class JointIndependence(OfMany):
     variables : tuple of arrays of shape (n, d_l)
         Row i of each is one observation.
     names : tuple of names
-        Of the columns of every variable, None for an array.
+        The names of the columns of every variable, None for an array.
     design, asked
         As of :class:`Question`; the design is that the rows of all variables but the first change places.
     """
@@ -47,7 +47,7 @@ class JointIndependence(OfMany):
         variables = tuple(table.values for table in tables)
         rows = [len(table) for table in variables]
         if len(set(rows)) > 1 or rows[0] < 2:
-            raise ValueError(f"the variables have {rows} rows; as many of each are needed, and two at least")
+            raise ValueError(f"the variables have {rows} rows; all need equally many, at least two")
         names = tuple(names_of([table]) for table in tables)
         return cls(variables, names, design=ManyVariables(len(variables)))
 
@@ -77,10 +77,10 @@ class JointIndependence(OfMany):
         return Pairs(X, Y, (own, other), asked=self.asked)
 
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
-        """Return the statistics of kernels that look at all variables alike."""
+        """Return the statistics of kernels that are the same for all variables."""
         found = joint_candidates(adaptive, self.tables, how.rng)
         return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how, self.sizes)
 
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
-        """Return what to tell of the spreads of the columns of every variable."""
+        """Return notes on the spreads of the columns of every variable."""
         return notes_of_variables(self.variables, self.names, adaptive=adaptive)

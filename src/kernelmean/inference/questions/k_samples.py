@@ -72,5 +72,5 @@ class KSamples(OfMany):
         return TwoSamples(X, Y, self.names, asked=self.asked)
 
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
-        """Return what to tell of the spreads of the columns."""
+        """Return notes on the spreads of the columns."""
         return notes_of_samples(self.samples, self.names, adaptive=adaptive)

@@ -29,7 +29,7 @@ class Pairs(Question):
     Attributes
     ----------
     X, Y : array of shape (n, d) and (n, e)
-        The variables, row i of both one observation.
+        The variables; row i of both is one observation.
     names : (names of X, names of Y)
         Of the columns, None for an array.
     design, engine, asked
@@ -56,7 +56,7 @@ class Pairs(Question):
     def of(cls, data: Any, design: Design) -> Self:
         """Check two variables, which may be arrays of another library, and their design."""
         if design.paired:
-            raise ValueError("paired=True is for two samples; independence is asked of pairs anyway: leave it out")
+            raise ValueError("paired=True is for two samples; independence tests use pairs anyway: leave it out")
         variables, names = named_variables(*data)
         if not design.says_more:
             return cls(*variables, names)
@@ -92,7 +92,7 @@ class Pairs(Question):
         return apart.null(tables, self.chosen(tables, apart.kernels, how.rng), statistic, self.over, how)
 
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
-        """Return what to tell of the spreads of the columns of either variable."""
+        """Return notes on the spreads of the columns of both variables."""
         return notes_of_variables((self.X, self.Y), self.names, adaptive=adaptive)
 
 
@@ -105,6 +105,6 @@ def hsic_problem(variables: Tables, kernels: Sequence[KernelPair], statistic: St
 
 
 def notes_of_variables(variables: Sequence[Array], names: Sequence[Names], *, adaptive: bool) -> tuple[str, ...]:
-    """Return what to tell of the spreads of the columns of every variable, whose names were taken off."""
+    """Return notes on the spreads of the columns of every variable, with their names passed separately."""
     tables = [rows if own is None else Table(rows, own) for rows, own in zip(variables, names, strict=True)]
     return tuple(note for table in tables for note in units_notes(table, study="dependence", adaptive=adaptive))

@@ -98,7 +98,7 @@ class TwoSamples(Question):
 
     @property
     def table_names(self) -> tuple[str, ...]:
-        """Return what notes call the pooled rows."""
+        """Return the name of the pooled rows in notes."""
         return ("the pooled sample" if self.design is None else self.design.pool,)
 
     def problem(self, tables: Tables, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic) -> Problem:
@@ -113,7 +113,7 @@ class TwoSamples(Question):
             return self.with_kernels(self.tables, asked.sides, statistic, how)
         samples = self.samples
         null, chosen = EstimatedMMD(own, statistic, how, self.over).null(*samples)
-        if isinstance(chosen.noise, tuple) and samples[0] is not self.X:  # told in the order of the caller
+        if isinstance(chosen.noise, tuple) and samples[0] is not self.X:  # reported in the order of the caller
             chosen = replace(chosen, noise=chosen.noise[::-1])
         return null, [chosen]
 
@@ -129,12 +129,12 @@ class TwoSamples(Question):
         return how.with_scheme("low-rank") if how.scheme == "auto" else None
 
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
-        """Return what to tell of the spreads of the columns."""
+        """Return notes on the spreads of the columns."""
         return notes_of_samples((self.X, self.Y), self.names, adaptive=adaptive)
 
 
 def mmd_problem(pooled: Array, first: int, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic) -> Problem:
-    """Return the Gram matrices of the pooled rows, and the labels of the samples, of which one has the first rows."""
+    """Return the Gram matrices of the pooled rows, and the labels of the samples, one of which has the first rows."""
     n, m = first, pooled.shape[0] - first
     return Problem(
         KernelSide(pooled, tuple(kernels)),
@@ -145,5 +145,5 @@ def mmd_problem(pooled: Array, first: int, kernels: Sequence[Kernel], statistic:
 
 
 def notes_of_samples(samples: Sequence[Array], names: Names, *, adaptive: bool) -> tuple[str, ...]:
-    """Return what to tell of the spreads of the columns of samples, whose names were taken off."""
+    """Return notes on the spreads of the columns of samples, with their names passed separately."""
     return units_notes(*samples if names is None else [Table(sample, names) for sample in samples], adaptive=adaptive)

@@ -1,4 +1,4 @@
-"""The schemes by name; every one of them is exact."""
+"""The schemes by name; all are exact."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """What a scheme is: a way to choose permutations and to sum over all of them at once.
 
-The work of many is tiles: which there are, what one is worth, how they add up. Who evaluates them is open.
+Many schemes work in tiles: they say which tiles there are, what one adds, and how these add up. Any process may
+evaluate them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Tile = tuple[slice, slice]
 Total = tuple[Array, ...]
-"""What tiles add up to: arrays of fixed shapes, so that totals of different tiles add up entry by entry."""
+"""The total of some tiles: arrays of fixed shapes, so that totals of different tiles add up entry by entry."""
 
 
 class Scheme(ABC):
@@ -71,7 +72,7 @@ def stacked(arrays: Sequence[Any]) -> Any:
 
 @final
 class RowSums:
-    """Row sums of symmetric matrices over the same n rows, from tiles of one half of them; on a device they stay."""
+    """Row sums of symmetric matrices over the same n rows, from tiles of one half; on a device they stay there."""
 
     def __init__(self) -> None:
         self._parts: dict[int, Any] = {}
@@ -92,12 +93,12 @@ class RowSums:
 
 
 def shifted_tile(tiles: Tiles, side: Side, tile: tuple[slice, slice]) -> Array:
-    """Return the tile of every Gram matrix less its constant, shape (count, rows, columns)."""
+    """Return the tile of every Gram matrix minus its constant, shape (count, rows, columns)."""
     return np.stack([gram - shift for gram, shift in zip(tiles(*tile), side.shifts, strict=True)])
 
 
 def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> Iterator[Result]:
-    """Map over items with ``n_jobs`` threads; results come in the order of the items, whatever the number."""
+    """Map over items with ``n_jobs`` threads; results come in the order of the items."""
     if n_jobs == 1:
         yield from map(function, items)
         return
@@ -109,7 +110,7 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: 
 
 
 class Tiling(ABC):
-    """A problem whose rows are in the order of its tiles. A value that other processes can work on."""
+    """A problem whose rows are in the order of its tiles; a value that other processes can work on."""
 
     @abstractmethod
     def tiles(self) -> list[Tile]:
@@ -144,7 +145,7 @@ class TiledScheme(Scheme):
     def begin(
         self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources
     ) -> Tiling | Sums:
-        """Choose the permutations, and return what is left to evaluate, or the sums where nothing is."""
+        """Choose the permutations, and return the tiling that is left to evaluate, or the sums if nothing is left."""
 
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Evaluate all tiles in this process."""

@@ -1,8 +1,8 @@
 """Cheap permutations of two samples: one pass over the Gram matrix adds up bins of rows, then whole bins are permuted.
 
 Bins of equal size lie within one sample each; exchanging them is a group of permutations of the rows, so the test is
-exact, for bins that the seed draws. The few rows that fill no bin stay in their sample. The weights are those of MMD²
-itself, so unequal samples are right (Domingo-Enrich, Dwivedi & Mackey 2025 treat equal ones).
+exact for any bins that the seed draws. The few rows that do not fill a bin stay in their sample. The weights are those
+of MMD² itself, so samples may have unequal sizes (Domingo-Enrich, Dwivedi & Mackey 2025 treat equal ones).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TILE = 512
 @final
 @dataclass(frozen=True)
 class RowBins:
-    """How the rows are cut: bins of ``size`` rows from either sample, then up to two with the rows left over."""
+    """How the rows are cut: bins of ``size`` rows from each sample, then up to two bins of leftover rows."""
 
     order: IntArray
     """The rows in the order of the bins, shape (n,)."""
@@ -74,7 +74,7 @@ class RowBins:
 
 
 def bin_size(n_first: int, n_second: int) -> int:
-    """Return a size that gives about 512 bins, and 64 at least to the smaller sample."""
+    """Return a size that gives about 512 bins, at least 64 of them to the smaller sample."""
     return max(1, min((n_first + n_second) // _BINS, min(n_first, n_second) // _LEAST_BINS))
 
 
@@ -89,7 +89,7 @@ class BinTiling(Tiling):
     """The observed arrangement first, shape (P, movable bins)."""
 
     size: int = _TILE
-    """How many rows a tile has at most, unless one bin has more."""
+    """The most rows of a tile, unless one bin has more."""
 
     def tiles(self) -> list[Tile]:
         """Return pairs of groups of bins of one size each."""
@@ -176,14 +176,14 @@ class Blocks(TiledScheme):
 
 
 def _per_bin(tile: Any, rows: int, columns: int) -> Any:
-    """Return the sums of a tile of another library over so many bins of equal size, in float64."""
+    """Return the sums of a tile of another library over a number of bins of equal size, in float64."""
     xp = namespace(tile)
     across = total(xp.reshape(tile, (tile.shape[0], columns, -1)), axis=2)
     return total(xp.reshape(across, (rows, -1, columns)), axis=1)
 
 
 def _copied(parts: list[tuple[Tile, list[Any]]]) -> list[tuple[Tile, list[Array]]]:
-    """Return what tiles of another library add up to on the host, copied at once."""
+    """Return the sums of tiles of another library on the host, copied at once."""
     flat = as_host(joined([namespace(own).reshape(own, (-1,)) for _, found in parts for own in found]))
     ends = np.cumsum([math.prod(own.shape) for _, found in parts for own in found])
     copies = iter(np.split(flat, ends[:-1]))

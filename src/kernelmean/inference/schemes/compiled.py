@@ -1,4 +1,4 @@
-"""Loops that only a compiler makes fast; needs the ``fast`` extra, and is imported where one of them is called."""
+"""Loops that only a compiler makes fast; needs the ``fast`` extra, and is imported when one of them is called."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ small product of two matrices.
 
 *On tiles* every diagonal of a block of K is convolved with that of Z, by FFT; no n × n array, any d. For blocks I and J
 of g rows, K_{i,i+d} and Z_{i+s,i+s+d} (i ∈ I, i + d ∈ J, indices turning within the block) meet under the rotation by
-s: their sum over i is a convolution of two diagonals, and all d add up in the Fourier domain. Rows that no block holds
-do not turn: against them it is columns that are convolved, and among them nothing.
+s: their sum over i is a convolution of two diagonals, and all d add up in the Fourier domain. Rows outside all blocks
+do not turn: columns are convolved against them, and among these rows nothing is.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from .random_labels import label_sums
 # -- on factors --------------------------------------------------------------------------------------------------------
 
 _ENTRIES = 2**16
-"""Numbers of A Cᵀ and rotation at a time: those that a processor keeps in its cache, and need not fetch again.
+"""Entries of A Cᵀ and rotations at a time: as many as stay in the cache of a processor.
 
 Where matrices are multiplied, as many rows as there are blocks, while these hold them and their transforms: every
 part reads all blocks of the other side.
 """
 _MOST_ENTRIES, _MOST_TRANSFORMED = 2**22, 2**24
 _ROWS = 32
-"""Rows whose transforms are put in the order of frequencies at a time."""
+"""Rows whose transforms are ordered by frequency at a time."""
 
 
 def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
@@ -104,7 +104,7 @@ _STRIP = 128
 @final
 @dataclass(frozen=True)
 class _TilePart:
-    """What one tile adds: sums over what turns and what does not, and both margins of both sides."""
+    """What one tile adds: sums over rows that turn and rows that do not, and both margins of both sides."""
 
     spectrum: Any  # (pairs, cosets, frequencies), or 0
     fixed: Any  # (pairs, cosets), or 0
@@ -116,9 +116,9 @@ class _TilePart:
 class RotationTiling(Tiling):
     """Both sides in the shuffled order; O(n² (log g + d)) time, O(g²) memory per thread.
 
-    The total is the spectrum over the rotations (pairs, cosets, frequencies), what does not turn (pairs, cosets), and
-    the row sums of all Gram matrices on the left and on the right, (count, n) each. Arrays of other libraries are added
-    up on their device.
+    The total is the spectrum over the rotations (pairs, cosets, frequencies), the part that does not turn (pairs,
+    cosets), and the row sums of all Gram matrices on the left and on the right, (count, n) each. Arrays of other
+    libraries are added up on their device.
     """
 
     problem: Problem
@@ -127,7 +127,7 @@ class RotationTiling(Tiling):
     """How many diagonals are transformed at once."""
 
     def tiles(self) -> list[Tile]:
-        """Return pairs of blocks, then those with the rows that fill none."""
+        """Return pairs of blocks, then pairs with the rows outside all blocks."""
         rotations = self.rotations
         rest = [rotations.rest] if rotations.rest.start < rotations.rest.stop else []
         return upper_tiles(slices(rotations.rest.start, rotations.order) + rest)
@@ -207,10 +207,10 @@ class _Convolution:
 
 @final
 class _Evaluation:
-    """Evaluates the tiles of one side as arrays (rows, diagonals): entry (i, d) is that of columns i and i + d.
+    """Evaluates the tiles of one side as arrays (rows, diagonals): entry (i, d) belongs to columns i and i + d.
 
-    Half of the diagonals serve where the tile is symmetric; columns that do not turn come as they are. With them come
-    the sums over the rows and over the columns of all Gram matrices.
+    Half of the diagonals suffice for a symmetric tile; columns that do not turn are left as they are. The sums over the
+    rows and the columns of all Gram matrices come with them.
     """
 
     def __init__(self, side: Side, rest: slice) -> None:
@@ -235,7 +235,7 @@ class _Evaluation:
         return diagonals, (row_sums, column_sums)
 
     def _elsewhere(self, tile: Tile, count: int | None) -> tuple[list[Any], tuple[Any, Any]]:
-        """Return the same of arrays of another library, in float64; without a count of diagonals nothing turns."""
+        """Return the same for arrays of another library, in float64; without a count of diagonals nothing turns."""
         diagonals, rows, columns = [], [], []
         for block, shift in zip(self.tiles(*tile), self.side.shifts, strict=True):
             gram = as_float64(block) - shift
@@ -255,7 +255,7 @@ class _Evaluation:
 
 
 def _turned(gram: Array, start: int, count: int) -> Array:
-    """Return a view (rows, count) whose entry (i, d) is that of columns start + i + d, which begin again at the end."""
+    """Return a view (rows, count) whose entry (i, d) belongs to columns start + i + d, wrapped around at the end."""
     ahead = gram[:, start : start + len(gram) + count - 1]
     wide = np.concatenate([ahead, gram[:, : len(gram) + count - 1 - ahead.shape[1]]], axis=1)
     down, across = wide.strides
@@ -263,7 +263,7 @@ def _turned(gram: Array, start: int, count: int) -> Array:
 
 
 def _gathered(gram: Any, count: int) -> Any:
-    """Return the same of all rows of an array of another library, as a copy."""
+    """Return the same for all rows of an array of another library, as a copy."""
     xp, (rows, columns) = namespace(gram), gram.shape
     row, step = (like(np.arange(many), gram, "int64") for many in (rows, count))
     places = row[:, None] * columns + (row[:, None] + step[None, :]) % columns
@@ -317,7 +317,7 @@ class Cyclic(TiledScheme):
     def begin(
         self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources
     ) -> Tiling | Sums:
-        """Draw the group and its cosets; where pairs are summed in tiles these are left, else both kinds are done."""
+        """Draw the group and its cosets; return the tiling if all pairs need tiles, otherwise the sums."""
         rotations = Rotations.draw(problem.n, n_resamples + 1, rng)
         problem = problem.shuffled(rotations.shuffle)
         rank = 0 if problem.left.on_device else self._rank(problem.shape(n_resamples), resources)

@@ -1,7 +1,7 @@
 """Which schemes run on arrays of other libraries, such as torch tensors on a GPU, and in what tiles.
 
-Kernel values have the type of the points; everything that is added up is float64. What a tile adds stays where the
-points live; results are copied once, or once a batch of permutations.
+Kernel values have the type of the points; everything that is added up is float64. What a tile adds stays on the device
+of the points; results are copied once, or once per batch of permutations.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..problem import KernelSide
 from ..resampling_options import Resources
 
 ON_DEVICE = ("exact", "gemm", "gather", "cyclic", "cyclic-tiles", "blocks")
-"""The schemes that run where the points live."""
+"""The schemes that run on the device of the points."""
 
 _HOST_TILE = (512, 512)
 _TILE_SHARE = 0.5  # of the memory

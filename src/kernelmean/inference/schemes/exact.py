@@ -30,7 +30,7 @@ class Exact(Scheme):
         return evaluate(problem, problem.everything(), resources)
 
     def memory(self, shape: Shape, resources: Resources) -> float:
-        """Count as the random scheme of the same size does."""
+        """Count like the random scheme of the same size."""
         scheme = Gather() if shape.first is None else Gemm()
         everything = Shape(shape.n, shape.dim, shape.count_all(_MOST), shape.first, shape.kernels)
         return scheme.memory(everything, resources)

@@ -19,7 +19,7 @@ _BATCH_BYTES = 32 * MIB
 
 @final
 class LowRank(Scheme):
-    """Pivoted Cholesky with a residual trace of at most 1e-10 tr K; raises where the rank is not low."""
+    """Pivoted Cholesky with a residual trace of at most 1e-10 tr K; raises if the rank is not low."""
 
     name = "low-rank"
     summary = "random permutations, on verified low-rank factors"

@@ -54,7 +54,7 @@ class Gemm(RandomList):
         )
 
     def obstacle(self, shape: Shape) -> str | None:
-        """Refuse independence, where nothing is a matrix product."""
+        """Refuse independence, which is not a matrix product."""
         return None if shape.first is not None else "it serves two-sample tests; use 'gather' or 'cyclic'"
 
 

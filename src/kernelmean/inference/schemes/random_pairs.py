@@ -43,7 +43,7 @@ def permutation_sums(problem: Problem, permutations: Permutations, resources: Re
 
 @final
 class Gather(RandomList):
-    """Σ K̄_ij Z̄_π(i)π(j) as it stands, both matrices in memory; compiled where numba is there and it pays."""
+    """Σ K̄_ij Z̄_π(i)π(j) as it stands, both matrices in memory; compiled if numba is installed and it pays."""
 
     name = "gather"
     summary = "random permutations, gathered one by one"
@@ -54,7 +54,7 @@ class Gather(RandomList):
         return 8.0 * shape.n**2 * (sum(shape.kernels) + 3 + resources.n_jobs) + 2.0 * resources.n_jobs * _BATCH_BYTES
 
     def obstacle(self, shape: Shape) -> str | None:
-        """Refuse two samples, and what would need large dense matrices."""
+        """Refuse two samples, and calls that would need large dense matrices."""
         if shape.first is not None:
             return "it serves independence tests; use 'gemm' or 'cyclic'"
         if shape.n > DENSE_LIMIT:
@@ -63,7 +63,7 @@ class Gather(RandomList):
 
 
 def gatherer(cost: float) -> Callable[[Array, Array, IntArray], Array]:
-    """Return the compiled loop for large calls where numba is installed, else the NumPy one."""
+    """Return the compiled loop for large calls if numba is installed, otherwise the NumPy one."""
     if cost >= _COMPILE_FROM and find_spec("numba"):
         from .compiled import gather
 

@@ -24,7 +24,7 @@ _LEAST_ROWS = 8
 
 @final
 class TwoHalves(Scheme):
-    """Many permutations for little more than one look at both Gram matrices: for p-values far below one in 1000."""
+    """Many permutations for little more than one pass over both Gram matrices: for p-values far below one in 1000."""
 
     name = "torus"
     summary = "rotations of two shuffled halves of the rows, each by a number of its own"
@@ -66,7 +66,7 @@ class TwoHalves(Scheme):
 @final
 @dataclass(frozen=True)
 class _Total:
-    """The sums so far: over tiles between the halves (pairs, cosets, g, g), and within either half (…, g)."""
+    """The sums so far: over tiles between the halves (pairs, cosets, g, g), and within each half (…, g)."""
 
     group: Torus
     between: Array

@@ -1,4 +1,4 @@
-"""Templates of pages and cards, filled in by Jinja; whatever is filled in is escaped. Needs the extra ``plot``."""
+"""Templates of pages and cards, filled in by Jinja with escaped content. Needs the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\uff
 
 
 def clean(text: Any) -> Any:
-    """Return a text in which what no page may hold is a replacement sign; anything else as it is."""
+    """Return a text with a replacement sign for every character that pages must not hold; return other values as is."""
     return _UNPRINTABLE.sub("\ufffd", text) if type(text) is str else text
 
 
@@ -22,7 +22,7 @@ def available() -> bool:
 
 
 def check() -> None:
-    """Raise when pages cannot be written, before long work begins.
+    """Raise if pages cannot be written, before long work begins.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def filled(name: str, **content: Any) -> str:
 
 
 def source(name: str) -> str:
-    """Return a file of this folder as it is."""
+    """Return the text of a file in this folder."""
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 

@@ -21,7 +21,7 @@ from ..pages.parts import written as texts_of
 from .result import ChangePoint, Changes
 
 _MOST_ROWS, _RESAMPLES = 500, 199
-"""Of the rows on either side of a change, and of the permutations, that its kind is read from."""
+"""At most so many rows on either side of a change, and so many permutations, decide its kind."""
 _TELLS = 0.05
 """A column is named where its approximate p-value, times the number of columns, is at most this."""
 _LEAST_MONOTONE = 10
@@ -43,18 +43,18 @@ def changes(
     Parameters
     ----------
     table : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
-        Its rows in the order of time. Numbers, truth values, categories, ordered categories and times may stand side
-        by side: see :class:`kernelmean.TableEncoder`.
+        Its rows are in the order of time. Columns may hold numbers, truth values, categories, ordered categories and
+        times; see :class:`kernelmean.TableEncoder`.
     time : str, optional
-        The column of the time, which is not searched for changes; by it every change point has a time, too.
+        The column of the time. It is not searched for changes, and gives every change point a time.
     search : Search, optional
-        The level, 0.05 by default, how many changes there are where that is known, the shortest segment, blocks for
-        series whose neighboring rows depend on each other, and the number of permutations:
+        The level (0.05 by default), the number of changes if you know it, the shortest segment, blocks for series whose
+        neighboring rows depend on each other, and the number of permutations; see
         :class:`kernelmean.studies.changes.Search`.
     rng : int or Generator
         The same seed gives the same numbers.
     progress : callable, optional
-        Called with what comes next, the steps done, and the steps in all that are known of so far.
+        Called with what comes next, the steps done, and the steps in all that are known so far.
     encoding, **columns
         As in :func:`kernelmean.compare`: ``missing`` ("error", "drop", "category"), ``ordinal``, ``categorical``,
         ``keep``, ``scale``.
@@ -72,30 +72,29 @@ def changes(
         with every row, a cell is missing without a rule for it, a column has too many categories or looks like an
         identifier, or all columns are constant.
     TypeError
-        When a column holds something else than numbers, categories and times, or ``time`` holds neither numbers nor
-        times.
+        When a column holds anything but numbers, categories and times, or ``time`` holds neither numbers nor times.
 
     Notes
     -----
-    Every row has features :math:`φ`, those of nine kernels on views of all rows. Pairs of neighboring windows of many
-    lengths a, b are compared by :math:`\frac{ab}{a+b} \|\bar φ_1 - \bar φ_2\|²`, which follows from cumulative sums,
-    and all windows and kernels are combined to one statistic. A stretch of rows is split at the best place where the
-    p-value of that statistic under permutations of its rows (of more than 256 rows: of equal bins of them), times n
-    over the length of the stretch, is at most the level; then its two parts are scanned. The adjusted p-value of a
-    change is the largest such number of all stretches that it lies in.
+    Every row has features :math:`φ`: those of nine kernels on views of all rows. Neighboring windows of many lengths
+    a, b are compared by :math:`\frac{ab}{a+b} \|\bar φ_1 - \bar φ_2\|²`, computed from cumulative sums, and all windows
+    and kernels are combined into one statistic. A stretch of rows has a p-value of that statistic under permutations of
+    its rows (for more than 256 rows, of equal bins). If this p-value times n over the length of the stretch is at most
+    the level, the stretch is split at the best place, and its two parts are scanned. The adjusted p-value of a change
+    is the largest such product of all stretches that it lies in.
 
-    ``pvalue`` is exact at any size: where rows are in random order (independent rows of one distribution are), it is at
-    most α with probability at most α. So there is any false change point with probability at most ``level`` where
-    nothing changes. Where something does change, the adjustment keeps the probability of any false change point near
+    ``pvalue`` is exact at any size: if rows are in random order, as independent rows of one distribution are, it is at
+    most α with probability at most α. So where nothing changes, any change point is reported with probability at most
+    ``level``. Where something does change, the adjustment keeps the probability of any false change point near
     ``level`` (Meinshausen 2008, for stretches that are given beforehand); simulations are in docs/changes.md. With
-    ``block`` the same holds for rows that depend on those nearby, as far as blocks are independent. With ``n_changes``
+    ``block`` the same holds for rows that depend on nearby rows, as far as blocks are independent. With ``n_changes``
     the search does not stop at the level.
 
-    The interval holds those rows for which a test does not reject, at ``level``, that the change is exactly there: rows
-    before it and behind it in random order, up to the neighboring change points.
+    The interval holds the rows at which a test, at ``level``, does not reject that the change is exactly there: that
+    the rows before it and after it, up to the neighboring change points, are in random order.
 
-    ``kind`` and ``columns`` describe a change: the kind that :func:`kernelmean.mmd_test` names for 500 rows, or fewer,
-    on either side, and the columns that differ on their own.
+    ``kind`` and ``columns`` describe a change: the kind that :func:`kernelmean.mmd_test` names for at most 500 rows on
+    either side, and the columns that differ on their own.
 
     O(n d + n r²) time for r = 32 landmarks of every kernel, O(m D) time for every permutation of m ≤ 256 bins with D
     coordinates in all, and O(n D) memory. Kernel change points: Harchaoui & Cappé (2007); Arlot, Celisse & Harchaoui
@@ -136,11 +135,15 @@ def changes(
 def _points(
     encoded: Encoded, found: tuple[Change, ...], stamps: Frame | None, rng: np.random.Generator
 ) -> Iterator[ChangePoint]:
-    """Yield the changes with the row numbers of the whole table, their times, and what changes."""
+    """Yield the changes with row numbers of the whole table, their times, and what changes."""
     (points,), rows = encoded.tables, encoded.frames[0].row_numbers() - 1
     ends = [0, *(change.row for change in found), len(points)]
     for change, first, last in zip(found, ends, ends[2:], strict=False):
-        row, low, high = own = rows[[change.row, change.low - 1, change.high]] + [0, 1, 0]  # low: rows may be left out
+        row, low, high = own = rows[[change.row, change.low - 1, change.high]] + [
+            0,
+            1,
+            0,
+        ]  # low: the rows before it may be left out
         times = ["", "", ""]
         if stamps is not None:
             times = texts_of(stamps, stamps.names[0], np.searchsorted(stamps.row_numbers() - 1, own))
@@ -165,7 +168,7 @@ def _telling(encoded: Encoded, sides: list[IntArray]) -> tuple[str, ...]:
 
 
 def _check_order(stamps: Frame) -> None:
-    """Raise when a column holds no times, or the rows are not in their order."""
+    """Raise if the time column holds no times, or the rows are not in their order."""
     (name,), (cells,) = stamps.names, stamps.cells.values()
     if cells.dtype.kind not in "fmM":
         raise TypeError(f"{stamps.source}: the column {name!r} of the time holds neither numbers nor times")
@@ -181,7 +184,7 @@ def _check_order(stamps: Frame) -> None:
 
 
 def _check_varying(frame: Frame, options: Encoding) -> None:
-    """Raise for a column that counts rows or tells the time: in it every place is a change."""
+    """Raise for a column that counts rows or is a time: every place in it would be a change."""
     kept = (options.keep,) if isinstance(options.keep, str) else tuple(options.keep)
     for name, cells in frame.cells.items():
         if name in kept or cells.dtype.kind not in "fmM" or len(cells) < _LEAST_MONOTONE:
@@ -196,7 +199,7 @@ def _check_varying(frame: Frame, options: Encoding) -> None:
 
 
 def _check(encoded: Encoded, search: Search) -> None:
-    """Raise when there is nothing to search."""
+    """Raise if there is nothing to search."""
     rows = len(encoded.frames[0])
     if encoded.variances is not None:
         category = written("missing='category' or 'drop'", "--missing category or drop")

@@ -1,4 +1,4 @@
-"""What a search for change points says."""
+"""The result of a search for change points."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ class ChangePoint:
     Attributes
     ----------
     row : int
-        The rows before the change, so that ``table[row:]`` begins with the first row of the new segment.
+        The number of rows before the change, so ``table[row:]`` begins with the first row of the new segment.
     low, high : int
         An interval for ``row``.
     pvalue : float
-        Adjusted for all places of the table.
+        The p-value, adjusted for all places of the table.
     kind : EvidenceKind or None
-        What kind of difference the segments on either side have: a description, not a test.
+        How the segments on either side differ: a description, not a test.
     columns : tuple of str
         The columns that differ on their own between these segments, those that differ most first.
     time, earliest, latest : str
-        The times of the rows ``row``, ``low`` and ``high``; empty where no column of the time was named.
+        The times of the rows ``row``, ``low`` and ``high``; empty if no time column was named.
     """
 
     row: int
@@ -72,11 +72,11 @@ class Changes(Frozen, Result):
     Attributes
     ----------
     pvalue : float
-        Of "no change at all"; exact.
+        The exact p-value of "no change at all".
     points : tuple of ChangePoint
-        In the order of time.
+        The change points, in the order of time.
     n_rows : int
-        The rows of the table, or those that were drawn from it.
+        The number of rows of the table, or of those drawn from it.
     time : str or None
         The column of the time.
     search : Search
@@ -90,7 +90,7 @@ class Changes(Frozen, Result):
     name : str
         What to call the table.
     seed : int or None
-        Of the run, where it is to be named.
+        The seed of the run, if reports are to name it.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (ChangePoint, EvidenceKind, Search, *ENCODED)
@@ -115,11 +115,11 @@ class Changes(Frozen, Result):
 
     @property
     def _end(self) -> int:
-        """The number of the last row: of rows that were drawn from a longer table, more than there are."""
+        """The number of the last row: more than ``n_rows`` if rows were drawn from a longer table."""
         return max(self.n_rows, int(self.encoded.frames[0].row_numbers()[-1]))
 
     def verdict(self) -> str:
-        """Return the outcome in a sentence, which every report begins with."""
+        """Return the outcome in one sentence, with which every report begins."""
         level = self.search.level
         p = f"p = {beside(self.pvalue, level)} for no change at all"
         rows = count(self.n_rows, "row")
@@ -132,7 +132,7 @@ class Changes(Frozen, Result):
         return f"{count(len(self.points), 'change')} found in {rows}, {where}: {p}."
 
     def describe(self) -> Description:
-        """Return the verdict, the change points, and what they rest on."""
+        """Return the verdict, the change points, and how they were found."""
         search = self.search
         asked = [] if search.n_changes is None else [("change points asked for", f"{search.n_changes}")]
         facts = [
@@ -159,7 +159,7 @@ class Changes(Frozen, Result):
         return Description(f"Changes in {self.name}", self.verdict(), facts, (grid,), self.notes)
 
     def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the page: the columns that change over time, the change points, and what they rest on."""
+        """Return the report as a document: the columns over time, the change points, and how they were found."""
         from ..pages.changes import panels
 
         del progress
@@ -171,7 +171,7 @@ class Changes(Frozen, Result):
         return replace(page, sections=(series, *page.sections))
 
     def plot(self) -> Figure:
-        """Draw the columns that change most over time, with the change points."""
+        """Draw the columns that change most, over time and with the change points."""
         from ...report.pictures import show_all
         from ..pages.changes import panels
 

@@ -1,4 +1,4 @@
-"""What batches of rows of two tables leave behind of every column: moments, counts of categories, missing cells."""
+"""Running summaries of every column of two tables: moments, counts of categories, missing cells."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ class NumbersSeen(Summary):
     """Counts, means and sums of squares about the mean of the numbers of two tables."""
 
     origin: int
-    """Of times, in nanoseconds: what was subtracted."""
+    """For times, what was subtracted, in nanoseconds."""
     earliest: int
-    """Of times, in nanoseconds."""
+    """For times, the earliest one, in nanoseconds."""
     unit: float
-    """A power of two that the numbers are divided by, so that their squares have room."""
+    """A power of two that numbers are divided by, so that their squares do not overflow."""
     counts: Array
     means: Array
     squares: Array
-    """Of the cells that are not missing, in the unit, shape (2,)."""
+    """These three are of the cells that are not missing, in the unit, shape (2,)."""
     low: float
     high: float
     """The extremes over both tables."""
 
     @classmethod
     def start(cls, values: Array, origin: int) -> Self:
-        """Return what no row leaves behind, in a unit that fits some values."""
+        """Return the summary of no rows, in a unit that fits some values."""
         exponent = int(np.frexp(np.abs(values).max())[1])
         unit = 2.0 ** min(max(exponent, -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
         return cls(origin, origin, unit, np.zeros(2), np.zeros(2), np.zeros(2), math.inf, -math.inf)
@@ -88,7 +88,7 @@ class NumbersSeen(Summary):
 
     @property
     def pooled(self) -> tuple[float, float]:
-        """The mean and the standard deviation over both tables; 0 where all numbers are equal."""
+        """The mean and the standard deviation over both tables; the latter is 0 if all numbers are equal."""
         if not self.high > self.low:
             return (self.low if self.counts.any() else 0.0), 0.0
         total = float(self.counts.sum())
@@ -137,7 +137,7 @@ class CategoriesSeen(Summary):
         return Categories.of_counts(name, column, counts, rule, encoding.max_categories)
 
     def summary(self, coding: Categories, absent: Array) -> ColumnSummary:
-        """Return the shares of the categories, of truth values also their means."""
+        """Return the shares of the categories; for truth values also their means."""
         tables = (self.first, self.second)
         known = [float(sum(counts.values())) for counts in tables]
         rows = [max(n + gone, 1.0) for n, gone in zip(known, absent.tolist(), strict=True)]
@@ -171,7 +171,7 @@ class ColumnSeen(Summary):
 
     @property
     def type(self) -> ColumnType:
-        """The type, numeric where no cell said otherwise."""
+        """The type; numeric if no cell says otherwise."""
         return ColumnType(self.kind or "numeric", self.levels, self.zoned)
 
     def settle(self, column: ColumnType) -> None:
@@ -198,7 +198,7 @@ class ColumnSeen(Summary):
         self.values.add(as_numbers(frame, self.name, self.type, self.values.origin)[~absent], table)
 
     def __add__(self, other: ColumnSeen) -> ColumnSeen:
-        """Return what the rows of both leave behind."""
+        """Return the summary of the rows of both."""
         if self.kind and other.kind and self.type != other.type:
             raise ValueError(f"column {self.name!r} is {self.type} in some rows and {other.type} in others")
         known = self if self.kind else other
@@ -233,14 +233,14 @@ class ColumnSeen(Summary):
 @final
 @dataclass(eq=False)
 class TablesSeen(Summary):
-    """All columns of two tables, their rows (2,), and those of them that were left out (2,)."""
+    """All columns of two tables, how many rows are used (2,), and how many were left out (2,)."""
 
     columns: tuple[ColumnSeen, ...]
     rows: Array
     left_out: Array
 
     def __post_init__(self) -> None:
-        """Check what files may bring."""
+        """Check values that may come from a file."""
         counts = (self.rows, self.left_out)
         if not all(isinstance(column, ColumnSeen) for column in self.columns) or any(
             not isinstance(each, np.ndarray) or each.shape != (2,) or not (each >= 0).all() for each in counts
@@ -249,16 +249,16 @@ class TablesSeen(Summary):
 
     @classmethod
     def start(cls, names: Iterable[str]) -> Self:
-        """Return what no row leaves behind."""
+        """Return the summary of no rows."""
         columns = tuple(ColumnSeen(name, None, (), False, np.zeros(2), None) for name in names)
         return cls(columns, np.zeros(2), np.zeros(2))
 
     def __add__(self, other: TablesSeen) -> TablesSeen:
-        """Return what the rows of both leave behind."""
+        """Return the summary of the rows of both."""
         columns = tuple(one + two for one, two in zip(self.columns, other.columns, strict=True))
         return TablesSeen(columns, self.rows + other.rows, self.left_out + other.left_out)
 
     def codings(self, encoding: Encoding, rules: Mapping[str, str]) -> tuple[Coding, ...]:
-        """Return the coding of every column, by name: their order in the tables changes nothing."""
+        """Return the coding of every column, sorted by name, so that their order in the tables does not matter."""
         columns = sorted(self.columns, key=lambda column: column.name)
         return tuple(column.coding(float(self.rows.sum()), encoding, rules[column.name]) for column in columns)

@@ -1,4 +1,4 @@
-"""The tests of single columns of long tables: a few cheap kernels each, added up beside those of all columns."""
+"""The tests of single columns of long tables: a few cheap kernels each, summed along with the joint test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ...tables.columns.encoding import groups_of
 from ..many_tests import OneTest
 
 LANDMARKS = 24
-"""Of a column, evenly spaced among its sorted rows."""
+"""For each column, evenly spaced among its sorted rows."""
 UNIT_ROWS = 256
 
 
@@ -36,15 +36,15 @@ class ColumnTest:
     columns: Columns
     members: tuple[Member, ...]
     counts: tuple[int, ...]
-    """How many kernels every member has."""
+    """The number of kernels of every member."""
     reported: int
-    """Which kernel's statistic stands for the column: the Gaussian of the median bandwidth, or the only one."""
+    """The kernel whose statistic is reported: the Gaussian at the median bandwidth, or the only one."""
     rule: str
     """How several members are combined."""
 
     @classmethod
     def of(cls, source: ViewSource, views: Views, rule: str) -> Self:
-        """Return the test of what some members see of a column."""
+        """Return the test of a column with some members."""
         kernels = list(views.kernels.items())
         columns = Columns.of(source, views, [kernel for _, own in kernels for kernel in own])
         members, counts = tuple(views.kernels), tuple(len(own) for _, own in kernels)
@@ -64,9 +64,10 @@ def column_tests(
 ) -> dict[str, ColumnTest]:
     """Return the test of every column, fitted to the rows of a pilot.
 
-    An adaptive test of a column of numbers has the mean and the spread of its normal scores, the Gaussian kernel at the
-    median bandwidth, and a narrow one on ranks, as it is and regularized. Categories are exact: sums of their
-    coordinates count rows; shares are compared as they are and, by an adaptive test, in units of their deviations.
+    An adaptive test of a column of numbers has five members: the mean and the spread of its normal scores, the Gaussian
+    kernel at the median bandwidth, and a narrow kernel on ranks, plain and regularized. Categories are exact: sums of
+    their coordinates count rows. Shares are compared as they are and, in an adaptive test, also in units of their
+    deviations.
     """
     made = {}
     for coding, places in zip(codings, groups_of(codings).values(), strict=True):
@@ -85,7 +86,7 @@ def column_tests(
 
 
 def _members(gaussian: Kernel) -> tuple[Member, ...]:
-    """Return what an adaptive test sees of a column of numbers."""
+    """Return the members of an adaptive test of a column of numbers."""
     return (
         Member("axes", LINEAR, 3.0),
         Member("square axes", LINEAR, 2.0),
@@ -96,14 +97,14 @@ def _members(gaussian: Kernel) -> tuple[Member, ...]:
 
 
 def _alone(points: Array, estimator: KernelMean, name: str) -> tuple[Member, ...]:
-    """Return the kernel of an estimator, smoothed with the noise that it finds."""
+    """Return the kernel of an estimator, smoothed by the noise that it chose."""
     return (Member(AS_IT_IS, choose_kernel(points, estimator, representative_rows(points), name).kernel),)
 
 
 def category_weights(coding: Categories, points: Array, gaussian: Kernel, *, several: bool) -> dict[Member, Array]:
-    """Return weights of the coordinates of categories, with which their squares are those of the Gaussian kernel.
+    """Return weights of the coordinates of categories that reproduce the Gaussian kernel.
 
-    k = e + (1 - e) [x = y], and coordinates are c [x = y]: noise would change the kernel by a factor only.
+    k = e + (1 - e) [x = y], and coordinates are c [x = y]: noise would change the kernel only by a factor.
     """
     height = np.sqrt(2.0) * coding.weight
     near, far = gaussian(np.zeros((1, 1)), np.array([[0.0], [height]]))[0]

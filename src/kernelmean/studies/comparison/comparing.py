@@ -1,4 +1,4 @@
-"""The comparison of two tables: in memory, or batch by batch where they are long."""
+"""The comparison of two tables: in memory, or batch by batch if they are long."""
 
 from __future__ import annotations
 
@@ -79,18 +79,18 @@ def compare(
         The number of threads, which changes no result. With a :class:`kernelmean.DaskPlan` tables are dask tables or
         paths of Parquet files and stay where they are; the p-values are those of one process with the same seed.
     progress : callable, optional
-        Called with what comes next, the steps done, and the steps in all; once more, with how long it will take, when
-        the columns need more than ten seconds. Batch by batch, when it raises, the checkpoint is saved before.
+        Called with what comes next, the steps done, and the steps in all; once more, with the time left, if the columns
+        need more than ten seconds. If it raises while tables are read batch by batch, the checkpoint is saved first.
     strata, clusters, weights : str, optional
-        Columns of both tables that say what the rows are, which are left out of what is compared: rows change places
-        within their stratum only, clusters as a whole, and a weight with its row; all tests have this design. Of rows
-        in memory. See :class:`kernelmean.Design`.
+        Columns of both tables that describe the rows. They are not compared. Rows are permuted only within their
+        stratum, clusters as a whole, and a weight moves with its row; all tests have this design. Needs all rows in
+        memory. See :class:`kernelmean.Design`.
     paired : bool
-        Whether row i of A and row i of B are a pair, which changes places within itself.
+        Whether row i of A and row i of B are a pair. Permutations then exchange the two rows of a pair.
     encoding : Encoding, optional
-        What the columns hold, and what is done with missing cells, in one value.
+        What the columns hold and how missing cells are treated, in one value.
     **columns
-        The same as keywords, the options of :class:`kernelmean.tables.Encoding`: ``missing`` ("error", "drop",
+        The same as keywords: the options of :class:`kernelmean.tables.Encoding`: ``missing`` ("error", "drop",
         "category", "noise", or a dict from column to one of them; "noise" is for ``estimator="kme"``), ``ordinal``,
         ``categorical``, ``keep`` and ``scale``, which divides by standard deviations over both tables. The result
         counts missing cells.
@@ -105,35 +105,38 @@ def compare(
     ------
     ValueError
         When a table has fewer than two rows, the columns or their types differ, a cell is missing without a rule for
-        it, a column has too many categories or looks like an identifier, or all are constant; when an option needs all
-        rows in memory, or batches, and they are not; when a checkpoint is of other rows or other options.
+        it, a column has too many categories or looks like an identifier, or all columns are constant; when an option
+        needs all rows in memory and they are read in batches, or the reverse; when a checkpoint belongs to other rows
+        or options.
     TypeError
-        When a column holds something else than numbers, categories and times, or these as text ("$1,000.00").
+        When a column holds anything but numbers, categories and times, or holds these as text ("$1,000.00").
     OSError, ImportError
         As :func:`kernelmean.read`.
 
     Notes
     -----
-    Exact: with probability at most α the joint test finds a difference at level α where there is none, at any size.
-    With ``missing="category"`` and "noise" that is said of the rows with their missing cells: tables of which one has
-    more of them differ. "drop" and "noise" compare the cells that would have been there when cells are missing
-    completely at random, "noise" moreover when the column is normal and independent of the others, or equally many
-    cells are missing in both tables.
-    A column that the screen drops has p = 1, never less than it would have had: the screen cannot make a false finding
-    more likely, and Holm's method is over all columns, those dropped among them. Columns of which at most ten
-    permutations reach the observed statistic are tested again with more of them, as :func:`kernelmean.dependence` does.
-    Columns that are constant over both tables are left out, and a note says so. All columns see the
-    same permutations, and the order of the columns changes nothing.
+    The joint test is exact: where there is no difference, it finds one at level α with probability at most α, at any
+    size. With ``missing="category"`` and "noise" this holds for the rows with their missing cells: tables differ if one
+    has more missing cells than the other. "drop" compares the cells that would have been there if cells are missing
+    completely at random. "noise" does so if, in addition, the column is normal and independent of the others, or
+    equally many cells are missing in both tables.
+
+    A column that the screen drops has p = 1, never less than it would have had. So the screen cannot make a false
+    finding more likely; Holm's method counts all columns, the dropped ones included. If at most ten permutations of a
+    column reach its observed statistic, it is tested again with more permutations, as :func:`kernelmean.dependence`
+    does. Columns that are constant over both tables are left out, and a note says so. All columns see the same
+    permutations, and the order of the columns changes nothing.
+
     O(n² d) time; Gretton et al. (2012), and Xia et al. (2021), section "Two-sample test".
 
-    More than 20 000 rows, in files or in memory (of files 100 000 where ``estimator`` names one kernel), are read batch
-    by batch, twice: first for scale and categories, then for sums over bins, in O((n + m) (D + c) L) time for L
-    landmarks, D coordinates and c columns, and memory that does not grow with the rows. ``kernelmean.read(path,
-    in_memory=...)`` asks for the one or the other, and says where sums are saved. The members of the adaptive test are
-    those of memory, on features fitted to a pilot of about 4096 rows; a column of numbers alone has five cheap ones,
-    and categories are exact. Rows are dealt to bins of equal size at random, whatever their order in the file, the
-    pilot as many to every bin; permutations exchange whole bins. So scale, categories and pilot are those of both
-    tables under every permutation, and the p-value is exact.
+    Tables of more than 20 000 rows, in files or in memory, are read batch by batch. If ``estimator`` names one kernel,
+    only files are, of more than 100 000 rows. They are read twice: first for scale and categories, then for sums over
+    bins, in O((n + m) (D + c) L) time for L landmarks, D coordinates and c columns, and memory that does not grow with
+    the rows. To choose yourself, pass ``kernelmean.read(path, in_memory=...)``, which also says where sums are saved.
+    The adaptive test has the same members as in memory, on features fitted to a pilot of about 4096 rows. The test of a
+    single column of numbers has five cheap members; categories are exact. Rows are dealt to bins of equal size at
+    random, whatever their order in the file, with equally many rows of the pilot in every bin, and permutations
+    exchange whole bins. So scale, categories and pilot are the same under every permutation, and the p-value is exact.
 
     Examples
     --------
@@ -144,7 +147,7 @@ def compare(
     >>> result.differ(), result.columns[0].name
     (True, 'x1')
 
-    All rows batch by batch, as of files too long for memory:
+    All rows batch by batch, as for files too long for memory:
 
     >>> result = compare(*(km.read(table, in_memory=False) for table in (X, Y)))
     >>> result.test.scheme, result.sizes
@@ -178,19 +181,19 @@ def compare(
 
 
 def are_read_in_batches(A: Any, B: Any, estimator: str) -> bool:
-    """Whether two tables are read batch by batch: where that is asked for, or one is long and the test can do it."""
+    """Whether two tables are read batch by batch: if asked for, or if one is long and the test can do it."""
     return _placed((A, B), ("A", "B"), estimator)[1]
 
 
 def row_limit(estimator: str) -> int | None:
-    """Return beyond how many rows of a table a comparison reads batch by batch; None where it holds all of them."""
+    """Return the number of rows above which a comparison reads batch by batch; None if it always holds all rows."""
     if estimator in PLAIN:
         return limits.TEST_LIMIT
     return limits.ADAPTIVE_LIMIT if estimator in (AUTO, *NAMED) else None
 
 
 def _placed(tables: tuple[Any, Any], called: tuple[str, str], estimator: str) -> tuple[list[Any], bool]:
-    """Return two tables, and whether they are read batch by batch: those that nobody counted are read so far."""
+    """Return two tables, and whether they are read batch by batch; those of unknown length are read up to the limit."""
     said = asked_for(*tables)
     found = [
         table if is_in_memory(table) or is_path(table) else _titled(read(table), name)
@@ -204,7 +207,7 @@ def _placed(tables: tuple[Any, Any], called: tuple[str, str], estimator: str) ->
 
 
 def _measured(table: Any, limit: int, *, held: bool) -> tuple[Any, bool]:
-    """Return a table, and whether it is long; with ``held`` no table that is in memory already is."""
+    """Return a table, and whether it is long; with ``held`` a table in memory never is."""
     if isinstance(table, Source):
         return measured(table, limit, frames=True)
     if is_path(table):
@@ -218,7 +221,7 @@ def _titled(source: Source, name: str) -> Source:
 
 
 def _called(table: Any, letter: str) -> str:
-    """Return what a table is called: what is at no place has no name of its own."""
+    """Return what to call a table: its path or source, or the letter for a table in memory."""
     if isinstance(table, Source):
         return letter if table.titleless else table.source
     return os.fspath(table) if is_path(table) else letter

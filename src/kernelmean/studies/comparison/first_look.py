@@ -1,4 +1,4 @@
-"""What must be known before features are added up: how the columns of tables become coordinates, and a few rows."""
+"""The first pass over tables: how columns become coordinates, and some drawn rows, before features are summed."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ _SHOWN = 2000
 @final
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """How columns become coordinates, and what was found on the way."""
+    """How columns become coordinates, and what else the first pass found."""
 
     codings: tuple[Coding, ...]
-    """Of the columns that vary, by name."""
+    """The codings of the columns that vary, sorted by name."""
     constant: tuple[str, ...]
-    """The others."""
+    """The columns that do not vary."""
     drawn: tuple[Frame, ...]
     """Rows of every table in random order."""
     numbers: tuple[IntArray, ...]
-    """Their numbers among those that are used, from 0."""
+    """Their numbers among the rows used, from 0."""
     rows: tuple[int, ...]
-    """The rows of every table that are used."""
+    """How many rows of every table are used."""
     seen: TablesSeen
-    """What all of them are like."""
+    """Summaries of all these rows."""
     missing: MissingCells
     remarks: tuple[str, ...] = ()
-    """On columns that may be meant otherwise."""
+    """Remarks on columns that may be meant otherwise."""
     whole: tuple[str, str] | None = None
-    """The digests of all rows, where they were asked for."""
+    """The digests of all rows, if asked for."""
 
     def deals(self, seed: int) -> tuple[Deal, Deal]:
-        """Return how the rows of both tables fall into bins, features being fitted to rows that were drawn."""
+        """Return how the rows of both tables fall into bins; features are fitted to the drawn rows."""
         n, m = self.rows
         first, second = (own.around(drawn) for own, drawn in zip(deal(n, m, seed), self.numbers, strict=True))
         return first, second
@@ -73,7 +73,7 @@ class Learnt:
 def learn(
     tables: tuple[Source, ...], encoding: Encoding, seed: int, progress: Progress, digested: bool = False
 ) -> Learnt:
-    """Learn from a pass over all rows of one table or two; with ``digested`` it finds the digests of two as well.
+    """Learn from a pass over all rows of one table or two; with ``digested``, also compute the digests of two.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def _by_pass(tables: tuple[Source, ...], encoding: Encoding, seed: int, progress
 
 @final
 class FirstLook:
-    """What the rows of tables leave behind that are looked at batch by batch, in one process or in several.
+    """What is kept of tables that are looked at batch by batch, in one process or in several.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class FirstLook:
     seed : int
         Draws the rows that are kept.
     first : sequence of int
-        The number of the first row of every table that is used here, from 0, where several look at the rows of one.
+        The number, from 0, of the first row used of every table, if several processes look at parts of one table.
     """
 
     def __init__(self, names: Sequence[str], encoding: Encoding, seed: int, first: Sequence[int] = (0, 0)) -> None:
@@ -132,7 +132,7 @@ class FirstLook:
         return len(kept)
 
     def merge(self, other: FirstLook) -> None:
-        """Take in what the rows that follow left behind."""
+        """Add what was kept of the rows that follow."""
         if self._inspection is None or other._inspection is None:
             self._inspection = self._inspection or other._inspection
         else:
@@ -147,7 +147,7 @@ class FirstLook:
             own.merge(more)
 
     def learnt(self, sources: Sequence[str]) -> Learnt:
-        """Return what is known when all rows were looked at; raises as :func:`kernelmean.compare`."""
+        """Return the result of all rows; raise as :func:`kernelmean.compare`."""
         self._scanner.check_rows(sources)
         seen = self._scanner.seen
         for source, rows in zip(sources, seen.rows, strict=False):
@@ -160,7 +160,7 @@ class FirstLook:
 
 
 def _added(scanner: Scanner, inspection: Inspection, rows: Frame, table: int) -> Frame:
-    """Return the rows that are used; where they do not fit those before, say first which option would read them."""
+    """Return the rows used; if they do not fit those before, raise first with the option that reads them."""
     try:
         return scanner.add(rows, table)
     except (TypeError, ValueError):
@@ -175,7 +175,7 @@ def learnt_of(
     numbers: tuple[IntArray, ...],
     missing: MissingCells,
 ) -> Learnt:
-    """Return what is known, columns that are constant apart."""
+    """Return what was learnt, with constant columns apart."""
     codings = seen.codings(encoding, rules_for(encoding.missing, [column.name for column in seen.columns]))
     return Learnt(
         codings=tuple(coding for coding in codings if coding.varies),

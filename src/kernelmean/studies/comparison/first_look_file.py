@@ -1,4 +1,4 @@
-"""What a first pass over two tables found, as numbers and texts: a checkpoint keeps it, so that one is enough."""
+"""The result of a first pass over two tables as numbers and texts, kept in checkpoints so that one pass is enough."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .first_look import Learnt, learnt_of
 
 
 def packed(learnt: Learnt, tables: tuple[Source, Source]) -> dict[str, Any]:
-    """Return what a first pass found; nothing where cells are neither numbers, times nor text."""
+    """Return what a first pass found; empty if cells are neither numbers, times nor text."""
     if not all(map(_is_plain, learnt.drawn)):
         return {}
     missing = learnt.missing
@@ -35,7 +35,7 @@ def packed(learnt: Learnt, tables: tuple[Source, Source]) -> dict[str, Any]:
 
 
 def unpacked(content: Mapping[str, Any], tables: tuple[Source, Source], encoding: Encoding) -> Learnt | None:
-    """Return what :func:`packed` was given for the same tables and options, None where it had nothing to pack."""
+    """Return what :func:`packed` was given for the same tables and options; None if it packed nothing."""
     if not content:
         return None
     for table, types in zip(tables, content["types"], strict=True):
@@ -54,7 +54,7 @@ def unpacked(content: Mapping[str, Any], tables: tuple[Source, Source], encoding
 
 
 def _two_counts(values: Any) -> tuple[int, int]:
-    """Return what is counted in each of the two tables."""
+    """Return one count for each of the two tables."""
     if not (isinstance(values, list) and len(values) == 2 and all(type(each) is int and each >= 0 for each in values)):
         raise ValueError(f"{values!r} are no counts of the rows of two tables")
     return values[0], values[1]

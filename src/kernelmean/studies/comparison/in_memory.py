@@ -53,7 +53,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
 
 
 def _check(encoded: Encoded, names: tuple[str, str], asked: Asked) -> None:
-    """Raise when there is nothing to compare, or no exact way to do it."""
+    """Raise if there is nothing to compare, or no exact way to do it."""
     for frame, name in zip(encoded.frames, names, strict=True):
         if len(frame) < 2:
             raise ValueError(f"{name} has {count(len(frame), 'row')}; a comparison needs at least 2 in each table")
@@ -66,7 +66,7 @@ def _check(encoded: Encoded, names: tuple[str, str], asked: Asked) -> None:
 
 
 def _in_table_order(theta: Any, encoded: Encoded) -> Any:
-    """Return a bandwidth as plain numbers, one per axis in the order of the table."""
+    """Return a bandwidth as plain numbers, one for each axis in the order of the table."""
     if theta is None or np.ndim(theta) == 0:
         return theta if theta is None else float(theta)
     return [float(theta[j]) for name in encoded.in_table_order() for j in encoded.groups[name]]

@@ -51,7 +51,7 @@ _READ = ("all rows, read twice: scale and categories of the columns, then sums o
 
 
 def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
-    """Compare two tables of any length, as :func:`kernelmean.compare` says: all rows, linear time, constant memory."""
+    """Compare all rows of two tables in linear time and constant memory, as :func:`kernelmean.compare` says."""
     check_batches(asked)
     tables, moved = matched(A, B, asked.names)
     path = read_together(A, B)
@@ -70,7 +70,7 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
 
 
 def _kept(path: str | os.PathLike[str], tables: tuple[Source, Source], asked: Asked) -> Checkpoint:
-    """Return the file that sums are saved to, and what it holds already of these columns and options."""
+    """Return the file that sums are saved to, with what it already holds for these columns and options."""
     if not isinstance(asked.rng, Integral):
         raise TypeError(f"rng is {asked.rng!r}; sums that are saved go on with one seed, so write an integer")
     given = {"estimator": asked.estimator, "bandwidth": asked.bandwidth, "n_resamples": asked.n_resamples}
@@ -81,7 +81,7 @@ def _kept(path: str | os.PathLike[str], tables: tuple[Source, Source], asked: As
 def _begun(
     kept: Checkpoint | None, tables: tuple[Source, Source], encoding: Encoding, seed: int, progress: Progress
 ) -> tuple[Learnt, Digests]:
-    """Return what must be known before the sums, from the checkpoint where it is there, and digests of its rows."""
+    """Return the result of the first pass, from the checkpoint if there is one, and the digests of its rows."""
     known = None if kept is None or kept.found is None else _known(kept, tables, encoding)
     digests = verified(kept, tables, progress)
     learnt = learn(tables, encoding, seed, progress, kept is not None) if known is None else known
@@ -89,7 +89,7 @@ def _begun(
 
 
 def _known(kept: Checkpoint, tables: tuple[Source, Source], encoding: Encoding) -> Learnt | None:
-    """Return what a first pass found before the checkpoint was saved."""
+    """Return the result of the first pass that a checkpoint holds."""
     try:
         return unpacked(kept.found.learnt, tables, encoding)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -97,7 +97,7 @@ def _known(kept: Checkpoint, tables: tuple[Source, Source], encoding: Encoding) 
 
 
 def check_batches(asked: Asked) -> None:
-    """Raise for what needs all rows in memory."""
+    """Raise for options that need all rows in memory."""
     if asked.estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {asked.estimator!r}; over sums of features write one of {listed(ESTIMATORS)}")
     check_own_bandwidth(asked)
@@ -125,7 +125,7 @@ def check_rules(encoding: Encoding) -> None:
 
 
 def matched(A: Any, B: Any, called: tuple[str, str]) -> tuple[tuple[Any, Any], tuple[str, ...]]:
-    """Return both tables with their columns in one order, and what to tell where they had to be moved."""
+    """Return both tables with their columns in the same order, and a note if they had to be moved."""
     if not (A.named and B.named) and len(A.names) == len(B.names):  # an array takes the names of the other table
         A, B = (A.called(B.names), B) if B.named else (A, B.called(A.names))
     first, second = (
@@ -152,9 +152,9 @@ def _check_learnt(learnt: Learnt, names: tuple[str, str]) -> None:
 class Tests:
     """The tests of all columns together and of each alone, from the same sums of all rows.
 
-    Whatever they add up is fitted to the coordinates of a pilot, and scale and categories are those of all rows of both
-    tables. Bins hold equally many rows, and equally many of these are of the pilot, so that a permutation of bins
-    changes neither: the statistics of the permutations are those of the permuted rows, and p-values are exact.
+    Features are fitted to the coordinates of a pilot; scale and categories are those of all rows of both tables. Bins
+    hold equally many rows, and equally many rows of the pilot, so a permutation of bins changes neither. The statistics
+    of the permutations are those of the permuted rows, and p-values are exact.
     """
 
     fit: Fitted
@@ -163,7 +163,7 @@ class Tests:
     columns: Columns
     """What all tests add up, side by side."""
     places: Sequence[IntArray]
-    """Where the sums of each are, those of the joint test first."""
+    """The positions of the sums of each test, the joint test first."""
     asked: Asked
     seed: int
 
@@ -176,7 +176,7 @@ class Tests:
         kept: Checkpoint | None = None,
         tables: tuple[Source, ...] = (),
     ) -> Self:
-        """Fit the tests to the pilot, after a check that a checkpoint of some tables has the same one."""
+        """Fit the tests to the pilot, after checking that a checkpoint of some tables has the same pilot."""
         _check_learnt(learnt, asked.names)
         frames = [learnt.pilot(k, own) for k, own in enumerate(learnt.deals(seed))]
         if kept is not None:
@@ -197,14 +197,14 @@ class Tests:
 
     @property
     def bandwidth(self) -> float | None:
-        """θ of the joint test; None where an adaptive test has many."""
+        """θ of the joint test; None for an adaptive test, which has many."""
         asked = self.fit.question.asked
         found = None if asked is None or not asked.found else asked.found[0]
         kernel: Any = None if found is None else found.kernel
         return None if kernel is None else float(kernel.bandwidth)
 
     def compared(self, learnt: Learnt, samples: tuple[Bins, Bins], notes: tuple[str, ...]) -> Comparison:
-        """Return the result from the sums of all rows; ``notes`` are on how these were read."""
+        """Return the result from the sums of all rows; ``notes`` say how these were read."""
         asked, joint, alone = self.asked, self.joint(samples), self.alone(samples)
         encoded = _shown(learnt)
         seen = {own.name: own for own in learnt.seen.columns}
@@ -230,7 +230,7 @@ class Tests:
         return self.fit.result(null, (first.n, second.n), bins)
 
     def alone(self, samples: tuple[Bins, Bins]) -> dict[str, OneTest]:
-        """Return the test of every column, all under the same permutations."""
+        """Return the test of every column, all with the same permutations."""
         planned = planned_runs(self.asked.n_resamples, len(self.each))
         streams = np.random.default_rng([self.seed, 1]).spawn(len(planned))
         places = dict(zip(self.each, self.places[1:], strict=True))
@@ -245,7 +245,7 @@ class Tests:
 
 
 def _request(asked: Asked, seed: int) -> Request:
-    """Return what the joint test is asked."""
+    """Return the request of the joint test."""
     known = {name: partial(make, bandwidth=asked.bandwidth) for name, make in PLAIN.items()}
     return Request(asked_for(None, asked.estimator, known), Design(), "u", "auto", asked.n_resamples, seed)
 
@@ -270,5 +270,5 @@ def _notes(encoded: Encoded, names: tuple[str, str]) -> tuple[str, ...]:
     return (
         *replace(encoded, frames=(sources[0], sources[1])).notes(" over both tables"),
         f"columns alone: kernels on {LANDMARKS} landmarks each, categories exactly",
-        f"rows that stand out and pictures are of {shown} rows drawn at random",
+        f"rows that stand out and pictures use {shown} rows drawn at random",
     )

@@ -1,7 +1,7 @@
-"""The comparison of two tables on a cluster: functions of one part of a table each, which a plan folds over all parts.
+"""The comparison of two tables on a cluster, by functions of one part of a table that a plan folds over all parts.
 
-The rows are counted first. Few of them are compared by one worker. Of more the workers find what a first pass finds in
-one process, then the sums of features; the tests in between are fitted here, to the rows that were drawn.
+The rows are counted first. If they are few, one worker compares them. Otherwise the workers make the first pass, then
+the sums of features; in between, the tests are fitted here to the drawn rows.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ALONE = Plan(threads=1)
 def compare_on_cluster(A: Any, B: Any, plan: RemotePlan, asked: Asked, limit: int | None) -> Comparison:
     """Compare two tables where they are, as :func:`kernelmean.compare` says.
 
-    Up to ``limit`` rows of a table, or of any number where there is none, one worker holds all rows.
+    If no table has more than ``limit`` rows, or ``limit`` is None, one worker holds all rows.
     """
     tables, moved = matched(plan.table(A, asked.names[0]), plan.table(B, asked.names[1]), asked.names)
     rules = rules_for(asked.encoding.missing, list(tables[0].names))
@@ -68,7 +68,7 @@ def compare_on_cluster(A: Any, B: Any, plan: RemotePlan, asked: Asked, limit: in
 
 
 def _by_one(plan: RemotePlan, places: _Places, asked: Asked) -> Comparison:
-    """Let one worker compare all rows; a generator is as far as it would be in one process afterwards."""
+    """Let one worker compare all rows; a generator advances as it would in one process."""
     rng = as_rng(asked.rng)
     own = replace(asked, rng=rng, plan=_ALONE, progress=SILENT)
     asked.progress("one worker compares all rows", 0, 1)
@@ -91,18 +91,18 @@ def _learnt(plan: RemotePlan, places: _Places, asked: Asked, seed: int) -> Learn
 @final
 @dataclass(frozen=True)
 class _TablePart:
-    """Where a part lies in its table: which one it is, the numbers of its first row, and its rows."""
+    """The place of a part: its table, the numbers of its first row, and how many rows it has."""
 
     table: int
     source: str
     start: int
-    """Among all rows, from 0."""
+    """The number of its first row among all rows, from 0."""
     used: int
-    """Among those that are used, from 0."""
+    """The number of its first row among the rows used, from 0."""
     rows: int
 
     def numbered(self, frame: Frame) -> Frame:
-        """Return the part with the numbers of its rows, which must be those that were counted."""
+        """Return the part with row numbers; it must have as many rows as were counted."""
         if len(frame) != self.rows:
             raise ValueError(
                 f"a partition of {self.source} had {self.rows:,} rows and now has {len(frame):,}: it is not computed "
@@ -118,13 +118,13 @@ class _Places:
 
     names: tuple[str, ...]
     rows: tuple[int, int]
-    """Of both tables, all of them."""
+    """The numbers of all rows of both tables."""
     jobs: list[tuple[Any, _TablePart]]
-    """The parts that have rows, in the order of the tables and of their rows, and where each lies."""
+    """The parts that have rows, in the order of tables and rows, and the place of each."""
 
     @classmethod
     def of(cls, plan: RemotePlan, tables: tuple[Any, Any], dropped: list[str]) -> Self:
-        """Count the rows of all parts, and those without missing cells in some columns."""
+        """Count the rows of all parts, and those without missing cells in the ``dropped`` columns."""
         parts = [(part, k) for k, table in enumerate(tables) for part in table.parts]
         found = plan.fold(_counted, _counts, [(part, at) for at, (part, _) in enumerate(parts)], dropped) or {}
         starts: IntArray = np.zeros((2, 2), dtype=np.int64)
@@ -144,7 +144,7 @@ class _Places:
 
 
 def _counted(frame: Frame, at: int, dropped: list[str]) -> dict[int, tuple[int, int]]:
-    """Return of one part how many rows it has, and how many of them are used."""
+    """Return how many rows a part has, and how many of them are used."""
     masks = [missing_cells(frame[name]) for name in dropped]
     left_out = int(np.logical_or.reduce(masks).sum()) if masks else 0
     return {at: (len(frame), len(frame) - left_out)}
@@ -180,7 +180,7 @@ def _compared(found: list[tuple[int, Frame]], asked: Asked) -> tuple[Comparison,
 @final
 @dataclass(frozen=True, eq=False)
 class _Looking:
-    """What a first look at a part needs to know."""
+    """What the first look at a part needs."""
 
     names: tuple[str, ...]
     encoding: Encoding
@@ -189,7 +189,7 @@ class _Looking:
 
 
 Looked: TypeAlias = FirstLook | TypeError | ValueError
-"""What rows leave behind, or the first error in their order: whichever part is looked at first, that one is told."""
+"""The first look at some rows, or the error of the first bad row, whichever part was looked at first."""
 
 
 def _looked(frame: Frame, part: _TablePart, shared: _Looking) -> Looked:
@@ -225,7 +225,7 @@ def _concluded(look: Looked, shared: _Looking) -> Learnt:
 @final
 @dataclass(frozen=True, eq=False)
 class _Adding:
-    """What is added up of every part."""
+    """What every part adds up."""
 
     used: UsedRows
     columns: Columns
@@ -233,7 +233,7 @@ class _Adding:
 
 
 def _summed(frame: Frame, part: _TablePart, shared: _Adding) -> dict[int, list[Array]]:
-    """Return the sums over bins of the rows of one part, by its table."""
+    """Return the sums over bins of the rows of one part, by table."""
     sums = SampleSums(shared.columns, shared.deals[part.table], part.used)
     with serial_blas:
         for rows in shared.used.parts(part.numbered(frame)):

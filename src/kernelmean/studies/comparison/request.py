@@ -1,4 +1,4 @@
-"""What is asked of two tables, in one value for both ways to answer."""
+"""The options of a comparison, in one value for tables in memory and in batches."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ..designs import NO_DESIGN, TableDesign
 
 @dataclass(frozen=True)
 class Testing:
-    """How tables are tested; see :func:`kernelmean.compare` for what the fields mean."""
+    """How tables are tested; see :func:`kernelmean.compare` for the meaning of the fields."""
 
-    __test__ = False  # its name makes pytest curious
+    __test__ = False  # its name would make pytest collect it
 
     estimator: str
     bandwidth: Any
@@ -29,7 +29,7 @@ class Testing:
 
 @dataclass(frozen=True)
 class Asked(Testing):
-    """The question of a comparison of two tables. ``notes`` are on the way to them."""
+    """The options of a comparison of two tables. ``notes`` say how they were read."""
 
     names: tuple[str, str]
     notes: tuple[str, ...] = ()

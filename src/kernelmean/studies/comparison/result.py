@@ -1,4 +1,4 @@
-"""What a comparison of two tables says: of all columns together, and of every column."""
+"""The result of a comparison of two tables, for all columns together and for every column."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ class ColumnDifference:
     ----------
     name : str
     means : (float, float)
-        The two means, in the units of the column: of ordinal levels their number from 0, of times seconds since 1970
-        (UTC), of truth values the share of true ones. nan for categories.
+        The two means, in the units of the column. Ordinal levels count from 0, times are seconds since 1970 (UTC), and
+        the mean of truth values is the share of true ones. nan for categories.
     gap : float
-        Their difference, first less second, in standard deviations of the pooled column; nan for categories.
+        The first mean minus the second, in standard deviations of the pooled column; nan for categories.
     noise : float
-        The standard deviation of the noise that the joint test chose, in the units of the column (of categories: of
+        The standard deviation of the noise that the joint test chose, in the units of the column (for categories: of
         shares).
     statistic, pvalue : float
         Of the column alone: the unbiased squared maximum mean discrepancy (in an adaptive test that of the Gaussian
         kernel at the median bandwidth), and the permutation p-value of its test.
     adjusted : float
-        The p-value by Holm's method: rejecting where it is at most α rejects a column that does not differ with
-        probability at most α over all columns.
+        The p-value adjusted by Holm's method. If you reject all columns with a value of at most α, any column that does
+        not differ is among them with probability at most α.
     n_resamples : int
-        The permutations that the p-value comes from; 0 where the screen dropped the column, whose p-value is then 1.
+        The permutations that the p-value comes from; 0 if the screen dropped the column, whose p-value is then 1.
     kind : str
         "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
     shares : tuple of CategoryShares
-        Of categories and truth values: how often each occurs in the two tables.
+        For categories and truth values: how often each occurs in the two tables.
     """
 
     name: str
@@ -76,12 +76,12 @@ class ColumnDifference:
         return self.n_resamples == 0
 
     def content(self) -> dict[str, Any]:
-        """Return what JSON can hold: None where a column has no mean."""
+        """Return the values for JSON, with None where a column has no mean."""
         means = [None if math.isnan(mean) else mean for mean in self.means]
         return {**asdict(self), "means": means, "gap": None if math.isnan(self.gap) else self.gap}
 
     def describe(self) -> tuple[str, str]:
-        """Return what the column is like in either table, in a few words: its mean, or a category and its share."""
+        """Return what the column is like in each table, in a few words: its mean, or a category and its share."""
         if self.kind == "categorical":
             most = max(self.shares, key=lambda each: abs(each.shares[0] - each.shares[1]))
             first, second = (_cut(f"{share:.1%} {most.category}") for share in most.shares)
@@ -124,7 +124,7 @@ def _cut(text: str) -> str:
 @final
 @dataclass(frozen=True, eq=False)
 class Comparison(JointTest, Result):
-    """The comparison of two tables: a joint test, and one test a column.
+    """The comparison of two tables: a joint test, and one test for each column.
 
     Attributes
     ----------
@@ -134,8 +134,8 @@ class Comparison(JointTest, Result):
         The joint test over all columns.
     estimator : str
     bandwidth : float, tuple of float, or None
-        θ of the joint test; in pooled standard deviations when ``scaled``, else in the units of the data. None where
-        an adaptive test brought many kernels of its own.
+        θ of the joint test, in pooled standard deviations if ``scaled``, else in the units of the data. None for an
+        adaptive test, which brings many kernels of its own.
     scaled : bool
         Whether every column was divided by its standard deviation over both tables.
     columns : tuple of ColumnDifference
@@ -145,12 +145,12 @@ class Comparison(JointTest, Result):
     missing : MissingCells
         The rule for missing cells, and how many there are in every column of either table.
     encoded : Encoded
-        The two tables as the coordinates that the kernels see, with the columns that these belong to. Noise and
-        kernels of ``test`` are in the order of its coordinates.
+        The two tables as the coordinates that the kernels see, and which columns they belong to. Noise and kernels of
+        ``test`` are in the order of its coordinates.
     level : float
         p-values at most this count as a difference wherever the result is shown.
     seed : int or None
-        Of the run, where it is to be named.
+        The seed of the run, if reports are to name it.
     design : TableDesign
         Which columns hold strata, clusters and weights, or that rows are pairs.
     """
@@ -182,13 +182,13 @@ class Comparison(JointTest, Result):
         return self.test.pvalue <= (self.level if level is None else level)
 
     def adjusted(self) -> dict[str, float]:
-        """Return the adjusted p-value of every column; of a single one that of the joint test, which is of it."""
+        """Return the adjusted p-value of every column; for a single column that of the joint test, its only test."""
         if len(self.columns) == 1:
             return {self.columns[0].name: self.test.pvalue}
         return {column.name: column.adjusted for column in self.columns}
 
     def verdict(self, level: float | None = None) -> str:
-        """Return the outcome of the joint test in a sentence, which every report begins with."""
+        """Return the outcome of the joint test in one sentence, with which every report begins."""
         level = self.level if level is None else level
         (first, second), p = titles(self.names), beside(self.test.pvalue, level)
         if self.differ(level):
@@ -204,7 +204,7 @@ class Comparison(JointTest, Result):
         return tuple(column.name for column in self.columns if column.kind in ("numeric", "boolean"))
 
     def plot(self, columns: Sequence[str] = (), *, rng: RngLike = 0) -> Figure:
-        """Draw where columns of numbers differ: ``plots.column_witnesses`` of the rows that were compared.
+        """Draw where columns of numbers differ, as ``plots.column_witnesses`` of the compared rows.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class Comparison(JointTest, Result):
         Raises
         ------
         ValueError
-            When a column is unknown or not of numbers, or none is.
+            When a column is unknown or holds no numbers, or no column holds numbers.
 
         Examples
         --------
@@ -240,7 +240,7 @@ class Comparison(JointTest, Result):
         return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.details())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the rows, what is assumed of them, the p-value, and what kind of difference there is."""
+        """Return the rows, what is assumed about them, the p-value, and what kind of difference there is."""
         n, m = self.sizes
         return [
             ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
@@ -250,7 +250,7 @@ class Comparison(JointTest, Result):
         ]
 
     def details(self) -> list[tuple[str, str]]:
-        """Return what only some readers ask for: the statistic, the permutations, the kernels and the scale."""
+        """Return details for ``--verbose``: the statistic, the permutations, the kernels and the scale."""
         unit = "standard deviations" if self.scaled else "the units of the data"
         unscaled = written("scale=False", "--no-scale")
         scale = f"every column divided by its standard deviation over both tables ({unscaled} leaves them as they are)"
@@ -281,7 +281,7 @@ class Comparison(JointTest, Result):
         return Grid(title, heads, rows, noun="column", beyond=beyond, strong=strong, mark="differs")
 
     def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the page of the comparison: by how much, in which columns and rows the tables differ, and the test.
+        """Return the report as a document: how much and in which columns and rows the tables differ, and the test.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A look at batches of two tables: their columns agree in type, rows with blank cells are left out, a few are kept."""
+"""A scan of batches of two tables: check that types agree, leave out rows with blank cells, and summarize."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .column_summaries import TablesSeen
 
 @final
 class Scanner:
-    """Adds up what two tables are like; every batch goes through :meth:`add`.
+    """Summarizes two tables; every batch goes through :meth:`add`.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Scanner:
     encoding : Encoding
         How columns become coordinates; its rule for missing cells is applied here.
     seen : TablesSeen, optional
-        To go on from.
+        The summaries to continue.
     """
 
     def __init__(self, names: Sequence[str], encoding: Encoding, seen: TablesSeen | None = None) -> None:
@@ -39,7 +39,7 @@ class Scanner:
         self._dropped = {name: np.zeros(2) for name, rule in self.rules.items() if rule == "drop"}
 
     def add(self, frame: Frame, table: int) -> Frame:
-        """Return the rows of a batch that are used, maybe none, with their numbers in the table."""
+        """Add a batch, and return the rows of it that are used, maybe none, with their numbers in the table."""
         for column in self.seen.columns:
             self._agree(frame, column.name)
             if column.kind is None and (found := self._type(frame, column.name)) is not None:
@@ -56,7 +56,7 @@ class Scanner:
         return kept
 
     def merge(self, other: Scanner) -> None:
-        """Take in what the rows that follow left behind.
+        """Add the summaries of the rows that follow.
 
         Raises
         ------
@@ -72,7 +72,7 @@ class Scanner:
             column.check_categories(self.encoding)
 
     def _agree(self, frame: Frame, name: str) -> None:
-        """Raise when a column is of another type than it was before."""
+        """Raise if the type of a column differs from before."""
         known = missing_cells(frame[name])
         if known.all():
             return
@@ -86,13 +86,13 @@ class Scanner:
         return None if missing_cells(frame[name]).all() else self._named.find(name) or agreed_type([frame], name)
 
     def check_rows(self, sources: Sequence[str]) -> None:
-        """Raise when all rows of a table were left out."""
+        """Raise if all rows of a table were left out."""
         for table, source in enumerate(sources):
             if not self.seen.rows[table] and self.seen.left_out[table]:
                 raise all_incomplete(source, max(self._dropped, key=lambda name: float(self._dropped[name][table])))
 
     def missing(self, tables: int = 2) -> MissingCells:
-        """Return the counts of missing cells of so many tables."""
+        """Return the counts of missing cells in so many tables."""
         absent = {column.name: column.absent for column in self.seen.columns} | self._dropped
         columns = tuple(
             MissingColumn(name, rule, tuple(absent[name][:tables].astype(int).tolist()))

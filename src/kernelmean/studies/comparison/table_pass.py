@@ -1,4 +1,4 @@
-"""The pass over two tables that adds up their features: what it keeps, how it is saved, and how it goes on."""
+"""The pass over two tables that sums their features: its state, how that is saved, and how it resumes."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Digests: TypeAlias = tuple[RowDigest, RowDigest]
 @final
 @dataclass(eq=False)
 class TablePass(Summary):
-    """Sums over bins of the rows so far, and how many rows of either table were read.
+    """Sums over bins of the rows so far, and how many rows of each table were read.
 
-    ``learnt`` is what a first pass found, as :func:`kernelmean.studies.comparison.first_look_file.packed` returns it.
+    ``learnt`` is what the first pass found, as :func:`kernelmean.studies.comparison.first_look_file.packed` returns it.
     """
 
     sums: BinState
@@ -46,7 +46,7 @@ class TablePass(Summary):
     learnt: dict[str, Any]
 
     def __post_init__(self) -> None:
-        """Check what files may bring."""
+        """Check values that may come from a file."""
         counted = isinstance(self.read, np.ndarray) and self.read.shape == (2,) and (self.read >= 0).all()
         if not (counted and isinstance(self.sums, BinState)):
             raise ValueError("sums, and the rows that were read, do not go together")
@@ -60,7 +60,7 @@ class TablePass(Summary):
 
 @dataclass(frozen=True)
 class CoordinateBatch:
-    """Coordinates of the rows of a batch that are used, how many rows were read to its end, and which."""
+    """Coordinates of the used rows of a batch, the rows read up to its end, and their digest."""
 
     rows: Array
     read: int
@@ -74,9 +74,9 @@ class Adding:
     Parameters
     ----------
     sums : TwoSums
-        Of no rows.
+        Sums of no rows.
     found : dict
-        What a first pass found, for the checkpoint.
+        What the first pass found, for the checkpoint.
     """
 
     def __init__(self, sums: TwoSums, found: dict[str, Any]) -> None:
@@ -84,11 +84,11 @@ class Adding:
         self.read = np.zeros(2)
 
     def state(self) -> TablePass:
-        """Return what a file holds of it."""
+        """Return the state that a file holds."""
         return TablePass(BinState(tuple(self.sums.state())), self.read.copy(), self.found)
 
     def restore(self, kept: Checkpoint, sources: Sequence[str]) -> None:
-        """Go on from what a checkpoint holds; it must be of features of the same form."""
+        """Resume from a checkpoint, which must hold features of the same form."""
         arrays = list(kept.found.sums.arrays)
         same = [own.shape for own in arrays] == [own.shape for own in self.sums.state()]
         if kept.record is None or not same or kept.found.read.tolist() != list(kept.record.rows):
@@ -97,7 +97,7 @@ class Adding:
         self.read = kept.found.read
 
     def add(self, batches: tuple[CoordinateBatch | None, CoordinateBatch | None], plan: Plan) -> None:
-        """Add one batch of either table."""
+        """Add one batch of each table."""
         self.sums.add((None if own is None else own.rows for own in batches), plan)
         for k, own in enumerate(batches):
             if own is not None:
@@ -113,10 +113,10 @@ def run_pass(
     digests: Digests,
     progress: Progress,
 ) -> None:
-    """Add the rows of both tables, from where a checkpoint was saved or from the first one.
+    """Add the rows of both tables, from where a checkpoint was saved or from the first row.
 
-    ``digests`` are of the rows that the checkpoint holds, as :func:`verified` returns them. ``progress`` is called
-    between two batches; when it raises, the state is saved before that goes on.
+    ``digests`` are those of the rows in the checkpoint, as :func:`verified` returns them. ``progress`` is called
+    between two batches; if it raises, the state is saved first.
     """
     if kept is not None and kept.record is not None and kept.record.finished:
         return
@@ -159,9 +159,9 @@ def _of_both(digests: Digests, batches: tuple[CoordinateBatch | None, Coordinate
 def coordinate_batches(
     frames: Source, learnt: Learnt, read: int = 0, digest: RowDigest | None = None
 ) -> Iterator[CoordinateBatch]:
-    """Yield the coordinates of all rows that are used, after some that were read before.
+    """Yield the coordinates of all used rows after the first ``read`` rows.
 
-    The digest of these, where there is one, goes on with the rows of every batch.
+    ``digest``, if given, is that of the first rows, and is continued with the rows of every batch.
     """
     used = UsedRows.of(learnt)
     for frame in frames.after(read):
@@ -188,22 +188,22 @@ class UsedRows:
         return cls(learnt.codings, types, rules_for(learnt.missing.rule, list(types)))
 
     def parts(self, frame: Frame) -> Iterator[Frame]:
-        """Yield so many rows at a time that their coordinates are not too many."""
+        """Yield the rows in parts whose coordinates fit in memory."""
         many = max(1, sum(len(coding.names) for coding in self.codings))
         return (frame.take(part) for part in slices(len(frame), max(1, _BATCH_NUMBERS // many)))
 
     def coordinates(self, rows: Frame) -> Array:
-        """Return the coordinates of the rows that are used."""
+        """Return the coordinates of the rows used."""
         return coordinates_of(self.codings, sifted(rows, self.types, self.rules)[0])
 
 
 def verified(kept: Checkpoint | None, tables: tuple[Source, Source], progress: Progress) -> Digests:
-    """Return the digests of the rows that a checkpoint holds, which are read again.
+    """Read the rows that a checkpoint holds again, and return their digests.
 
     Raises
     ------
     ValueError
-        When they are others, or any row is where the digest of all is known.
+        When these rows have changed, or any row if the digest of all rows is known.
     """
     if kept is None or kept.record is None:
         return RowDigest(), RowDigest()
@@ -223,7 +223,7 @@ def _verified(kept: Checkpoint, record: Record, table: Source, k: int, progress:
 
 
 def _read_again(table: Source, rows: int, to_end: bool, progress: Progress) -> tuple[RowDigest, RowDigest]:
-    """Return the digests of the first rows of a table, and of all that were read: to its end, where it is asked for."""
+    """Return the digests of the first rows of a table, and of all rows read; ``to_end`` reads the whole table."""
     digest = RowDigest()
     read = digest.copy()
     for frame in table.frames():
@@ -235,7 +235,5 @@ def _read_again(table: Source, rows: int, to_end: bool, progress: Progress) -> t
             read = digest.copy()
         if len(frame) > left:
             digest.add(frame.take(slice(max(left, 0), None)))
-        progress(
-            f"{table.source}: is it what the checkpoint is of?", digest.rows, max(digest.rows, table.n_rows or rows)
-        )
+        progress(f"{table.source}: checked against the checkpoint", digest.rows, max(digest.rows, table.n_rows or rows))
     return read, digest

@@ -1,4 +1,4 @@
-"""The test of tables in memory: of all columns together, of every column alone, of two tables or of several."""
+"""The test of tables in memory: of all columns together and of every column alone, for two or several tables."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _ALL_ROWS = Design()
 
 @dataclass(frozen=True)
 class TableTest:
-    """The test that tables are put to: all columns together, every column alone, and pairs of tables of several."""
+    """The test of tables: of all columns together, of every column alone, and of pairs of several tables."""
 
     asked: Testing
     design: Design = _ALL_ROWS
-    """Of the rows of two tables."""
+    """The design of the rows of two tables."""
     form: StatisticForm = "u"
 
     @property
@@ -45,7 +45,7 @@ class TableTest:
 
     @property
     def designed(self) -> bool:
-        """Whether a design says which rows may change places, of which a screen knows nothing."""
+        """Whether a design restricts permutations, which the screen ignores."""
         return self.design.says_more or self.design.paired
 
     def run(
@@ -68,7 +68,7 @@ class TableTest:
         options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.asked.plan}
         every = encoded.points(columns)
         samples: Sequence[Any] = [every[k] for k in chosen]
-        if self.adaptive and max(map(len, samples)) > limits.ADAPTIVE_LIMIT:  # which would be added up in bins
+        if self.adaptive and max(map(len, samples)) > limits.ADAPTIVE_LIMIT:  # would otherwise be added up in bins
             samples = [read(own, in_memory=True) for own in samples]
         if len(samples) > 2:
             return k_sample_test(*samples, estimator=estimator, **options), theta
@@ -77,7 +77,7 @@ class TableTest:
     def columns(
         self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator
     ) -> tuple[dict[str, OneTest], tuple[str, ...]]:
-        """Test every column alone that a screen leaves, all by the same permutations, and say what it dropped."""
+        """Test every column that the screen keeps, all with the same permutations, and note what it dropped."""
         planned = planned_runs(self.asked.n_resamples, len(order))
         streams = [rng, *rng.spawn(len(planned) - 1)]
 
@@ -91,13 +91,13 @@ class TableTest:
         return {name: found.get(name) or dropped[name] for name in order}, many.note(len(kept))
 
     def of_column(self, encoded: Encoded, name: str, rng: np.random.Generator, n_resamples: int) -> OneTest:
-        """Return MMD², the p-value of one column, and its permutations."""
+        """Return MMD² of one column, its p-value, and the number of permutations."""
         found, _ = self.run(encoded, (name,), rng, n_resamples)
         statistic = self._statistic(encoded, name) if self.adaptive else found.statistic
         return OneTest(statistic, found.pvalue, found.n_resamples)
 
     def _statistic(self, encoded: Encoded, name: str) -> float:
-        """Return MMD² of one column alone, of an adaptive test that of the Gaussian kernel."""
+        """Return MMD² of one column alone; for an adaptive test with the Gaussian kernel."""
         if not self.adaptive:
             return self.run(encoded, (name,), np.random.default_rng(0), 1)[0].statistic
         kernel = Gaussian(self._theta(encoded, (name,), (0, 1)))
@@ -121,7 +121,7 @@ class TableTest:
 
 
 def check_estimator(asked: Testing, tables: int = 2) -> None:
-    """Raise when an estimator is unknown, or not for so many tables, or a bandwidth is not for it."""
+    """Raise if an estimator is unknown, does not take so many tables, or takes no bandwidth."""
     known = PLAIN if tables > 2 else ESTIMATORS
     if asked.estimator not in (*known, *NAMED):
         check_renamed(asked.estimator)
@@ -131,7 +131,7 @@ def check_estimator(asked: Testing, tables: int = 2) -> None:
 
 
 def form_of(encoded: Encoded, design: Design) -> tuple[StatisticForm, tuple[str, ...]]:
-    """Return the form of the statistic, unbiased where every stratum has rows enough, and what to note."""
+    """Return the form of the statistic, unbiased if every stratum has enough rows, and notes."""
     if not design.says_more:
         return "u", ()
     first, second = encoded.points()
@@ -143,7 +143,7 @@ def form_of(encoded: Encoded, design: Design) -> tuple[StatisticForm, tuple[str,
 
 
 def check_own_bandwidth(asked: Testing) -> None:
-    """Raise when an adaptive test is asked for a bandwidth."""
+    """Raise if an adaptive test is given a bandwidth."""
     if asked.estimator in NAMED and asked.bandwidth != "median":
         given = written(f"bandwidth={asked.bandwidth!r}", worded("--bandwidth", str(asked.bandwidth)))
         raise ValueError(
@@ -153,18 +153,18 @@ def check_own_bandwidth(asked: Testing) -> None:
 
 
 def planned_runs(n_resamples: int, tests: int) -> tuple[Run, ...]:
-    """Return the runs of so many tests, one of each where they are few."""
+    """Return the runs for so many tests, a single one if they are few."""
     planned = runs(n_resamples, tests)
     return planned if tests > UNSCREENED else (planned[0]._replace(n_resamples=planned[-1].n_resamples),)
 
 
 def _evidence(encoded: Encoded, name: str) -> float:
-    """Return what the screen finds in one column."""
+    """Return the evidence that the screen finds in one column."""
     coding = encoded.codings[encoded.names.index(name)]
     first, second = encoded.coordinates((name,))
     return Contrasts.of(coding, np.concatenate([first, second])).of_samples(len(first))
 
 
 def _bandwidth(pooled: Array, rule: Any) -> Any:
-    """Return the bandwidth of a rule; of many rows some are drawn, but from sorted ones: no table comes first."""
+    """Return the bandwidth of a rule; rows are sorted, so the rows that it draws do not depend on the table."""
     return bandwidth_from(pooled[np.lexsort(pooled.T)], rule)

@@ -42,7 +42,7 @@ from .result import Dependence, PairDependence
 
 ESTIMATORS = (*NAMED, *PLAIN)
 _MEMORY = 384 * 2**20
-"""Bytes of the sums of one pass, those of the joint test apart."""
+"""Bytes for the sums of one pass, without those of the joint test."""
 
 
 def dependence_in_batches(table: Source, asked: DependenceOptions) -> Dependence:
@@ -116,8 +116,8 @@ class _GroupTest:
 class _Study:
     """All tests of one table, from sums of all rows.
 
-    Scale and categories are those of all rows, and features are fitted to rows that are whole stripes, column by
-    column: rotations of the rows of one column against those of another change none of them, so p-values are exact.
+    Scale and categories are those of all rows, and features are fitted column by column to rows that are whole stripes.
+    Rotating the rows of one column against those of another changes none of these, so p-values are exact.
     """
 
     table: Source
@@ -147,7 +147,7 @@ class _Study:
         return cls(table, learnt, asked, seed, stripes, pilot, estimator, columns)
 
     def notes(self, pairs: int) -> tuple[str, ...]:
-        """Return what a reader should know of the way."""
+        """Return notes on how the table was read and tested."""
         arrangements = self.stripes.rotations**2
         needed = runs(self.asked.n_resamples, pairs)[-1].n_resamples
         few = (
@@ -158,12 +158,12 @@ class _Study:
             "all rows, read batch by batch: scale and categories of the columns, then sums of products of features",
             f"pairs of columns: features on {LANDMARKS} landmarks of each column, categories exactly, fitted to "
             f"{count(len(self.pilot), 'row')} drawn from all",
-            f"pictures are of {len(self.learnt.shown(0)):,} rows drawn at random",
+            f"pictures show {len(self.learnt.shown(0)):,} rows drawn at random",
             *(few if needed > arrangements else ()),
         )
 
     def answers(self, groups: Groups, pairs: Sequence[Pair]) -> tuple[TestResult | None, tuple[PairDependence, ...]]:
-        """Return the joint test, where there are two groups, and that of every pair, those that depend most first."""
+        """Return the joint test, if there are two groups, and the test of every pair, strongest dependence first."""
         joint = None if groups[0] == groups[1] else self._joint(groups)
         tests: dict[Pair, tuple[OneTest, float]] = {}
         parts = list(self._parts(pairs))
@@ -196,12 +196,12 @@ class _Study:
         return _GroupTest(fit, Halves.empty(x, y, blocks, rotations), (first, second))
 
     def _features(self, pair: Pair) -> PairFeatures:
-        """Return the features of a pair, one way round wherever its columns stand."""
+        """Return the features of a pair in a fixed order, wherever its columns are in the table."""
         x, y = (self.columns[name] for name in sorted(pair))
         return PairFeatures.of(x, y, self.estimator)
 
     def _parts(self, pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-        """Yield pairs whose sums are held at a time."""
+        """Yield lists of pairs whose sums fit in memory together."""
         part: list[Pair] = []
         held = 0.0
         for pair in pairs:
@@ -216,7 +216,7 @@ class _Study:
     def _tested(
         self, pairs: Sequence[Pair], many: int, joint: _GroupTest | None, which: str
     ) -> dict[Pair, tuple[OneTest, float]]:
-        """Return the tests and strengths of some of ``many`` pairs, by a pass over all rows."""
+        """Return the tests and strengths of some of ``many`` pairs, from one pass over all rows."""
         names = list(dict.fromkeys(name for pair in pairs for name in pair))
         features = {pair: self._features(pair) for pair in pairs}
         blocks: list[BlockPair] = []
@@ -247,7 +247,7 @@ class _Study:
         return {pair: (tests[pair], features[pair].strength(observed[pair], rows)) for pair in pairs}
 
     def _turns(self, run: Run) -> IntArray:
-        """Return the rotations of all tests of a run, from other numbers than windows are shuffled by."""
+        """Return the rotations of all tests of a run; their random numbers are not those that shuffle windows."""
         return turns_of(run.n_resamples, self.stripes.rotations, np.random.default_rng([self.seed, 0, 1 + run.number]))
 
     def _add(self, sums: Halves, joint: _GroupTest | None, which: str) -> None:

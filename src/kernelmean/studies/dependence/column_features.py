@@ -1,4 +1,4 @@
-"""What the tests of pairs of columns see of each column of a long table: features that are fitted to a pilot once."""
+"""The features of each column of a long table for the tests of pairs, fitted once to a pilot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ...tables.columns.column_codings import Categories, Coding
 from ..comparison.column_tests import UNIT_ROWS, category_weights
 
 LANDMARKS = 48
-"""Of a column, evenly spaced among its sorted rows."""
+"""For each column, evenly spaced among its sorted rows."""
 _VALUES, _SCORES, _SQUARES = (Member(view, LINEAR) for view in ("data", "scores", "squares"))
 _SMOOTH, _SMOOTHER, _FINER = (Member("data", MEDIAN, ridge=ridge) for ridge in (None, 0.1, 0.01))
 _RANKS, _TURNS, _FAST_TURNS = (Member("ranks", ENERGY, ridge=ridge) for ridge in (None, 0.01, 0.001))
@@ -54,31 +54,31 @@ MEMBERS: tuple[PairMember, ...] = (
     *_same(6, _FAST_TURNS),
     *_same(8, _TURNS),
 )
-"""What an adaptive test of two columns of numbers sees: as in memory where rows are many, on few features."""
+"""The members of an adaptive test of two columns of numbers: as for many rows in memory, on few features."""
 SIDES = tuple(dict.fromkeys(side for pair in MEMBERS for side in pair.sides))
-"""What they see of one column."""
+"""The members for one column."""
 _SMOOTH_BLOCK, _COARSE_BLOCK, _FINE_BLOCK = range(3)
 _BOTH_FINE = 18
-"""Fine features whose products with fine ones of the other column are added up: the coarsest of them."""
+"""How many fine features, the coarsest ones, are multiplied with fine ones of the other column."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ColumnFeatures:
-    """The features of one column, in blocks of smooth, coarse and fine ones, and how each member weighs them."""
+    """The features of one column, in smooth, coarse and fine blocks, and their weights in each member."""
 
     name: str
     own: OwnColumns
     weights: Mapping[Member, Array]
-    """Of all features, for every member; of categories there are shares, as they are and in their deviations."""
+    """For every member, the weights of all features; for categories, shares as they are and in their deviations."""
     smooth: Array
-    """The weights of the Gaussian kernel at the median distance, which the strength of a pair is of."""
+    """The weights in the Gaussian kernel at the median distance, which defines the strength of a pair."""
     moments: Array
     """The covariances of the features over the pilot."""
 
     @classmethod
     def of(cls, coding: Coding, places: IntArray, pilot: Array, estimator: Adaptive | KernelMean) -> Self:
-        """Fit the features of a column to the coordinates of a pilot; they do not know the order of its rows."""
+        """Fit the features of a column to the coordinates of a pilot, whatever the order of its rows."""
         rows = pilot[:, places]
         points = rows[row_order(rows)]
         source = ViewSource(points)
@@ -100,7 +100,7 @@ class ColumnFeatures:
         return cls(coding.name, own, weights, weights[smooth], moments)
 
     def seen_by(self, member: Member) -> Member:
-        """Return what stands for a member here: of categories, shares, in their deviations where it is local."""
+        """Return the member to use here: for categories shares, in units of their deviations if it is local."""
         if member in self.weights:
             return member
         shares = list(self.weights)
@@ -137,7 +137,7 @@ class PairFeatures:
         return cls(x, y, tuple(PairMember(*sides, weight) for sides, weight in found.items()))
 
     def blocks(self, x: int = 0, y: int = 0) -> list[BlockPair]:
-        """Return which products are needed of columns number x and y of all; the last kernel is the smooth one."""
+        """Return the products that are needed of columns number x and y; the last kernel is the smooth one."""
         left = np.stack([*(self.x.weights[own.x] for own in self.members), self.x.smooth])
         right = np.stack([*(self.y.weights[own.y] for own in self.members), self.y.smooth])
         cut = [
@@ -154,14 +154,14 @@ class PairFeatures:
         return found
 
     def strength(self, observed: float, rows: int) -> float:
-        """Return HSIC less its mean over permutations, over the geometric mean of that of each column with itself."""
+        """Return HSIC minus its mean over permutations, over the geometric mean of HSIC of each column with itself."""
         scale = float(np.sqrt(self.x.own_norm() * self.y.own_norm()))
         chance = self.x.own_trace() * self.y.own_trace() / max(rows - 1, 1)
         return min((observed - chance) / scale, 1.0) if scale > 0.0 else 0.0
 
 
 def _in_blocks(weights: Mapping[Member, Array], size: int) -> tuple[IntArray, tuple[int, ...]]:
-    """Return the features block by block, the coarsest fine ones first, and how many each block has."""
+    """Return the features block by block, the fine ones from coarse to fine, and the size of each block."""
     coarse = np.zeros(size, dtype=bool)
     fine = np.zeros(size, dtype=bool)
     for member, own in weights.items():
@@ -173,7 +173,7 @@ def _in_blocks(weights: Mapping[Member, Array], size: int) -> tuple[IntArray, tu
 
 
 def _placed(kernels: Sequence[Kernel], size: int) -> Array:
-    """Return the weights of all features in the only kernel of a member."""
+    """Return the weights of all features in the single kernel of a member."""
     (kernel,) = kernels
     assert isinstance(kernel, Coordinates), "features are columns"
     found = np.zeros(size)
@@ -182,5 +182,5 @@ def _placed(kernels: Sequence[Kernel], size: int) -> Array:
 
 
 def _alone(points: Array, estimator: KernelMean, coding: Coding) -> Member:
-    """Return the kernel of an estimator, smoothed with the noise that it finds."""
+    """Return the kernel of an estimator, smoothed by the noise that it chose."""
     return Member(AS_IT_IS, choose_kernel(points, estimator, representative_rows(points), coding.name).kernel)

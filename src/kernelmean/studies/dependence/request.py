@@ -1,4 +1,4 @@
-"""What is asked of the columns of a table, in one value for both ways to answer."""
+"""The options of a study of dependence, in one value for tables in memory and in batches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Groups: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class DependenceOptions:
-    """The question of a study of dependence; see :func:`kernelmean.dependence` for what the fields mean."""
+    """The options of a study of dependence; see :func:`kernelmean.dependence` for their meaning."""
 
     x: tuple[str, ...]
     y: tuple[str, ...]
@@ -34,7 +34,7 @@ class DependenceOptions:
     design: TableDesign
 
     def groups(self, names: tuple[str, ...]) -> Groups:
-        """Return the names of both groups, all columns twice where none were named.
+        """Return the names of both groups; if none were named, all columns twice.
 
         Raises
         ------
@@ -60,7 +60,7 @@ class DependenceOptions:
 
 
 def varying(groups: Groups, names: Sequence[str], constant: Sequence[str]) -> tuple[Groups, list[Pair]]:
-    """Return the groups without columns that are constant, and all pairs to test.
+    """Return the groups without constant columns, and all pairs to test.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a study of dependence says: of two groups of columns, and of every pair."""
+"""The result of a study of dependence, for two groups of columns and for every pair."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ class PairDependence:
     x, y : str
         The columns.
     strength : float
-        The unbiased HSIC divided by the geometric mean of that of either column with itself, with Gaussian kernels at
-        the median bandwidth: at most 1, near 0 (of either sign) for independent columns.
+        The unbiased HSIC divided by the geometric mean of the HSIC of each column with itself, with Gaussian kernels at
+        the median bandwidth: at most 1, and near 0 (of either sign) for independent columns.
     pvalue : float
         The permutation p-value of the pair.
     adjusted : float
-        The p-value by Holm's method: rejecting where it is at most α rejects an independent pair with probability at
-        most α over all pairs.
+        The p-value adjusted by Holm's method. If you reject all pairs with a value of at most α, any independent pair
+        is among them with probability at most α.
     n_resamples : int
-        The permutations that the p-value comes from; 0 where the screen dropped the pair, whose p-value is then 1.
+        The permutations that the p-value comes from; 0 if the screen dropped the pair, whose p-value is then 1.
     interval : (float, float) or None
-        A 95 % confidence interval for the strength, approximate; None until :meth:`Dependence.with_intervals` is asked.
+        An approximate 95 % confidence interval for the strength; None without :meth:`Dependence.with_intervals`.
     """
 
     x: str
@@ -76,29 +76,30 @@ class Dependence(JointTest, Result):
     Attributes
     ----------
     x, y : tuple of str
-        The columns of either group; the same where all pairs were looked at.
+        The columns of the two groups; the same columns if all pairs were tested.
     n_rows : int
     test : TestResult or None
-        The joint test of the two groups; None where all pairs of columns were looked at.
+        The joint test of the two groups; None if all pairs of columns were tested.
     pairs : tuple of PairDependence
-        The pairs of one column of x and one of y, those that depend most first.
+        The pairs of one column of x and one of y, sorted by adjusted p-value, then by strength.
     estimator : str
     notes : tuple of str
         What else a reader should know.
     missing : MissingCells
         The rule for missing cells, and how many there are in every column.
     encoded : Encoded
-        The table as the coordinates that the kernels see, with the columns that these belong to.
+        The table as the coordinates that the kernels see, and which columns they belong to.
     name : str
         What to call the table.
     level : float
         p-values at most this count as a dependence wherever the result is shown.
     seed : int or None
-        Of the run, where it is to be named.
+        The seed of the run, if reports are to name it.
     design : TableDesign
         Which columns hold strata, clusters and weights.
     at_least : float
-        Weaker pairs are not listed, nor counted in the verdict. All are tested, and are in ``pairs``.
+        Pairs with a smaller strength are not listed and not counted in the verdict. They are tested all the same, and
+        are in ``pairs``.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, TableDesign, *ENCODED)
@@ -126,7 +127,7 @@ class Dependence(JointTest, Result):
         Raises
         ------
         AttributeError
-            Where all pairs of columns were looked at, each of which has a p-value of its own.
+            If all pairs of columns were tested: each has a p-value of its own.
         """
         if self.test is None:
             raise AttributeError("every pair of columns was tested alone; write result.pairs, or result.to_frame()")
@@ -138,37 +139,37 @@ class Dependence(JointTest, Result):
         return tuple(pair for pair in self.pairs if pair.adjusted <= level)
 
     def worth_a_look(self, level: float | None = None) -> tuple[PairDependence, ...]:
-        """Return the pairs that depend on each other with a strength of ``at_least``, the strongest first."""
+        """Return the pairs that depend on each other with a strength of at least ``at_least``, the strongest first."""
         found = (pair for pair in self.dependent(level) if pair.strength >= self.at_least)
         return tuple(sorted(found, key=lambda pair: -pair.strength))
 
     def listed(self) -> tuple[PairDependence, ...]:
-        """Return the pairs of a strength of ``at_least``: those that depend on each other first, then by strength."""
+        """Return the pairs with a strength of at least ``at_least``: dependent pairs first, then by strength."""
         others = [pair for pair in self.pairs if pair.adjusted > self.level]
         strong = [pair for pair in others if pair.strength >= self.at_least or self.at_least <= 0.0]
         return (*self.worth_a_look(), *sorted(strong, key=lambda pair: -pair.strength))
 
     def with_intervals(self, *, most: int = 10, rng: RngLike = 0, progress: Progress = SILENT) -> Self:
-        """Return the study with 95 % confidence intervals for the strength of the pairs that are listed first.
+        """Return the result with 95 % confidence intervals for the strength of the pairs listed first.
 
         Parameters
         ----------
         most : int
-            For how many pairs.
+            The number of pairs with an interval.
         rng : int or Generator
-            Seeds the draws that intervals rest on.
+            Seeds the random draws behind the intervals.
         progress : callable, optional
             Called with what comes next, the steps done, and the steps in all.
 
         Raises
         ------
         ValueError
-            When not all rows are in memory, or the study has a design: intervals are of independent rows.
+            When not all rows are in memory, or there is a design: the intervals need independent rows.
 
         Notes
         -----
-        The intervals are those of :meth:`kernelmean.TestResult.effect_size`: approximate, better the more rows there
-        are, and each of its pair alone. O(n²) time for a pair of n rows: 0.2 seconds of one core for 500, 1.2 for 2000.
+        The intervals are those of :meth:`kernelmean.TestResult.effect_size`: approximate, better with more rows, and
+        each for its pair alone. O(n²) time for a pair of n rows: 0.2 seconds of one core for 500, 1.2 for 2000.
 
         Examples
         --------
@@ -191,7 +192,7 @@ class Dependence(JointTest, Result):
         return replace(self, pairs=pairs)
 
     def verdict(self, level: float | None = None) -> str:
-        """Return the outcome in a sentence, which every report begins with."""
+        """Return the outcome in one sentence, with which every report begins."""
         level = self.level if level is None else level
         if self.test is None:
             return self.on_pairs(level)
@@ -207,7 +208,7 @@ class Dependence(JointTest, Result):
         )
 
     def on_pairs(self, level: float | None = None) -> str:
-        """Return in a sentence how many pairs depend on each other, and which most."""
+        """Return in one sentence how many pairs depend on each other, and which pair most."""
         level = self.level if level is None else level
         found, all_of = len(self.worth_a_look(level)), count(len(self.pairs), "pair")
         most, least = self.strongest(level), ""
@@ -222,13 +223,13 @@ class Dependence(JointTest, Result):
         )
 
     def strongest(self, level: float | None = None) -> PairDependence | None:
-        """Return the strongest of the pairs that are worth a look, if any are."""
+        """Return the strongest pair of :meth:`worth_a_look`, or None."""
         return next(iter(self.worth_a_look(level)), None)
 
     def matrix(self, what: str = "strength") -> Array:
         """Return ``strength``, ``pvalue`` or ``adjusted`` of all pairs, shape (len(x), len(y)).
 
-        Where x and y are the same columns it is symmetric, with 1 (strength) or 0 (p-values) on the diagonal.
+        If x and y are the same columns, it is symmetric, with 1 (strength) or 0 (p-values) on the diagonal.
         """
         if what not in _MEASURES:
             raise ValueError(f"what is {what!r}; write one of {listed(_MEASURES)}")
@@ -255,14 +256,14 @@ class Dependence(JointTest, Result):
         return dependence_map(self, level=self.level if level is None else level, ax=ax)
 
     def describe(self) -> Description:
-        """Return the verdict, the joint test where there is one, and the pairs, those that depend most first."""
+        """Return the verdict, the joint test if there is one, and the pairs, strongest dependence first."""
         title = f"Dependence between columns of {self.name}"
         details = [("test", f"HSIC, estimator {self.estimator}")]
         details += [] if self.test is None else self.test.details()
         return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, details)
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the rows, what strength means, and the joint test, where there is one."""
+        """Return the rows, what strength means, and the joint test if there is one."""
         strength = "from 0, independent, to 1, one column determines the other"
         if any(pair.interval for pair in self.pairs):
             strength += f"; the intervals are approximate, {_COVERED:.0%} each".replace("%", " %")
@@ -298,14 +299,14 @@ class Dependence(JointTest, Result):
         return Grid(title, header, rows, 2, "pair", beyond, strong, "depend", names=2)
 
     def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the page of the study: the map of all pairs, the strongest ones, and how it was tested."""
+        """Return the report as a document: the map of all pairs, the strongest ones, and how they were tested."""
         from ..pages import dependence_page
 
         del progress
         return dependence_page(self)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the joint test of two groups, where there is one, then every pair, those that depend most first."""
+        """Return the joint test of two groups if there is one, then every pair, strongest dependence first."""
         found: list[dict[str, Any]] = []
         if self.test is not None:
             groups: dict[str, Any] = {

@@ -11,9 +11,9 @@ from ..comparison.comparing import row_limit
 
 
 def placed(table: Any, estimator: str) -> tuple[Any, bool]:
-    """Return a table, and whether it is read batch by batch: where that is asked for, or it is long.
+    """Return a table, and whether it is read batch by batch: if asked for, or if it is long.
 
-    Rows that nobody counted are read so far.
+    A table of unknown length is read up to the limit.
     """
     said, limit = asked_for(table), row_limit(estimator)
     found = table if is_in_memory(table) or is_path(table) else read(table)

@@ -34,8 +34,8 @@ from .result import Dependence, PairDependence
 from .rows import placed
 
 _TORUS_ROWS = 200
-_SOLVED = ("fcose", "f-kmse")  # solved anew under every permutation: they have no scheme
-_WHOLE_STRENGTHS = ("strengths are of all rows alike; the tests follow the design",)
+_SOLVED = ("fcose", "f-kmse")  # solved again under every permutation: no scheme fits
+_WHOLE_STRENGTHS = ("strengths count all rows alike; the tests follow the design",)
 _DROPPED = OneTest(math.nan, 1.0, 0)
 
 
@@ -62,71 +62,74 @@ def dependence(
     Parameters
     ----------
     table : array of shape (n, d), data frame, path, or anything else that :func:`kernelmean.read` takes
-        Dask tables, Arrow readers, lists and iterators of batches among it. At least four rows. Numbers, truth values,
-        categories, ordered categories and times may stand side by side: see :class:`kernelmean.TableEncoder` for the
-        kernel of each. Rows that come only once and are many are put into a temporary file.
+        That includes Dask tables, Arrow readers, lists and iterators of batches. At least four rows. Columns may hold
+        numbers, truth values, categories, ordered categories and times; see :class:`kernelmean.TableEncoder` for the
+        kernel of each. If many rows come only once, they go to a temporary file.
     x, y : str or sequence of str
-        Two groups of columns for one joint test, and one test of every pair across; without ``y`` all other columns
-        are y, without both all pairs of columns are tested. Columns in neither group play no part: their missing cells
-        leave no row out.
+        Two groups of columns, for one joint test and a test of every pair across them. Without ``y``, it is all other
+        columns. Without both, all pairs of columns are tested. Columns in neither group are ignored: their missing
+        cells leave no row out.
     estimator : str
-        As in :func:`kernelmean.hsic_test`; batch by batch an adaptive one, or "kme", "mkme", "mmkme".
+        As in :func:`kernelmean.hsic_test`; batch by batch only an adaptive one, "kme", "mkme" or "mmkme".
     n_resamples : int
-        Permutations of every test; pairs that come out small are tested again with more where Holm's method needs them.
+        The number of permutations of every test. Pairs with a small p-value are tested again with more permutations if
+        Holm's method needs them.
     rng : int or Generator
         The same seed gives the same numbers.
     screen : bool
-        Whether a fast look at every pair decides which of more than 40 pairs are worth the full test; the others have
-        p = 1. Batch by batch no pair is left out.
+        Whether a fast screen decides which of more than 40 pairs get the full test; the others have p = 1. Batch by
+        batch no pair is left out.
     plan : Plan, optional
-        Threads, one by default, and memory of every test.
+        The number of threads, one by default, and the memory of every test.
     progress : callable, optional
-        Called with what comes next, the steps done, and the steps in all; once more, with how long it will take, when
-        the pairs need more than ten seconds.
+        Called with what comes next, the steps done, and the steps in all; once more, with the time left, if the pairs
+        need more than ten seconds.
     strata, clusters, weights : str, optional
-        Columns that say what the rows are, which are left out of what is tested: rows change places within their
-        stratum only, clusters as a whole, and a weight stays with the row of x; all tests have this design. Of rows in
-        memory. See :class:`kernelmean.Design`.
+        Columns that describe the rows. They are not tested. Rows are permuted only within their stratum, clusters as a
+        whole, and a weight stays with the row of x; all tests have this design. Needs all rows in memory. See
+        :class:`kernelmean.Design`.
     encoding, **columns
-        As in :func:`kernelmean.compare`: ``missing``, ``ordinal``, ``categorical``, ``keep``, and ``scale`` before
-        several columns are tested jointly. Rows that "drop" leaves out for a column of x or y are left out of all
-        tests.
+        As in :func:`kernelmean.compare`: ``missing``, ``ordinal``, ``categorical``, ``keep``, and ``scale``, which
+        matters when several columns are tested jointly. A row that "drop" leaves out for a column of x or y is left out
+        of all tests.
 
     Raises
     ------
     ValueError
         When a column is unknown or in both groups, fewer than two columns vary, there are fewer than four rows, a cell
         is missing without a rule for it, or a column has too many categories or looks like an identifier; when an
-        option needs all rows in memory, and they are not, or a checkpoint is asked for.
+        option needs all rows in memory and they are read in batches; when a checkpoint is asked for.
     TypeError
-        When a column holds something else than numbers, categories and times, or these as text ("$1,000.00").
+        When a column holds anything but numbers, categories and times, or holds these as text ("$1,000.00").
 
     Notes
     -----
-    Every p-value is exact, and Holm's method holds whatever the dependence between the pairs. All pairs see the same
-    permutations, and the p-value is that of :func:`kernelmean.hsic_test` on the two columns. A pair that the screen
-    drops has p = 1, never less than it would have had: the screen cannot make a false finding more likely. To stay
-    below 0.05 after Holm's method a p-value must be far smaller than a thousand permutations can show when there are
-    more than 20 pairs. Then those pairs of which at most ten permutations, the observed one counted, reach the observed
-    statistic are tested again with 50 permutations for every pair, and the second p-value replaces the first.
-    That is exact: with c = 10 / P, the result is at most α < c only where the second p-value is, and at most α ≥ c only
-    where the first is. Where Holm's method needs more than twenty times the permutations of the first test, there is
-    one with ten times as many in between. These tests rotate two halves of the rows from 200 rows on (scheme "torus").
+    Every p-value is exact, and Holm's method holds for any dependence between the pairs. All pairs see the same
+    permutations, and the p-value of a pair is that of :func:`kernelmean.hsic_test` on the two columns. A pair that the
+    screen drops has p = 1, never less than it would have had, so the screen cannot make a false finding more likely.
+
+    With more than 20 pairs a p-value must be far smaller than a thousand permutations can show to stay below 0.05 after
+    Holm's method. So if at most ten permutations of a pair, counting the observed one, reach its observed statistic, it
+    is tested again with 50 times as many permutations as there are pairs, and the second p-value replaces the first.
+    That is exact: with c = 10 / P for P permutations in the first test, the result is at most α < c only if the second
+    p-value is, and at most α ≥ c only if the first is. If Holm's method needs more than twenty times the permutations
+    of the first test, a test with ten times as many runs in between. From 200 rows on these tests rotate two halves of
+    the rows (scheme "torus").
 
     With ``missing="category"`` and "noise" two columns also depend on each other when cells of both are missing in the
-    same rows. The order of the columns changes nothing. Constant columns say nothing and are left out, which a note
-    tells. O(n² log n) time for a pair, O(n r²) on low-rank factors of rank r; memory never O(n²) beyond 5000 rows.
-    Gretton et al. (2005); the strength is that of Cortes et al. (2012), eq. (2), with unbiased estimates.
+    same rows. The order of the columns changes nothing. Constant columns are left out, and a note says so. O(n² log n)
+    time for a pair, O(n r²) on low-rank factors of rank r; memory never O(n²) beyond 5000 rows. Gretton et al. (2005);
+    the strength is that of Cortes et al. (2012), eq. (2), with unbiased estimates.
 
-    More than 20 000 rows, wherever they are (100 000 where ``estimator`` names one kernel), are read batch by batch:
-    once for scale and categories, and once for sums of products of features, or a few times where the pairs are many.
-    Time grows with the rows, memory does not: about 15 MiB for each of at most some 25 pairs at a time, and some 200
-    MiB for the joint test of two groups. Features of a column are fitted to about 4100 rows drawn at random, on 48
-    landmarks; categories are exact. Rows are cut into stripes of 500, two halves of them, and a permutation rotates one
-    column against the other within the stripes of either half by a number of its own. These are a group of 250 000
-    permutations, so p-values are exact, also the second ones, which come from the same sums. Strengths are of all rows,
-    relative to those of a column with itself among the rows that were drawn. ``kernelmean.read(path,
-    in_memory=...)`` asks for the one or the other; checkpoints are not written.
+    Tables of more than 20 000 rows, in files or in memory (100 000 if ``estimator`` names one kernel), are read batch
+    by batch: once for scale and categories, and once for sums of products of features, or a few times if there are many
+    pairs. Time grows with the rows; memory does not. It is about 15 MiB a pair, for at most about 25 pairs at a time,
+    and about 200 MiB for the joint test of two groups. To choose yourself, pass ``kernelmean.read(path,
+    in_memory=...)``; checkpoints are not written. The features of a column are fitted to about 4100 rows drawn at
+    random, on 48 landmarks; categories are exact. Rows are cut into stripes of 500, and the stripes into two halves. A
+    permutation rotates one column against the other within the stripes, by a number of its own for each half. These are
+    a group of 250 000 permutations, so p-values are exact, also the second ones, which come from the same sums.
+    Strengths are of all rows, relative to the dependence of each column on itself among the drawn rows.
 
     Examples
     --------
@@ -137,7 +140,7 @@ def dependence(
     >>> [(pair.x, pair.y) for pair in result.dependent()]
     [('x0', 'x2')]
 
-    All rows batch by batch, as of files too long for memory:
+    All rows batch by batch, as for files too long for memory:
 
     >>> table = np.random.default_rng(0).normal(size=(2000, 2))
     >>> result = dependence(kernelmean.read(table, in_memory=False), n_resamples=199)
@@ -165,7 +168,7 @@ def dependence(
 
 
 def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
-    """Test the columns of a table that is held in memory, as it was given or as it was read."""
+    """Test the columns of a table in memory: ``given``, which was read from ``table`` or is the same."""
     (whole,) = as_frames((given,), ("the table",))
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
     (rest,), taken = asked.design.split((whole,))
@@ -203,7 +206,7 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
 
 
 def _check(rows: int, encoded: Encoded, estimator: str) -> None:
-    """Raise when there are too few rows, or no exact way to test them."""
+    """Raise if there are too few rows, or no exact way to test them."""
     if rows < LEAST_ROWS:
         raise ValueError(f"the table has {count(rows, 'row')}; a test of independence needs at least 4")
     if encoded.variances is not None and estimator != "kme":
@@ -244,7 +247,7 @@ class _Tests:
     def pairs(
         self, pairs: Sequence[Pair], joint: TestResult | None, rng: np.random.Generator, screen: bool
     ) -> tuple[tuple[PairDependence, ...], tuple[str, ...]]:
-        """Test every pair, and say what was screened; where a joint test was of the only pair, it is the answer."""
+        """Test every pair, and note what was screened; if there is one pair only, the joint test is its test."""
         notes: tuple[str, ...] = ()
         if joint is not None and len(pairs) == 1:
             tests = {pairs[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples)}
@@ -262,7 +265,7 @@ class _Tests:
     def _tested(
         self, pairs: Sequence[Pair], rng: np.random.Generator, screen: bool
     ) -> tuple[dict[Pair, OneTest], tuple[str, ...]]:
-        """Test every pair that a screen leaves, all by the same permutations, and again where more are needed."""
+        """Test every pair that the screen keeps, all with the same permutations, and again if more are needed."""
         planned = runs(self.n_resamples, len(pairs))
         streams = [rng, *rng.spawn(len(planned) - 1)]
 
@@ -278,11 +281,11 @@ class _Tests:
         return many.tested(kept, planned), many.note(len(kept))
 
     def _in_order(self, pair: Pair) -> list[str]:
-        """Return a pair the same way round, whichever of its two columns stands first in the table."""
+        """Return a pair in a fixed order, whatever the order of its columns in the table."""
         return sorted(pair, key=self.encoded.names.index)
 
     def _evidence(self) -> Callable[[Pair], float]:
-        """Return what the screen finds in a pair; what it sees of a column is found once."""
+        """Return the function by which the screen judges a pair; contrasts of a column are computed once."""
 
         @cache
         def contrasts(name: str) -> Contrasts:

@@ -54,38 +54,39 @@ def compare_groups(
     table : array of shape (n, d), data frame, path, or anything else that :func:`kernelmean.read` takes
         All rows are held in memory.
     by : str
-        The column that holds the groups, which is left out of what is compared. Rows without a group are left out.
+        The column that holds the groups. It is not compared itself, and rows without a group are left out.
     groups : iterable of str, optional
-        Which groups, at most 12; by default all that have at least two rows.
+        The groups to compare, at most 12; by default all that have at least two rows.
     estimator : str
-        "adaptive", "log-mean-exp", "aggregate": many kernels and one p-value; or one kernel, "kme", "mkme", "mmkme".
+        "adaptive", "log-mean-exp" or "aggregate" for many kernels and one p-value; "kme", "mkme" or "mmkme" for one
+        kernel.
     bandwidth, n_resamples, rng, plan, progress, encoding, **columns
         As in :func:`kernelmean.compare`.
 
     Returns
     -------
     GroupComparison
-        The groups, the test of all of them, and the pairs, those that differ most first.
+        The groups, the test of all groups, and the pairs, those that differ most first.
 
     Raises
     ------
     ValueError
-        When the column or a group is unknown, there are fewer than two groups or more than 12, a group has fewer than
-        two rows, or as :func:`kernelmean.compare`.
+        When the column or a group is unknown, there are fewer than two groups or more than 12, or a group has fewer
+        than two rows; otherwise as :func:`kernelmean.compare`.
     TypeError, OSError, ImportError
         As :func:`kernelmean.compare`.
 
     Notes
     -----
-    The test of all groups is :func:`kernelmean.k_sample_test`, and that of a pair :func:`kernelmean.mmd_test` of the
-    rows of the two groups, with columns scaled and coded over all groups; all p-values are exact. Those of the pairs
-    are adjusted by Holm's method, which bounds the probability of any false finding among the pairs, whichever of the
-    groups differ. The test of all groups and those of pairs keep the level each by itself, not both at once.
+    The test of all groups is :func:`kernelmean.k_sample_test`, and the test of a pair is :func:`kernelmean.mmd_test` on
+    the rows of the two groups. Columns are scaled and coded over all groups, and all p-values are exact. Those of the
+    pairs are adjusted by Holm's method, which bounds the probability of any false finding among the pairs, whichever
+    groups differ. The test of all groups keeps the level, and so do the tests of pairs, but not both at once.
 
-    The strength of a pair is the share of how its rows vary that their group explains, as in
-    :meth:`kernelmean.TestResult.effect_size`, for the Gaussian kernel at the median distance of the rows of all groups:
-    one kernel for all pairs, so that their strengths can be compared. It rests on at most 2000 rows of a group, drawn
-    at random. O(n² d) time for n rows; Gretton et al. (2012).
+    The strength of a pair is the share of the variation of its rows that their group explains, as in
+    :meth:`kernelmean.TestResult.effect_size`. All pairs share one kernel, the Gaussian kernel at the median distance of
+    the rows of all groups, so you can compare their strengths. Strengths use at most 2000 rows of each group, drawn at
+    random. O(n² d) time for n rows; Gretton et al. (2012).
 
     Examples
     --------
@@ -111,7 +112,7 @@ def compare_groups(
 
 
 def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupComparison:
-    """Compare groups that are tables of their own, as :func:`split_groups` returns them."""
+    """Compare groups that are separate tables, as :func:`split_groups` returns them."""
     sources = [frame.source for frame in frames]
     names = tuple(source.removeprefix(f"{by}=") for source in sources)
     check_estimator(how, len(frames))
@@ -140,7 +141,7 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupCompa
 
 
 def _check(encoded: Encoded, by: str, how: Testing) -> None:
-    """Raise when there is nothing to compare, or no exact way to do it."""
+    """Raise if there is nothing to compare, or no exact way to do it."""
     for frame in encoded.frames:
         if len(frame) < 2:
             raise ValueError(f"{frame.source} has {count(len(frame), 'row')}; a comparison needs at least 2 in a group")
@@ -164,7 +165,7 @@ class _GroupTests:
         return list(combinations(range(len(self.names)), 2))
 
     def tested(self, stream: np.random.Generator, draws: np.random.Generator) -> tuple[GroupPair, ...]:
-        """Return all pairs, those that differ most first; all are tested by the same permutations."""
+        """Return all pairs, those that differ most first; all are tested with the same permutations."""
         pairs, how, order = self.pairs, self.test.asked, self.encoded.in_table_order()
         planned = planned_runs(how.n_resamples, len(pairs))
         streams = [stream, *stream.spawn(len(planned) - 1)]
@@ -193,16 +194,16 @@ class _GroupTests:
         return tuple(sorted(made, key=lambda pair: -pair.strength))
 
     def notes(self) -> tuple[str, ...]:
-        """Return what to tell of the strengths."""
+        """Return a note on the strengths, if any."""
         if max(map(len, self.encoded.frames)) <= MOST_ROWS:
             return ()
-        return (f"strengths rest on at most {MOST_ROWS:,} rows of each group, drawn at random; the tests on all",)
+        return (f"strengths use at most {MOST_ROWS:,} rows of each group, drawn at random; the tests use all",)
 
     def _named(self, pair: tuple[int, int]) -> str:
         return " and ".join(self.names[k] for k in pair)
 
     def _strengths(self, rng: np.random.Generator) -> dict[tuple[int, int], float]:
-        """Return the share of how the rows of two groups vary that their group explains."""
+        """Return the share of the variation of the rows of two groups that their group explains."""
         samples = [rows[drawn(len(rows), MOST_ROWS, rng)] for rows in self.encoded.points()]
         kernel = self._kernel()
         return {(i, j): moments(SampleSubject.of(samples[i], samples[j], kernel)).explained for i, j in self.pairs}

@@ -1,4 +1,4 @@
-"""What a comparison of several groups says: of all of them together, and of every pair."""
+"""The result of a comparison of several groups, for all of them together and for every pair."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class GroupPair:
     first, second : str
         The groups.
     strength : float
-        The share of how the rows of both vary that their group explains, with the Gaussian kernel at the median
-        distance of all rows: 0 for equal distributions (of either sign, as it is unbiased), at most 1.
+        The share of the variation of their rows that the group explains, with the Gaussian kernel at the median
+        distance of all rows: near 0 for equal distributions (of either sign, as it is unbiased), at most 1.
     statistic, pvalue : float
-        Of the test of the two groups alone.
+        The statistic and the p-value of the test of the two groups alone.
     adjusted : float
-        The p-value by Holm's method: rejecting where it is at most α rejects two groups that do not differ with
-        probability at most α over all pairs.
+        The p-value adjusted by Holm's method. If you reject all pairs with a value of at most α, any pair that does not
+        differ is among them with probability at most α.
     n_resamples : int
         The permutations that the p-value comes from.
     """
@@ -54,7 +54,7 @@ class GroupPair:
 @final
 @dataclass(frozen=True, eq=False)
 class GroupComparison(JointTest, Result):
-    """The comparison of several groups: a test of all of them, and one of every pair.
+    """The comparison of several groups: a test of all groups, and a test of every pair.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class GroupComparison(JointTest, Result):
     level : float
         p-values at most this count as a difference wherever the result is shown.
     seed : int or None
-        Of the run, where it is to be named.
+        The seed of the run, if reports are to name it.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (GroupPair, *ENCODED)
@@ -115,7 +115,7 @@ class GroupComparison(JointTest, Result):
         return tuple(pair for pair in self.pairs if pair.adjusted <= level)
 
     def verdict(self, level: float | None = None) -> str:
-        """Return the outcome of the test of all groups in a sentence, which every report begins with."""
+        """Return the outcome of the test of all groups in one sentence, with which every report begins."""
         level = self.level if level is None else level
         of, p = f"the {len(self.groups)} groups of {brief(self.by)}", beside(self.test.pvalue, level)
         if self.differ(level):
@@ -123,7 +123,7 @@ class GroupComparison(JointTest, Result):
         return f"No difference between {of} was found: p = {p}, above {level:g}. That does not show that there is none."
 
     def on_pairs(self, level: float | None = None) -> str:
-        """Return in a few words how many pairs of groups differ, and which most."""
+        """Return in a few words how many pairs of groups differ, and which pair most."""
         level = self.level if level is None else level
         found = self.differing(level)
         if not found:
@@ -149,7 +149,7 @@ class GroupComparison(JointTest, Result):
         ]
 
     def details(self) -> list[tuple[str, str]]:
-        """Return what only some readers ask for: the statistic, the permutations, the kernels and the scale."""
+        """Return details for ``--verbose``: the statistic, the permutations, the kernels and the scale."""
         unscaled = written("scale=False", "--no-scale")
         scale = f"every column divided by its standard deviation over all groups ({unscaled} leaves them as they are)"
         return [*self.test.details(), *([("scale", scale)] if self.scaled else [])]
@@ -191,7 +191,7 @@ class GroupComparison(JointTest, Result):
         return pictures.show(self.heat_map(), ax, size=(4.2, 3.4))
 
     def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the page of the comparison: the map of all pairs, the pairs in numbers, and the test."""
+        """Return the report as a document: the map of all pairs, the pairs in numbers, and the test."""
         from ..pages.groups import groups_page
 
         del progress

@@ -1,4 +1,4 @@
-"""Results as pages for people: a comparison, a study of dependence, and densities as documents, the verdict first."""
+"""Results as readable pages: comparisons, studies of dependence and densities as documents, the verdict first."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _MOST_PANELS, _MOST_PLACES = 4, 200
 
 
 def panels(result: Changes) -> tuple[Panel, ...]:
-    """Return a panel for every column that changes most, at most four: means over time and those of the segments."""
+    """Return a panel for each of the (at most four) columns that change most: means over time and of the segments."""
     (frame,) = result.encoded.frames
     telling = Counter(name for point in result.points for name in point.columns[:_MOST_PANELS])
     names = [name for name, _ in telling.most_common()] or result.encoded.in_table_order()
@@ -29,7 +29,7 @@ def panels(result: Changes) -> tuple[Panel, ...]:
 
 
 def _panel(result: Changes, coding: Coding, rows: IntArray) -> Panel:
-    """Return the means of a column, of categories the share of the most frequent one."""
+    """Return the means of a column; for categories the share of the most frequent one."""
     (frame,) = result.encoded.frames
     axis = Axis.of(coding, frame)
     label, values = axis.label, axis.values(frame) if axis.ordered else None
@@ -51,7 +51,7 @@ def _panel(result: Changes, coding: Coding, rows: IntArray) -> Panel:
 
 
 def _means(values: Array, parts: Sequence[IntArray]) -> Iterator[tuple[IntArray, float]]:
-    """Yield the rows of every part whose cells are not missing, and their mean."""
+    """Yield, for every part, the rows without a missing cell, and their mean."""
     for part in parts:
         known = part[~np.isnan(values[part])]
         if len(known):

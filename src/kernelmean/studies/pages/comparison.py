@@ -63,7 +63,7 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
 
 
 def on_columns(result: Comparison) -> str:
-    """Return in words which columns differ on their own, and what that means beside the joint test."""
+    """Return in words which columns differ on their own, and what that means together with the joint test."""
     values = result.adjusted()
     names = [name for name, p in values.items() if p <= result.level]
     if len(values) == 1:
@@ -136,13 +136,13 @@ def _witnesses(evidence: Evidence, labels: tuple[str, str]) -> Chart:
 
 
 def _rows(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> Iterator[Section]:
-    """Yield the section of telling rows, where a difference was found."""
+    """Yield the section of rows that stand out, if a difference was found."""
     if not result.differ():
         return
     rows = tuple((labels[row.table], f"{row.row}", percent(row.share), *row.cells) for row in evidence.rows)
     words = (
-        "These rows lie where the other table has fewest rows beside theirs: they add most to the statistic. Look at "
-        "them first for errors of measurement, and for what has changed. They are examples, no tests."
+        "These rows lie where their own table has many rows and the other has few, so they add most to the statistic. "
+        "Check them first for errors of measurement, and for what has changed. They are examples, not tests."
     )
     table = TextTable(
         "Rows that set the tables apart most; contributions are shares of what all rows add or take away",
@@ -157,7 +157,7 @@ def _assumption(result: Comparison) -> str:
     if result.design:
         return (
             f"That needs the design: {result.design.assumed()}. There are no effect size and no witnesses, "
-            "whose limits are for rows without a design. Rows, means and shares are of all rows alike."
+            "whose limits are for rows without a design. Rows, means and shares count all rows alike."
         )
     return (
         "That needs independent rows: repeated measurements of the same subjects, time series and matched pairs need a "
@@ -172,13 +172,14 @@ def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
         f"probability at most {level:g}, at any size. {_assumption(result)}"
     )
     if result.differ():
-        effect = "" if result.design else ": that is for the effect size"
+        effect = "" if result.design else ": see the effect size"
         yield f"A small p says that there is a difference, not that it is large or matters{effect}."
     else:
         yield "To show that a difference is smaller than some margin, test for equivalence instead."
     if len(result.columns) > 1:
         yield (
-            f"The test of all columns keeps the level {level:g}, and so do those of single columns, not both at once."
+            f"The test of all columns keeps the level {level:g}, and so do those of single columns, but not both at "
+            "once."
         )
     if evidence.effect is not None:
         yield (

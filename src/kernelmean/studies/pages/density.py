@@ -44,7 +44,7 @@ def density_page(result: Densities) -> Document:
 
 
 def _fitted(result: Densities) -> str:
-    """Return what kernel mean matching chose, and how far it is behind where it is clearly not the best."""
+    """Return what kernel mean matching chose, and how far it is behind if it is clearly not the best."""
     ours = next(one for one in result.candidates if one.name == "kernel mean matching")
     gap = f"{ours.behind:.3f} ± {ours.behind_error:.3f} nats a row behind {result.candidates[0].name}"
     behind = f" It is {gap}." if ours.clearly_behind else ""
@@ -54,8 +54,8 @@ def _fitted(result: Densities) -> str:
 def _scores(losses: Grid) -> Section:
     words = (
         "The loss is the mean negative log density of rows that no fit has seen: lower is better, and one nat less "
-        "means that rows are e = 2.7 times as likely. The error is one standard error; that of a difference, after ±, "
-        "is taken row by row."
+        "means that rows are e = 2.7 times as likely. The error is one standard error. For a difference, after ±, it "
+        "is computed row by row."
     )
     return Section("Rows held out", (words,), tables=(losses.table(),))
 

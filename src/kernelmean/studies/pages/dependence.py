@@ -64,10 +64,10 @@ def _map(result: Dependence) -> Section:
 
 
 def _shown(result: Dependence, group: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the columns of the strongest pairs, where there are too many for a map: in their order, or side by side.
+    """Return the columns of the map, those of the strongest pairs if there are too many.
 
-    Where all pairs of one group are shown, columns that depend on each other stand together: the leaves of a tree of
-    average linkage, whose distances are 1 less the strength, in the best of their orders.
+    If all pairs of one group are shown, columns that depend on each other stand together: they are the leaves of a tree
+    of average linkage with distances 1 minus the strength, in their optimal order. Otherwise they keep their order.
     """
     strongest = sorted(result.pairs, key=lambda pair: -pair.strength)
     ranked = dict.fromkeys(name for pair in strongest for name in (pair.x, pair.y) if name in set(group))
@@ -108,7 +108,7 @@ def _clouds(pairs: Sequence[PairDependence], axes: dict[str, Axis], frame: Frame
 
 
 def _split(pair: PairDependence, axes: dict[str, Axis], frame: Frame, number: int) -> Chart:
-    """Return one column of a pair for each of the most frequent categories of the other."""
+    """Return the distribution of one column of a pair in each of the most frequent categories of the other."""
     by, other = (pair.x, pair.y) if not axes[pair.x].ordered else (pair.y, pair.x)
     groups, cells, axis = names_of(frame, by), axes[other].cells(frame), axes[other]
     names, counts = np.unique(groups.astype(str), return_counts=True)
@@ -148,7 +148,7 @@ def _caveats(result: Dependence) -> Iterator[str]:
         f"The p-values are exact: for independent columns one of at most {result.level:g} would come up with "
         f"probability at most {result.level:g}, at any size. {_assumption(result)}"
     )
-    yield "Dependence is no cause: a third column may move both."
+    yield "Dependence is not causation: a third column may move both."
     if result.dependent():
-        yield "A small p says that there is a dependence, not that it is strong: that is for the strength."
-    yield "Strength has its own Gaussian kernels at the median bandwidth, whatever the test looked at."
+        yield "A small p says that there is a dependence, not that it is strong: see the strength."
+    yield "Strength uses Gaussian kernels of its own at the median bandwidth, whatever kernels the test used."

@@ -1,4 +1,4 @@
-"""The page of estimates: the scores of all estimators side by side, and the noise that they chose for every column."""
+"""The page of estimates: the scores of all estimators side by side, and their noise in every column."""
 
 from __future__ import annotations
 

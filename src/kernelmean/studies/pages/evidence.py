@@ -1,4 +1,4 @@
-"""What a page of a comparison shows beside its tests: effect size, rows that tell, witnesses, marginals."""
+"""What the page of a comparison shows besides its tests: effect size, rows that stand out, witnesses, marginals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..comparison import Comparison
 
 MOST_ROWS = 2000
-"""Of either table that the effect size, witnesses and contributions look at."""
+"""At most so many rows of each table enter the effect size, witnesses and contributions."""
 _MOST_COLUMNS, _WITHOUT_FINDING, _GRID, _MARGIN = 6, 3, 61, 0.05
 _MOST_TELLING, _LEAST_FOR_EFFECT = 5, 3
 
@@ -29,55 +29,55 @@ _MOST_TELLING, _LEAST_FOR_EFFECT = 5, 3
 @final
 @dataclass(frozen=True)
 class TellingRow:
-    """A row that sets its table apart from the other."""
+    """A row that sets its table apart from the other table."""
 
     table: int
     """0 or 1: the first table or the second."""
     row: int
-    """Its number where the table came from, from 1."""
+    """Its number in the source of the table, from 1."""
     share: float
-    """What it adds to the unbiased MMD², over the sum of what all rows add in absolute value."""
+    """Its contribution to the unbiased MMD², divided by the sum of the absolute contributions of all rows."""
     cells: tuple[str, ...]
-    """Its cells in the columns that are shown."""
+    """Its cells in the columns shown."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What tells two tables apart, and by how much."""
+    """Where and how much two tables differ."""
 
     effect: EffectSize | None
-    """None where a table has fewer than three rows, or no row differs from another."""
+    """None if a table has fewer than three rows, no two rows differ, or there is a design."""
     columns: tuple[str, ...]
-    """The columns that are shown: those that differ at the level of the result, at most six; where none does, the three
-    of the smallest p-values."""
+    """The columns shown: those that differ at the level of the result, at most six; if none does, the three with the
+    smallest p-values."""
     marginals: tuple[Panel | Bars, ...]
-    """Of each of these columns."""
+    """The distributions of these columns."""
     witnesses: dict[str, WitnessBands]
-    """Of those of these columns that have many values, over a grid in the units of the axis, shape (61, 1)."""
+    """The witnesses of those columns that have many values, over a grid in the units of the axis, shape (61, 1)."""
     rows: tuple[TellingRow, ...]
-    """At most five of each table, the strongest first; none where no difference was found."""
+    """At most five of each table, the strongest first; none if no difference was found."""
     used: tuple[int, int]
-    """The rows of either table that effect, witnesses and ``rows`` rest on."""
+    """How many rows of each table entered ``effect``, ``witnesses`` and ``rows``."""
 
 
 def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT) -> Evidence:
-    """Look at the two tables of a comparison once more: where, which rows, and by how much they differ.
+    """Look at the two tables of a comparison again: where, in which rows, and by how much they differ.
 
     Parameters
     ----------
     result : Comparison
         What :func:`kernelmean.studies.comparison.compare` found.
     rng : int or Generator
-        Draws rows where a table has more than 2000, and seeds intervals and bands.
+        Draws rows if a table has more than 2000, and seeds intervals and bands.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
 
     Notes
     -----
-    With a design there are no effect and no witnesses: their limits are for rows that may all change places. The kernel
-    is that of the joint test; after an adaptive test, which has many, the Gaussian kernel at the median
-    bandwidth. O(r² d) time with r = 2000 rows of each table at most, and O(n) for the marginals.
+    With a design there are no effect size and no witnesses: their limits need rows that are all exchangeable. The
+    kernel is that of the joint test, or the Gaussian kernel at the median bandwidth after an adaptive test, which has
+    many. O(r² d) time with r = 2000 rows of each table at most, and O(n) for the marginals.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _shown(result: Comparison) -> tuple[str, ...]:
 
 
 def _kernel(result: Comparison) -> Any:
-    """Return the kernel of the joint test; of many kernels none."""
+    """Return the kernel of the joint test, or "gaussian" if it has many."""
     return result.test.kernel if isinstance(result.test.kernel, Kernel) else "gaussian"
 
 
@@ -127,7 +127,7 @@ def _effect(points: Sequence[Array], kernel: Any, rng: np.random.Generator) -> E
     if min(len(first), len(second)) < _LEAST_FOR_EFFECT:
         return None
     if np.ptp(np.concatenate([first, second]), axis=0).max() == 0.0:
-        return None  # rows that vary were not drawn
+        return None  # the rows that vary were not drawn
     return cast("EffectSize", effect_size(_subject(first, second, kernel), rng=rng))
 
 
@@ -140,7 +140,7 @@ def _subject(first: Array, second: Array, kernel: Any) -> SampleSubject:
 def _telling(
     encoded: Encoded, points: Sequence[Array], chosen: Sequence[IntArray], kernel: Any, shown: Sequence[str]
 ) -> tuple[TellingRow, ...]:
-    """Return the rows of either table that add most to MMD²."""
+    """Return the rows of each table that add most to MMD²."""
     found = contributions(_subject(points[0], points[1], kernel), "u")
     whole = float(np.abs(found.values).sum())
     rows = []
@@ -155,7 +155,7 @@ def _telling(
 
 
 def _witness(samples: Sequence[Array], rng: np.random.Generator) -> WitnessBands | None:
-    """Return the witness of one column over its range, with the band of chance; missing cells do not count."""
+    """Return the witness of one column over its range, with the band of chance, without missing cells."""
     first, second = (values[~np.isnan(values)] for values in samples)
     if not len(first) or not len(second):
         return None

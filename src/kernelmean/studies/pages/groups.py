@@ -43,9 +43,9 @@ def groups_page(result: GroupComparison) -> Document:
 
 def _map(result: GroupComparison) -> Section:
     text = (
-        "Strength is the share of how the rows of two groups vary that their group explains: near 0, of either sign, "
-        f"for equal distributions, 1 at most. Stars mark the pairs that differ at level {result.level:g}, all pairs "
-        "counted."
+        "Strength is the share of the variation of the rows of two groups that their group explains: near 0, of either "
+        f"sign, for equal distributions, 1 at most. Stars mark the pairs that differ at level {result.level:g}, all "
+        "pairs counted."
     )
     return Section("All pairs of groups", charts=(Chart("groups", "How groups differ", (result.heat_map(),), text),))
 
@@ -66,7 +66,7 @@ def _caveats(result: GroupComparison) -> Iterator[str]:
         "measurements of the same subjects and time series need a test of their own."
     )
     yield (
-        f"The test of all groups keeps the level {result.level:g}, and so do those of the pairs together, not both at "
-        "once."
+        f"The test of all groups keeps the level {result.level:g}, and so do those of the pairs together, but not both "
+        "at once."
     )
-    yield "A small p says that there is a difference, not that it is large or matters: that is for the strength."
+    yield "A small p says that there is a difference, not that it is large or matters: see the strength."

@@ -22,13 +22,13 @@ def monitor_page(state: DriftState, said: Description, batches: Sequence[Mapping
     Parameters
     ----------
     state : DriftState
-        Where it stands.
+        The state of the monitor.
     said : Description
-        What the terminal says of it.
+        What the terminal says about it.
     batches : sequence of mappings
-        The batches of this run in their order: of each ``"log_wealth"`` after it.
+        The batches of this run in order, each with the ``"log_wealth"`` after it.
     seed : int
-        Of the run.
+        The seed of the run.
     """
     sections = (_evidence(state, said, batches), caveats(_caveats(state), said.notes))
     return Document(
@@ -56,7 +56,7 @@ def _evidence(state: DriftState, said: Description, batches: Sequence[Mapping[st
 
 
 def wealth_panel(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> Panel:
-    """Return the wealth after every batch, in powers of ten, beside that of an alarm.
+    """Return the wealth after every batch, in powers of ten, and the wealth of an alarm.
 
     Examples
     --------
@@ -89,6 +89,6 @@ def _text(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> str:
 
 def _caveats(state: DriftState) -> Iterator[str]:
     yield f"The promise is {Guarantee(state.alpha, state.average_run_length)}, however often you look."
-    yield "It holds where rows are independent of each other; rows that come in bundles, many of one user, are not."
+    yield "It holds where rows are independent of each other; rows in bundles, such as many rows of one user, are not."
     if not state.drift:
         yield "That no drift was found does not show that there is none."

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Overview = tuple[tuple[str, tuple[str, ...]], ...]
 _SMALL, _WEAK = 0.02, 0.05
-"""Effects up to which a reader is told that they are small: the share that is explained, and the strength of a pair."""
+"""Effects below these are called small: the explained share, and the strength of a pair."""
 _MUCH = 0.2
 """A shift of a mean, in standard deviations, that is not called small."""
 _MOST, _LONGEST = 3, 60
@@ -48,7 +48,7 @@ def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
 
 
 def _column(names: tuple[str, str], column: ColumnDifference) -> str:
-    """Say what a column is like in both tables."""
+    """Return what a column is like in both tables."""
     first, second = column.describe()
     gap = "" if column.gap != column.gap else f" ({signed(column.gap, '+z.2f')} standard deviations)"  # nan: categories
     of = "" if column.kind == "categorical" else "mean "
@@ -120,4 +120,4 @@ def _after_dependence(result: Dependence) -> Iterator[str]:
     if weak:
         yield f"Of these {len(found)} pairs {weak} have a strength below {_WEAK:g}."
         yield "A small p-value is no sign of strength."
-    yield "Dependence is not cause. A third column may move both."
+    yield "Dependence is not causation. A third column may move both."

@@ -1,4 +1,4 @@
-"""What pages share: the cells of a column as people read them, and what a reader should keep in mind."""
+"""What pages share: the cells of a column in readable form, and caveats."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ...tables.columns.kinds import as_labels
 
 _SPANS = (("years", 365.25 * 86400.0), ("days", 86400.0), ("hours", 3600.0), ("seconds", 1.0))
 _ENOUGH = 3.0
-"""Units that a span of time has at least."""
+"""A span of time has at least so many units."""
 _LONGEST = 40
-"""Letters of a cell."""
+"""The most letters of a cell."""
 
 
 @final
@@ -33,11 +33,11 @@ class Axis:
     """The name, with the unit of times."""
     coding: Coding
     unit: float
-    """The seconds that are one on the axis, for times; else 1."""
+    """For times, the seconds in one unit of the axis; else 1."""
 
     @classmethod
     def of(cls, coding: Coding, *frames: Frame) -> Axis:
-        """Choose the unit: of times one of which there are at least three."""
+        """Return the axis of a column; for times, in the largest unit of which there are at least three."""
         name, kind = coding.name, coding.type.kind
         if not isinstance(coding, Numbers) or kind not in ("datetime", "duration"):
             return cls(name, name, coding, 1.0)
@@ -54,7 +54,7 @@ class Axis:
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Return the levels of an ordinal column, lowest first; else nothing."""
+        """The levels of an ordinal column, lowest first; empty for others."""
         return self.coding.type.levels
 
     def values(self, frame: Frame) -> Array:
@@ -68,12 +68,12 @@ class Axis:
 
 
 def drawn(n: int, most: int, rng: np.random.Generator) -> IntArray:
-    """Return all of n rows, or ``most`` that are drawn, in their order."""
+    """Return all of n rows, or ``most`` of them drawn at random, in order."""
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
 
 
 def names_of(frame: Frame, name: str) -> Any:
-    """Return the names of the categories of a column, "(missing)" where there is none, shape (n,)."""
+    """Return the names of the categories of a column, "(missing)" for missing cells, shape (n,)."""
     labels = as_labels(frame, name)
     return np.where(missing_cells(labels), ABSENT, labels)
 
@@ -103,6 +103,6 @@ def written(frame: Frame, name: str, rows: IntArray) -> list[str]:
 
 
 def caveats(items: Iterable[str], notes: Iterable[str]) -> Section:
-    """Return what a reader should keep in mind, and what was noted on the way."""
+    """Return the section of caveats, followed by the notes."""
     sentences = (f"{note[0].upper()}{note[1:].rstrip('.')}." for note in dict.fromkeys(notes))
     return Section("What to keep in mind", items=(*items, *sentences))

@@ -1,8 +1,8 @@
-"""Pictures: each function draws on matplotlib axes and returns them. Needs the extra ``plot``, or raises ImportError.
+"""Pictures: each function draws on matplotlib axes and returns them. Raises ImportError without the extra ``plot``.
 
-All take ``ax=``, on which they draw; without it they make a new figure, which a notebook shows. Colours can be told
-apart by the colour-blind, and no line differs from another by its colour alone. Text and lines take their colour from
-the style of matplotlib, dark ones included. :func:`alt_text` says in words what a picture shows.
+Pass ``ax=`` to draw on your own axes; by default a new figure is made, which a notebook shows. Colours suit the
+colour-blind, and no two lines differ by colour alone. Text and lines take their colours from the style of matplotlib,
+also from dark styles. :func:`alt_text` says in words what a picture shows.
 """
 
 from ...inference.null_page import null_distribution

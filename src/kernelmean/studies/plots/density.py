@@ -1,4 +1,4 @@
-"""What a fitted mixture says of one column or two, beside the data."""
+"""Pictures of a fitted mixture beside the data, for one column or two."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HELD = (0.95, 0.75, 0.5, 0.25)
 
 
 def density_pairs(result: Densities, columns: Sequence[str] = ()) -> Figure:
-    """Draw the fitted mixture beside the data: the marginal of every column, and of every pair of columns.
+    """Draw the fitted mixture beside the data: the marginal density of every column and of every pair of columns.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ def density_pairs(result: Densities, columns: Sequence[str] = ()) -> Figure:
 
 
 def marginal_density(result: Densities, columns: Sequence[str], *, ax: Axes | None = None) -> Axes:
-    """Draw the marginal density of one column over a histogram, or of two as contours over the points.
+    """Draw the marginal density of one column over a histogram, or of two columns as contours over the points.
 
-    Contours are lines of equal density; inside them are 95, 75, 50 and 25 % of the rows of the table.
+    Contours are lines of equal density that enclose 95, 75, 50 and 25 % of the rows of the table.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def marginal_density(result: Densities, columns: Sequence[str], *, ax: Axes | No
     Raises
     ------
     ValueError
-        When these are not one or two different columns.
+        When ``columns`` are not one or two different columns of the table.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def curve_panel(result: Densities, column: int, title: str) -> Panel:
 
 
 def _contours(result: Densities, index: Sequence[int]) -> Surface:
-    """Return the rows of two columns, and lines of equal density that hold shares of them."""
+    """Return the rows of two columns, and lines of equal density that enclose shares of them."""
     data, mixture = result.table.values[:, index], result.marginal(index)
     x, y = (_axis(column, _MAP) for column in data.T)
     points = np.stack([part.ravel() for part in np.meshgrid(x, y)], axis=1)

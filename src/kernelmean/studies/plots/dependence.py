@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def dependence_map(result: Dependence, *, level: float = 0.05, ax: Axes | None = None) -> Axes:
-    """Draw the strength of the dependence of all pairs of columns as a heat map.
+    """Draw how strongly all pairs of columns depend on each other, as a heat map.
 
     Pairs whose adjusted p-value is at most ``level`` carry a star; darker is stronger.
 

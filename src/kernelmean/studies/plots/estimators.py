@@ -1,4 +1,4 @@
-"""What a fitted estimator chose, and why: its scores, its noise, and what it makes of the spectrum."""
+"""What a fitted estimator chose, and why: its scores, its noise, and how it damps the spectrum."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _SCORES = {
     "printed": "score as printed in 2014",
 }
 _HEADROOM = 1.2
-"""How far a picture reaches above the score without noise, in depths of the minimum."""
+"""How far a picture extends above the score without noise, in units of the depth of the minimum."""
 
 
 def loocv_curve(estimator: KernelMean, columns: Sequence[str] = (), *, ax: Axes | None = None) -> Axes:
-    """Draw the leave-one-out score along the parameters that a fitted estimator chose, and mark what it chose.
+    """Draw the leave-one-out score along the parameters that a fitted estimator chose, and mark its choice.
 
-    MKME has one curve over the standard deviation σ of its noise; MMKME one per column, each with the noise of all
-    other columns as it was chosen, so that all marks are at the same height; S-KMSE and F-KMSE one over λ. Scores are
-    drawn minus that without noise or shrinkage, the dashed line, so that a mark is as low as the choice gained. Curves
+    MKME has one curve over the standard deviation σ of its noise. MMKME has one curve per column, with the chosen noise
+    in all other columns, so all marks are at the same height. S-KMSE and F-KMSE have one curve over λ. The score
+    without noise or shrinkage, the dashed line, is subtracted, so the depth of a mark is the gain of the choice. Curves
     that rise far above the line are cut.
 
     Parameters
@@ -49,7 +49,7 @@ def loocv_curve(estimator: KernelMean, columns: Sequence[str] = (), *, ax: Axes 
     estimator : KernelMean
         Fitted.
     columns : sequence of str
-        Of a noise per column: which; by default the first six.
+        For a noise per column, which columns to show; by default the first six.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -91,14 +91,14 @@ def _score_panel(found: ScoreCurves) -> Panel:
 
 
 def _chosen(curve: ScoreCurve, found: ScoreCurves, symbol: str) -> Points:
-    """Return the mark of what was chosen: at the left end where it is 0, nowhere where it is infinite."""
+    """Return the mark of the choice: at the left end if it is 0, without a place if it is infinite."""
     name = f"{curve.name}: " if curve.name else ""
     place = (float(max(curve.chosen, curve.values[0])),) if math.isfinite(curve.chosen) else (math.nan,)
     return Points(f"{name}chosen {symbol} = {rounded(curve.chosen)}", place, (float(found.score - found.without),))
 
 
 def _cut(found: ScoreCurves) -> tuple[float, float] | None:
-    """Return what to show of curves that rise so high that the minimum would be a dent."""
+    """Return the range to show if curves rise so high that the minimum would hardly be seen."""
     every = np.concatenate([curve.scores for curve in found.curves])
     depth, height = found.without - float(every.min()), float(every.max()) - found.without
     return (-1.15 * depth, _HEADROOM * depth) if 0 < _HEADROOM * depth < height else None
@@ -122,7 +122,7 @@ def scores_below_kme(gains: Mapping[str, float], *, ax: Axes | None = None) -> A
     Parameters
     ----------
     gains : mapping from str to float
-        The score of KME less that of each estimator.
+        The score of KME minus that of each estimator.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -149,16 +149,16 @@ _MOST_BARS = 30
 
 
 def noise_per_column(estimator: KernelMean, *, ax: Axes | None = None) -> Axes:
-    """Draw the standard deviation of the noise in every column, beside the spread of the column.
+    """Draw the standard deviation of the noise in every column, relative to the spread of the column.
 
-    Bars are in standard deviations of the column, so that columns in different units can be compared; the number at a
-    bar is the standard deviation σ_j of the noise in the units of the column. More than 30 columns are cut to the 30
-    with the longest bars.
+    Bars are in standard deviations of the column, so you can compare columns in different units. The number at a bar is
+    the standard deviation σ_j of the noise in the units of the column. Of more than 30 columns the 30 with the longest
+    bars are shown.
 
     Parameters
     ----------
     estimator : KernelMean
-        Fitted, with one normal noise for all rows: MKME, MMKME, VPMKME, or a noise that was passed.
+        Fitted, with one normal noise for all rows: MKME, MMKME, VPMKME, or a noise that you passed.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -201,18 +201,18 @@ _MOST_MARKS = 60
 
 
 def spectrum_damping(estimator: KernelMean, columns: Sequence[str] = (), *, ax: Axes | None = None) -> Axes:
-    """Draw by what a fitted estimator multiplies the parts of the empirical kernel mean: 1 keeps a part, 0 drops it.
+    """Draw the factors by which a fitted estimator multiplies parts of the empirical kernel mean: 1 keeps, 0 drops.
 
-    A spectral filter damps eigenvectors of the Gram matrix, those of small eigenvalues most: a curve over the
-    eigenvalue, and dots at the eigenvalues of the sample. A noise damps frequencies: a curve over the frequency along
-    each column, and in grey how much the kernel looks at this frequency at all.
+    A spectral filter damps eigenvectors of the Gram matrix, mostly those of small eigenvalues: you see a curve over the
+    eigenvalue, with dots at the eigenvalues of the sample. A noise damps frequencies: you see a curve over the
+    frequency along each column, and in grey how much weight the kernel gives to each frequency.
 
     Parameters
     ----------
     estimator : KernelMean
         Fitted, with a noise or a filter.
     columns : sequence of str
-        Along which columns frequencies go; by default the first six. Columns that are damped alike share a curve.
+        The columns along which to draw frequencies; by default the first six. Columns damped alike share a curve.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -253,7 +253,7 @@ def _damping_panel(found: Damping) -> Panel:
 
 
 def _eigenvalues(found: Damping) -> Points:
-    """Return the eigenvalues of the sample, the largest and others evenly spread below it."""
+    """Return eigenvalues of the sample: the largest, and others spread evenly below it."""
     kept = np.unique(np.geomspace(1, len(found.eigenvalues), _MOST_MARKS).astype(np.intp)) - 1
     values = found.eigenvalues[kept]
     factors = np.interp(np.log(values), np.log(found.places), found.factors[0])

@@ -1,4 +1,4 @@
-"""Where two samples differ: the witness of one column as areas with the band of chance, of two columns as a map."""
+"""Where two samples differ: the witness of one column as areas with a band of chance, of two columns as a map."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _GRID, _TICKS, _MARGIN = 121, 200, 0.05
 def column_witness(
     x: Any, y: Any, *, names: tuple[str, str] = ("X", "Y"), column: str = "", rng: RngLike = 0, ax: Axes | None = None
 ) -> Axes:
-    """Draw where one column of the first sample is denser than that of the second, and where less dense.
+    """Draw where a column of the first sample is denser than that of the second, and where it is less dense.
 
-    The edge of the areas is the witness, the difference of the two kernel means; the grey band holds it at all points
-    together with probability 0.95 if both samples come from one distribution. Ticks are the data, at most 200 of either
-    sample.
+    The edge of the areas is the witness, the difference of the two kernel means. The grey band contains it at all
+    points at once with probability 0.95 if both samples come from one distribution. Ticks are the data, at most 200 of
+    each sample.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def column_witnesses(
 
 
 def _drawn(samples: Sequence[Array], names: tuple[str, str], column: str, rng: RngLike) -> tuple[Panel, str]:
-    """Return the panel of one column of two samples, and what it shows in words."""
+    """Return the panel of one column of two samples, and a description in words."""
     (grid,) = grids(np.concatenate(samples), _GRID)
     bands = witness_bands(SampleSubject.gaussian(samples[0], samples[1]), grid[:, None], rng=rng)
     return witness_panel("", column, bands, names, samples), _words(bands, grid, names, column)
@@ -110,19 +110,19 @@ def witness_panel(
 
 
 def grids(pooled: Array, size: int) -> list[Array]:
-    """Return a grid over the range of every column of the pooled rows, and a little beyond."""
+    """Return a grid over a little more than the range of every column of the pooled rows."""
     low, high = pooled.min(axis=0), pooled.max(axis=0)
     reach = np.where(high > low, _MARGIN * (high - low), 1.0)
     return [np.linspace(*ends, size) for ends in zip(low - reach, high + reach, strict=True)]
 
 
 def some(sample: Array, most: int) -> Array:
-    """Return at most so many rows, evenly spread over the sample."""
+    """Return at most ``most`` rows, evenly spread over the sample."""
     return sample[np.linspace(0, len(sample) - 1, min(len(sample), most)).astype(np.intp)]
 
 
 def _words(bands: WitnessBands, grid: Array, names: tuple[str, str], column: str) -> str:
-    """Say where the witness is largest to either side, and whether it leaves the band."""
+    """Return in words where the witness is largest on either side, and whether it leaves the band."""
     of = f" of {column}" if column else ""
     ends = zip(names, (np.argmax(bands.values), np.argmin(bands.values)), strict=True)
     places = ", ".join(f"of {name} at {rounded(grid[k])}" for name, k in ends)
@@ -148,17 +148,17 @@ def witness_map(
     rng: RngLike = 0,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw where two columns of the first sample are denser than those of the second, and where less dense.
+    """Draw where two columns of the first sample are denser than those of the second, and where they are less dense.
 
-    The colour is the witness, the difference of the two kernel means. Where the map is hatched it stays within the band
-    that holds it at all points together with probability 0.95 if both samples come from one distribution. Circles are
-    rows of the first sample, triangles rows of the second, at most 400 of either.
+    The colour is the witness, the difference of the two kernel means. Where the map is hatched, the witness stays
+    within the band that contains it at all points at once with probability 0.95 if both samples come from one
+    distribution. Circles are rows of the first sample, triangles rows of the second, at most 400 of each.
 
     Parameters
     ----------
     X, Y : array of shape (n, d) and (m, d), data frame, or Table
     columns : sequence of two str
-        Which columns: the first goes to the right, the second up. By default the first two.
+        The columns of the horizontal and the vertical axis; by default the first two.
     names : (str, str)
         What the samples are called.
     rng : int or Generator
@@ -173,8 +173,8 @@ def witness_map(
 
     Notes
     -----
-    Other columns play no part: the two are looked at as tables of their own. 1681 points, each with 999 permutations of
-    n + m rows.
+    Other columns are ignored: the two columns are a table of their own. The map has 1681 points, each with 999
+    permutations of n + m rows.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def _points(name: str, sample: Array) -> Points:
 
 
 def _map_words(bands: WitnessBands, names: tuple[str, str], columns: Sequence[str]) -> str:
-    """Say where either sample is densest beside the other, and how much of the map is beyond chance."""
+    """Return in words where each sample exceeds the other most, and how much of the map is beyond chance."""
     ends = zip(names, (np.argmax(bands.values), np.argmin(bands.values)), strict=True)
     places = [
         f"of {name} at {columns[0]} {rounded(bands.points[k, 0])} and {columns[1]} {rounded(bands.points[k, 1])}"

@@ -1,4 +1,4 @@
-"""Tables of mixed columns: the kernel of every column, as coordinates that all estimators and tests take."""
+"""Tables of mixed columns: the kernel of each column, as coordinates for all estimators and tests."""
 
 from .column_codings import CategoryShares, ColumnSummary, summarize
 from .encoder import TableEncoder

@@ -32,7 +32,7 @@ def dhsic(grams):
 
 
 def test_a_list_of_variables_is_refused_by_how_many_there_are():
-    with pytest.raises(ValueError, match=r"1 variable was passed, two at least are needed: dhsic_test\(X, Y, Z\)"):
+    with pytest.raises(ValueError, match=r"1 variable was passed, at least two are needed: dhsic_test\(X, Y, Z\)"):
         dhsic_test([np.zeros((5, 1)), np.zeros((5, 1))], estimator="kme")
 
 
@@ -128,9 +128,9 @@ def test_a_design_is_for_two_variables():
 @pytest.mark.parametrize(
     ("tables", "options", "error", "words"),
     [
-        (draw(5, (1,)), {}, ValueError, "two at least"),
+        (draw(5, (1,)), {}, ValueError, "at least two"),
         ([np.zeros((5, 1)), np.zeros((4, 1))], {}, ValueError, r"\[5, 4\] rows"),
-        (draw(1), {}, ValueError, "two at least"),
+        (draw(1), {}, ValueError, "at least two"),
         (draw(5), {"kernel": ("gaussian", "gaussian")}, ValueError, "tuple of 2"),
         (draw(5), {"scheme": "cyclic"}, ValueError, "'auto', 'exact', 'random'"),
         (draw(30), {"scheme": "exact"}, ValueError, "more than 2,000,000"),

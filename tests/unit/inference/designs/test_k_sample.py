@@ -169,7 +169,7 @@ def test_a_design_is_for_two_samples(design):
 @pytest.mark.parametrize(
     ("sizes", "options", "error", "words"),
     [
-        ((5,), {}, ValueError, "two at least"),
+        ((5,), {}, ValueError, "at least two"),
         ((5, 1, 4), {}, ValueError, "pass statistic='v'"),
         ((5, 4, 4), {"scheme": "blocks"}, ValueError, "'auto', 'exact', 'random'"),
         ((5, 4, 4), {"statistic": "w"}, ValueError, "'w'"),
@@ -183,7 +183,7 @@ def test_what_is_refused(sizes, options, error, words):
 
 @pytest.mark.parametrize("samples", [(), (draw((5, 4)),)], ids=["none", "a list of samples"])
 def test_samples_that_are_not_passed_one_by_one_are_refused_by_how_many_there_are(samples):
-    with pytest.raises(ValueError, match=r"two at least are needed: k_sample_test\(X, Y, Z\)"):
+    with pytest.raises(ValueError, match=r"at least two are needed: k_sample_test\(X, Y, Z\)"):
         k_sample_test(*samples, estimator="kme")
 
 

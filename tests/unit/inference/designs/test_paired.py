@@ -121,7 +121,7 @@ def test_an_adaptive_test_of_pairs():
     ("sizes", "options", "error", "words"),
     [
         ((5, 6), {}, ValueError, "5 rows and Y has 6"),
-        ((1, 1), {}, ValueError, "two at least"),
+        ((1, 1), {}, ValueError, "at least two"),
         ((5, 5), {"statistic": "w"}, ValueError, "'w'"),
         ((5, 5), {"scheme": "gemm"}, ValueError, "'auto', 'exact', 'random'"),
         ((40, 40), {"scheme": "exact"}, ValueError, "more than 2,000,000"),
