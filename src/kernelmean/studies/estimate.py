@@ -71,7 +71,7 @@ class Fits(Frozen, Result):
         return min(self.estimators, key=lambda name: self.estimators[name].criterion_)
 
     def verdict(self) -> str:
-        """Return in one sentence which estimator, or estimators, have the lowest leave-one-out score, and by how much."""
+        """Return which estimator, or estimators, have the lowest leave-one-out error, and by how much."""
         best = self.estimators[self.best]
         equal = [name for name, one in self.estimators.items() if not best.criterion_ < one.criterion_]
         if "kme" in equal:
@@ -79,8 +79,8 @@ class Fits(Frozen, Result):
         names = f"{listed(equal[:-1])} and {equal[-1]} have" if len(equal) > 1 else f"{self.best} has"
         gain = self._told_gain(self.best)
         return (
-            f"{names} the smallest leave-one-out error, {gain} below that of kme (optimistic: the parameters were fitted "
-            "to this score)."
+            f"{names} the smallest leave-one-out error, {gain} below that of kme (optimistic: the parameters were "
+            "fitted to this score)."
         )
 
     def embedding(self, name: str) -> Embedding:
