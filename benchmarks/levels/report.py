@@ -101,7 +101,8 @@ def table() -> None:
         "measures it, and"
     )
     print(
-        "`python benchmarks/levels/report.py` wrote this page. [Calibration](calibration.md) says how counts are judged.\n"
+        "`python benchmarks/levels/report.py` wrote this page. [Calibration](calibration.md) says how counts are "
+        "judged.\n"
     )
     trials = Counter(row["trials"] for row in rows).most_common()
     measured = " and ".join(f"{many} of {each} null data sets" for each, many in trials)
