@@ -233,6 +233,23 @@ def test_noise_gives_the_size_of_the_kernel_with_noise():
     assert with_noise.kernel != effect_size(X, Y, rng=0).kernel
 
 
+def test_the_sentence_of_equivalence_names_the_quantity() -> None:
+    X, Y = samples(20, 9)
+    told = {
+        f"{name} below 0.5: ": test(X, Y[: len(X)], 0.5, unit=unit, rng=0)
+        for name, test, unit in (
+            ("MMD", equivalence_test, "distance"),
+            ("Share of variance explained", equivalence_test, "explained"),
+        )
+    }
+    pairs = X[:, :1], X[:, 1:]
+    told["√HSIC below 0.5: "] = dependence_equivalence_test(*pairs, 0.5, unit="distance", rng=0)
+    told["Alignment below 0.5: "] = dependence_equivalence_test(*pairs, 0.5, unit="alignment", rng=0)
+    for begin, result in told.items():
+        said = "shown" if result.equivalent else "not shown"
+        assert result.describe().sentence == f"{begin}{said} at level 0.05."
+
+
 def test_copies_do_not_prove_that_distributions_are_equal():
     X, _ = samples(20, 9)
     copies = effect_size(X, X, Gaussian(1.0), rng=0)
