@@ -95,6 +95,13 @@ def test_constant_columns_are_left_out_and_told() -> None:
     assert fits.notes == ("constant, so left out: c",)
 
 
+def test_columns_of_unlike_scales_are_told_once_where_they_are_not_scaled() -> None:
+    table = Table(VALUES * [1.0, 10.0], ("a", "b"))
+    (note,) = quick(table, scale=False).notes
+    assert note.startswith("column 'b' varies more than 5 times as much as column 'a', for which the components")
+    assert quick(table).notes == ()
+
+
 def test_values_that_many_rows_share_are_told() -> None:
     values = VALUES.copy()
     values[:9] = [4.0, 90.0]

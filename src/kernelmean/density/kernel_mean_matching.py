@@ -38,7 +38,7 @@ from .recipe import (
     split,
     try_targets,
 )
-from .units import Units, units_of, warn_of_scales
+from .units import Units, units_of, unlike_scales
 
 FACTORS = (0.1, 0.3, 1.0, 3.0)
 _FALLBACK = (
@@ -202,7 +202,8 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         """
         del y
         X = validated(self, on_host(X), ensure_min_samples=2)
-        warn_of_scales(X, names_in(self))
+        if told := unlike_scales(X, names_in(self)):
+            warnings.warn(told, UserWarning, stacklevel=2)
         given = Sample.of(X, sample_weight)
         recipe, grid, rng = self._prepare()
         units = units_of(given, recipe, self.kernel, self.bandwidth)

@@ -18,6 +18,7 @@ from ..core.table import Table
 from ..core.words import count, listed
 from ..density import GaussianMixture, KernelMeanMatching, select
 from ..density.recipe import Trial
+from ..density.units import scales_as_they_are, unlike_scales
 from ..embedding.embedding import Embedding
 from ..inference.base_result import Result
 from ..kernels import Gaussian
@@ -278,13 +279,15 @@ def fit_densities(
         "KernelDensity": partial(_kernel_density, seed),
     }
     found = []
-    for step, (name, search) in enumerate(searches.items()):
-        progress(name, step, len(searches))
-        found.append(_measured(name, search, fit, held))
-    model = clone(found[0][2]).fit((table.values - center) / unit)
+    with scales_as_they_are():  # a note tells
+        for step, (name, search) in enumerate(searches.items()):
+            progress(name, step, len(searches))
+            found.append(_measured(name, search, fit, held))
+        model = clone(found[0][2]).fit((table.values - center) / unit)
     (best, least, _), *others = sorted(found, key=lambda one: one[0].loss)
     behind = (replace(c, behind=c.loss - best.loss, behind_error=_standard_error(x - least)) for c, x, _ in others)
-    found_notes = (*notes, *_ties(table))
+    unlike = () if scale else (unlike_scales(table.values, table.names),)
+    found_notes = (*notes, *filter(None, unlike), *_ties(table))
     return Densities(table, (len(fit), len(held)), (best, *behind), model, center, unit, found_notes)
 
 
