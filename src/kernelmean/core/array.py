@@ -18,6 +18,7 @@ import scipy.special
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 P = ParamSpec("P")
 R = TypeVar("R")
 RngLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None

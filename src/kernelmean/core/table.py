@@ -217,7 +217,7 @@ class Frame:
         if others:
             examples = listed(f"{name!r} ({_first_other(self.cells[name])})" for name in others)
             encoder = written(", as kernelmean.TableEncoder does", "")
-            read = "".join(f"{advice}, " for name in others if (advice := _reading(self, name)))
+            read = "".join(f"{advice}, " for name in others if (advice := reading_of(self, name)))
             raise TypeError(
                 f"{self.source} has columns that are not numbers, or integers beyond 2^53: {examples}; {read}leave "
                 f"them out {printable(leave_out(others, reader))}, or encode them as numbers{encoder}"
@@ -344,8 +344,8 @@ def check_size(frame: Frame) -> None:
         raise ValueError(f"{frame.source} has no rows")
 
 
-def _reading(frame: Frame, name: str) -> str:
-    """Return what reads the text of a column as numbers; nothing if no option does."""
+def reading_of(frame: Frame, name: str) -> str:
+    """Return what reads the text of a column as numbers, nothing if no option does."""
     column = frame.cells[name]
     if column.dtype != object:
         return ""

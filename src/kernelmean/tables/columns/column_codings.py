@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, BoolArray, IntArray
 from ...core.cells import missing_cells
 from ...core.table import Frame, Table
 from ...core.words import count, leave_out, written
@@ -306,18 +307,29 @@ class ColumnSummary:
         return difference / self.deviation if self.deviation else 0.0 * difference
 
 
-def summarize(coding: Coding, frames: Sequence[Frame]) -> ColumnSummary:
-    """Return the summary of a column in every table."""
+Weigh = Callable[[Sequence[BoolArray]], Sequence[Array]]
+"""From which rows of every table have a value to how much each of them counts."""
+
+
+def _alike(known: Sequence[BoolArray]) -> Sequence[Array]:
+    return [own.astype(np.float64) for own in known]
+
+
+def summarize(coding: Coding, frames: Sequence[Frame], weigh: Weigh | None = None) -> ColumnSummary:
+    """Return the summary of a column in every table, by default with all rows alike."""
+    weigh = weigh or _alike
     if isinstance(coding, Numbers):
         offset = coding.origin / 1e9
-        return ColumnSummary(tuple(_mean(coding.numbers(f)) + offset for f in frames), coding.deviation, ())
+        means = _means([coding.numbers(frame) for frame in frames], weigh)
+        return ColumnSummary(tuple(mean + offset for mean in means), coding.deviation, ())
     assert isinstance(coding, Categories)
-    counts = [Counter(as_labels(frame, coding.name).tolist()) for frame in frames]
+    weights = weigh([np.ones(len(frame), dtype=bool) for frame in frames])
+    counts = [_counted(as_labels(frame, coding.name), own) for frame, own in zip(frames, weights, strict=True)]
     known: list[str | None] = [*coding.categories, *([None] if coding.missing else [])]
     shares = tuple(
         CategoryShares(
             ABSENT if each is None else each,
-            tuple(own[each] / len(frame) for own, frame in zip(counts, frames, strict=True)),
+            tuple(own[each] / float(every.sum()) for own, every in zip(counts, weights, strict=True)),
         )
         for each in known
     )
@@ -325,10 +337,22 @@ def summarize(coding: Coding, frames: Sequence[Frame]) -> ColumnSummary:
         return ColumnSummary((np.nan,) * len(frames), np.nan, shares)
     truths = [np.asarray(frame[coding.name], dtype=np.float64) for frame in frames]
     pooled = np.concatenate(truths)
-    return ColumnSummary(tuple(map(_mean, truths)), float(np.nanstd(pooled)), shares)
+    return ColumnSummary(_means(truths, weigh), float(np.nanstd(pooled)), shares)
 
 
-def _mean(values: Array) -> float:
-    """Return the mean of the numbers that are not missing; nan if there are none."""
-    observed = values[~np.isnan(values)]
-    return float(observed.mean()) if len(observed) else float("nan")
+def _counted(labels: npt.NDArray[Any], weights: Array) -> Counter[Any]:
+    """Return the weight of every label."""
+    found: Counter[Any] = Counter()
+    for label, weight in zip(labels.tolist(), weights.tolist(), strict=True):
+        found[label] += weight
+    return found
+
+
+def _means(tables: Sequence[Array], weigh: Weigh) -> tuple[float, ...]:
+    """Return the means of the numbers that are not missing, nan if there are none."""
+    known = [~np.isnan(values) for values in tables]
+    found = zip(tables, known, weigh(known), strict=True)
+    return tuple(
+        float(np.average(values[own], weights=weights[own])) if weights[own].any() else float("nan")
+        for values, own, weights in found
+    )

@@ -100,7 +100,9 @@ class Encoding:
         known = EncodingOptions.__annotations__
         for name in options:
             if name not in known:
-                raise TypeError(f"there is no option {name!r}{did_you_mean(name, known)}; it may be {listed(known)}")
+                raise TypeError(
+                    f"there is no option {name!r}{did_you_mean(name, known)}; the options are {listed(known)}"
+                )
         if encoding is None:
             return cls(**options)
         if not isinstance(encoding, Encoding):
