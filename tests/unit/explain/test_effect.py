@@ -283,7 +283,7 @@ def test_the_upper_limit_of_a_share_is_at_least_that_of_the_distance() -> None:
 
 def test_an_equivalence_test_says_whether_it_is_of_a_difference_or_of_a_dependence():
     X, Y = np.random.default_rng(0).normal(size=(2, 12, 1))
-    assert str(equivalence_test(X, Y, 0.1, rng=0)).startswith("A difference of less than 0.1 (distance) was not shown")
+    assert str(equivalence_test(X, Y, 0.1, rng=0)).startswith("A difference of less than 0.1 (MMD) was not shown")
     found = str(dependence_equivalence_test(X, Y, 0.1, rng=0))
     assert found.startswith("A dependence of less than 0.1 (√HSIC) was not shown at level 0.05.")
 
