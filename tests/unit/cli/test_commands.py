@@ -85,7 +85,7 @@ class TestCompare:
     def test_the_adaptive_test(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         how = ("compare", "first.csv", "second.csv", "--estimator", "adaptive", "--json", "out.json")
         out = run(capsys, *how)
-        assert "kind     almost entirely in the means" in out
+        assert "kind     mostly in the means" in out
         assert "Linear() on" not in out
         detailed = " ".join(run(capsys, *how, "-v").split())
         for detail in _DETAILS:
