@@ -89,16 +89,33 @@ class ColumnDifference:
         if self.kind == "categorical":
             most = max(self.shares, key=lambda each: abs(each.shares[0] - each.shares[1]))
             first, second = (_cut(f"{share:.1%} {most.category}") for share in most.shares)
+        elif self.kind == "datetime":
+            first, second = _dates(self.means)
         else:
             first, second = (_written(mean, self.kind) for mean in self.means)
         return first, second
 
 
+def _dates(means: tuple[float, float]) -> tuple[str, str]:
+    """Return two times as days, or with minutes or seconds where only these tell them apart.
+
+    Examples
+    --------
+    >>> _dates((0.0, 1e6)), _dates((0.0, 3600.0)), _dates((86399.0, float("nan")))
+    (('1970-01-01', '1970-01-12'), ('1970-01-01 00:00', '1970-01-01 01:00'), ('1970-01-01', 'none'))
+    """
+    written = [[_time(mean, unit) if math.isfinite(mean) else "none" for mean in means] for unit in ("D", "m", "s")]
+    first, second = next((pair for pair in written if pair[0] != pair[1]), written[0])
+    return first, second
+
+
+def _time(mean: float, unit: str) -> str:
+    return str(np.datetime64(round(mean), "s").astype(f"M8[{unit}]")).replace("T", " ")
+
+
 def _written(mean: float, kind: str) -> str:
     if not math.isfinite(mean):
         return "none"
-    if kind == "datetime":
-        return str(np.datetime64(round(mean), "s")).replace("T", " ")
     if kind == "duration":
         return f"{signed(mean)} s"
     return signed(mean, "z,.0f") if kind == "numeric" and 1e4 <= abs(mean) < 1e9 else signed(mean)

@@ -66,7 +66,7 @@ def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
 def _column(result: Comparison, column: ColumnDifference) -> str:
     """Return what a column is like in both tables: its means, or its standard deviations where these differ more."""
     spreads, cells = _spreads(result, column)
-    names, design = titles(result.names), result.design
+    names, design = _groups(result.names), result.design
     extreme = f" {listed(cells)}" if cells else ""
     if spreads and abs(np.log(spreads[1] / spreads[0])) > abs(column.gap):
         (first, second), of = map(signed, spreads), "standard deviation "
@@ -87,7 +87,7 @@ def _spreads(result: Comparison, column: ColumnDifference) -> tuple[tuple[float,
         return (), []
     coding = next(own for own in result.encoded.codings if own.name == column.name)
     spreads, cells = [], []
-    for name, frame in zip(titles(result.names), result.encoded.frames, strict=True):
+    for name, frame in zip(_groups(result.names), result.encoded.frames, strict=True):
         values = as_numbers(frame, column.name, coding.type)
         values = values[np.isfinite(values)]
         if len(values) < _FEWEST:
@@ -99,6 +99,19 @@ def _spreads(result: Comparison, column: ColumnDifference) -> tuple[tuple[float,
             values = np.delete(values, farthest)
         spreads.append(float(values.std()))
     return (tuple(spreads), cells) if min(spreads) > 0.0 else ((), [])
+
+
+def _groups(names: tuple[str, str]) -> tuple[str, str]:
+    """Return the titles of two tables; of two groups of one column, which the headline names, without the column.
+
+    Examples
+    --------
+    >>> _groups(("clinic=North", "clinic=South")), _groups(("target=0", "target=1"))
+    (('North', 'South'), ('target=0', 'target=1'))
+    """
+    (by, sign, one), (other, _, two) = (name.partition("=") for name in names)
+    are_words = sign and by == other and not (one + two).strip("-.").replace(".", "").isdecimal()
+    return titles((one, two) if are_words else names)
 
 
 def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bool) -> Iterator[str]:
