@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -66,6 +66,7 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
     from . import show
     from .drift import drift_found
     from .outputs import check_picture, write_picture
+    from .progress import progress, stoppable
     from .watching import UNITS, check_once, watch
 
     output = report.output
@@ -75,14 +76,17 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
     if watched.every is not None and (watched.by is None or watched.every not in UNITS):
         raise ValueError(f"--every is {watched.every!r}; write --by COLUMN --every hour, day, week or month")
     check_once(watched.reference, *watched.news)
-    seen = watch(watched, seed, table)
+    checkpoint = None if watched.checkpoint is None else str(watched.checkpoint)
+    with progress(report.quiet) as told, stoppable(told, checkpoint) as step:
+        seen = watch(watched, seed, table, step)
     content = {**seen.state.as_dict(), "verdict": seen.state.verdict(), "reference": watched.reference}
     content |= {"changed_between": seen.changed, "batches": seen.batches, "seed": seed.seed}
-    said = show.monitoring(seen.state, watched.reference, seen.known, seen.changed, seen.batches, seen.notes)
+    content["alarm"] = None if seen.alarm is None else asdict(seen.alarm)
+    said = show.monitoring(seen, watched.reference)
     drawn = []
     if report.plot_path is not None:
         write_picture(pictures.show(wealth_panel(seen.state, seen.batches)), report.plot_path)
         drawn.append(f"the evidence drawn in {report.plot_path}")
-    page = monitor_page(seen.state, said, seen.batches, seed.seed) if output.page else None
+    page = monitor_page(seen.state, said, seen.batches, seen.position, seed.seed) if output.page else None
     output.write(said, content, seen.batches or [seen.numbers], page, drawn)
     return drift_found(seen.state) if watched.fails else 0

@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, replace
+from functools import partial
 from numbers import Real
 from typing import Any, Self, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
+from ...core.array import SILENT, Array, IntArray, Progress
 from ...core.disk import sealed
 from ...core.table import Frame
 from ...core.validate import check_integer
@@ -166,7 +167,7 @@ class DriftMonitor:
             self._n_rows, **wealth, **asdict(self.guarantee), detected_at=self._detected_at, notes=self._notes
         )
 
-    def update(self, rows: Any) -> DriftState:
+    def update(self, rows: Any, *, progress: Progress = SILENT) -> DriftState:
         """Bet on new rows, and return what was found so far.
 
         Parameters
@@ -174,6 +175,8 @@ class DriftMonitor:
         rows : array of shape (b, d), data frame, path, or anything else that :func:`kernelmean.read` takes or returns
             With the columns of the reference; b ≥ 1. A file, a list of tables or any other source is taken batch by
             batch, in order, unless ``read(..., in_memory=True)`` makes it one batch.
+        progress : callable, optional
+            Called with what comes next, the rows of a batch that are done, and its rows in all.
 
         Raises
         ------
@@ -181,7 +184,7 @@ class DriftMonitor:
             When columns differ, a cell is missing without a rule or infinite, or rows cannot be read. The monitor then
             stays as it was before the call, even if earlier batches were fine.
         """
-        self._pass_over(rows, self._take)
+        self._pass_over(rows, partial(self._take, progress=progress))
         return self.state
 
     def _pass_over(self, rows: Any, take: Callable[[Array], None]) -> None:
@@ -201,13 +204,14 @@ class DriftMonitor:
             vars(self).update(before)
             raise
 
-    def _take(self, new: Array) -> None:
+    def _take(self, new: Array, progress: Progress) -> None:
         """Bet on new rows, block by block: blocks begin after multiples of 16 rows."""
         first = self._n_rows
         if self.shuffle:
             new = new[np.random.default_rng([self.seed, 4, self._updates]).permutation(len(new))]
         self._updates += 1
         for start in range(0, len(new), _BATCH):
+            progress("rows", start, len(new))
             part = new[start : start + _BATCH]
             cells, features = levels(self._scores(part), self._fixed.edges), self._scores.features(part)
             while self._n_rows < first + start + len(part):
