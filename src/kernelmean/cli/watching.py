@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.array import Progress
 from ..core.cells import label, missing_cells
 from ..core.disk import parse, read_text, sealed, unsealed, write_file
 from ..core.table import Frame
 from ..core.validate import check_integer
-from ..core.array import Progress
 from ..core.words import count, did_you_mean, listed, worded, worded_names
 from ..inference.monitoring import DriftMonitor, DriftState
 from ..inference.monitoring.checkpoint import digest
 from ..tables.files import first_line
-from ..tables.reading import column_names, read_frame
 from ..tables.readers.text_file import STANDARD_INPUT
+from ..tables.reading import column_names, read_frame
 from .errors import Stopped
 from .inputs import ReadOptions, check_once, select_columns
 from .options import level_orders, missing_rule, split_names

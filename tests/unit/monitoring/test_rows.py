@@ -30,6 +30,10 @@ HELD: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
     "source": lambda frame, folder: km.read(saved(frame, folder / "rows.csv")),
     "source of many batches": lambda frame, _: km.read(frame, batch_rows=17),
     "list": lambda frame, _: [frame[:30], frame[30:]],
+    "paths": lambda frame, folder: [saved(frame[:30], folder / "a.csv"), str(saved(frame[30:], folder / "b.csv"))],
+    "generator of paths": lambda frame, folder: iter(HELD["paths"](frame, folder)),
+    "generator of sources": lambda frame, folder: map(km.read, HELD["paths"](frame, folder)),
+    "sources in memory": lambda frame, folder: [km.read(path, in_memory=True) for path in HELD["paths"](frame, folder)],
     "generator": lambda frame, _: (frame[start : start + 16] for start in range(0, len(frame), 16)),
 }
 
@@ -44,6 +48,12 @@ def test_rows_are_the_same_whatever_holds_them(held: str, tmp_path: Path) -> Non
     assert own.to_json() == expected.to_json()
     assert own.update(HELD[held](new, tmp_path)).log_peak == pytest.approx(expected.update(new).log_peak, rel=1e-9)
     assert own.changed_between() == expected.changed_between()
+
+
+def test_files_of_a_reference_have_the_same_columns(tmp_path: Path) -> None:
+    paths = [saved(table(0, 40), tmp_path / "a.csv"), saved(table(1, 40).assign(more=1.0), tmp_path / "b.csv")]
+    with pytest.raises(ValueError, match=r"only in .*b\.csv: more"):
+        DriftMonitor(paths)
 
 
 def test_every_batch_of_a_source_is_shuffled_by_itself() -> None:

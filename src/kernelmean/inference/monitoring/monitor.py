@@ -47,11 +47,12 @@ class DriftMonitor:
     Parameters
     ----------
     reference : array of shape (N, d), data frame, path, or anything else that :func:`kernelmean.read` takes or returns
-        At least 8 rows, in any order (the seed shuffles them). Of more than 100,000 rows the seed draws that many, each
-        row with the same probability, and ``state.notes`` says so. Some rows, the pilot, determine what the monitor
-        looks at: a quarter of the rows but at most 100, or a twentieth but at most 1000, whichever is more. New rows
-        are compared with the others. Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that
-        only new rows have is evidence.
+        Or several paths or results of :func:`kernelmean.read`, which are read one after another. At least 8 rows, in
+        any order (the seed shuffles them). Of more than 100,000 rows the seed draws that many, each row with the same
+        probability, and ``state.notes`` says so. Some rows, the pilot, determine what the monitor looks at: a quarter
+        of the rows but at most 100, or a twentieth but at most 1000, whichever is more. New rows are compared with the
+        others. Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that only new rows have is
+        evidence.
     alpha : float, optional
         The probability of ever finding drift where there is none, however long the stream; by default .05.
     average_run_length : float, optional
@@ -173,8 +174,9 @@ class DriftMonitor:
         Parameters
         ----------
         rows : array of shape (b, d), data frame, path, or anything else that :func:`kernelmean.read` takes or returns
-            With the columns of the reference; b ≥ 1. A file, a list of tables or any other source is taken batch by
-            batch, in order, unless ``read(..., in_memory=True)`` makes it one batch.
+            With the columns of the reference; b ≥ 1. Or several paths or results of :func:`kernelmean.read`, as a list
+            or a generator. A file, a list of tables or any other source is taken batch by batch, in order, unless
+            ``read(..., in_memory=True)`` makes it one batch.
         progress : callable, optional
             Called with what comes next, the rows of a batch that are done, and its rows in all.
 
