@@ -131,8 +131,10 @@ class _Run:
             for batch in batches:
                 self._take(batch)
         except Stopped as stop:
-            if self.checkpoint is None or not self.seen:
+            if self.checkpoint is None:
                 raise
+            if not self.seen:
+                raise Stopped("stopped before the first batch was complete; nothing was written") from stop
             self.save()
             done = count(len(self.seen), "batch")
             raise Stopped(f"stopped after {done}; the same command goes on from {self.checkpoint}") from stop
