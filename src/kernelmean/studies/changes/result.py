@@ -159,11 +159,9 @@ class Changes(Frozen, Result):
         return Description(f"Changes in {self.name}", self.verdict(), facts, (grid,), self.notes)
 
     def _advice(self) -> list[tuple[str, str]]:
-        """Return how to see what no single column shows, if a change is in how columns go together."""
-        together = [
-            point.row for point in self.points if point.kind is not None and point.kind.name == "columns together"
-        ]
-        if not together:
+        """Return how to see what no column shows on its own."""
+        together = [point.row for point in self.points if not point.columns]
+        if not together or len(self.encoded.codings) == 1:
             return []
         row = together[0]
         files = f"write rows 1 to {row:,} and the rows after them to two files, and run kernelmean dependence on each"
