@@ -169,6 +169,14 @@ def test_batches_by_numbers_and_by_text(folder: Path, capsys: pytest.CaptureFixt
         (["reference.csv", "day1.csv", "--checkpoint", "blank.csv"], "no checkpoint"),
         (["reference.csv", "text.csv"], "numeric"),
         (["reference.csv", "blank.csv"], "blank"),
+        (["faults.csv", "day1.csv"], "'id' looks like an identifier"),
+        (["faults.csv", "day1.csv"], "'code' has 300 different texts in 300 rows"),
+        (["faults.csv", "day1.csv"], "'at' holds dates, which differ in every later table"),
+        (
+            ["faults.csv", "day1.csv"],
+            "with --drop id,code,at, or insist with --keep id. Also, faults.csv: row 2, column",
+        ),
+        (["reference.csv", "day1.csv", "--missing", "Drop"], "write --missing error, drop or category"),
         (["tiny.csv", "day1.csv"], "at least 8"),
         (["dates.csv", "dates.csv"], "dates"),
     ],
@@ -182,6 +190,8 @@ def test_bad_input_is_one_line(
     table(1, 5).to_csv("tiny.csv", index=False)
     table(1, 20).assign(day="2024-01-01").to_csv("dates.csv", index=False)
     table(1, 2).assign(at=["2024-01-01 05:00:00", "2024-01-01 05:00:01"]).to_csv("times.csv", index=False)
+    faults = table(1, 300).assign(id=range(300), code=[f"c{k}" for k in range(300)], at="2024-01-01")
+    faults.assign(dose=faults["dose"].where(faults.index != 1)).to_csv("faults.csv", index=False)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "")

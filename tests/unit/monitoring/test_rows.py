@@ -56,6 +56,13 @@ def test_files_of_a_reference_have_the_same_columns(tmp_path: Path) -> None:
         DriftMonitor(paths)
 
 
+def test_dates_as_text_are_left_out_and_not_converted() -> None:
+    days = pd.date_range("2024-01-01", periods=40).strftime("%Y-%m-%d")
+    with pytest.raises(ValueError, match="'at' holds dates, which differ in every later table; leave it out") as caught:
+        DriftMonitor(table(0, 40).assign(at=days))
+    assert "to_datetime" not in str(caught.value)
+
+
 def test_every_batch_of_a_source_is_shuffled_by_itself() -> None:
     new = np.random.default_rng(1).normal(size=(60, 2))
     parts, source, whole, held = (DriftMonitor(np.random.default_rng(0).normal(size=(80, 2))) for _ in range(4))

@@ -23,7 +23,7 @@ from .bag import Bag, levels, open_uniforms
 from .betting import BROKE, Wealth
 from .change import Past
 from .checkpoint import HEAD, checked, digest_of
-from .coordinates import RowCoder, refuse_noise, without_blanks
+from .coordinates import RowCoder, check_rules, checked_reference
 from .gamblers import BLOCK, FixedGamblers, Known, LearningGamblers
 from .guarantee import Guarantee
 from .rows import Reference, passed_over
@@ -130,12 +130,11 @@ class DriftMonitor:
         self.guarantee = Guarantee.of(alpha, average_run_length)
         self.seed = check_integer(seed, "seed", 0)
         self.shuffle = shuffle
-        refuse_noise(missing)
+        check_rules(missing)
         encoding = Encoding(missing, ordinal, categorical, keep=keep)
         known = Reference.of(reference, encoding, self.seed)
         self._notes = known.notes
-        encoding.inspect([known.frame])
-        frame = without_blanks(known.frame, encoding)
+        frame = checked_reference(known.frame, encoding)
         self._digest = digest_of(known.digest, {"shuffle": shuffle, "seed": self.seed, **encoding.options()})
         if len(frame) < _LEAST_ROWS:
             raise ValueError(f"{passed(len(frame), 'row')} as reference, at least {_LEAST_ROWS} are needed")
