@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .options import SOURCE, BatchTable, ReportOutput, Seed
-from .parameters import command
+from .parameters import command, read_level
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,12 @@ class Watched:
     ] = None
     fail_on_drift: Annotated[
         float | None,
-        typer.Option("--fail-on-drift", metavar="ALPHA", help="End with exit code 1 if p was ever at most ALPHA."),
+        typer.Option(
+            "--fail-on-drift",
+            metavar="ALPHA",
+            parser=read_level,
+            help="End with exit code 1 if p was ever at most ALPHA.",
+        ),
     ] = None
     average_run_length: Annotated[
         float | None,

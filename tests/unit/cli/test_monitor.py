@@ -160,6 +160,8 @@ def test_batches_by_numbers_and_by_text(folder: Path, capsys: pytest.CaptureFixt
         (["reference.csv", "times.csv", "--by", "at"], "add --every hour, day, week or month"),
         (["reference.csv", "times.csv", "--by", "at", "--drop", "dese"], "--drop names 'dese', which no table has"),
         (["reference.csv", "times.csv", "--by", "at", "--drop", "dese"], "did you mean 'dose'"),
+        (["reference.csv", "day1.csv", "--fail-on-drift", "1%"], "'1%' is no number; write 0.01"),
+        (["reference.csv", "day1.csv", "--fail-on-drift", "low"], "'low' is no number; write one such as 0.01"),
         (["reference.csv", "day1.csv", "--fail-on-drift", "2"], "level between 0 and 1"),
         (["reference.csv", "day1.csv", "--average-run-length", "0"], "a number of rows is needed"),
         (["reference.csv", "day1.csv", "--average-run-length", "9", "--fail-on-drift", "0.1"], "write one"),

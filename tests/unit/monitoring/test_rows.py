@@ -63,6 +63,14 @@ def test_dates_as_text_are_left_out_and_not_converted() -> None:
     assert "to_datetime" not in str(caught.value)
 
 
+def test_new_rows_with_another_spelling_or_a_word_among_numbers_say_so() -> None:
+    monitor, new = DriftMonitor(table(0, 40)), table(1, 10)
+    with pytest.raises(ValueError, match="is 'Dose' the same as 'dose'"):
+        monitor.update(new.rename(columns={"dose": "Dose"}))
+    with pytest.raises(TypeError, match=r"'dose' holds numbers and text \('two' in row 4\)"):
+        monitor.update(new.assign(dose=[1, 2, 3, "two", *range(6)]))
+
+
 def test_every_batch_of_a_source_is_shuffled_by_itself() -> None:
     new = np.random.default_rng(1).normal(size=(60, 2))
     parts, source, whole, held = (DriftMonitor(np.random.default_rng(0).normal(size=(80, 2))) for _ in range(4))

@@ -122,7 +122,9 @@ def checked_reference(frame: Frame, encoding: Encoding) -> Frame:
     for name in frame.names:
         texts = {cell for cell in frame[name] if isinstance(cell, str)} if frame[name].dtype == object else set()
         if len(texts) > encoding.max_categories and not encoding.named.find(name):
-            many = f"has {len(texts):,} different texts in {count(len(frame), 'row')}: an identifier or free text?"
+            many = (
+                f"has {len(texts):,} different texts in {count(len(frame), 'row')}, so it is an identifier or free text"
+            )
             judged.setdefault(name, Finding(name, "free text", many, frame.source, insist=""))
     found = [*(judged | {name: Finding(name, "dates", what, frame.source, insist="") for name in dates}).values()]
     if not found:

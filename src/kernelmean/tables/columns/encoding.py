@@ -356,10 +356,20 @@ def _other_columns(A: Frame, B: Frame) -> ValueError:
         if (extra := [name for name in one.names if name not in other.names])
     ]
     common = [name for name in A.names if name in B.names]
+    spelled = {_letters(name): name for name in A.names if name not in B.names}
+    same = [(spelled[key], name) for name in B.names if name not in A.names and (key := _letters(name)) in spelled]
+    if same:
+        asked = " and ".join(f"is {theirs!r} the same as {ours!r}" for ours, theirs in same)
+        differ.append(f"{asked}?")
     mend = "rename them to match"
     if common:
         mend = written("pass the common ones only", f"compare the common ones with {worded_names('--columns', common)}")
     return ValueError(f"the two tables have different columns ({'; '.join(differ)}); {mend}")
+
+
+def _letters(name: str) -> str:
+    """Return what remains of a name without case, spaces and signs."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum()) or name
 
 
 def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:
