@@ -57,6 +57,10 @@ def named_tables(tables: TwoTables) -> tuple[NamedTable, NamedTable | None]:
         if tables.by is not None:
             raise ValueError(f"--by splits one file; {count(2 + len(tables.more), 'file')} were named")
         return _of_folders([tables.a, str(tables.b), *tables.more])
+    if tables.b is not None and tables.by is not None:
+        raise ValueError(
+            f"two tables were named, and --by splits one; write compare A B, or compare DATA --by {tables.by}, not both"
+        )
     if (tables.b is None) == (tables.by is None):
         raise ValueError(
             "two tables, or one table and the column that splits it, are needed; write: compare A B, or: compare DATA "

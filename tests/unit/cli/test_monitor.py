@@ -66,7 +66,7 @@ def test_a_run_length_instead_of_a_level(folder: Path, capsys: pytest.CaptureFix
     assert (low, f"began by row {high} (95 %); how early cannot be told" in " ".join(out.split())) == (1, True)
     code, _, err = run(capsys, "reference.csv", "day1.csv", "--checkpoint", "state.json")
     assert code == 2
-    assert "a monitor with average_run_length=5000.0, this one has alpha=0.05" in err
+    assert "a monitor with --average-run-length 5000, this one has --fail-on-drift 0.05" in err
 
 
 def test_a_checkpoint_goes_on_and_no_batch_counts_twice(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,6 +154,7 @@ def test_batches_by_numbers_and_by_text(folder: Path, capsys: pytest.CaptureFixt
         (["reference.csv"], "Missing argument"),
         (["reference.csv", "nowhere.csv"], "no file"),
         (["reference.csv", "day1.csv", "--drop", "dose,arm"], "no columns"),
+        (["reference.csv", "day1.csv", "--html", "out.pdf"], "write a name that ends in .html"),
         (["reference.csv", "day1.csv", "--every", "day"], "--by COLUMN"),
         (["reference.csv", "day1.csv", "--by", "dose", "--every", "day"], "needs dates"),
         (["reference.csv", "day1.csv", "--by", "when"], "no column"),

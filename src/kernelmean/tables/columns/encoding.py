@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, TypedDict, TypeVar, final
+from functools import cached_property, wraps
+from typing import Any, TypedDict, TypeVar, cast, final
 
 import numpy as np
 
@@ -173,8 +173,16 @@ class Encoding:
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
+_MEANT = {
+    "seed": " (the seed is rng=)",
+    "random_state": " (the seed is rng=)",
+    "drop": " (leave columns out before, with kernelmean.read(..., drop=[...]) or in pandas)",
+}
+"""What is meant by some options that other functions have."""
+
+
 def spells_out(function: _F) -> _F:
-    """Let the signature of a function name the options of an encoding that it takes as ``**columns``."""
+    """Let a function name the options that it takes as ``**columns``, in its signature and in errors."""
     own, usual = inspect.signature(function), Encoding()
     others = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
     options = [
@@ -183,8 +191,18 @@ def spells_out(function: _F) -> _F:
         )
         for name, kind in EncodingOptions.__annotations__.items()
     ]
-    function.__signature__ = own.replace(parameters=[*others, *options])  # type: ignore[attr-defined]
-    return function
+    known = [each.name for each in (*others, *options) if each.kind is inspect.Parameter.KEYWORD_ONLY]
+
+    @wraps(function)
+    def checked(*tables: Any, **given: Any) -> Any:
+        unknown = [name for name in given if name not in own.parameters and name not in known]
+        if unknown:
+            meant = _MEANT.get(unknown[0], "") or did_you_mean(unknown[0], known)
+            raise TypeError(f"there is no option {unknown[0]!r}{meant}; it may be {listed(known, len(known))}")
+        return function(*tables, **given)
+
+    checked.__signature__ = own.replace(parameters=[*others, *options])  # type: ignore[attr-defined]
+    return cast("_F", checked)
 
 
 def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
