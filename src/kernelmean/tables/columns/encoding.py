@@ -12,11 +12,11 @@ from typing import Any, TypedDict, TypeVar, cast, final
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ...core.cells import Declared
+from ...core.cells import Declared, missing_cells
 from ...core.frozen import Frozen, sealed
 from ...core.points import column_order
 from ...core.table import Frame, check_size, to_frame
-from ...core.words import count, did_you_mean, listed, worded_names, written
+from ...core.words import count, did_you_mean, leave_out, listed, worded_names, written
 from ...kernels import Gaussian, Kernel
 from .column_codings import (
     MAX_CATEGORIES,
@@ -135,7 +135,7 @@ class Encoding:
         found = self.inspection(frames[0], len(frames))
         for table, frame in enumerate(frames):
             found.add(frame, table)
-        return found.check()
+        return (*_apart(frames), *found.check())
 
     def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
@@ -383,6 +383,18 @@ def _other_columns(A: Frame, B: Frame) -> ValueError:
     if common:
         mend = written("pass the common ones only", f"compare the common ones with {worded_names('--columns', common)}")
     return ValueError(f"the two tables have different columns ({'; '.join(differ)}); {mend}")
+
+
+def _apart(frames: Sequence[Frame]) -> Iterator[str]:
+    """Yield notes on times that are all later in one of two tables."""
+    for name in frames[0].names if len(frames) == 2 else ():
+        times = [frame[name][~missing_cells(frame[name])] for frame in frames]
+        if not all(len(own) and own.dtype.kind == "M" for own in times):
+            continue
+        for early, late in ((0, 1), (1, 0)):
+            if times[early].max() < times[late].min():
+                where = f"all later in {frames[late].source} than in {frames[early].source}"
+                yield f"{name}: {where}, so it says which table a row is from; leave it out {leave_out([name])}"
 
 
 def _letters(name: str) -> str:
