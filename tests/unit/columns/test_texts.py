@@ -329,3 +329,15 @@ def test_what_is_kept_of_text_does_not_depend_on_batches(parts: list[int]) -> No
         found.add(Frame({"c": cells}, "A").take(rows))
         start, k = start + len(rows), k + 1
     assert found == whole
+
+
+def test_a_decimal_mark_of_one_table_is_converted_there() -> None:
+    """An option would read the other table wrong."""
+    points = pd.DataFrame({"x": [1.5, 2.25, 3.0, 4.75]})
+    commas = pd.DataFrame({"x": ["1,5", "2,25", "3,0", "4,75"]})
+    for pair, at in (((points, commas), "B"), ((commas, points), "A")):
+        with pytest.raises(TypeError, match=f"write {at} with that one first") as caught:
+            km.compare(*pair, names=("A", "B"))
+        assert "decimal=','" not in str(caught.value)
+    with pytest.raises(TypeError, match="decimal=','"):
+        km.compare(commas, commas, names=("A", "B"))
