@@ -114,9 +114,9 @@ def read_tables(
     """Return tables with the same columns: those of two sources, or the groups (two or more) of one."""
     if second is not None:
         check_once(*first.files, *second.files)
-        one, two = (select_columns(_whole(named, reading), reading) for named in (first, second))
+        one, two = (select_columns(whole_table(named, reading), reading) for named in (first, second))
         return _matched(one, two, reading)
-    whole = select_columns(_whole(first, reading), reading, also=(str(tables.by),))
+    whole = select_columns(whole_table(first, reading), reading, also=(str(tables.by),))
     groups = split_groups(whole, str(tables.by), None if tables.groups is None else option_words(tables.groups))
     return tuple(_limited(group, reading, stream) for stream, group in enumerate(groups))
 
@@ -131,7 +131,7 @@ def _matched(one: Frame, two: Frame, reading: ReadOptions) -> tuple[Input, Input
     return inputs[0], Input(inputs[1].frame, inputs[1].name, (*inputs[1].notes, note))
 
 
-def _whole(named: NamedTable, reading: ReadOptions) -> Frame:
+def whole_table(named: NamedTable, reading: ReadOptions) -> Frame:
     """Return all rows of a table."""
     if named.in_files:
         return replace(read(named.source, text=reading.text).whole(), source=named.name)

@@ -16,8 +16,15 @@ from .parameters import command, read_level
 class Watched:
     """A reference, the tables after it, and how they are cut into batches."""
 
-    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help=SOURCE)]
-    news: Annotated[list[str], typer.Argument(metavar="NEW...", help="Later tables, in the order of time.")]
+    reference: Annotated[
+        str, typer.Argument(metavar="REFERENCE", help=f"{SOURCE} Or a folder of Parquet files, or a pattern in quotes.")
+    ]
+    news: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NEW...", help="Later tables, in the order of time. Rows of a batch are taken in random order."
+        ),
+    ]
     by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Cut every NEW into batches by this column.")] = None
     every: Annotated[
         str | None,

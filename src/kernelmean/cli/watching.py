@@ -23,7 +23,8 @@ from ..tables.files import first_line
 from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import column_names, read_frame
 from .errors import Stopped
-from .inputs import ReadOptions, check_once, select_columns
+from .inputs import ReadOptions, check_once, select_columns, whole_table
+from .named_tables import named_table
 from .options import level_orders, missing_rule, split_names
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Seen:
 def watch(watched: Watched, seed: Seed, table: BatchTable, progress: Progress) -> Seen:
     """Monitor all batches, and keep the checkpoint."""
     reading = ReadOptions(tuple(table.columns or ()), tuple(table.drop or ()), text=table.text)
-    first = read_frame(watched.reference, text=reading.text)
+    first = whole_table(named_table(watched.reference), reading)
     _check_dropped(first, reading, watched.news)
     known = _reference(first, reading, watched.by)
     drift = _monitor(known, watched, seed, table)

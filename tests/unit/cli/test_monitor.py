@@ -263,6 +263,18 @@ def test_the_alarm_is_in_sight_and_a_command_shows_what_changed(
     )
 
 
+@pytest.mark.parametrize("named", ["parts", "parts/*.parquet"])
+def test_a_reference_in_several_files(named: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("parts").mkdir()
+    reference = pd.read_csv("reference.csv")
+    for k in range(3):
+        reference[200 * k : 200 * (k + 1)].to_parquet(f"parts/{k}.parquet", index=False)
+    run(capsys, named, "day1.csv", "--json", "parts.json")
+    run(capsys, "reference.csv", "day1.csv", "--json", "whole.json")
+    parts, whole = (json.loads(Path(f"{name}.json").read_text()) for name in ("parts", "whole"))
+    assert parts["batches"] == whole["batches"]
+
+
 def test_the_alarm_of_an_earlier_run_is_known(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table(4, 60, 2.0).to_csv("day4.csv", index=False)
     for last in (4, 5):
