@@ -2,8 +2,9 @@
 
 from .column_codings import CategoryShares, ColumnSummary, summarize
 from .encoder import TableEncoder
-from .encoding import Encoded, Encoding, as_frames, encode, match_columns, spells_out
+from .encoding import Encoded, Encoding, as_frames, encode, match_columns
 from .encoding import EncodingOptions as EncodingOptions
+from .keywords import spells_out
 from .missing import Missing, MissingCells
 from .noisy import NoisyRows
 

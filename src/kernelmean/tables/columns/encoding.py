@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import cached_property, wraps
-from typing import Any, TypedDict, TypeVar, cast, final
+from functools import cached_property
+from typing import Any, TypedDict, final
 
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ...core.cells import Declared, missing_cells
+from ...core.cells import Declared
 from ...core.frozen import Frozen, sealed
 from ...core.points import column_order
 from ...core.table import Frame, check_size, to_frame
-from ...core.words import count, did_you_mean, leave_out, listed, worded_names, written
+from ...core.words import count, did_you_mean, listed, worded_names, written
 from ...kernels import Gaussian, Kernel
 from .column_codings import (
     MAX_CATEGORIES,
@@ -27,7 +26,7 @@ from .column_codings import (
     side_by_side,
     variances_of,
 )
-from .inspection import Inspection
+from .inspection import Inspection, times_apart
 from .kinds import ColumnType, Named, agreed_types
 from .missing import Missing, MissingCells, MissingColumn, rules_for, settle
 from .noisy import NoisyRows
@@ -135,7 +134,7 @@ class Encoding:
         found = self.inspection(frames[0], len(frames))
         for table, frame in enumerate(frames):
             found.add(frame, table)
-        return (*_apart(frames), *found.check())
+        return (*times_apart(frames), *found.check())
 
     def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
@@ -168,41 +167,6 @@ class Encoding:
                 wide |= error.found
         if wide:
             raise TooManyCategoriesError(wide, self.max_categories)
-
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-_MEANT = {
-    "seed": " (the seed is rng=)",
-    "random_state": " (the seed is rng=)",
-    "drop": " (leave columns out before, with kernelmean.read(..., drop=[...]) or in pandas)",
-}
-"""What is meant by some options that other functions have."""
-
-
-def spells_out(function: _F) -> _F:
-    """Let a function name the options that it takes as ``**columns``, in its signature and in errors."""
-    own, usual = inspect.signature(function), Encoding()
-    others = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    options = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, annotation=kind.__forward_arg__, default=getattr(usual, name)
-        )
-        for name, kind in EncodingOptions.__annotations__.items()
-    ]
-    known = [each.name for each in (*others, *options) if each.kind is inspect.Parameter.KEYWORD_ONLY]
-
-    @wraps(function)
-    def checked(*tables: Any, **given: Any) -> Any:
-        unknown = [name for name in given if name not in own.parameters and name not in known]
-        if unknown:
-            meant = _MEANT.get(unknown[0], "") or did_you_mean(unknown[0], known)
-            raise TypeError(f"there is no option {unknown[0]!r}{meant}; it may be {listed(known, len(known))}")
-        return function(*tables, **given)
-
-    checked.__signature__ = own.replace(parameters=[*others, *options])  # type: ignore[attr-defined]
-    return cast("_F", checked)
 
 
 def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -383,18 +347,6 @@ def _other_columns(A: Frame, B: Frame) -> ValueError:
     if common:
         mend = written("pass the common ones only", f"compare the common ones with {worded_names('--columns', common)}")
     return ValueError(f"the two tables have different columns ({'; '.join(differ)}); {mend}")
-
-
-def _apart(frames: Sequence[Frame]) -> Iterator[str]:
-    """Yield notes on times that are all later in one of two tables."""
-    for name in frames[0].names if len(frames) == 2 else ():
-        times = [frame[name][~missing_cells(frame[name])] for frame in frames]
-        if not all(len(own) and own.dtype.kind == "M" for own in times):
-            continue
-        for early, late in ((0, 1), (1, 0)):
-            if times[early].max() < times[late].min():
-                where = f"all later in {frames[late].source} than in {frames[early].source}"
-                yield f"{name}: {where}, so it says which table a row is from; leave it out {leave_out([name])}"
 
 
 def _letters(name: str) -> str:

@@ -161,11 +161,11 @@ def _check_text(frame: Frame, name: str) -> None:
     distinct = [cell for cell in dict.fromkeys(_hashable(frame, name)) if cell is not None]
     other = next((cell for cell in distinct if not isinstance(cell, str)), None)
     if other is not None:
-        texts = [cell for cell in distinct if isinstance(cell, str) and not is_number(cell)]
-        if texts and all(isinstance(cell, str | int | float) for cell in distinct):
-            row = frame.row_numbers()[frame[name].tolist().index(texts[0])]
+        words = [cell for cell in distinct if isinstance(cell, str) and not is_number(cell)]
+        if words and all(isinstance(cell, str | int | float) for cell in distinct):
+            row = frame.row_numbers()[frame[name].tolist().index(words[0])]
             raise TypeError(
-                f"{frame.source}: column {name!r} holds numbers and text ({texts[0][:20]!r} in row {row}); write all "
+                f"{frame.source}: column {name!r} holds numbers and text ({words[0][:20]!r} in row {row}); write all "
                 f"of them as numbers (pandas: to_numeric(..., errors='coerce') makes text a missing cell), {mend(name)}"
             )
         raise TypeError(
