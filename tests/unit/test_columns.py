@@ -98,7 +98,7 @@ def test_the_options_that_it_names_change_it(name: str, options: Any, taken: str
 def test_levels_that_leave_one_out_are_told() -> None:
     found = one("city", Encoding(ordinal={"city": ["Lima", "Oslo"]}))
     assert (found.taken, found.stops) == ("none of the kinds", True)
-    assert "holds 'Rome', which is none of its levels Lima, Oslo" in found.why
+    assert "holds 'Rome', which is not one of its levels Lima, Oslo" in found.why
     assert found.change == "name all levels, lowest first, or correct the cell"
 
 

@@ -240,7 +240,7 @@ def test_embeddings_of_different_spaces_do_not_mix():
         mu - km.embed(np.zeros((3, 1)), KERNEL)
     with pytest.raises(ValueError, match="different noises"):
         _ = (mu - km.embed(Y, KERNEL, noise=Normal(0.1))).noise
-    with pytest.raises(TypeError, match="no Embedding"):
+    with pytest.raises(TypeError, match="not an Embedding"):
         mu @ X
 
 

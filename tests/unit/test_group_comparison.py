@@ -148,3 +148,10 @@ def test_the_level_of_pairs_where_one_group_differs() -> None:
         equal = next(pair for pair in found.pairs if {pair.first, pair.second} == {"u", "v"})
         rejected += equal.adjusted <= 0.05
     assert rejected <= 20
+
+
+def test_a_design_is_sent_to_compare() -> None:
+    with pytest.raises(
+        TypeError, match=r"strata= is for two tables; call kernelmean\.compare on the rows of two groups"
+    ):
+        compare_groups(TABLE, "g", strata="a")  # type: ignore[call-arg]

@@ -265,7 +265,7 @@ def test_a_page_of_a_design_has_no_effect_size_of_independent_rows() -> None:
     ("said", "message"),
     [
         ({"strata": 5}, "strata is 5; pass the name of a column"),
-        ({"clusters": ["center"]}, r"clusters is \['center'\]; pass the name"),
+        ({"clusters": ["center"]}, "clusters is a list; pass the name"),
         ({"paired": "yes"}, "paired is 'yes'; pass True or False"),
     ],
     ids=str,
@@ -273,3 +273,106 @@ def test_a_page_of_a_design_has_no_effect_size_of_independent_rows() -> None:
 def test_designs_of_other_types_are_refused(said: dict[str, Any], message: str) -> None:
     with pytest.raises(TypeError, match=message):
         km.compare(A, B, **said)
+
+
+# -- what stands beside the tests: means within strata, notes, pages ---------------------------------------------------
+
+
+def mean_within(first: pd.DataFrame, second: pd.DataFrame, of: str, strata: str | None, weight: str | None) -> Any:
+    """The means of both tables and their difference, by loops over strata."""
+    means, rows = [], []
+    for s in [None] if strata is None else sorted({*first[strata], *second[strata]}):
+        parts = [t if s is None else t[t[strata] == s] for t in (first, second)]
+        parts = [t[t[of].notna()] for t in parts]
+        if all(map(len, parts)):
+            means.append([np.average(t[of], weights=None if weight is None else t[weight]) for t in parts])
+            rows.append(sum(map(len, parts)))
+    return np.average(means, axis=0, weights=rows)
+
+
+@pytest.mark.parametrize("blank", [False, True], ids=["whole", "blank cells"])
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("strata", [None, "center"])
+def test_means_and_gaps_are_within_strata_and_weighted(strata: str | None, weight: str | None, *, blank: bool) -> None:
+    table = TABLE.assign(c=TABLE.a > np.median(TABLE.a), d=np.where(TABLE.b > 1.0, "high", "low"))
+    table = pd.concat([table, table.iloc[:1].assign(center="Bern")]).reset_index(drop=True)  # of one table only
+    if blank:
+        table.loc[::7, "a"] = np.nan
+    first, second = table[[*FIRST, True]], table[[*~FIRST, False]]
+    said = {"strata": strata, "weights": weight}
+    kept = ["a", "b", "c", "d", *filter(None, said.values())]
+    how: dict[str, Any] = {"n_resamples": 19, "missing": {"a": "category"} if blank else "error"}
+    found = km.compare(first[kept], second[kept], **said, **how)
+    by_name = {column.name: column for column in found.columns}
+    for name in ("a", "b", "c"):
+        expected = mean_within(*(t.astype({"c": float}) for t in (first, second)), name, strata, weight)
+        assert by_name[name].means == pytest.approx(tuple(expected))
+        deviation = table[name].astype(float).std(ddof=0)
+        assert by_name[name].gap == pytest.approx((expected[0] - expected[1]) / deviation)
+    shares = {share.category: share.shares for share in by_name["d"].shares}
+    highs = [t.assign(d=(t.d == "high") * 1.0) for t in (first, second)]
+    assert shares["high"] == pytest.approx(tuple(mean_within(*highs, "d", strata, weight)))
+    assert shares["low"] == pytest.approx(tuple(1.0 - share for share in shares["high"]))
+
+
+def test_tables_cards_and_json_say_what_means_are_of() -> None:
+    table = TABLE.assign(a=TABLE.a + 2.0 * FIRST)
+    columns = ["a", "center", "w"]
+    found = km.compare(table[FIRST][columns], table[~FIRST][columns], strata="center", weights="w", n_resamples=99)
+    assert "gap/sd within strata" in found.grid().header
+    assert "gap: first minus second" in found.grid().title
+    said = found.to_dict()["design"]["means"]
+    assert said in found.notes
+    assert said == (
+        "means, gaps and shares are within strata of center: both tables weighted so that every stratum counts by its "
+        "rows, rows weighted by w"
+    )
+    overview = dict(found.document().overview)
+    assert overview["The design"] == ("Rows are exchangeable within strata of center, each with its weight, w.",)
+    (card,) = overview["The columns that matter most"]
+    assert card.startswith("a: weighted mean ")
+    assert card.endswith("standard deviations within strata)")
+    test = next(section for section in found.document().sections if section.title == "The test")
+    assert "the rows were dealt at random to the two tables within strata of center" in test.paragraphs[0]
+
+
+def test_with_a_design_nobody_is_sent_to_a_test_of_equivalence_or_a_witness() -> None:
+    first, second = (without(table, ["patient", "center"]) for table in (A, B))
+    clustered = km.compare(first, second, clusters="patient", strata="center", n_resamples=19)
+    page = clustered.document()
+    assert not clustered.differ()
+    advice = dict(page.overview)["What to do next"]
+    assert advice[-1] == "There is no test of equivalence with a design; make one row of each cluster to have one."
+    assert not any("test for equivalence instead" in item for item in page.sections[-1].items)
+    test = next(section for section in page.sections if section.title == "The test")
+    assert "whole clusters of patient at a time" in test.paragraphs[0]
+    with pytest.raises(ValueError, match=r"plot\(\) draws a band of chance, which is for rows without a design"):
+        clustered.plot()
+
+
+def test_repeated_rows_are_no_news_of_clusters() -> None:
+    table = TABLE.assign(a=TABLE.groupby("patient").a.transform("first"))
+    columns = ["a", "patient"]
+    plain = km.compare(table[FIRST][["a"]], table[~FIRST][["a"]], n_resamples=19)
+    assert not plain.notes or "repeat" not in plain.notes[0]
+    coarse = table.assign(a=table.a.round())
+    assert any("repeat another row" in note for note in km.compare(coarse[FIRST][["a"]], coarse[~FIRST][["a"]]).notes)
+    found = km.compare(coarse[FIRST][columns], coarse[~FIRST][columns], clusters="patient", n_resamples=19)
+    assert not any("repeat another row" in note for note in found.notes)
+
+
+def test_a_column_that_shows_the_table_is_noted_first() -> None:
+    found = km.compare(A[["a"]].assign(arm="new", x=1.0), B[["a"]].assign(arm="old", x=1.0), n_resamples=19)
+    assert found.notes[0].startswith("arm has one value in each table and another in the other")
+    assert "x" not in found.notes[0].split()
+    assert "one value in each table" not in str(km.compare(A[["a"]], B[["a"]], n_resamples=19).notes)
+
+
+def test_pairs_whose_keys_stand_in_another_order_are_refused() -> None:
+    key = [f"u{k}" for k in range(30)]
+    before = pd.DataFrame({"a": RNG.normal(size=30), "user": key})
+    after = before.assign(a=before.a + 0.2)[::-1]
+    message = "has the values of 'user' in another order than A, .*; sort both tables by 'user', or write strata='user'"
+    with pytest.raises(ValueError, match=message):
+        km.compare(before, after, paired=True)
+    assert km.compare(before, after, strata="user", n_resamples=99).pvalue == 0.01

@@ -1,4 +1,4 @@
-"""The paper's figures and tables as experiments: trials that are stored one by one, and what they say."""
+"""The paper's figures and tables as experiments: trials that are stored one by one, and their results."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A random kernel, points and a small noise, and what brute force says of them.
+"""A random kernel, points and a small noise, and brute-force results for them.
 
-Nothing here knows the library's closed forms: expectations are Gauss-Hermite sums, derivatives are finite differences.
+Nothing here uses the library's closed forms: expectations are Gauss-Hermite sums, derivatives are finite differences.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ POINTS, DIM = 6, 3
 THETAS = 0.8, 1.6
 """The smallest and the largest bandwidth."""
 NOISE, SMALL = 1e-3, 1e-4
-"""Of the variances, in units of θ²: of most checks, and of those of the theorems' weights."""
+"""The scale of the variances, in units of θ²: for most checks, and for those of the theorems' weights."""
 SPREAD = 0.1, 3.0
 """The smallest and the largest variance, in these units."""
 _NODES, _STEP = 7, 1e-3
@@ -29,12 +29,12 @@ _NODES, _STEP = 7, 1e-3
 
 @dataclass(frozen=True)
 class Case:
-    """A random Gaussian kernel, points, and variances of a small noise, one of every axis.
+    """A random Gaussian kernel, points, and variances of a small noise, one for each axis.
 
     Parameters
     ----------
     points : array of shape (n, d)
-        The last two are x and y of formulas of two points.
+        The last two are x and y in formulas with two points.
     theta : float
     variances : array of shape (d,)
     """
@@ -83,7 +83,7 @@ class Case:
         return embed(self.points, Gaussian(self.theta), noise=noise)
 
     def brute_weights(self, variances: Array) -> Array:
-        """Return the weights of the best linear form: K^{-1} L 1_n, L by Gauss-Hermite sums."""
+        """Return the weights of the best linear form: K^{-1} L 1_n, with L by Gauss-Hermite sums."""
         gram = np.array([self.kernel(self.points, y) for y in self.points])
         noisy = [np.mean([self.expected(self.from_point(y), x, variances) for x in self.points]) for y in self.points]
         return np.linalg.solve(gram, np.array(noisy))

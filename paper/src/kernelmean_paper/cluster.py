@@ -1,4 +1,4 @@
-"""A connection to a Dask cluster that is watched: nobody waits for a scheduler that is gone."""
+"""A monitored connection to a Dask cluster, so that no run waits for a scheduler that is gone."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _REFUSED, _LOOK, _PATIENCE = 10.0, 0.5, 15.0
 
 @contextmanager
 def connected(scheduler: str) -> Iterator[None]:
-    """Let joblib run what it runs on a cluster.
+    """Let joblib run its tasks on a cluster.
 
     Parameters
     ----------
     scheduler : str
-        The address of its scheduler, such as tcp://10.0.0.1:8786.
+        The address of the scheduler, such as tcp://10.0.0.1:8786.
 
     Raises
     ------
     ConnectionError
-        When there is no scheduler, or it went away. The latter is seen in the main thread only: joblib waits for ever.
+        When there is no scheduler, or it went away. Only the main thread notices the latter: joblib waits forever.
     ImportError
         When Dask is not installed.
     """
@@ -49,7 +49,7 @@ def connected(scheduler: str) -> Iterator[None]:
 
 @contextmanager
 def _interruptible(lost: threading.Event) -> Iterator[None]:
-    """Let the loss of a connection interrupt a process that ignores interrupts, as one in the background does."""
+    """Let the loss of a connection interrupt a process that ignores interrupts, such as one in the background."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
         yield
         return
@@ -78,7 +78,7 @@ def _watch(client: Any, lost: threading.Event, ended: threading.Event) -> None:
 
 
 def _client(scheduler: str) -> Any:
-    """Return a connection to a cluster, or say why there is none."""
+    """Return a connection to a cluster, or raise and give the reason."""
     try:
         from distributed import Client
     except ImportError as error:

@@ -38,11 +38,11 @@ _EXAMPLES = (
 )
 _DEBUG = "KERNELMEAN_DEBUG"
 _GIVEN_UP = r"\d+ tasks (have been successfully executed|which were still being processed)"
-"""What joblib warns of when a run is stopped, wherever the signal finds it."""
+"""Warnings of joblib when a run is stopped, at any point."""
 
 
 class Stopped(KeyboardInterrupt):
-    """Somebody wants this process to end; holds the number of the signal."""
+    """A request to end this process; holds the number of the signal."""
 
 
 Names = Annotated[list[str], typer.Argument(metavar="NAME", help=f"{', '.join(EXPERIMENTS)}, or {ALL}.")]
@@ -50,22 +50,27 @@ Full = Annotated[
     bool,
     typer.Option(
         "--full/--quick",
-        help="As many trials as the paper (hours), or some for a look (minutes). A quick run is continued by a full "
-        "one in the same folder.",
+        help="As many trials as the paper (hours), or a few for a first look (minutes). A full run in the same folder "
+        "continues a quick one.",
     ),
 ]
-Jobs = Annotated[int, typer.Option(metavar="N", help="Trials at a time; -1 is one for every core.")]
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Holds the trials, tables and the report.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same tables, whatever the jobs.")]
+Jobs = Annotated[int, typer.Option(metavar="N", help="Run N trials at a time; -1 is one per core.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="The folder for the trials, tables and the report.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same tables, with any --jobs.")]
 Data = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="A folder with glass.csv and so on, checked by checksums.")
+    Path | None, typer.Option(metavar="DIR", help="A folder with the data: glass.csv and so on. Checksums are checked.")
 ]
 Download = Annotated[
-    bool, typer.Option("--download/--offline", help="Get missing data from their public homes, once; or do without.")
+    bool,
+    typer.Option("--download/--offline", help="Download missing data once from their public sources, or do without."),
 ]
-Backend = Annotated[str, typer.Option(metavar="loky|dask", help="Processes here, or a Dask cluster.")]
-Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of the Dask cluster: tcp://HOST:8786.")]
-Status = Annotated[bool, typer.Option("--status", help="Only say how many trials are stored.")]
+Backend = Annotated[
+    str, typer.Option(metavar="loky|dask", help="Run in processes on this machine, or on a Dask cluster.")
+]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="The scheduler of the Dask cluster: tcp://HOST:8786.")
+]
+Status = Annotated[bool, typer.Option("--status", help="Only show how many trials are stored.")]
 
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")
@@ -109,7 +114,7 @@ def reproduce(
 
 
 def _check_folder(out: Path) -> None:
-    """Raise when the report would be written over files that are of no run."""
+    """Raise when the report would overwrite files that do not belong to a run."""
     others = [path.name for path in sorted(out.glob("*")) if path.name in FILES or path.suffix == ".svg"]
     if others and not (out / TRIALS).is_dir():
         raise FileExistsError(
@@ -121,7 +126,7 @@ def _check_folder(out: Path) -> None:
 def _measured(
     experiments: Sequence[Experiment], size: Size, out: Path, sources: Sources, seed: int, workers: Workers, quiet: bool
 ) -> tuple[Outcome, list[Verdict]]:
-    """Run what is missing and write the report; return what was done, and the verdicts."""
+    """Run the missing trials and write the report; return the outcome and the verdicts."""
     start = time.monotonic()
     with _stoppable(), progress(quiet) as report:
         outcome = run(experiments, size, out, load=sources.load, seed=seed, workers=workers, progress=report)
@@ -147,7 +152,7 @@ def _stoppable() -> Iterator[None]:
 
 
 def _say_how_to_go_on(experiments: Sequence[Experiment], size: Size, out: Path, stop: KeyboardInterrupt) -> int:
-    """Tell what is stored, and return the exit code of a process that a signal ended."""
+    """Say what is stored, and return the exit code of a process that was ended by a signal."""
     counts = [stored(each, size, out) for each in experiments]
     done, asked = (sum(column) for column in zip(*counts, strict=True))
     tell(
@@ -168,7 +173,7 @@ def _stored(experiments: Sequence[Experiment], out: Path) -> Iterator[str]:
 
 
 def _facts(workers: Workers, outcome: Outcome, seconds: float) -> dict[str, Any]:
-    """Return what differs from run to run."""
+    """Return the facts that differ from run to run."""
     return {
         "jobs": workers.jobs,
         "backend": workers.backend,

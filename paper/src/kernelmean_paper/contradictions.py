@@ -11,19 +11,19 @@ from .verdicts import agreement
 from .wording import listed
 
 TRIALS = 200
-"""Of every cell of the HSIC table."""
+"""The trials of every cell of the HSIC table."""
 CLEARLY = 3.0
-"""How many standard errors make two printed means contradict each other."""
+"""Two printed means contradict each other from this many standard errors on."""
 DUPLICATES = 2.0
-"""How many times as many equal numbers as any other two columns is too many."""
+"""Two columns have too many equal numbers from this many times those of any other two columns on."""
 _OURS = frozenset({"MKME", "MMKME"})
 _NAMED = frozenset({"glass", "specft"})
-"""The sets that the text of the paper excepts from those that MKME and MMKME win."""
+"""The sets that the text of the paper names as exceptions to those that MKME and MMKME win."""
 
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A statement about printed numbers; ``cells`` are those that contradict something, in words."""
+    """A statement about printed numbers; ``cells`` describes those that contradict something."""
 
     number: int
     """In docs/errata.md."""
@@ -44,12 +44,12 @@ def wrong_bold(table: PrintedTable, *, lowest: bool = True) -> dict[str, tuple[f
 
 
 def won_by_others(table: PrintedTable) -> list[str]:
-    """Return the rows whose smallest number is of neither MKME nor MMKME."""
+    """Return the rows whose smallest number belongs to neither MKME nor MMKME."""
     return [key for key, row in table.values.items() if min(row, key=row.__getitem__) not in _OURS]
 
 
 def impossible_shares(table: PrintedTable, trials: int) -> list[tuple[str, str, float]]:
-    """Return the cells (row, estimator, value) that are no multiple of 1/trials."""
+    """Return the cells (row, estimator, value) that are not a multiple of 1/trials."""
     cells = [(key, name, value) for key, row in table.values.items() for name, value in row.items()]
     return [cell for cell in cells if abs(cell[2] * trials - round(cell[2] * trials)) > 1e-6]
 
@@ -57,8 +57,8 @@ def impossible_shares(table: PrintedTable, trials: int) -> list[tuple[str, str, 
 def falling_power(table: PrintedTable) -> list[tuple[str, str, float, float]]:
     """Return (row, estimator, power, next power) where power falls as the level grows.
 
-    The p-value of a trial does not depend on the level, so who rejects at a level rejects at every larger one, if the
-    trials are the same: that is an assumption, for the paper does not say so.
+    The p-value of a trial does not depend on the level. So a test that rejects at one level rejects at every larger
+    one, if the trials are the same; that is an assumption, because the paper does not say so.
     """
     keys = [key.split() for key in table.values]
     shares = sorted({share for _, share in keys}, key=float)
@@ -73,14 +73,14 @@ def falling_power(table: PrintedTable) -> list[tuple[str, str, float, float]]:
 
 
 def beyond_neighbors(values: Mapping[float, float], at: float, found: float) -> float:
-    """Return by how much a number lies outside those of the nearest smaller and larger keys: 0 between them."""
+    """Return how far a number is outside the range of those at the nearest smaller and larger keys, 0 inside it."""
     below = values[max(key for key in values if key < at)]
     above = values[min(key for key in values if key > at)]
     return max(min(below, above) - found, found - max(below, above), 0.0)
 
 
 def excesses() -> dict[str, float]:
-    """Return by how much the NLL at d = 10, n = 100 lies outside those at n = 90 and 120 of the other table."""
+    """Return how far the NLL at d = 10, n = 100 is outside the range of those at n = 90 and 120 of the other table."""
     return {
         name: beyond_neighbors({float(n): row[name] for n, row in TABLE2.values.items()}, 100.0, found)
         for name, found in TABLE1.values["10"].items()
@@ -110,7 +110,7 @@ def _cell(key: str) -> str:
 
 
 def contradictions() -> tuple[Contradiction, ...]:
-    """Return what is found in the tables as they are printed, by these functions and no hand; see also `misfit`."""
+    """Return what these functions find in the printed tables, with nothing added by hand; see also `misfit`."""
     return (_bold_faces(), _exceptions(TABLE3), _shares(TABLE4), _falls(TABLE4), _duplicates(TABLE4))
 
 
@@ -164,7 +164,7 @@ def _falls(table: PrintedTable) -> Contradiction:
 
 
 def _duplicates(table: PrintedTable) -> Contradiction:
-    """Return the rows where MKME has KME's number, if they are more than of any other two columns by far."""
+    """Return the rows in which MKME has KME's number, if there are far more of them than for any other two columns."""
     same = equal_cells(table, "KME", "MKME")
     pairs = {pair: len(equal_cells(table, *pair)) for pair in combinations(next(iter(table.values.values())), 2)}
     (nearest, most), *_ = sorted(
@@ -182,7 +182,7 @@ def _duplicates(table: PrintedTable) -> Contradiction:
 
 
 def misfit(error: float) -> Contradiction:
-    """Return the estimators whose row d = 10, n = 100 does not fit the other table, by the error of a difference."""
+    """Return the estimators whose row d = 10, n = 100 does not fit the other table, given the error of a difference."""
     return Contradiction(
         10,
         "Tables on t-distributions: d = 10, n = 100 does not fit between n = 90 and n = 120",

@@ -1,4 +1,4 @@
-"""The data sets of the paper: names of columns, the checksum of the table as CSV, and where the original is at home."""
+"""The data sets of the paper: column names, the checksum of the table as CSV, and where to find the original."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATLIB = "http://lib.stat.cmu.edu/datasets"
 @final
 @dataclass(frozen=True)
 class Home:
-    """Where files of a data set are, and how they become its table."""
+    """Where to find the files of a data set, and how they become its table."""
 
     urls: tuple[str, ...]
     convert: Convert
@@ -26,7 +26,7 @@ class Home:
 @final
 @dataclass(frozen=True)
 class DataSet:
-    """A table of numbers: commas between cells, one header line, blank where missing, no trailing zeros."""
+    """A table of numbers: cells separated by commas, one header line, blank if missing, no trailing zeros."""
 
     columns: tuple[str, ...]
     sha256: str

@@ -1,4 +1,4 @@
-"""What the tables of densities share: trials of one protocol, tables beside the paper's numbers, and verdicts."""
+"""What the density tables share: trials of one protocol, tables beside the paper's numbers, and verdicts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ PROTOCOL_WORDS: Mapping[str, str] = MappingProxyType(
     }
 )
 DEFAULTS: Mapping[str, Any] = KernelMeanMatching(COMPONENTS).get_params()
-"""The options of all fits, but for those that a protocol names."""
+"""The options of all fits, except those that a protocol sets."""
 STEPS, RESTS = "steps", "rests"
 
 MODES = (
@@ -93,11 +93,11 @@ MODES = (
     ("Standard errors", STUDENT),
     ("Test rows", "choose nothing: neither bandwidth, nor variance, nor the step to stop at"),
 )
-"""Choices that the paper leaves open, common to all tables of densities."""
+"""Choices that the paper leaves open, common to all density tables."""
 
 
 class DensityExperiment(Experiment):
-    """A table of held-out negative log-likelihoods; every protocol sees the same rows in the trial of a number."""
+    """A table of held-out negative log-likelihoods; all protocols see the same rows in a trial with a given number."""
 
     printed: PrintedTable
 
@@ -124,7 +124,7 @@ def matched(task: Task, protocol: str) -> list[Finding]:
 
 
 def as_findings(fits: Mapping[str, Fit]) -> list[Finding]:
-    """Return fits as findings, by the paper's names: how good, after how many steps, and whether they rest."""
+    """Return fits as findings, by the paper's names: score, number of steps, and whether they converged."""
     return [
         Finding(NAMES[method], measure, float(value))
         for method, fit in fits.items()
@@ -143,7 +143,7 @@ class Cell:
     label: str
     printed: Mapping[str, float]
     suffix: str = ""
-    """Follows the names of the five targets in findings."""
+    """The suffix of the names of the five targets in findings."""
 
     def values(self, method: str, measure: str = NLL) -> Array:
         """Return the values (trials,) of a method."""
@@ -171,22 +171,22 @@ class Cell:
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """A column, or the better of several, against another: what the paper claims is below."""
+    """A column, or the better of several, compared with others that the paper claims it is below."""
 
     claim: str
     low: tuple[str, ...]
     high: tuple[str, ...]
 
     def change(self, cell: Cell) -> Estimate:
-        """Return the paired difference of the two columns, of several the one that is best in the other trials."""
+        """Return the paired difference of the two columns; of several, take the one that is best in other trials."""
         return Estimate.change(*(_best_elsewhere(cell, methods) for methods in (self.low, self.high)))
 
     def printed_wins(self, cells: Sequence[Cell]) -> int:
-        """Return in how many rows the paper's numbers say so."""
+        """Return the number of rows in which the paper's numbers agree with the claim."""
         return sum(min(c.printed[m] for m in self.low) < min(c.printed[m] for m in self.high) for c in cells)
 
     def verdict(self, cells: Sequence[Cell], protocol: str) -> Verdict:
-        """Return whether it is so under a protocol."""
+        """Return the verdict on the claim under a protocol."""
         return verdict(
             f"{self.claim} ({PROTOCOL_WORDS[protocol]})",
             ordering_rule("rows"),
@@ -201,9 +201,9 @@ class Comparison:
 
 
 def _best_elsewhere(cell: Cell, methods: Sequence[str]) -> Array:
-    """Return (trials,) the value of the method with the smallest mean in all trials but this one.
+    """Return for each trial the value of the method with the smallest mean over all other trials, shape (trials,).
 
-    So no trial chooses the column that it is a test of.
+    So no trial chooses the column that it tests.
     """
     values = np.stack([cell.values(method) for method in methods])
     best = (values.sum(axis=1, keepdims=True) - values).argmin(axis=0)
@@ -215,7 +215,7 @@ COMPARISONS = (
     Comparison("MKME is below KME", ("MKME",), ("KME",)),
     Comparison("MMKME is below MKME", ("MMKME",), ("MKME",)),
 )
-"""What the paper says of its tables, and sees in its boldface."""
+"""What the paper says about its tables, and shows in bold."""
 
 
 def means_table(caption: str, first: str, cells: Sequence[Cell]) -> TextTable:
@@ -257,7 +257,7 @@ def spread_verdict(cells: Sequence[Cell], most: float) -> Verdict:
 
 
 def start_verdict(cells: Sequence[Cell], most: float) -> Verdict:
-    """Return whether fits that are stopped early stay near their k-means start or below it."""
+    """Return whether fits with early stopping stay near their k-means start or below it."""
     start = NAMES[START]
     return _within(
         "Stopped early, nothing diverges",
@@ -293,7 +293,7 @@ def _within(
 
 
 def rest_words(cells: Sequence[Cell]) -> str:
-    """Return in words how many fits came to rest and how long they took; nothing where that was not stored."""
+    """Return in words how many fits converged and how many steps they took; nothing if this was not stored."""
     steps, rests = (
         np.concatenate([cell.values(m, measure) for cell in cells for m in ESTIMATORS]) for measure in (STEPS, RESTS)
     )

@@ -1,6 +1,6 @@
-"""Density estimation as the paper does it: samples cut in two, and the ways in which mixtures are matched to them.
+"""Density estimation as in the paper: samples split in two, and the protocols by which mixtures are matched to them.
 
-Nothing is chosen on test rows: bandwidths, the step to stop at and the reference's options come from training rows.
+Nothing is chosen on test rows: bandwidths, the stopping step and the reference's options come from training rows.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .arrays import Array
 TARGETS = ("kme", "s-kmse", "f-kmse", "mkme", "mmkme")
 COMPONENTS = 10
 FACTORS = tuple(KernelMeanMatching().bandwidth_factors)
-"""Of the median squared distance: the θ² among which a match chooses."""
+"""The candidates for θ², in units of the median squared distance."""
 TEST_SHARE = 0.3
 LONGEST = 2000
-"""Steps of a fit that is not stopped early."""
+"""The largest number of steps of a fit that is not stopped early."""
 OWN = " own"
-"""Follows the name of a target whose θ² is its own choice."""
+"""The suffix of the name of a target with its own θ²."""
 START, REFERENCE, NORMAL = "start", "gmm", "normal"
 
 FOLDS = 5
@@ -40,7 +40,7 @@ REFERENCE_GRID: Mapping[str, list[Any]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Task:
-    """Training and test rows, and the seed of whatever is random in a fit."""
+    """Training and test rows, and the seed for everything random in a fit."""
 
     train: Array
     test: Array
@@ -49,14 +49,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Fit:
-    """What a method reached.
+    """The result of a method.
 
     Attributes
     ----------
     nll : float
         Mean negative log-likelihood of the test rows.
     notes : dict
-        How: "steps", "theta" and whether it "rests" of a matching, "chosen" of the reference.
+        Details: "steps", "theta" and whether it "rests" (converged) for a match, "chosen" for the reference.
     """
 
     nll: float
@@ -117,7 +117,7 @@ class StudentT:
         return Task(rows[:n], rows[n:], seed)
 
     def nll(self, rows: Array) -> float:
-        """Return the mean negative log-likelihood of rows under the truth, which no estimate beats for long."""
+        """Return the mean negative log-likelihood of rows under the truth; in the long run, no estimate beats it."""
         from scipy.stats import multivariate_t  # slow to import
 
         law = multivariate_t(shape=self.factor @ self.factor.T, df=self.freedom)  # type: ignore[arg-type]  # integers only
@@ -125,7 +125,7 @@ class StudentT:
 
 
 def joint(task: Task) -> Fits:
-    """Match weights, means and variances, not stopped: θ² by validation, one for all targets, and every target its own.
+    """Match weights, means and variances, not stopped: θ² by validation, common to all targets and one for each.
 
     The common one has the best sum of the targets' scores.
     """
@@ -138,7 +138,7 @@ def joint(task: Task) -> Fits:
 
 
 def stopped(task: Task) -> Fits:
-    """Match weights, means and variances, θ² and the last step by validation; and the k-means start."""
+    """Match weights, means and variances, with θ² and the last step by validation; also score the k-means start."""
     for target in TARGETS:
         yield target, _scored(task, _matched(task, target))
     start = KernelMeanMatching(COMPONENTS, max_iter=1, random_state=task.seed).start(task.train)
@@ -146,13 +146,13 @@ def stopped(task: Task) -> Fits:
 
 
 def weights(task: Task) -> Fits:
-    """Match the weights only, θ² by validation."""
+    """Match only the weights, with θ² by validation."""
     for target in TARGETS:
         yield target, _scored(task, _matched(task, target, update="weights"))
 
 
 def reference(task: Task) -> Fits:
-    """Fit scikit-learn's mixtures of Gaussians, all options by five folds of the training rows."""
+    """Fit scikit-learn's mixtures of Gaussians, with all options chosen by five folds of the training rows."""
     from sklearn.mixture import GaussianMixture  # slow to import
 
     most = len(task.train) * (FOLDS - 1) // FOLDS
@@ -162,7 +162,7 @@ def reference(task: Task) -> Fits:
 
 
 def cross_validated(task: Task, model: Any, grid: Mapping[str, list[Any]]) -> Fit:
-    """Return how well a scikit-learn density does whose options have the best score over five folds."""
+    """Return the fit of a scikit-learn density whose options have the best score over five folds."""
     from sklearn.model_selection import GridSearchCV, KFold  # slow to import
 
     folds = KFold(FOLDS, shuffle=True, random_state=task.seed)
@@ -174,13 +174,13 @@ def cross_validated(task: Task, model: Any, grid: Mapping[str, list[Any]]) -> Fi
 
 
 def standard_normal(task: Task) -> Fit:
-    """Score the density that knows no more than the mean and the scale of every column of z-scored rows."""
+    """Score the standard normal density, which knows only the mean and the scale of the columns of z-scored rows."""
     squares = float(np.square(task.test).sum(axis=1).mean())
     return Fit(0.5 * (squares + task.test.shape[1] * np.log(2.0 * np.pi)), {})
 
 
 def unit_range(task: Task) -> float:
-    """Return what to add to a negative log-likelihood for columns that are scaled to [-1, 1]: log of the volume."""
+    """Return what to add to a negative log-likelihood for columns scaled to [-1, 1]: the log of the volume."""
     return -float(np.log(np.ptp(np.concatenate([task.train, task.test]), axis=0) / 2.0).sum())
 
 
@@ -191,7 +191,7 @@ PROTOCOLS: Mapping[str, Callable[[Task], Fits]] = MappingProxyType(
 
 
 def quietly(protocol: Callable[[Task], Fits], task: Task) -> dict[str, Fit]:
-    """Return all fits of a protocol without the warnings of those that do not come to rest."""
+    """Return all fits of a protocol, without the warnings of those that do not converge."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return dict(protocol(task))

@@ -1,7 +1,7 @@
 """Formulas of the paper beside their corrections and a reference by brute force, on random points.
 
-The references know nothing of the library's closed forms: expectations are Gauss-Hermite sums, derivatives are finite
-differences, distributions with few atoms are enumerated.
+The references do not use the library's closed forms: expectations are Gauss-Hermite sums, derivatives are finite
+differences, and distributions with few atoms are enumerated.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .brute_force import DIM, POINTS, SMALL, Case
 
 _ATOMS, _ROWS, _SPLIT = 3, 4, 5
 _REPEATS = 1000
-"""Of the paper's two-sample procedure."""
+"""Repetitions in the paper's two-sample procedure."""
 
 
 @dataclass(frozen=True)
 class Triple:
-    """A number, or several (k,), as the paper has them, as they should be, and as brute force finds them."""
+    """A number, or several (k,), as printed in the paper, as corrected, and as found by brute force."""
 
     printed: Array
     corrected: Array
@@ -58,7 +58,7 @@ class Erratum:
     size: int = 1
     """How many numbers the quantity has."""
     partly: bool = False
-    """Whether other errata are mended on the printed side: the paper does not print it so."""
+    """Whether other errata are corrected on the printed side, so that the paper does not print exactly this."""
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ class Erratum:
 
 
 def expansion(rng: np.random.Generator) -> Triple:
-    """Return the change of E|k(x̃,·) - g|² by a small noise: to second order, with -½ and with +½."""
+    """Return the change of E|k(x̃,·) - g|² under a small noise: to second order, with -½ and with +½."""
     case = Case.random(rng)
     x, weights = case.points[0], rng.normal(size=POINTS - 1)
 
@@ -94,12 +94,12 @@ def weights_diagonal(rng: np.random.Generator) -> Triple:
 
 
 def mended_isotropic(rng: np.random.Generator) -> Triple:
-    """Return the changes n β - 1ₙ of Theorem 1, on the printed side only the factor 2 mended."""
+    """Return the changes n β - 1ₙ of Theorem 1, with only the factor 2 corrected on the printed side."""
     return _changes(*_isotropic(rng), mended=0.5)
 
 
 def mended_diagonal(rng: np.random.Generator) -> Triple:
-    """Return the changes n β - 1ₙ of Theorem 2, on the printed side only the factor 2 mended."""
+    """Return the changes n β - 1ₙ of Theorem 2, with only the factor 2 corrected on the printed side."""
     return _changes(*_diagonal(rng), mended=0.5)
 
 
@@ -125,7 +125,7 @@ def _weights(case: Case, variances: Array) -> Triple:
 
 
 def _changes(case: Case, variances: Array, mended: float = 0.0) -> Triple:
-    """Return what the noise changes: sums of weights near 1 would hide a wrong sign of a small correction."""
+    """Return the changes by the noise: weights with a sum near 1 would hide a wrong sign of a small correction."""
     found = _weights(case, variances)
     return Triple(found.printed + mended - 1, found.corrected - 1, found.reference - 1)
 
@@ -188,9 +188,9 @@ def hsic_mean(rng: np.random.Generator) -> Triple:
 
 
 def two_sample(rng: np.random.Generator) -> Triple:
-    """Return p-values of two samples: steps i and ii repeated, our test, and all splits enumerated.
+    """Return p-values of two samples: with steps i and ii repeated, of our test, and with all splits enumerated.
 
-    The first is 1 whatever the samples. They are from near to far apart, so that the others are small and large.
+    The first is 1 for all samples. These range from near to far apart, so that the other p-values are small and large.
     """
     case = Case(rng.normal(size=(2 * _SPLIT, DIM)), 1.5, np.zeros(DIM))
     points = case.points + np.repeat([[0.0], [rng.uniform(0.0, 2.0)]], _SPLIT, axis=0)
@@ -347,9 +347,9 @@ ERRATA = (
 
 
 def relative_errors(triples: list[Triple]) -> tuple[float, float]:
-    """Return the errors of what is printed and of what is corrected: root mean squares in units of the reference's.
+    """Return the errors of the printed and the corrected numbers: root mean squares in units of the reference's.
 
-    Of vectors these are norms of differences in units of the norm of the reference, over all trials together.
+    For vectors, these are norms of differences in units of the norm of the reference, over all trials together.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What an experiment is: settings, a trial of one setting, and the section of the report that trials make."""
+"""Experiments: settings, a trial of one setting, and the section of the report about the trials."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .arrays import Array
 
 Scalar = str | int | float
 Columns = Mapping[str, Array]
-"""A data set: its columns by their names, each of shape (n,), NaN where a cell is blank."""
+"""A data set: its columns by name, each of shape (n,), NaN where a cell is blank."""
 
 
 class Size(Enum):
@@ -31,27 +31,27 @@ class Size(Enum):
 
 @dataclass(frozen=True)
 class Setting:
-    """One cell of an experiment: named values, and how many trials of it are asked for."""
+    """One cell of an experiment: named values, and the number of trials to run."""
 
     values: Mapping[str, Scalar]
     trials: int
 
     @property
     def key(self) -> str:
-        """The values as one line; a trial is found again by it."""
+        """The values as one line, which identifies stored trials."""
         return ", ".join(f"{name}={value}" for name, value in self.values.items())
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a trial may use besides its setting: the data, by the name of the set."""
+    """What a trial may use besides its setting: the data, by the name of the data set."""
 
     load: Callable[[str], Columns]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One number of one trial: which method, what was measured, the value."""
+    """One number of one trial: the method, what was measured, and the value."""
 
     method: str
     measure: str
@@ -60,19 +60,19 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """All numbers of the trials of an experiment, settings in their order, trials in order."""
+    """All numbers of the trials of an experiment, in the order of settings and trials."""
 
     settings: tuple[Setting, ...]
     trials: Mapping[str, Sequence[Sequence[Finding]]]
-    """The findings of the trials of every setting, by its key: in the order of the trials' numbers, empty for a trial
-    that is missing."""
+    """The findings of the trials of every setting, by its key, in the order of the trials' numbers; empty for missing
+    trials."""
 
     def values(self, setting: Setting, method: str, measure: str) -> Array:
-        """Return the values (trials,) of one method and measure; empty where it was not measured."""
+        """Return the values (trials,) of one method and measure; empty if it was not measured."""
         return self.columns(setting).get((method, measure), np.array([]))
 
     def columns(self, setting: Setting) -> Mapping[tuple[str, str], Array]:
-        """Return the values (trials,) of every method and measure of a setting, found in one pass and kept."""
+        """Return the values (trials,) of every method and measure of a setting, found in one pass and cached."""
         return self._columns.get(setting.key, {})
 
     @cached_property
@@ -95,16 +95,16 @@ def _by_measure(trials: Sequence[Sequence[Finding]]) -> dict[tuple[str, str], Ar
 class Experiment(ABC):
     """A figure or table of the paper.
 
-    A trial sees its setting, its number and a generator that depends on the seed, the experiment, the setting (but for
-    its `readings`) and the number only; so its findings are the same wherever, whenever and beside whatever it runs.
+    A trial sees its setting, its number and a generator that depends only on the seed, the experiment, the setting
+    (without its `readings`) and the number. So its findings do not depend on where or when it runs, or beside what.
     """
 
     name: ClassVar[str]
     """As on the command line: figure1."""
     title: ClassVar[str]
     readings: ClassVar[frozenset[str]] = frozenset()
-    """Names of values that say how data are read, not which are drawn: settings that differ in them alone have the same
-    generators, so that trials of the same number are paired."""
+    """Names of values that say how data are read, not which are drawn. Settings that differ only in these have the same
+    generators, so that trials with the same number are paired."""
 
     @abstractmethod
     def settings(self, size: Size) -> list[Setting]:
@@ -115,15 +115,15 @@ class Experiment(ABC):
         """Measure once."""
 
     def needs(self, setting: Setting) -> tuple[str, ...]:  # noqa: ARG002 - most settings need no data
-        """Return the names of the data sets that trials of a setting load: they are fetched before any trial runs."""
+        """Return the names of the data sets that trials of a setting load; they are fetched before any trial runs."""
         return ()
 
     @abstractmethod
     def section(self, findings: Findings) -> Section:
-        """Return what the findings say, by rules; some trials may be missing."""
+        """Return the section of the report on the findings, by rules; some trials may be missing."""
 
     def generator(self, setting: Setting, number: int, seed: int) -> np.random.Generator:
-        """Return the generator of a trial: of the values of its setting but those that are `readings`."""
+        """Return the generator of a trial, from the values of its setting that are not `readings`."""
         values = {name: value for name, value in setting.values.items() if name not in self.readings}
         key = Setting(values, setting.trials).key
         return np.random.default_rng([seed, zlib.crc32(f"{self.name}: {key}".encode()), number])

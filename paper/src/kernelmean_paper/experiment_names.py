@@ -27,7 +27,7 @@ EXPERIMENTS: Mapping[str, str] = MappingProxyType(
 
 
 def chosen(names: Iterable[str]) -> list[str]:
-    """Return the names of experiments, in the order of a report and each once; "all" stands for all of them.
+    """Return the names of experiments, each once and in the order of a report; "all" means all of them.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def chosen(names: Iterable[str]) -> list[str]:
 
 
 def load(name: str) -> Experiment:
-    """Return an experiment by its name."""
+    """Return the experiment with a name."""
     module, _, kind = EXPERIMENTS[name].partition(":")
     experiment: Experiment = getattr(import_module(f".{module}", __package__), kind)()
     return experiment

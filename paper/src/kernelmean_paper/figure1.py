@@ -18,15 +18,15 @@ from .verdicts import CLEAR, STUDENT, Estimate, claimed, held, verdict
 
 ROWS, DIMENSION, DISTRIBUTIONS = 10, 20, 30
 VARIANCES = tuple(float(value) for value in range(31))
-"""Of the curve: on pilot draws both minima lie between 5 and 15, and the curve only rises beyond 30."""
+"""The variances of the curve: on pilot draws, both minima are between 5 and 15, and the curve only rises beyond 30."""
 PICKED = 3.0
-"""Standard errors below 0 that a point needs which was picked as the best of the curve."""
+"""Standard errors below 0 that are needed for the point picked as the best of the curve."""
 
 CHOSEN = "MKME"
 
 
 def at(variance: float) -> str:
-    """Return the name of MKME with a fixed variance; with none it is KME."""
+    """Return the name of MKME with a fixed variance; at 0 it is KME."""
     return f"MKME, σ²={variance:g}" if variance > 0 else "KME"
 
 
@@ -46,7 +46,7 @@ class Figure1(Experiment):
         return [Setting({"bandwidth": rule, "n": ROWS, "d": DIMENSION}, DISTRIBUTIONS) for rule in BANDWIDTHS]
 
     def trial(self, setting: Setting, rng: np.random.Generator, context: Context) -> list[Finding]:  # noqa: ARG002
-        """Return the losses of one sample of one mixture along the curve, of leave-one-out's choice and the best."""
+        """Return the losses of one sample of one mixture: along the curve, at leave-one-out's choice, at the best."""
         rule, n, dim = (setting.values[name] for name in ("bandwidth", "n", "d"))
         drawn = Drawn.random(int(n), int(dim), str(rule), rng)
         fitted = MKME(drawn.kernel).fit(drawn.X)
@@ -62,7 +62,7 @@ class Figure1(Experiment):
         ]
 
     def section(self, findings: Findings) -> Section:
-        """Return the curves, and whether a variance above 0 and leave-one-out's choice are better than none."""
+        """Return the curves, and whether a positive variance and leave-one-out's choice are better than none."""
         curves = [Losses(findings, setting) for setting in findings.settings]
         measured = [curve for curve in curves if curve.measured]
         return Section(
@@ -108,7 +108,7 @@ class Losses(Cell):
         return float(np.median(self.values(CHOSEN, "variance")))
 
     def verdicts(self) -> list[Verdict]:
-        """Return what the paper claims of the curve, and what theory and leave-one-out promise."""
+        """Return verdicts on what the paper claims about the curve, and on what theory and leave-one-out promise."""
         cells = [self.setting]
         first = VARIANCES[1]
         return [
@@ -161,7 +161,7 @@ class Losses(Cell):
         )
 
     def _beside_nothing(self) -> str:
-        """Return what to know where KME is worse than no estimate at all; else nothing."""
+        """Return a remark if KME is worse than no estimate at all; otherwise nothing."""
         if self.change(ZERO).mean >= 0:
             return ""
         gain = self.change(ZERO).mean / self.change(CHOSEN).mean
@@ -184,7 +184,7 @@ class Losses(Cell):
         )
 
     def panel(self) -> Panel:
-        """Return the mean curve, the choices marked on it."""
+        """Return the mean curve with the choices marked."""
         along = [Estimate.of(self.values(at(value))) for value in VARIANCES]
         flat = {"KME (σ² = 0)": "KME", "MKME, σ² by leave-one-out": CHOSEN, "oracle, best σ² of each sample": ORACLE}
         ends = (VARIANCES[0], VARIANCES[-1])

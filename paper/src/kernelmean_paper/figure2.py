@@ -1,4 +1,4 @@
-"""Figure 2 of the paper: mean losses on mixtures of Gaussians, the dimension and the number of rows varied."""
+"""Figure 2 of the paper: mean losses on mixtures of Gaussians, by dimension and number of rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .wording import ends_of_curves
 SIZES = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 DIMENSIONS = (2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 LINES = (("n", 20), ("n", 50), ("d", 20), ("d", 5))
-"""What the panels hold fixed, a to d."""
+"""The values that the panels a to d hold fixed."""
 TRIALS: Mapping[Size, int] = MappingProxyType({Size.QUICK: 15, Size.FULL: 30})
 
 OURS = "VPMKME"
@@ -30,14 +30,14 @@ MAKERS = MappingProxyType({**ESTIMATORS, OURS: VPMKME})
 SCORE = "leave-one-out score"
 
 SURE = 3.0
-"""Standard errors that a single one of many cells needs to count as clear."""
+"""Standard errors by which a single one of many cells counts as clear."""
 SHARES: Mapping[str, tuple[float, str, Callable[[Cell], bool]]] = MappingProxyType(
     {
         "median": (0.35, "n ≤ 20", lambda cell: cell.n <= 20),
         "median-unsquared": (0.9, "d ≥ 5", lambda cell: cell.d >= 5),
     }
 )
-"""The part of the gap between KME and the oracle that MKME is to close, and where."""
+"""The part of the gap between KME and the oracle that MKME should close, and where."""
 
 
 def grid() -> list[tuple[int, int]]:
@@ -69,7 +69,7 @@ class Figure2(Experiment):
         ]
 
     def section(self, findings: Findings) -> Section:
-        """Return the curves of the panels, and what the grid says under each reading of the bandwidth."""
+        """Return the curves of the panels, and the results of the grid under each reading of the bandwidth."""
         readings = [Reading(findings, rule) for rule in BANDWIDTHS]
         measured = [reading for reading in readings if reading.grid.cells]
         return Section(
@@ -116,7 +116,7 @@ class Reading(BandwidthReading):
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
     def verdicts(self) -> list[Verdict]:
-        """Return what is claimed of the grid, in the order of the issue: averages, cells, the gap, our estimator."""
+        """Return verdicts on the claims about the grid: averages, cells, the gap, our estimator."""
         least, where, chosen = SHARES[self.rule]
         return [
             self._verdict(
@@ -228,7 +228,7 @@ class Reading(BandwidthReading):
         )
 
     def _beside_nothing(self) -> str:
-        """Return what to know where KME is worse than no estimate at all; else nothing."""
+        """Return a remark if KME is worse than no estimate at all; otherwise nothing."""
         cells = self.grid.below(ZERO, "KME")
         if not cells:
             return ""
@@ -240,7 +240,7 @@ class Reading(BandwidthReading):
         )
 
     def _one_variance_per_column(self) -> str:
-        """Return how often the variances per column have the lower score, and how often the lower loss."""
+        """Return how often one variance per column gives the lower score, and how often the higher loss."""
         fitted = self.grid.trials("MMKME", SCORE) < self.grid.trials("MKME", SCORE)
         worse = self.grid.trials("MMKME") > self.grid.trials("MKME")
         ends = (self.grid.where(lambda cell: cell.n == SIZES[0]), self.grid.where(lambda cell: cell.n == SIZES[-1]))
@@ -325,7 +325,7 @@ class Reading(BandwidthReading):
         return tuple(curve for curve in found if curve.x)
 
     def _relatives(self, free: str, cells: list[Cell]) -> tuple[Curve, ...]:
-        """Return the ratios to MKME's mean loss; KME only where it does not flatten all others."""
+        """Return the ratios to MKME's mean loss; with KME only if it does not flatten all other curves."""
         shown = [name for name in MAKERS if name != "KME" or self.grid.mean(name) < 2 * self.grid.mean("MKME")]
         found = []
         for name in (*shown, ORACLE):

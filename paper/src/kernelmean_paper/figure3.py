@@ -39,18 +39,18 @@ LEVEL, RESAMPLES = 0.05, 1000
 TRIALS: Mapping[Size, int] = MappingProxyType({Size.QUICK: 20, Size.FULL: 500})
 SHRUNK, OURS = ("S-KMSE", "F-KMSE"), "adaptive"
 POOLED = tuple(f"{method}, pooled" for method in SHRUNK)
-"""The same with one λ, and one matrix of weights, from the pooled sample."""
+"""The same, with one λ and one matrix of weights from the pooled sample."""
 FITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"λ refitted on both parts of every permutation": SHRUNK, "λ of the pooled sample": POOLED}
 )
-"""The two readings of the shrinkage estimators in a permutation test; the paper does not say which is meant."""
+"""The two readings of the shrinkage estimators in a permutation test; the paper does not say which one it means."""
 METHODS = (*ESTIMATORS, *POOLED, OURS)
 
 MARGIN = 0.02
 """Of power on average over the cells: a test that loses no more is competitive, one that wins less does not
 outperform."""
 MISTAKE = 0.05
-"""The probability that all of a family of checks pass, where all should, is at least one less this."""
+"""In a family of checks that should all pass, all do with a probability of at least one minus this."""
 
 
 POWER = (Line("d", 20, (5, 8, 12, 20), 0.5), Line("n", 6, (1, 2, 5, 20, 100), 1.0))
@@ -87,7 +87,7 @@ class Figure3(Experiment):
         return found
 
     def section(self, findings: Findings) -> Section:
-        """Return power and level of every test, and what they say of the paper's claims."""
+        """Return power and level of every test, and what they say about the paper's claims."""
         readings = [Reading(findings, rule) for rule in BANDWIDTHS]
         measured = [reading for reading in readings if reading.cells]
         return Section(
@@ -174,7 +174,7 @@ class Reading(BandwidthReading):
         return [found[key] for key in keys if key in found]
 
     def gain(self, method: str, base: str) -> Estimate:
-        """Return the mean over the power cells of the paired difference in power."""
+        """Return the mean paired difference in power over the power cells."""
         return Estimate.over([cell.gain(method, base) for cell in self.power])
 
     def mean(self, method: str) -> float:
@@ -182,25 +182,25 @@ class Reading(BandwidthReading):
         return float(np.mean([cell.rate(method).mean for cell in self.power]))
 
     def behind(self, method: str, *bases: str) -> list[Cell]:
-        """Return the cells in which a test has less power, by McNemar's exact tests; Holm-adjusted, one family."""
+        """Return the cells in which a test has less power, by McNemar's exact tests, Holm-adjusted as one family."""
         pairs = [(cell, base) for base in bases for cell in self.power]
         pvalues = [fewer_than_chance(cell.rejected(method), cell.rejected(base)) for cell, base in pairs]
         return [cell for (cell, _), p in zip(pairs, holm(pvalues), strict=True) if p <= MISTAKE]
 
     @property
     def telling(self) -> bool:
-        """Whether there are trials enough in every cell for a loss that is not found to mean anything."""
+        """Whether every cell has enough trials that finding no loss means something."""
         return min(cell.trials for cell in self.cells) >= TRIALS[Size.FULL]
 
     @property
     def confidence(self) -> float:
-        """Of the range of a single level, adjusted for all of them (Bonferroni)."""
+        """The confidence of the range of a single level, adjusted for all of them (Bonferroni)."""
         return 1.0 - MISTAKE / (len(self.null) * len(METHODS))
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
     def verdicts(self) -> list[Verdict]:
-        """Return what is claimed of power and level."""
+        """Return verdicts on the claims about power and level."""
         return [
             *(self._competitive(method) for method in ("MKME", "MMKME")),
             *(self._always_better(method, fit) for fit in FITS for method in ("MKME", "MMKME")),
@@ -246,7 +246,7 @@ class Reading(BandwidthReading):
         return outcome, f"{evidence}{len(behind)} of {len(self.power)} cells{where}"
 
     def _everywhere(self, average: bool | None, behind: Sequence[Cell]) -> str:
-        """Return the outcome of what is so on average, or not, and fails in some cells."""
+        """Return the outcome of a claim from its answer on average and the cells in which it fails."""
         if average and behind:
             return SAME_ORDERING
         return settled(average if self.telling or behind else None, REPRODUCED, NOT_REPRODUCED)
@@ -287,7 +287,7 @@ class Reading(BandwidthReading):
     # -- words, tables, chart -----------------------------------------------------------------------------------------
 
     def paragraphs(self) -> list[str]:
-        """Return what is seen along the panels."""
+        """Return in words what the panels show."""
         if not self.power:
             return []
         means = ", ".join(f"{method} {self.mean(method):.3f}" for method in METHODS)
@@ -305,7 +305,7 @@ class Reading(BandwidthReading):
         ]
 
     def _shrinkage(self) -> str:
-        """Return what the two readings of the shrinkage estimators make of their power."""
+        """Return in words the power of the shrinkage estimators under their two readings."""
         gains = "; ".join(
             f"{fit}: " + ", ".join(f"{name} {self.gain(base, 'KME')}" for name, base in zip(SHRUNK, bases, strict=True))
             for fit, bases in FITS.items()
@@ -361,7 +361,7 @@ class Reading(BandwidthReading):
         )
 
     def _band(self, cells: list[Cell]) -> Band:
-        """Return the strip that all levels are to lie in, as wide as the widest of the cells'."""
+        """Return the band in which all levels should be, as wide as the widest of the cells'."""
         ranges = [[count / cell.trials for count in cell.allowed("KME", self.confidence)] for cell in cells]
         return Band("exact binomial range", min(low for low, _ in ranges), max(high for _, high in ranges))
 

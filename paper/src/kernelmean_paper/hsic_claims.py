@@ -1,4 +1,4 @@
-"""What the paper and this library claim of the power of HSIC on Eckerle4, judged from the measured powers."""
+"""Claims of the paper and of this library about the power of HSIC on Eckerle4, judged by the measured powers."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def _wins(readings: Sequence[Reading], method: str) -> Verdict:
 
 
 def _lead(reading: Reading, key: str, method: str, other: str) -> Estimate:
-    """Return by how much a test rejects more often than another one in the same trials."""
+    """Return how much more often one test rejects than another in the same trials."""
     level, share = key.split()
     ours, theirs = (rejects(reading.pvalues(share, name), level).astype(float) for name in (method, other))
     return Estimate.change(ours, theirs)
 
 
 def _same(readings: Sequence[Reading]) -> Verdict:
-    """Return whether MMKME rejects where MKME does, σ² per variable."""
+    """Return whether MMKME rejects in the same trials as MKME, with one σ² per variable."""
 
     def judge(reading: Reading) -> tuple[str, str]:
         equal = float(
@@ -134,7 +134,7 @@ def _too_often(findings: Findings, setting: Setting, method: str) -> list[str]:
 
 
 def _sees(setting: Setting) -> bool:
-    """Tell whether the trials are enough for a level to be seen that is too high by the margin."""
+    """Return whether there are enough trials to detect a level that is too high by the margin."""
     most = (binomial_range(setting.trials, float(level), _CONFIDENCE)[1] / setting.trials for level in LEVELS)
     return all(high <= float(level) + MARGIN for high, level in zip(most, LEVELS, strict=True))
 

@@ -1,4 +1,4 @@
-"""Whether the columns of Table 4 are what was measured, under every reading of what the paper leaves open."""
+"""Whether the columns of Table 4 agree with the measurements, under every reading of what the paper leaves open."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DISAGREE = f"{UNDECIDED} where readings disagree"
 
 
 def columns(readings: Sequence[Reading]) -> tuple[Verdict, ...]:
-    """Return a verdict on every column and way to measure it; those with cells that stand still are judged twice."""
+    """Return a verdict on every column and method; columns with cells that stand still are judged twice."""
     unlikely = flat(TABLE4)
     found = []
     for method in (*BASELINES, PRINTED, "MKME", TIED, "MMKME", FREE):
@@ -37,7 +37,7 @@ def columns(readings: Sequence[Reading]) -> tuple[Verdict, ...]:
 def under_all(
     claim: str, rule: str, readings: Sequence[Reading], judge: Callable[[Reading], tuple[str, str]]
 ) -> Verdict:
-    """Return the outcome that every reading has, else that they disagree; the evidence is that of each."""
+    """Return the outcome that all readings share, or that they disagree; with the evidence of each."""
 
     def judged() -> tuple[str, str]:
         found = [(reading.label, *judge(reading)) for reading in readings]
@@ -93,12 +93,12 @@ def _judge_column(reading: Reading, method: str, unlikely: Cells) -> tuple[str, 
 
 
 def enough(reading: Reading) -> bool:
-    """Tell whether every size has as many trials as in the paper."""
+    """Return whether every size has as many trials as in the paper."""
     return min(one.trials for one in reading.settings) >= TRIALS
 
 
 def bound(cells: int) -> float:
-    """Return the standard errors that none of so many cells exceeds but with probability 0.01.
+    """Return the standard errors that any of ``cells`` cells exceeds with a probability of only 0.01.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def bound(cells: int) -> float:
 
 
 def _repeated(readings: Sequence[Reading]) -> Verdict:
-    """Return whether the printed column of MKME has KME's numbers more often than the measured ones have."""
+    """Return whether MKME and KME agree in more rows of the printed columns than of the measured ones."""
     rows = equal_cells(TABLE4, "KME", "MKME")
     impossible = [key for key in rows if {(key, "KME"), (key, "MKME")} & inconsistent()]
 

@@ -1,4 +1,4 @@
-"""Tables, a chart and words of the power of HSIC on Eckerle4."""
+"""Tables, a chart and words on the power of HSIC on Eckerle4."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FEWEST = min(SIZES.values())[0]
 
 
 def powers(reading: Reading) -> TextTable:
-    """Return the powers of the paper's estimators with the printed ones in brackets, impossible ones marked."""
+    """Return the powers of the paper's estimators, with the printed ones in brackets and impossible ones marked."""
     wrong = inconsistent()
     rows: list[tuple[str, ...]] = []
     for key, printed in TABLE4.values.items():
@@ -142,7 +142,7 @@ def _seen(reading: Reading) -> str:
 
 
 def paragraphs(readings: Sequence[Reading]) -> tuple[str, ...]:
-    """Return in words which reading is the paper's, what becomes of its last column, and what reaches that."""
+    """Return in words which reading is nearest to the paper, and what reaches the powers of its last column."""
     nearest = as_near(readings)[0]
     ahead = sum(nearest.power(key, GRID) >= row["MMKME"] for key, row in TABLE4.values.items())
 
@@ -163,7 +163,7 @@ def paragraphs(readings: Sequence[Reading]) -> tuple[str, ...]:
 
 
 def _nearest_words(readings: Sequence[Reading]) -> str:
-    """Return in words which readings are nearest to the paper, and whether they can be told apart."""
+    """Return in words which readings are nearest to the paper, and whether they can be distinguished."""
     nearest, *tied = as_near(readings)
     cells = sum(len(nearest.deviations(method)) for method in BASELINES)
     others = [reading.distance() for reading in readings if reading is not nearest]
@@ -182,7 +182,7 @@ def _nearest_words(readings: Sequence[Reading]) -> str:
 
 
 def _left_out_words() -> str:
-    """Return in words what the printed numbers contradict."""
+    """Return in words which printed numbers contradict others."""
     shares, falls = impossible_shares(TABLE4, TRIALS), falling_power(TABLE4)
     cells = len(TABLE4.values) * len(ESTIMATORS)
     still = sorted({f"{column} ({row_words(key)})" for key, column in flat(TABLE4)})

@@ -1,4 +1,4 @@
-"""A reading of Table 4: the powers that were measured when the paper's bandwidths and sizes are read in one way."""
+"""A reading of Table 4: the measured powers under one reading of the paper's bandwidths and sizes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Cells = frozenset[tuple[str, str]]
 DATA = "eckerle4"
 LEVELS = ("0.05", "0.10", "0.15")
 SIZES: Mapping[str, tuple[int, ...]] = {"0.10": (4,), "0.15": (5,), "0.20": (7,), "0.25": (9,), "0.30": (10, 11)}
-"""Rows by share η of 35: 3.5, 5.25, 7, 8.75 and 10.5 rounded; the last one both ways."""
+"""The number of rows by share η of 35: 3.5, 5.25, 7, 8.75 and 10.5 rounded; the last one both ways."""
 LARGEST = "0.30"
 PAIRS_IN_ALL = 35
 """Of Eckerle4."""
@@ -35,11 +35,11 @@ COLUMNS: Mapping[str, str] = {
     TIED: "MKME",
     FREE: "MMKME",
 }
-"""What is measured, and the printed column that it is a reading of."""
+"""The measured methods, and the printed column of which each is a reading."""
 
 
 NEARER = 0.95
-"""The share of resamples of the trials in which a reading has to be nearer than another to be told from it."""
+"""A reading differs from another if it is nearer in at least this share of the resamples of the trials."""
 _FLAT = 1e-4
 _RESAMPLES = 400
 
@@ -47,7 +47,7 @@ _RESAMPLES = 400
 @final
 @dataclass(frozen=True)
 class Reading:
-    """The powers when bandwidths come from these rows, and η = 0.30 means so many."""
+    """The powers with bandwidths from certain rows, and a certain number of rows for η = 0.30."""
 
     findings: Findings
     bandwidth: str
@@ -89,7 +89,7 @@ class Reading:
         return rejected(self.pvalues(share, method), level)
 
     def gaps(self, method: str, left_out: Cells = frozenset()) -> dict[str, float]:
-        """Return by how much ours is above the paper, at the cells that contradict nothing and are not left out."""
+        """Return how far ours is above the paper, in the cells that contradict nothing and are not left out."""
         column, without = COLUMNS[method], inconsistent() | left_out
         return {
             key: self.power(key, method) - row[column]
@@ -110,13 +110,13 @@ class Reading:
         return {key: gap / self.error(key, method) for key, gap in self.gaps(method, left_out).items()}
 
     def mean_gap(self, method: str, left_out: Cells = frozenset()) -> Estimate:
-        """Return the mean of these differences; levels share their trials, so their errors are added up as they are."""
+        """Return the mean of these differences; levels share their trials, so their errors are simply added."""
         gaps = self.gaps(method, left_out)
         summed = [sum(self.error(key, method) for key in gaps if key.endswith(f" {share}")) for share in SIZES]
         return Estimate(float(np.mean(list(gaps.values()))), float(np.hypot.reduce(summed)) / len(gaps))
 
     def resampled(self, method: str) -> dict[str, Array]:
-        """Return the powers (400,) of printed rows when the trials are drawn again, the same ones for all methods."""
+        """Return the powers (400,) of printed rows in resamples of the trials, the same ones for all methods."""
         found: dict[str, Array] = {}
         for share in SIZES:
             trials = len(self.pvalues(share, method))
@@ -126,7 +126,7 @@ class Reading:
         return found
 
     def resampled_distances(self) -> Array:
-        """Return `distance` (400,) when the trials are drawn again."""
+        """Return `distance` (400,) in resamples of the trials."""
         squares = []
         for method in BASELINES:
             powers = self.resampled(method)
@@ -141,7 +141,7 @@ class Reading:
         return len(self.pvalues(key.split()[1], ADAPTIVE))
 
     def distance(self) -> float:
-        """Return the root mean square of the standard errors between KME, S-KMSE and F-KMSE and the paper's."""
+        """Return the root mean square difference of KME, S-KMSE and F-KMSE from the paper's, in standard errors."""
         return float(np.sqrt(np.mean([z**2 for method in BASELINES for z in self.deviations(method).values()])))
 
     def agreeing(self) -> int:
@@ -157,17 +157,17 @@ def _times_drawn(rows: int, trials: int) -> Array:
 
 
 def rejects(pvalues: Array, level: str) -> Array:
-    """Return which p-values are up to the level."""
+    """Return which p-values are at most the level."""
     return np.asarray(pvalues <= float(level) + 1e-12)
 
 
 def rejected(pvalues: Array, level: str) -> float:
-    """Return the share of p-values up to the level."""
+    """Return the share of p-values that are at most the level."""
     return float(np.mean(rejects(pvalues, level)))
 
 
 def as_near(readings: Sequence[Reading]) -> list[Reading]:
-    """Return the nearest reading and those that resampling the trials does not tell from it, nearest first."""
+    """Return the nearest reading and those that resampling cannot distinguish from it, nearest first."""
     order = sorted(readings, key=Reading.distance)
     first, *rest = ((reading, reading.resampled_distances()) for reading in order)
     return [first[0], *(reading for reading, distances in rest if np.mean(first[1] < distances) < NEARER)]
@@ -175,9 +175,9 @@ def as_near(readings: Sequence[Reading]) -> list[Reading]:
 
 @cache
 def inconsistent() -> Cells:
-    """Return the printed cells (row, column) that no 200 trials can give, or that another level contradicts.
+    """Return the printed cells (row, column) that 200 trials cannot give, or that another level contradicts.
 
-    These are all cells of the contradictions that the errata list for this table, both cells of a fall.
+    These are all cells of the contradictions that the errata list for this table, including both cells of a fall.
     """
     shares = {(key, name) for key, name, _ in impossible_shares(TABLE4, TRIALS)}
     falls = set()
@@ -191,7 +191,7 @@ def flat(table: PrintedTable) -> Cells:
     """Return the cells (row, column) whose power is hardly larger at the next level, and then grows much.
 
     They are unlikely, not impossible. Both steps of α are equally wide. If p-values are at least a third as dense in
-    the first as in the second, so few trials in the first have a chance below 1 in 10,000.
+    the first step as in the second, so few trials in the first have a probability below 1 in 10,000.
     """
     found = set()
     for share in SIZES:

@@ -41,7 +41,7 @@ class Table4(Experiment):
         return (DATA,)
 
     def trial(self, setting: Setting, rng: np.random.Generator, context: Context) -> list[Finding]:
-        """Return the p-values of all tests on one subsample; of permuted pairs those of ours only."""
+        """Return the p-values of all tests on one subsample; for permuted pairs only those of our tests."""
         data = context.load(DATA)
         x, y = (data[name][:, None] for name in ("x", "y"))
         rows = rng.choice(len(x), int(setting.values["rows"]), replace=False)
@@ -56,7 +56,7 @@ class Table4(Experiment):
         return found
 
     def section(self, findings: Findings) -> Section:
-        """Return the powers beside the paper's, verdicts under all readings, and how far ours get."""
+        """Return the powers beside the paper's, verdicts under all readings, and the powers of our tests."""
         readings = [Reading(findings, bandwidth, rows) for bandwidth in (SUBSAMPLE, ALL_ROWS) for rows in (10, 11)]
         if not all(reading.measured for reading in readings):
             return Section(self.title, verdicts=verdicts(readings), settings=_SETTINGS)

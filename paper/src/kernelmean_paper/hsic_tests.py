@@ -1,4 +1,4 @@
-"""The tests of Table 4: every estimator of the paper as a test of independence, and ours, all with exact p-values."""
+"""The tests of Table 4: all estimators of the paper as tests of independence, and ours, all with exact p-values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WIDTHS = (1.0, 0.5, 0.25, 0.125)
 STRENGTHS = np.logspace(-6, 2, 65)
 """λ of the printed score, in units of the mean of the diagonal of the Gram matrix."""
 VARIANCES = np.concatenate([[0.0], np.logspace(-2.5, 1.5, 21)])
-"""σ² that leave-one-out chooses from for pairs, in units of θ²."""
+"""The candidates for σ² in leave-one-out on pairs, in units of θ²."""
 
 _BATCH = 256
 
@@ -34,7 +34,7 @@ _BATCH = 256
 def paper_tests(x: Array, y: Array, bandwidths: tuple[float, float], seed: int) -> dict[str, float]:
     """Return the p-values of the paper's estimators on pairs, by method, in every reading.
 
-    All permutations are taken where there are at most 2001 of them, else 2000 random ones and the observed one.
+    Uses all permutations if there are at most 2001, otherwise 2000 random ones and the observed one.
     """
     found = {}
     for name, make in ESTIMATORS.items():
@@ -49,7 +49,7 @@ def paper_tests(x: Array, y: Array, bandwidths: tuple[float, float], seed: int) 
 
 
 def own_tests(x: Array, y: Array, seed: int) -> dict[str, float]:
-    """Return the p-values of tests of ours that choose no bandwidth, by name."""
+    """Return the p-values of our tests, which choose no bandwidth, by name."""
     grid = tuple(PairMember(Member("data", Gaussian(a)), Member("data", Gaussian(b))) for a in WIDTHS for b in WIDTHS)
     chosen: dict[str, Any] = {
         ADAPTIVE: {"estimator": "adaptive"},
@@ -71,14 +71,14 @@ class Pairs:
 
     @classmethod
     def of(cls, x: Array, y: Array, bandwidths: tuple[float, float]) -> Pairs:
-        """Return those of n pairs of numbers, shapes (n, 1)."""
+        """Return the squared distances of n pairs of numbers, shapes (n, 1)."""
         left, right = (np.square((side - side.T) / theta) for side, theta in zip((x, y), bandwidths, strict=True))
         return cls(left, right)
 
     def shrunk(self, orders: IntArray) -> Array:
-        """Return FCOSE of permutations (b, n) with the λ that has the smallest score as Muandet et al. (2014) print it.
+        """Return FCOSE of permutations (b, n) with the λ of the smallest score as printed by Muandet et al. (2014).
 
-        With the eigenvalues γ of M = K̄∘Z̄ and s = Vᵀ1 the score of Theorem 4 is, but for (n-1)²,
+        With the eigenvalues γ of M = K̄∘Z̄ and s = Vᵀ1, the score of Theorem 4 is, up to the factor (n-1)²,
         Σ_k γ/(γ+λ)² [γ²s² - 2 γ s² (nγ+(n-1)λ)/n + (nγ+(n-1)λ)²/n]; the statistic is Σ_k γ (γ s/n)² / (γ+λ)².
         """
         n = len(self.left)
@@ -92,7 +92,7 @@ class Pairs:
         return np.take_along_axis((shape * gamma**2 * sums / n**2).sum(axis=2), best, axis=1).T
 
     def refitted(self, orders: IntArray) -> Array:
-        """Return HSIC with variances that leave-one-out chooses for the permuted pairs, (2, b): one for both, and two.
+        """Return HSIC (2, b) with the variances that leave-one-out chooses for permuted pairs: one for both, and two.
 
         The pairs are points in two columns, in units of the bandwidths, under the product of both kernels.
         """
@@ -119,7 +119,7 @@ class Pairs:
 
 
 def _smoothed(squares: Array, variance: float) -> Array:
-    """Return E k of one column whose gap has this variance, all in units of θ²."""
+    """Return E k for one column when the noise of a difference has this variance, all in units of θ²."""
     return np.asarray(np.exp(-squares / (2.0 * (1.0 + variance))) / np.sqrt(1.0 + variance))
 
 

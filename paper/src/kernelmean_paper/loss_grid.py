@@ -1,4 +1,4 @@
-"""Losses of several estimators on a grid of sizes and dimensions: what the cells and the whole grid say."""
+"""Losses of several estimators on a grid of sizes and dimensions: results by cell and for the whole grid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .experiment import Findings, Setting
 from .verdicts import Estimate
 
 ORACLE, ZERO = "oracle MKME", "zero function"
-"""MKME with the σ² of the smallest loss, which no estimator knows; and the estimate that is 0 everywhere."""
+"""MKME with the σ² of the smallest loss, which no estimator knows; and the estimate 0."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Cell:
 
     @property
     def measured(self) -> bool:
-        """Whether there are trials enough for a standard error."""
+        """Whether there are enough trials for a standard error."""
         return len(self.values("KME")) > 1
 
     def values(self, method: str, measure: str = "loss") -> Array:
@@ -57,7 +57,7 @@ class Cell:
         return float(self.values(method).mean())
 
     def change(self, method: str, base: str = "KME") -> Estimate:
-        """Return the paired change of the mean loss from that of ``base``."""
+        """Return the paired change of the mean loss from ``base``."""
         return Estimate.change(self.values(method), self.values(base))
 
     def relative(self, method: str, base: str) -> Estimate:
@@ -69,7 +69,7 @@ class Cell:
         return (self.mean("KME") - self.mean(method)) / (self.mean("KME") - self.mean(ORACLE))
 
     def shortfall(self, method: str, share: float) -> Estimate:
-        """Return by how much a method's mean loss is above the one that closes this share of the gap, paired."""
+        """Return the paired excess of a method's mean loss over the loss that closes this share of the gap."""
         return Estimate.change(self.values(method), (1 - share) * self.values("KME") + share * self.values(ORACLE))
 
 
@@ -90,16 +90,16 @@ class Grid:
         return Grid(tuple(cell for cell in self.cells if chosen(cell)))
 
     def line(self, fixed: str, value: int) -> list[Cell]:
-        """Return the cells with one n or one d, by the other."""
+        """Return the cells with one n or one d, ordered by the other."""
         free = "d" if fixed == "n" else "n"
         return sorted((c for c in self.cells if getattr(c, fixed) == value), key=lambda cell: getattr(cell, free))
 
     def mean(self, method: str) -> float:
-        """Return the mean over the cells of the mean loss."""
+        """Return the mean loss, averaged over the cells."""
         return float(np.mean([cell.mean(method) for cell in self.cells]))
 
     def change(self, method: str, base: str = "KME") -> Estimate:
-        """Return the mean over the cells of the paired change from ``base``."""
+        """Return the paired change from ``base``, averaged over the cells."""
         return Estimate.over([cell.change(method, base) for cell in self.cells])
 
     def ratio(self, method: str, base: str) -> float:
@@ -111,7 +111,7 @@ class Grid:
         return [cell for cell in self.cells if all(cell.mean(method) < cell.mean(base) for base in bases)]
 
     def clearly(self, method: str, *bases: str) -> tuple[int, int]:
-        """Return in how many cells a method is clearly below each of the others, and clearly above one of them."""
+        """Return in how many cells a method is clearly below all others, and in how many clearly above one."""
         changes = [[cell.change(method, base) for base in bases] for cell in self.cells]
         return (
             sum(all(one.below() for one in cell) for cell in changes),

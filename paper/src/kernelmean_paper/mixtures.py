@@ -58,7 +58,7 @@ class Mixture:
 
     @cached_property
     def covariances(self) -> Array:
-        """The covariances of the components, that of ε included, shape (4, d, d)."""
+        """The covariances of the components, including that of ε, shape (4, d, d)."""
         return np.einsum("ckd,cke->cde", self.factors, self.factors) + OBSERVATION * np.eye(self.means.shape[1])
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
@@ -69,7 +69,7 @@ class Mixture:
         return drawn
 
     def moved(self, share: float, rng: np.random.Generator) -> Mixture:
-        """Return the mixture whose means went this share of the way to other random means; all else is the same."""
+        """Return the mixture with the means moved this share of the way to other random means."""
         others = random_means(self.means.shape[1], rng)
         return Mixture(self.weights, (1.0 - share) * self.means + share * others, self.factors)
 
@@ -100,7 +100,7 @@ class Drawn:
 
     @classmethod
     def random(cls, n: int, dim: int, bandwidth: str, rng: np.random.Generator) -> Drawn:
-        """Draw a mixture and a sample of it; ``bandwidth`` is "median" or "median-unsquared"."""
+        """Draw a mixture and a sample from it; ``bandwidth`` is "median" or "median-unsquared"."""
         mixture = Mixture.random(dim, rng)
         X = mixture.sample(n, rng)
         kernel = Gaussian(float(median_bandwidth(X, squared=bandwidth == "median")))
@@ -111,7 +111,7 @@ class Drawn:
         return self.truth @ self.truth
 
     def loss(self, estimate: Embedding) -> float:
-        """Return |μ̂ - μ|², exactly: the truth is an embedding."""
+        """Return |μ̂ - μ|² exactly, because the truth is an embedding."""
         return max(estimate @ estimate - 2.0 * (estimate @ self.truth) + self._squared_norm, 0.0)
 
     def marginalized_loss(self, variance: float) -> float:
@@ -119,9 +119,9 @@ class Drawn:
         return self.loss(embed(self.X, self.kernel, noise=Normal(variance) if variance > 0 else None))
 
     def best_variance(self) -> tuple[float, float]:
-        """Return the σ² ≥ 0 with the smallest loss, and that loss: an oracle, for it needs the truth.
+        """Return the σ² ≥ 0 with the smallest loss, and that loss: an oracle, because it needs the truth.
 
-        A logarithmic grid, then Brent's method between the neighbors of its best point.
+        Searches a logarithmic grid, then uses Brent's method between the neighbors of its best point.
         """
         theta = float(self.kernel.bandwidth) ** 2
         largest = max(10.0 * theta, 10.0 * float(np.square(self.X - self.X.mean(axis=0)).sum(axis=1).max()))

@@ -1,4 +1,4 @@
-"""The MMKME column of the paper's HSIC table: what MMKME is for one column, and what a wider kernel can do."""
+"""The MMKME column of the paper's HSIC table: MMKME of one column, and the power that a wider kernel can have."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .paper import ESTIMATORS
 
 LEVEL, SHARE = LEVELS[0], LARGEST
 ROWS = SIZES[SHARE][0]
-"""The row of the HSIC table, and how many of the pairs it takes."""
+"""The row of the HSIC table, and its number of pairs."""
 INFLATIONS = (0.0, 1.0, 10.0, 100.0)
-"""Variances of a noise on x and on y, in units of θ² of each."""
+"""Variances of a noise on x and on y, each in units of its θ²."""
 OF_ONE_COLUMN = ("MKME", "MMKME")
 """The estimators that are the same for one column."""
 
 
 def one_column(rng: np.random.Generator, context: Context) -> list[Finding]:
-    """Measure the noises of MKME and MMKME of one column, and HSIC's rejections under kernels that noise widens.
+    """Measure the noises of MKME and MMKME of one column, and HSIC's rejections under kernels widened by noise.
 
-    One subsample of Eckerle4 as in the HSIC table at α = 0.05, η = 0.30; MMKME has one σ² for every column, and x
-    and y have one each.
+    The data are one subsample of Eckerle4 as in the HSIC table at α = 0.05, η = 0.30. MMKME has one σ² per column, and
+    x and y have one column each.
     """
     data = context.load(DATA)
     values: Array = np.column_stack([data[name] for name in ("x", "y")])

@@ -1,4 +1,4 @@
-"""From the files that the public homes of data sets serve to rows of cells in one form."""
+"""From the original files of data sets to rows of cells in one format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 
 Rows = list[list[str]]
 Convert = Callable[[Sequence[str]], Rows]
-"""From the texts of the files of a home to the rows of the table."""
+"""Maps the texts of the files of a home to the rows of the table."""
 
 
 def delimited(
@@ -17,18 +17,19 @@ def delimited(
     codes: Mapping[int, Mapping[str, str]] | None = None,
     cells: int | None = None,
 ) -> Convert:
-    """Return a converter of files with one row on a line.
+    """Return a converter of files with one row per line.
 
     Parameters
     ----------
     order : sequence of int, optional
-        The columns of the files in the order of the table; None is all as they are, negative ones count from the end.
+        The columns of the files in the order of the table; None keeps all as they are, negative ones count from the
+        end.
     separator : str, optional
-        What stands between cells; None is any white space.
+        The separator of cells; None is any white space.
     codes : mapping from int to mapping from str to str, optional
-        Numbers for the texts of a column of the files.
+        Numbers for the texts in a column of the files.
     cells : int, optional
-        Leave out lines of another number of cells: those of a text that stands around the table.
+        Leave out lines with another number of cells, such as those of a text around the table.
     """
 
     def convert(texts: Sequence[str]) -> Rows:
@@ -59,7 +60,7 @@ def libsvm(columns: int) -> Convert:
 
 
 def plain(text: str) -> str:
-    """Return a decimal number without exponent and trailing zeros, exactly; "?" is a missing one.
+    """Return a decimal number exactly, without exponent and trailing zeros; "?" is a missing one.
 
     Examples
     --------

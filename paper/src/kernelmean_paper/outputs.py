@@ -1,4 +1,4 @@
-"""What a run leaves behind: every finding as a table, the settings and versions as JSON, and the report."""
+"""The outputs of a run: all findings as tables, the settings and versions as JSON, and the report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .wording import count, listed
 
 FINDINGS, RESULTS, PAGE, TEXT = "findings", "results.json", "report.html", "report.md"
 FILES = (FINDINGS, RESULTS, PAGE, TEXT)
-"""What is written into the folder of a run, beside its trials and the figures of the report."""
+"""The files in the folder of a run, besides its trials and the figures of the report."""
 _OURS = ("experiment", "trial", "method", "measure", "value")
 
 
@@ -38,22 +38,22 @@ def write_results(
 ) -> list[Verdict]:
     """Write tables, JSON and the report of some experiments into a folder, and return all verdicts.
 
-    Everything but the member "run" of the JSON is the same, byte by byte, for the same trials and versions.
+    For the same trials and versions, everything but the member "run" of the JSON is the same, byte by byte.
 
     Parameters
     ----------
     experiments : sequence of Experiment
-        What the report is about, in its order.
+        The experiments of the report, in its order.
     outcome : Outcome
-        What their trials found.
+        The results of their trials.
     folder : Path
         Gets findings/NAME.csv (and .parquet where pyarrow is installed), results.json, report.html, report.md.
     size : Size
-        How many trials were asked for.
+        How many trials were requested.
     seed : int
-        Of the trials.
+        The seed of the trials.
     run : mapping, optional
-        What differs from run to run: the machine, the time it took.
+        Facts that differ from run to run: the machine, the time taken.
     """
     sections = {each.name: each.section(outcome.findings[each.name]) for each in experiments}
     entries = {}
@@ -86,9 +86,9 @@ def write_findings(name: str, findings: Findings, folder: Path) -> bytes:
 
 
 def tidy(name: str, findings: Findings) -> dict[str, list[Scalar | None]]:
-    """Return the columns of a table with one finding in a row: the setting's values, trial, method, measure, value.
+    """Return the columns of a table with one finding per row: the setting's values, trial, method, measure, value.
 
-    A value of a setting that is called as one of our own columns gets "setting " before its name.
+    If a value of a setting has the name of one of these columns, its name gets the prefix "setting ".
     """
     names = list(dict.fromkeys(key for setting in findings.settings for key in setting.values))
     titles = {key: f"setting {key}" if key in _OURS else key for key in names}
@@ -115,7 +115,7 @@ def _parquet(columns: Mapping[str, Sequence[Scalar | None]]) -> bytes:
 
 
 def _one_type(cells: Sequence[Scalar | None]) -> list[Scalar | None]:
-    """Return cells as text when some are text, as float64 when some are fractions."""
+    """Return cells as text if some are text, as float64 if some are fractions."""
     kinds = {type(cell) for cell in cells if cell is not None}
     if str in kinds and len(kinds) > 1:
         return [None if cell is None else str(cell) for cell in cells]
@@ -123,7 +123,7 @@ def _one_type(cells: Sequence[Scalar | None]) -> list[Scalar | None]:
 
 
 def _entry(experiment: Experiment, outcome: Outcome, section: Section, content: bytes) -> dict[str, Any]:
-    """Return what the JSON says of an experiment."""
+    """Return the entry of an experiment in the JSON."""
     findings = outcome.findings[experiment.name]
     settings = [
         {
@@ -165,7 +165,7 @@ def _document(
 
 
 def _mixtures(experiments: Sequence[Experiment], outcome: Outcome) -> Iterator[str]:
-    """Yield in words which trials were made in several states of the code and libraries, or not in the present one."""
+    """Yield in words which trials were made with several states of the code and libraries, or not the present one."""
     for experiment in experiments:
         makers = outcome.makers[experiment.name]
         mixed = {name: _states(makers, name) for name in dict.fromkeys(key for maker in makers for key in maker)}
@@ -179,12 +179,12 @@ def _mixtures(experiments: Sequence[Experiment], outcome: Outcome) -> Iterator[s
 
 
 def _states(makers: Sequence[Mapping[str, str]], name: str) -> list[str]:
-    """Return the different states of one thing in the order in which they made trials."""
+    """Return the distinct states of one thing, in the order in which they made trials."""
     return list(dict.fromkeys(maker.get(name, "unknown") for maker in makers))
 
 
 def _outcomes(sections: Sequence[Section]) -> list[str]:
-    """Return in words how many claims of every section came out how."""
+    """Return in words how many claims of every section have each outcome."""
     judged = [section for section in sections if section.verdicts]
     words = [f"{section.title.split(':')[0]}: {counted(section.verdicts)}" for section in judged]
     return [f"Claims by their outcomes. {'. '.join(words)}."] if words else []

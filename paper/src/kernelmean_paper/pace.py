@@ -1,4 +1,4 @@
-"""How long the trials that are left will take."""
+"""How long the remaining trials will take."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Cell = tuple[str, str]
 
 @final
 class Pace:
-    """Seconds a trial took, by setting, and how many trials run at once.
+    """Seconds per trial, by setting, and how many trials run at once.
 
     Parameters
     ----------
     waiting : iterable of Cell
-        The cell of every trial that is left.
+        The cell of every remaining trial.
     """
 
     def __init__(self, waiting: Iterable[Cell]) -> None:
@@ -29,21 +29,21 @@ class Pace:
         self._start, self._worked = time.monotonic(), 0.0
 
     def know(self, cell: Cell, seconds: float) -> None:
-        """Take note of a trial that was run before."""
+        """Record a trial that was run before."""
         number, total = self._sums.get(cell, (0, 0.0))
         self._sums[cell] = (number + 1, total + seconds)
 
     def done(self, cell: Cell, seconds: float) -> None:
-        """Take note of a trial that has just ended."""
+        """Record a trial that has just ended."""
         self.know(cell, seconds)
         self._waiting[cell] -= 1
         self._worked += seconds
 
     def left(self) -> float:
-        """Return the seconds that are left; infinite before any trial is known.
+        """Return the remaining seconds; infinite before any trial is known.
 
-        A setting without trials is taken to be as slow as the slowest known one of its experiment, as cheap settings
-        come first, or where none of these is known as the mean trial of all.
+        A setting without trials is assumed to be as slow as the slowest known one of its experiment, because cheap
+        settings come first. If none of these is known, it is assumed to take the mean time of all trials.
         """
         at_once = max(self._worked / max(time.monotonic() - self._start, 1e-9), 1e-3) if self._worked else 1.0
         return sum(number * self._seconds(cell) for cell, number in self._waiting.items() if number) / at_once

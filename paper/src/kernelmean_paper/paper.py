@@ -1,4 +1,4 @@
-"""What the paper uses and prints: the names of its estimators, its two readings of a bandwidth, its numbers."""
+"""The paper's names of estimators, its two readings of the bandwidth, and its printed numbers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ESTIMATORS: Mapping[str, Callable[..., KernelMean]] = MappingProxyType(
 """The five estimators by the paper's names, in its order."""
 
 BASELINES = ("KME", "S-KMSE", "F-KMSE")
-"""What the paper compares with."""
+"""The paper's baselines."""
 
 BANDWIDTHS: Mapping[str, str] = MappingProxyType(
     {"median": "θ² = median of squared distances", "median-unsquared": "θ² = median of distances"}
 )
-"""The rule that the paper prints, and the one that the published curves of Muandet et al. (2014) fit."""
+"""The rule that the paper prints, and the one that matches the published curves of Muandet et al. (2014)."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class PrintedTable:
 
     @classmethod
     def read(cls, text: str) -> PrintedTable:
-        """Return the table of lines with a key and a number of each estimator; bold ones begin with a star."""
+        """Return the table from lines with a key and one number per estimator; bold ones begin with a star."""
         values, bold = {}, {}
         for line in text.strip().splitlines():
             words = line.split()

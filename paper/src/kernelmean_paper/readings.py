@@ -17,7 +17,7 @@ class BandwidthReading:
     Parameters
     ----------
     findings : Findings
-        Of settings with the value "bandwidth".
+        The findings of settings with the value "bandwidth".
     rule : str
         "median" or "median-unsquared".
     """
@@ -27,5 +27,5 @@ class BandwidthReading:
         self._findings, self._settings = findings, findings.where(bandwidth=rule)
 
     def _verdict(self, claim: str, rule: str, judge: Callable[[], tuple[str, str]]) -> Verdict:
-        """Return the outcome that ``judge`` finds, where every trial of the reading was made."""
+        """Return the verdict by ``judge``, if no trial of the reading is missing."""
         return verdict(f"{claim} ({self.label})", rule, self._findings, self._settings, judge)

@@ -1,4 +1,4 @@
-"""Rejections of several tests in the same trials: lines of settings, and what the trials of one setting say."""
+"""Rejections of several tests in the same trials: lines of settings, and the results of one setting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .verdicts import Estimate, attainable, binomial_range
 
 @dataclass(frozen=True)
 class Line:
-    """A panel: one of n and d is fixed, the other one varies; how far the means of the second mixture moved.
+    """A panel: which of n and d is fixed and which varies, and how far the means of the second mixture moved.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class Line:
     value : int
     free : tuple of int
     moved : float
-        The share of the way to independent random means; with 0 both samples are of one mixture.
+        The share of the way to independent random means; with 0, both samples come from one mixture.
     """
 
     fixed: str
@@ -77,15 +77,15 @@ class Cell:
 
     @property
     def trials(self) -> int:
-        """How many trials there are."""
+        """The number of trials."""
         return min(map(len, self.pvalues.values()))
 
     def rejected(self, method: str) -> Array:
-        """Return 1.0 where the test rejects and 0.0 where not, (trials,)."""
+        """Return 1.0 where the test rejects and 0.0 elsewhere, shape (trials,)."""
         return (self.pvalues[method] <= self.level + 1e-12).astype(float)
 
     def rate(self, method: str) -> Estimate:
-        """Return the part of the trials in which the test rejects."""
+        """Return the share of the trials in which the test rejects."""
         return Estimate.of(self.rejected(method))
 
     def gain(self, method: str, base: str) -> Estimate:
@@ -93,11 +93,11 @@ class Cell:
         return Estimate.change(self.rejected(method), self.rejected(base))
 
     def allowed(self, method: str, confidence: float) -> tuple[int, int]:
-        """Return the fewest and the most rejections that an exact test of the level would let pass."""
+        """Return the smallest and the largest number of rejections that an exact test of the level accepts."""
         return binomial_range(self.trials, attainable(self.level, self.permutations[method]), confidence)
 
     def keeps_level(self, method: str, confidence: float) -> bool:
-        """Tell whether the number of rejections is in that range."""
+        """Return whether the number of rejections is in that range."""
         low, high = self.allowed(method, confidence)
         return low <= int(self.rejected(method).sum()) <= high
 

@@ -1,4 +1,4 @@
-"""Runs the trials that are missing and stores each as it ends; findings do not depend on how often it was killed."""
+"""Runs the missing trials and stores each one when it ends; findings do not depend on how often a run was killed."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ TRIALS, LOCK = "trials", ".lock"
 Load = Callable[[str], Columns]
 """Returns a data set by its name, or raises FileNotFoundError with the reason."""
 Progress = Callable[[str, int, int], None]
-"""Is called with what comes next, the trials that are done, and how many there are."""
+"""Called with the next step, the number of trials done, and the total."""
 
 
 @final
 @dataclass
 class Outcome:
-    """What a run did.
+    """The outcome of a run.
 
     Parameters
     ----------
     findings : dict from str to Findings
-        Of every experiment, by its name.
+        The findings of every experiment, by its name.
     ran : int
-        The trials that were run now; the others were stored before.
+        The number of trials run now; the others were stored before.
     missing : dict from str to str
-        Why there is no data set of this name.
+        Why data sets are missing, by their names.
     skipped : int
-        The trials that need those data sets.
+        The number of trials that need those data sets.
     failed : list of Result
-        The trials that ended with an error; they are tried again by the next run.
+        The trials that ended with an error; the next run tries them again.
     warnings : Counter of (str, str)
-        In how many trials an experiment warned of something, by its name and the warning.
+        The number of trials with a warning, by the name of the experiment and the warning.
     notes : list of str
-        What was mended or ought to be known.
+        Repairs, and other notes for the user.
     makers : dict from str to tuple
         The states of the code that made the trials of an experiment.
     """
@@ -74,29 +74,29 @@ def run(
     workers: Workers | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run what is missing of some experiments, each trial stored as it ends; return what all trials found.
+    """Run the missing trials of some experiments, storing each when it ends; return the findings of all trials.
 
-    A run that is killed at any time is continued by the same call, a quick run to a full one.
+    If a run is killed at any time, the same call continues it. A full run also continues a quick one.
 
     Parameters
     ----------
     experiments, size : sequence of Experiment, Size
         What to run, and how many trials.
     folder : Path
-        Where the trials are stored; made when it is not there.
+        Where to store the trials; created if it does not exist.
     load : callable
-        Returns a data set by its name, or raises FileNotFoundError: then the trials that need it are left out.
+        Returns a data set by its name, or raises FileNotFoundError; the trials that need it are then left out.
     seed : int
-        The same seed gives the same findings, whatever the workers.
+        The same seed gives the same findings with any workers.
     workers, progress : Workers, Progress, optional
-        Who runs the trials, by default this process; what is called after each.
+        Where to run the trials, by default in this process; and what to call after each.
 
     Raises
     ------
     BlockingIOError
-        When another run works in the folder.
+        When another run uses the folder.
     ValueError
-        When the folder holds trials of another seed or version, or a file of it is damaged beyond mending.
+        When the folder holds trials of another seed or version, or one of its files is damaged beyond repair.
     RuntimeError
         When processes that run trials are killed again and again.
     """
@@ -110,7 +110,7 @@ def run(
 
 
 def stored(experiment: Experiment, size: Size, folder: Path) -> tuple[int, int]:
-    """Return how many trials of an experiment are stored, and how many are asked for; nothing is changed."""
+    """Return how many trials of an experiment are stored, and how many are requested; changes nothing."""
     path = folder / TRIALS / f"{experiment.name}.jsonl"
     known = read_log(path).trials if path.exists() else {}
     wanted = [(setting.key, number) for setting, number in experiment.tasks(size)]
@@ -118,7 +118,7 @@ def stored(experiment: Experiment, size: Size, folder: Path) -> tuple[int, int]:
 
 
 def collect(settings: Sequence[Setting], trials: Mapping[tuple[str, int], Trial]) -> Findings:
-    """Return the findings of trials in the order of the settings and of their numbers."""
+    """Return the findings of trials in the order of the settings and of the trials' numbers."""
     found: dict[str, list[Sequence[Finding]]] = {}
     for setting in settings:
         known = [number for number in range(setting.trials) if (setting.key, number) in trials]
@@ -129,7 +129,7 @@ def collect(settings: Sequence[Setting], trials: Mapping[tuple[str, int], Trial]
 
 @contextmanager
 def _opened(experiments: Sequence[Experiment], folder: Path, seed: int, outcome: Outcome) -> Iterator[dict[str, Log]]:
-    """Give the logs of experiments by their names, in a folder that no other run works in meanwhile."""
+    """Yield the logs of experiments by name, in a folder that no other run uses meanwhile."""
     trials = folder / TRIALS
     trials.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -139,7 +139,7 @@ def _opened(experiments: Sequence[Experiment], folder: Path, seed: int, outcome:
 
 @contextmanager
 def _alone(path: Path, folder: Path) -> Iterator[None]:
-    """Hold a lock, which the system takes back when this process ends, however it ends; the file stays."""
+    """Hold a lock, which the system releases when this process ends in any way; the file stays."""
     try:
         held = FileLock(path, blocking=False).acquire()
     except Timeout:
@@ -148,7 +148,7 @@ def _alone(path: Path, folder: Path) -> Iterator[None]:
             f"another run works in {folder} (process {holder or 'unknown'}); wait for its end, or stop it"
         ) from None
     with held:
-        if os.name != "nt":  # where nobody reads a locked file
+        if os.name != "nt":  # where a locked file cannot be read
             path.write_text(f"{os.getpid()}\n", encoding="utf-8")
         yield
 
@@ -170,7 +170,7 @@ def _open(experiment: Experiment, folder: Path, seed: int, outcome: Outcome) -> 
 def _tasks(
     experiments: Iterable[Experiment], size: Size, seed: int, logs: Mapping[str, Log], load: Load, outcome: Outcome
 ) -> list[Task]:
-    """Return the trials that are missing and whose data are there."""
+    """Return the missing trials whose data are available."""
     frames: dict[str, Columns] = {}
     tasks = []
     for experiment in experiments:
@@ -199,7 +199,7 @@ def _fetch(name: str, load: Load, frames: dict[str, Columns], missing: dict[str,
 def _run_all(
     tasks: Sequence[Task], logs: Mapping[str, Log], workers: Workers, outcome: Outcome, progress: Progress
 ) -> None:
-    """Run tasks; when a process is killed, go on with what is left as long as that brings trials."""
+    """Run tasks; when a process is killed, continue with the rest as long as trials succeed."""
     pace = Pace((task.experiment.name, task.setting.key) for task in tasks)
     for name, log in logs.items():
         for trial in log.trials.values():

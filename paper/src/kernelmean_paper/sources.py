@@ -1,4 +1,4 @@
-"""Data sets by name, the same to the last digit wherever they come from: built in, a folder, or their public homes."""
+"""Data sets by name, the same to the last digit from any source: built in, a folder, or their original locations."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from .originals import plain
 from .wording import listed
 
 CACHE = "KERNELMEAN_CACHE"
-"""The environment variable that names another folder for downloads."""
+"""The environment variable for another download folder."""
 _RETRIES, _TIMEOUT, _LARGEST = 2, 20.0, 2**26
 _BUILT_IN: Mapping[str, Callable[[Array], Array]] = MappingProxyType(
     {"eckerle4": lambda column: column, "wine": lambda kind: kind + 1, "wbdc": lambda kind: 1 - kind}
 )
-"""What makes the last column that of the originals: cultivars from 1; malignant is 1, not 0."""
+"""Converts the last column to that of the originals: cultivars from 1; malignant is 1, not 0."""
 
 
 @final
 @dataclass(frozen=True)
 class Sources:
-    """Where data sets are looked for: a folder, what is built in, earlier downloads, and the web.
+    """Where to look for data sets: a folder, the built-in tables, earlier downloads, and the web.
 
     Parameters
     ----------
     folder : Path, optional
         Holds NAME.csv for some names.
     cache : Path, optional
-        For downloads; None is the user's cache.
+        The folder for downloads; None is the user's cache.
     online : bool
-        Whether to download what is nowhere else.
+        Whether to download data sets that are found nowhere else.
     say : callable
-        Takes lines for the user.
+        Called with lines for the user.
 
     Raises
     ------
@@ -67,9 +67,9 @@ class Sources:
         Raises
         ------
         ValueError
-            When the name is unknown, or the file in the folder is not as it ought to be.
+            When the name is unknown, or the file in the folder does not have the right checksum.
         FileNotFoundError
-            When it is nowhere and cannot be downloaded.
+            When it is found nowhere and cannot be downloaded.
 
         Examples
         --------
@@ -93,7 +93,7 @@ class Sources:
         return content
 
     def _in_cache(self, name: str) -> bytes:
-        """Return a download, made now where it was not made before or is damaged."""
+        """Return a download; download it now if it is missing or damaged."""
         import pooch  # slow to import
 
         pooch.get_logger().setLevel("WARNING")  # what the user is to know goes through ``say``
@@ -111,7 +111,7 @@ class Sources:
         return path.read_bytes()
 
     def _download(self, name: str, store: Any) -> None:
-        """Get a table from the first of its homes that still has it; only what has its checksum gets into the cache."""
+        """Get a table from the first of its homes that still has it; the cache only takes tables with the checksum."""
         from requests import RequestException
 
         reasons = []
@@ -128,7 +128,7 @@ class Sources:
 
 
 class _Bounded(io.BytesIO):
-    """A file in memory that does not grow for ever."""
+    """A file in memory with a size limit."""
 
     def write(self, data: Any) -> int:
         """Write some bytes."""
@@ -138,7 +138,7 @@ class _Bounded(io.BytesIO):
 
 
 def _write_table(_: str, output: str, store: Any, *, name: str, home: Home) -> None:
-    """Write the table of a data set from the files at a home: a downloader for pooch, which checks the table."""
+    """Write the table of a data set from the files at a home; a downloader for pooch, which checks the table."""
     from pooch import HTTPDownloader
 
     files = [_Bounded() for _ in home.urls]
@@ -172,7 +172,7 @@ def _file(name: str) -> str:
 
 
 def _built_in(name: str) -> bytes | None:
-    """Return a table that comes with kernelmean, when it is the right one."""
+    """Return a table that comes with kernelmean, if it is the right one."""
     if name not in _BUILT_IN:
         return None
     from kernelmean.tables import read_table  # slow to import, which help can do without

@@ -14,7 +14,7 @@ NLL = "nll"
 
 
 def over_distributions(rng: np.random.Generator, _: Context) -> list[Finding]:
-    """Measure the test NLL of the five estimators on one t-distribution, stopped early by NLL as the paper says."""
+    """Measure the test NLL of the five estimators on one t-distribution, with early stopping by NLL as in the paper."""
     law = StudentT.random(DIM, float(FREEDOM), rng)
     fits = quietly(stopped, law.task(ROWS, TEST_ROWS, rng, int(rng.integers(2**31))))
     return [Finding(name, NLL, fits[target].nll) for target, name in zip(TARGETS, ESTIMATORS, strict=True)]

@@ -1,4 +1,4 @@
-"""Trials on disk: one line for each, written once it is known, so that a killed run neither loses nor repeats one."""
+"""Trials on disk: one line each, written as soon as it is known, so that a killed run neither loses nor repeats one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INFINITE = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 @final
 @dataclass(frozen=True)
 class Trial:
-    """What one trial found, and the seconds that it took."""
+    """The findings of one trial, and the seconds it took."""
 
     setting: str
     """The key of the setting."""
@@ -35,31 +35,31 @@ class Trial:
 @final
 @dataclass(frozen=True)
 class Contents:
-    """What a log holds: its origin, the trials in the order of their ends, the states of the code that made them."""
+    """The contents of a log: its origin, the trials in the order in which they ended, and the states of the code."""
 
     origin: Mapping[str, Scalar]
     trials: Mapping[tuple[str, int], Trial]
     makers: tuple[Mapping[str, str], ...]
     damaged: tuple[int, ...] = ()
-    """The numbers of the lines that are not as they were written for this origin; their trials are not known."""
+    """The numbers of the lines that do not match what was written for this origin; their trials are unknown."""
     torn: bool = False
-    """Whether the last line was not written to its end."""
+    """Whether the last line is incomplete."""
 
 
 @final
 class Log:
     """The trials of one experiment in one file of JSON lines, each with a checksum; see `open_log`.
 
-    The checksum of a trial goes on from that of the first line, so a line of another origin is found damaged.
+    The checksum of a trial continues that of the first line, so a line of another origin counts as damaged.
 
     Parameters
     ----------
     path : Path
-        The file, which is there.
+        The file, which must exist.
     contents : Contents
-        What it holds.
+        The contents of the file.
     maker : mapping from str to str
-        The state of the code, which is written before the first new trial when it is not that of the last one.
+        The state of the code. It is written before the first new trial if it differs from that of the last one.
     """
 
     def __init__(self, path: Path, contents: Contents, maker: Mapping[str, str]) -> None:
@@ -76,16 +76,16 @@ class Log:
 
     @property
     def makers(self) -> tuple[Mapping[str, str], ...]:
-        """The states of the code that made the trials, in their order."""
+        """The states of the code that made the trials, in order."""
         return tuple(self._makers)
 
     def append(self, trial: Trial) -> None:
-        """Write a trial; when this returns it is on the disk.
+        """Write a trial; when this returns, it is on the disk.
 
         Raises
         ------
         OSError
-            When it cannot be written; what was written of it is found torn by the next run.
+            When it cannot be written; the next run then finds an incomplete line.
         """
         text = ""
         if not self._makers or self._makers[-1] != self._maker:
@@ -99,16 +99,16 @@ class Log:
 
 
 def open_log(path: Path, origin: Mapping[str, Scalar], maker: Mapping[str, str]) -> tuple[Log, list[str]]:
-    """Return the log of an experiment, made or mended where needed, and notes on what was mended.
+    """Return the log of an experiment, created or repaired if necessary, and notes on repairs.
 
     Parameters
     ----------
     path : Path
-        The file, in a folder that is there and that this process has locked.
+        The file, in an existing folder that this process has locked.
     origin : mapping from str to str or number
         What the trials depend on besides their setting and number: experiment, seed, version.
     maker : mapping from str to str
-        The state of the code and the versions of libraries, kept for the record.
+        The state of the code and the versions of libraries, for the record.
 
     Raises
     ------
@@ -123,13 +123,13 @@ def open_log(path: Path, origin: Mapping[str, Scalar], maker: Mapping[str, str])
 
 
 def read_log(path: Path) -> Contents:
-    """Return what a log holds, damaged lines left out; the file is not touched.
+    """Return the contents of a log without damaged lines; the file is not changed.
 
     Raises
     ------
     ValueError
-        When its first line, which says where the trials come from, is damaged or of another version, or when another
-        log's first line stands in it.
+        When its first line, which says where the trials come from, is damaged or has another version, or when it
+        contains the first line of another log.
     """
     lines, torn = _lines(path)
     origin = _origin(path, lines)
@@ -147,7 +147,7 @@ def read_log(path: Path) -> Contents:
 
 
 def _origin(path: Path, lines: Sequence[bytes]) -> dict[str, Scalar]:
-    """Return what the first line of a log says of its trials."""
+    """Return what the first line of a log says about its trials."""
     first = _parsed(lines[0]) if lines else None
     if first is None or "format" not in first or not all(isinstance(each, Scalar) for each in first.values()):
         raise ValueError(
@@ -164,7 +164,7 @@ def _origin(path: Path, lines: Sequence[bytes]) -> dict[str, Scalar]:
 
 @dataclass
 class _Reading:
-    """What the lines after the first one say."""
+    """The contents of the lines after the first one."""
 
     trials: dict[tuple[str, int], Trial] = field(default_factory=dict)
     makers: list[Mapping[str, str]] = field(default_factory=list)
@@ -181,7 +181,7 @@ class _Reading:
 
 
 def _mend(path: Path) -> list[str]:
-    """Take damaged lines out of a log, so that their trials run again; return notes about it."""
+    """Remove damaged lines from a log, so that their trials run again; return notes about this."""
     contents = read_log(path)
     if not contents.damaged and not contents.torn:
         return []
@@ -213,7 +213,7 @@ def _check_origin(path: Path, found: Mapping[str, Scalar], wanted: Mapping[str, 
 
 
 def _lines(path: Path) -> tuple[list[bytes], bool]:
-    """Return the whole lines of a file without their ends, and whether a part of a line follows them."""
+    """Return the complete lines of a file without line ends, and whether a part of a line follows."""
     *lines, rest = path.read_bytes().split(b"\n")
     return lines, bool(rest)
 
@@ -223,18 +223,18 @@ def _header(origin: Mapping[str, Scalar]) -> dict[str, Scalar]:
 
 
 def _start(origin: Mapping[str, Scalar]) -> int:
-    """Return the checksum that those of the trials of an origin go on from."""
+    """Return the checksum that those of the trials of an origin continue."""
     return zlib.crc32(json.dumps(_header(origin), sort_keys=True).encode())
 
 
 def _line(record: Mapping[str, Any], start: int = 0) -> str:
-    """Return a line of JSON whose last member is a checksum of what stands before."""
+    """Return a line of JSON whose last member is a checksum of the rest."""
     body = json.dumps(record, ensure_ascii=True, allow_nan=False)[:-1]
     return f'{body}{_CHECK}{zlib.crc32(body.encode(), start):08x}"}}\n'
 
 
 def _parsed(line: bytes, start: int = 0) -> dict[str, Any] | None:
-    """Return the record of a line, or None when the line is not as it was written."""
+    """Return the record of a line, or None when the line was changed."""
     body, check, rest = line.rpartition(_CHECK.encode())
     if not check or rest != f'{zlib.crc32(body, start):08x}"}}'.encode():
         return None
@@ -269,7 +269,7 @@ def _trial(record: Mapping[str, Any]) -> Trial | None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: a kill at any time leaves the old one or the new one."""
+    """Write a file whole or not at all: if the process is killed, the old file or the new one remains."""
     part = path.with_name(f".{path.name}.new")
     try:
         with part.open("wb") as file:
@@ -282,6 +282,6 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def _number(value: float) -> float | str:
-    """Return a number as JSON can hold it: float64 in full, infinities and NaN as text."""
+    """Return a number in a form for JSON: float64 in full, infinities and NaN as text."""
     number = float(value)
     return number if abs(number) < float("inf") else str(number)

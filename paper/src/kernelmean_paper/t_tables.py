@@ -31,7 +31,7 @@ FREEDOM = 5
 TEST_ROWS = 1000
 DISTRIBUTIONS = 30
 TRUTH, SHOWN_TRUTH = "the law itself", "the true distribution"
-"""Under which name trials store it, and what tables call it."""
+"""Its name in stored trials and in tables."""
 
 _WORSE = 10.0
 
@@ -82,7 +82,7 @@ class _TTable(DensityExperiment):
         )
 
     def verdicts(self, protocol: str, cells: Sequence[Cell]) -> list[Verdict]:
-        """Return what the paper sees in the table."""
+        """Return verdicts on what the paper sees in the table."""
         return [comparison.verdict(cells, protocol) for comparison in COMPARISONS]
 
     def _words(self, protocol: str, cells: Sequence[Cell]) -> str:

@@ -1,4 +1,4 @@
-"""The paper's theorems: errata shown by numbers, and the theory that holds."""
+"""The paper's theorems: errata demonstrated by numbers, and the theory that holds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Measure = Callable[[np.random.Generator, Context], list[Finding]]
 
 @dataclass(frozen=True)
 class Check:
-    """Something to be measured: how, and how often."""
+    """A measurement: how, and how often."""
 
     measure: Measure
     quick: int
@@ -32,7 +32,7 @@ class Check:
 
 
 class Theorems(Experiment):
-    """Live checks of the paper's errata, and of what theory says of marginalized estimates."""
+    """Live checks of the paper's errata, and of what theory says about marginalized estimates."""
 
     name: ClassVar[str] = "theorems"
     title: ClassVar[str] = "Theorems: errata and theory"
@@ -50,7 +50,7 @@ class Theorems(Experiment):
         return CHECKS[str(setting.values["check"])].measure(rng, context)
 
     def needs(self, setting: Setting) -> tuple[str, ...]:
-        """Return the data of the HSIC table where its power is checked."""
+        """Return the data set of the HSIC table, for the check of its power."""
         return (DATA,) if setting.values["check"] == COLUMN else ()
 
     def section(self, findings: Findings) -> Section:
@@ -82,4 +82,4 @@ CHECKS: dict[str, Check] = {
     OVER_DISTRIBUTIONS: Check(over_distributions, 10, 30),
     **{one.name: Check(_erratum(one), 6, 30) for one in ERRATA},
 }
-"""What is measured once for every n of :data:`SIZES` is not among them."""
+"""The check that is measured once for every n of :data:`SIZES` is not among them."""

@@ -1,4 +1,4 @@
-"""What the checks of errata and theory say: rules, tables, charts, and words made of numbers."""
+"""The report on the checks of errata and theory: rules, tables, charts, and sentences made from numbers."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ COLUMN, OVER_DISTRIBUTIONS = "HSIC table", "spread over laws"
 """The checks of the HSIC table's column of MMKME, and of the tables on t-distributions."""
 
 EXACT, APART = 0.01, 0.05
-"""Relative errors: of a formula that is right at most, of one that is wrong at least."""
+"""The largest relative error of a correct formula, and the smallest one of a wrong formula."""
 SAME = 1e-3
-"""Variances in units of θ² that differ by less are the same."""
+"""Variances, in units of θ², that differ by less count as equal."""
 SURE = 0.999
-"""The confidence of bounds on powers, all together."""
+"""The joint confidence of all bounds on powers."""
 
 
 def report(title: str, findings: Findings) -> Section:
@@ -151,7 +151,7 @@ class Errors:
 
 
 def values_of(findings: Findings, settings: list[Setting], method: str, measure: str) -> Array:
-    """Return the values (trials,) of the one setting; none where there is none."""
+    """Return the values (trials,) of the one setting; empty if there is none."""
     return findings.values(settings[0], method, measure) if settings else np.empty(0)
 
 
@@ -192,7 +192,7 @@ class Scatter:
 
     @property
     def contradictions(self) -> tuple[Contradiction, ...]:
-        """What does not fit; nothing where the scatter was not measured."""
+        """What does not fit; empty if the scatter was not measured."""
         return (misfit(self.error),) if self.trials > 1 else ()
 
     def verdict(self) -> Verdict:
@@ -214,7 +214,7 @@ class Scatter:
 
 
 def _column_verdicts(findings: Findings) -> list[Verdict]:
-    """Return what is found about the MMKME column of the HSIC table."""
+    """Return verdicts on the MMKME column of the HSIC table."""
     settings = findings.where(check=COLUMN)
     return [
         verdict(
@@ -268,7 +268,7 @@ def _out_of_reach(findings: Findings, settings: list[Setting]) -> tuple[str, str
 
 
 def upper_bound(hits: int, trials: int, error: float) -> float:
-    """Return the exact (Clopper-Pearson) upper bound on a probability, wrong with probability ``error`` at most.
+    """Return the exact (Clopper-Pearson) upper bound of a probability, wrong with a probability of at most ``error``.
 
     Examples
     --------

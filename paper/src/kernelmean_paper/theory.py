@@ -1,4 +1,4 @@
-"""What theory says of marginalized estimates, measured: damping, linear forms, the risk and its limit."""
+"""Measurements of what theory says about marginalized estimates: damping, linear forms, the risk and its limit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .mixtures import Mixture
 
 DIM = 5
 _PILOT = 200
-"""Rows from which the bandwidth of a distribution is found."""
+"""The number of rows from which the bandwidth of a distribution is found."""
 
 KERNELS: dict[str, Kernel] = {
     "Gaussian": Gaussian(1.0),
@@ -77,7 +77,7 @@ class Law:
         return self.mixture.embed(self.kernel)
 
     def noisy(self, variance: float) -> Embedding:
-        """Return the mean of the distribution with noise of this variance added."""
+        """Return the kernel mean of the distribution with added noise of this variance."""
         covariances = self.mixture.covariances + variance * np.eye(self.dim)
         return embed(self.mixture.means, self.kernel, weights=self.mixture.weights, noise=Normal(covariances))
 
@@ -89,7 +89,7 @@ class Law:
         return own / n + (1 - 1 / n) * (noisy @ noisy) - 2 * (noisy @ self.truth) + self.truth @ self.truth
 
     def best(self, n: int) -> tuple[float, float]:
-        """Return the σ² of the smallest risk, and that risk."""
+        """Return the σ² with the smallest risk, and that risk."""
         unit = self.theta**2
         found = minimize_scalar(lambda u: self.risk(n, float(np.exp(u)) * unit), bounds=(-14, 3), method="bounded")
         return float(np.exp(found.x)) * unit, float(found.fun)
@@ -112,7 +112,7 @@ class Law:
         return -(self.dim / squared - inner) / n
 
     def measured_slope(self, n: int) -> float:
-        """Return the same by one-sided differences of the exact risk."""
+        """Return the same slope by one-sided differences of the exact risk."""
         step = 1e-4 * self.theta**2
         zero, one, two = (self.risk(n, k * step) for k in range(3))
         return (-3 * zero + 4 * one - two) / (2 * step)
@@ -133,7 +133,7 @@ class Law:
 
 
 def slope(rng: np.random.Generator, n: int = 10) -> list[Finding]:
-    """Measure the derivative of the risk at σ² = 0, by the formula and by differences; in units of 1/θ²."""
+    """Measure the derivative of the risk at σ² = 0 by the formula and by differences, in units of 1/θ²."""
     law = Law.random(rng)
     unit = law.theta**2
     return [
@@ -153,7 +153,7 @@ def spectrum(rng: np.random.Generator, n: int = 10) -> list[Finding]:
 
 
 def damping() -> list[Finding]:
-    """Measure by what noise multiplies the spectrum of kernels: cosine transforms after and before."""
+    """Measure the factor by which noise multiplies the spectrum of kernels: cosine transforms after and before."""
     grid = np.linspace(-_REACH, _REACH, _KNOTS)[:, None]
     waves = np.cos(np.outer(FREQUENCIES, grid[:, 0]))
     found = []
@@ -167,7 +167,7 @@ def damping() -> list[Finding]:
 
 
 def linear_forms(rng: np.random.Generator) -> list[Finding]:
-    """Measure how far linear forms are from the best one, in units of its norm, for noises of several variances."""
+    """Measure the distances of linear forms from the best one, in units of its norm, for several noise variances."""
     points, theta = rng.normal(size=(12, 3)), 1.0
     found = []
     for variance in FORM_VARIANCES:
@@ -195,7 +195,7 @@ def risks(rng: np.random.Generator, n: int) -> list[Finding]:
 
 
 def consistency(rng: np.random.Generator, n: int) -> list[Finding]:
-    """Measure exact risks of n rows: of KME, with a fixed σ², with the best one; and the loss with leave-one-out's."""
+    """Measure exact risks with n rows: of KME, with a fixed σ², with the best one; and the loss of leave-one-out's."""
     law = Law.random(rng)
     X = law.mixture.sample(n, rng)
     best, least = law.best(n)

@@ -1,4 +1,4 @@
-"""What the measurements of theory say: rules, charts and words made of numbers."""
+"""The report on the measurements of theory: rules, charts and sentences made from numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = 10
 """Of the samples of the risk."""
 SIZES = (10, 30, 100, 300, 1000)
 FAR = 4.0
-"""Standard errors that a mean may lie from its exact expectation, at any of a dozen places."""
+"""Standard errors by which a mean may differ from its exact expectation, at any of a dozen places."""
 
 _FIXED = f"σ² = {theory.FIXED:g} θ²"
 _SECOND, _PRINTED = theory.FORMS
@@ -38,7 +38,7 @@ class Measured:
 
     @property
     def settings(self) -> list[Setting]:
-        """Its settings: one, or one for every n."""
+        """The settings of the check: one, or one for every n."""
         return self.findings.where(check=self.check)
 
     @property
@@ -48,7 +48,7 @@ class Measured:
         return bool(found) and all(any(trials) for trials in found)
 
     def values(self, method: str, measure: str, n: int | None = None) -> Array:
-        """Return the values (trials,), where there is a setting for every n those of this one."""
+        """Return the values (trials,); if there is a setting for every n, those of this ``n``."""
         chosen = [one for one in self.settings if n is None or one.values["n"] == n]
         return self.findings.values(chosen[0], method, measure)
 
@@ -57,13 +57,13 @@ class Measured:
         return [float(self.values(method, measure, n).mean()) for n in SIZES]
 
     def verdict(self, claim: str, rule: str, judge: Callable[[Measured], tuple[str, str]]) -> Verdict:
-        """Return the verdict of a judge who is asked when no trial is missing."""
+        """Return the verdict by ``judge``, which is called only if no trial is missing."""
         return verdict(claim, f"holds: {rule}", self.findings, self.settings, lambda: judge(self))
 
 
 Judge = Callable[[Measured], tuple[str, str]]
 Statement = tuple[str, str, str, Judge]
-"""The check that it is about, the claim, its rule, and the judge."""
+"""The check, the claim, its rule, and the judge."""
 
 
 def verdicts(findings: Findings) -> tuple[Verdict, ...]:
@@ -134,7 +134,7 @@ def _damps(at: Measured) -> tuple[str, str]:
 
 
 def _largest_gap(at: Measured) -> float:
-    """Return how far the ratio of spectra of a kernel is from the characteristic function of the noise, at most."""
+    """Return the largest distance of a kernel's ratio of spectra from the characteristic function of the noise."""
     return max(
         float(np.abs(_ratios(at, kernel, variance) - theory.damped(variance)).max())
         for kernel, variance in product(KERNELS, DAMPING_VARIANCES)
@@ -269,7 +269,7 @@ def _growth_chart(at: Measured) -> Chart:
 
 
 def words(findings: Findings) -> tuple[str, ...]:
-    """Return in plain words what the theory is good for, where it is measured."""
+    """Return in plain words what the theory is good for, as far as it is measured."""
     slope, growth = Measured(findings, SLOPE), Measured(findings, CONSISTENCY)
     if not (slope.complete and growth.complete):
         return ()
@@ -289,7 +289,7 @@ def words(findings: Findings) -> tuple[str, ...]:
 
 
 def _curve(label: str, x: Sequence[float], values: Sequence[Array]) -> Curve:
-    """Return the means of the trials at every place, with their standard errors where there are several trials."""
+    """Return the means of the trials at every place, with standard errors if there are several trials."""
     found = [Estimate.of(one) for one in values]
     errors = tuple(one.error for one in found)
     return Curve(label, tuple(x), tuple(one.mean for one in found), errors if np.isfinite(errors).all() else None)

@@ -1,4 +1,4 @@
-"""The state of the code that trials depend on: what a trial reaches, without what turns findings into pages."""
+"""The state of the code that trials depend on: what a trial reaches, without the code that makes pages of findings."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _RUN, _DATA = ("workers", "measured"), ("sources", "Sources")
 def trial_digest(kind: type[Experiment]) -> str:
     """Return twelve hexadecimal digits of the code that trials of an experiment depend on.
 
-    That is the library, without what prints and draws; the definitions that ``trial``, ``generator`` and ``needs`` of
-    the experiment reach by the names in them, and those that run trials and load data. Comments and docstrings do not
-    count, nor does what judges and words findings. A name that may mean two things counts as both.
+    This is the library, without the code that prints and draws; the definitions that ``trial``, ``generator`` and
+    ``needs`` of the experiment reach by the names in them; and the code that runs trials and loads data. Comments and
+    docstrings do not count, nor does code that judges findings and describes them. A name that may mean two things
+    counts as both.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def _library() -> str:
 
 
 class _Place(NamedTuple):
-    """A name in a module; of a class's member with that of the class before it."""
+    """A name in a module; a member of a class has the name of the class before its own."""
 
     module: str
     name: str
@@ -59,7 +60,7 @@ class _Place(NamedTuple):
 
 @dataclass
 class _Module:
-    """What a module defines and imports by name, and its other statements."""
+    """The definitions and imports of a module by name, and its other statements."""
 
     defined: dict[str, list[ast.stmt]] = field(default_factory=dict)
     imported: dict[str, _Place] = field(default_factory=dict)
@@ -67,7 +68,7 @@ class _Module:
 
 
 class _Reach:
-    """The definitions that trials of an experiment reach; of its own classes only the members whose names occur."""
+    """The definitions that trials of an experiment reach; of its own classes, only members whose names occur."""
 
     def __init__(self, kind: type[Experiment]) -> None:
         self.found: dict[_Place, str] = {}
@@ -84,7 +85,7 @@ class _Reach:
             pass
 
     def _members(self) -> bool:
-        """Add the members of the experiment's classes whose names have occurred; return whether there were new ones."""
+        """Add the members of the experiment's classes whose names have occurred; return whether any were new."""
         before = len(self.found)
         for place, node in list(self._classes.items()):
             for statement in node.body:
@@ -137,21 +138,21 @@ class _Reach:
                     self._reach(place)
 
     def _followed(self, module: str) -> bool:
-        """Return whether a module is of this package, or one outside that holds the experiment."""
+        """Return whether a module belongs to this package, or is one outside it that holds the experiment."""
         return f"{module}.".startswith(f"{_OURS}.") or (
             module in {place.module for place in self._kinds if place.module not in ("builtins", "abc")}
         )
 
 
 def _within(module: str, name: str, attribute: str) -> _Place:
-    """Return what an attribute is when the name before it is that of a module."""
+    """Return the place of an attribute when the name before it is that of a module."""
     target = _module(module).imported.get(name)
     return _Place(f"{target.module}.{target.name}" if target else "", attribute)
 
 
 @cache
 def _module(name: str) -> _Module:
-    """Return what a module consists of; nothing when it has no file."""
+    """Return the contents of a module; empty if it has no file."""
     path, module = _file(name), _Module()
     if path is None:
         return module
@@ -178,7 +179,7 @@ def _file(module: str) -> Path | None:
 
 
 def _imports(module: str, node: ast.Import | ast.ImportFrom) -> dict[str, _Place]:
-    """Return what an import statement binds: names to places."""
+    """Return the names that an import statement binds, with their places."""
     if isinstance(node, ast.Import):
         return {}
     parts = module.split(".") if (file := _file(module)) and file.name == "__init__.py" else module.split(".")[:-1]
@@ -197,15 +198,15 @@ def _names(statement: ast.stmt) -> Iterator[str]:
 
 
 def _bare(node: ast.AST) -> str:
-    """Return code without comments and without texts that stand alone, such as docstrings."""
+    """Return code without comments and without bare strings, such as docstrings."""
     return ast.unparse(_Silent().visit(node))
 
 
 class _Silent(ast.NodeTransformer):
-    """Takes texts that stand alone out of code."""
+    """Removes bare strings from code."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """Replace a text by a statement that does nothing."""
+        """Replace a bare string with a statement that does nothing."""
         return ast.Pass() if _is_text(node) else node
 
 

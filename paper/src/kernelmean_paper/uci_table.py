@@ -63,11 +63,11 @@ COLUMNS = "columns"
 
 _SAME, _NEAR, _CLEAR_SETS, _BEST_SETS = 0.05, 1.0, 12, 12
 _MARGIN = 0.25
-"""Nats a column that numbers on the same data do not differ by."""
+"""Nats per column by which numbers on the same data do not differ."""
 _MARGINS = (None, 0.1, _MARGIN, 0.5)
-"""None: no set is left out."""
+"""None leaves no set out."""
 _AGREE, _MOST = 0.5, 0.9
-"""Nats that a number may differ from the paper's by, and the share of numbers that have to."""
+"""Nats by which a number may differ from the paper's, and the share of numbers that must be that near."""
 
 
 def columns(data: Columns) -> Array:
@@ -113,7 +113,7 @@ class Table3(DensityExperiment):
         ]
 
     def section(self, findings: Findings) -> Section:
-        """Return the protocols side by side, what is comparable with the paper and why, and verdicts."""
+        """Return the protocols side by side, which numbers are comparable with the paper and why, and verdicts."""
         cells = {protocol: self.cells(findings, protocol) for protocol in PROTOCOL_WORDS}
         sets = [
             Set(dict(zip(cells, row, strict=True)), reference)
@@ -185,11 +185,11 @@ class Set:
 
     @property
     def rescaled(self) -> float:
-        """What MKME's number is when the same density is written for columns in [-1, 1]."""
+        """MKME's number for the same density on columns scaled to [-1, 1]."""
         return self.joint("MKME") + self.reference.mean(UNIT_RANGE, "shift")
 
     def obstacle(self, margin: float) -> str:
-        """Return why the paper's numbers cannot be of the z-scored set; empty where they can."""
+        """Return why the paper's numbers cannot come from the z-scored set; empty if they can."""
         printed = self.reference.printed
         return incomparable(
             min(printed.values()),
@@ -200,9 +200,9 @@ class Set:
 
 
 def incomparable(best: float, *, normal: float, reference: float, slack: float) -> str:
-    """Return why a printed number cannot be of the z-scored data: far above no model at all, or far below the best.
+    """Return why a printed number cannot come from the z-scored data: far above no model, or far below the best.
 
-    Far is more than ``slack`` nats.
+    Far means more than ``slack`` nats.
 
     Examples
     --------
@@ -219,12 +219,12 @@ def incomparable(best: float, *, normal: float, reference: float, slack: float) 
 
 
 def near_paper(sets: Sequence[Set], protocol: str, margin: float | None) -> Verdict:
-    """Return whether the numbers of a protocol are the paper's, on all sets or where a margin leaves them comparable.
+    """Return whether the numbers of a protocol are the paper's, on all sets or on those comparable within a margin.
 
     Parameters
     ----------
     margin : float or None
-        Nats a column, as of `incomparable`; None for all sets.
+        Nats per column, as in `incomparable`; None for all sets.
     """
 
     def judge() -> tuple[str, str]:
@@ -254,14 +254,14 @@ def near_paper(sets: Sequence[Set], protocol: str, margin: float | None) -> Verd
 
 
 def _of_numbers(same: int, other: int, total: int, few: bool) -> str:
-    """Return the outcome of so many numbers that agree, and that clearly do not."""
+    """Return the outcome from how many numbers agree, and how many clearly do not."""
     if other > (1 - _MOST) * total:
         return NOT_REPRODUCED
     return REPRODUCED if total and same >= _MOST * total and not few else UNDECIDED
 
 
 def _agrees(cell: Cell, name: str) -> bool | None:
-    """Return whether a number is the paper's: clearly, clearly not, or open; the paper's error is taken to be ours."""
+    """Return whether a number is the paper's: clearly, clearly not, or open; assumes that the paper's error is ours."""
     found = Estimate.of(cell.values(name)).shifted(-cell.printed[name])
     return as_large(Estimate(found.mean, np.sqrt(2.0) * found.error, found.freedom), _AGREE)
 
@@ -271,12 +271,12 @@ def _claims(cells: Mapping[str, Sequence[Cell]]) -> list[Verdict]:
 
 
 def _near(sets: Sequence[Set]) -> list[Verdict]:
-    """Return whether the numbers are the paper's, for every protocol and every way to leave out sets."""
+    """Return whether the numbers are the paper's, for every protocol and every rule for leaving out sets."""
     return [near_paper(sets, protocol, margin) for protocol in PROTOCOL_WORDS for margin in _MARGINS]
 
 
 def _own_claims(cells: Mapping[str, Sequence[Cell]], sets: Sequence[Set]) -> list[Verdict]:
-    """Return what this library says of the sets."""
+    """Return verdicts on this library's claims about the sets."""
     joint = cells["joint"]
 
     def lower() -> tuple[bool | None, str]:

@@ -1,4 +1,4 @@
-"""Rules that turn numbers into outcomes: pure functions, each with its rule in words beside it."""
+"""Rules that turn numbers into outcomes: pure functions, each next to its rule in words."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ REPRODUCED, SAME_ORDERING, NOT_REPRODUCED = "reproduced", "same ordering", "not 
 HOLDS, FAILS = "holds", "fails"
 """Outcomes of claims of this library."""
 UNDECIDED, NOT_MEASURED = "undecided", "not measured"
-"""Of both: the trials are too few to tell either way; some of them are missing."""
+"""Outcomes of both: there are too few trials to decide; some trials are missing."""
 
 CLEAR = 2.0
-"""How many standard errors a difference of many trials needs to be called one; of few it needs more: `multiple`."""
+"""The standard errors from which a difference over many trials counts; over few trials, it is more: `multiple`."""
 STUDENT = (
     f"“{CLEAR:g} standard errors” is a quantile: with few trials Student's t with their degrees of freedom replaces "
     "the normal distribution, so that the multiple is larger and the probability beyond it the same; over "
     "several cells the degrees of freedom are Welch's and Satterthwaite's"
 )
-"""What rules mean by standard errors, for the settings of a section."""
+"""What rules mean by standard errors; a text for the settings of a section."""
 
 
 @cache
 def multiple(errors: float, freedom: float) -> float:
     """Return the multiple of a standard error that Student's t exceeds as rarely as a normal variable ``errors``.
 
-    It is nan without any degree of freedom.
+    It is nan without degrees of freedom.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def multiple(errors: float, freedom: float) -> float:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean, its standard error and the degrees of freedom of that; the error of a single value is not known: nan.
+    """A mean, its standard error and the degrees of freedom of that; the error of a single value is nan.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Estimate:
         return cls(float(np.mean([cell.mean for cell in cells])), float(np.sqrt(squares.sum()) / len(cells)), freedom)
 
     def reach(self, errors: float = CLEAR) -> float:
-        """Return so many standard errors, as a length: of few trials by `multiple`."""
+        """Return this number of standard errors as a length; for few trials it uses `multiple`."""
         return multiple(errors, self.freedom) * self.error
 
     def shifted(self, by: float) -> Estimate:
@@ -88,7 +88,7 @@ class Estimate:
         return Estimate(self.mean + by, self.error, self.freedom)
 
     def reversed(self) -> Estimate:
-        """Return the estimate of the difference the other way round."""
+        """Return the estimate of the reversed difference."""
         return Estimate(-self.mean, self.error, self.freedom)
 
     def scaled(self, by: float) -> Estimate:
@@ -96,11 +96,11 @@ class Estimate:
         return Estimate(self.mean * by, self.error * by, self.freedom)
 
     def below(self, errors: float = CLEAR) -> bool:
-        """Tell whether the mean is below 0 by more than so many standard errors."""
+        """Return whether the mean is below 0 by more than this many standard errors."""
         return self.mean < -self.reach(errors)
 
     def above(self, errors: float = CLEAR) -> bool:
-        """Tell whether the mean is above 0 by more than so many standard errors."""
+        """Return whether the mean is above 0 by more than this many standard errors."""
         return self.mean > self.reach(errors)
 
     def __str__(self) -> str:
@@ -112,7 +112,7 @@ class Estimate:
 
 
 def claimed(*, fully: bool, partly: bool) -> str:
-    """Return the outcome of a claim of the paper: as it says; not so far, but in its direction; or neither.
+    """Return the outcome of a claim of the paper: reproduced, only in its direction, or neither.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def no_worse(gap: Estimate, margin: float, errors: float = CLEAR) -> bool | None
 
 
 def larger(gap: Estimate, margin: float, errors: float = CLEAR) -> bool | None:
-    """Return whether a difference is above 0: clearly so, False where it is clearly below the margin, or None.
+    """Return whether a difference is above 0: clearly so, False if it is clearly below the margin, or None.
 
     Examples
     --------
@@ -172,12 +172,12 @@ def as_large(gap: Estimate, margin: float, errors: float = CLEAR) -> bool | None
 
 
 def both(*answers: bool | None) -> bool | None:
-    """Return whether all are true: not where one is false, None where one is open and none is false."""
+    """Return whether all are true: False if one is false, None if one is open and none is false."""
     return False if False in answers else None if None in answers else True
 
 
 def settled(answer: bool | None, yes: str, no: str) -> str:
-    """Return the outcome of a yes, of a no, and undecided for what is open.
+    """Return one outcome for True, another for False, and undecided for None.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def settled(answer: bool | None, yes: str, no: str) -> str:
 
 
 def missing_trials(findings: Findings, settings: Iterable[Setting]) -> tuple[int, int]:
-    """Return how many trials of these settings are missing, and how many are asked for."""
+    """Return how many trials of these settings are missing, and how many are requested."""
     asked = found = 0
     for setting in settings:
         asked += setting.trials
@@ -199,7 +199,7 @@ def missing_trials(findings: Findings, settings: Iterable[Setting]) -> tuple[int
 def verdict(
     claim: str, rule: str, findings: Findings, settings: Sequence[Setting], judge: Callable[[], tuple[str, str]]
 ) -> Verdict:
-    """Return the outcome and the evidence that ``judge`` finds; it is asked only where every trial was made."""
+    """Return a verdict with the outcome and evidence of ``judge``, which is called only if no trial is missing."""
     missing, asked = missing_trials(findings, settings)
     if missing or not asked:
         return Verdict(claim, NOT_MEASURED, f"{missing} of {asked} trials are missing", rule)
@@ -210,8 +210,8 @@ def verdict(
 def fewer_than_chance(ours: Array, theirs: Array) -> float:
     """Return the p-value of McNemar's exact test that ``ours`` succeeds less often than ``theirs`` in the same trials.
 
-    Of the trials in which just one of the two succeeds, ours wins a binomial number, one half each, under the null
-    hypothesis; p is the probability of as few or fewer.
+    Under the null hypothesis, the number of wins of ours, among the trials in which exactly one of the two succeeds, is
+    binomial with probability one half; p is the probability of as few or fewer.
 
     Examples
     --------
@@ -237,13 +237,13 @@ def binomial_range(trials: int, probability: float, confidence: float) -> tuple[
 
 
 def attainable(level: float, permutations: Array) -> float:
-    """Return P(p ≤ level) of exact tests over so many permutations (trials,) without ties: the mean of floor(α P)/P."""
+    """Return P(p ≤ level) of exact tests with P permutations (trials,) and no ties: the mean of floor(α P)/P."""
     counts = np.asarray(permutations, dtype=float)
     return float(np.mean(np.floor(level * counts + 1e-9) / counts))
 
 
 MOST = 0.8
-"""Of the rows of a table: what counts as nearly all."""
+"""The share of the rows of a table that counts as nearly all."""
 SINGLE = "a single trial has no standard error"
 
 
@@ -283,7 +283,7 @@ def ordering(gaps: Sequence[Estimate], row: str) -> tuple[str, str]:
 def agreement(share: float, trials: int, printed: float, printed_trials: int) -> float:
     """Return by how many standard errors a share of trials is above a printed share of other trials.
 
-    The error is that of a difference of two binomial shares with the pooled probability, at least one count in all.
+    The error is that of a difference of two binomial shares with the pooled probability, of at least one count in all.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What made a result: versions of Python and the libraries, the state of the code, the commit."""
+"""The origin of a result: versions of Python and the libraries, the state of the code, the commit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib")
 _FOLDER = Path(__file__).parent
 LIBRARY = Path(str(kernelmean.__file__)).parent
 PAGES = ("cli", "report", "studies")
-"""What of the library prints and draws, and changes no result."""
+"""The parts of the library that print and draw, and change no result."""
 
 
 def versions() -> dict[str, str]:
@@ -27,13 +27,13 @@ def versions() -> dict[str, str]:
 
 
 def maker(code: str) -> dict[str, str]:
-    """Return what makes trials now: the versions, the digest of the code that these trials reach, the machine."""
+    """Return what makes trials now: the versions, the digest of the code that they reach, and the machine."""
     return {**versions(), "code": code, "machine": platform.machine()}
 
 
 @cache
 def code_digest() -> str:
-    """Return twelve hexadecimal digits of the source of kernelmean and this package, without what prints and draws."""
+    """Return twelve hexadecimal digits of the source of both packages, without the code that prints and draws."""
     digest = hashlib.sha256()
     for folder in (LIBRARY, _FOLDER):
         for path in sorted(folder.rglob("*.py")):
@@ -44,7 +44,7 @@ def code_digest() -> str:
 
 
 def commit() -> str | None:
-    """Return the commit of the work tree that holds both packages, "+ changes" where files differ; None without one."""
+    """Return the commit of the work tree of both packages, with "+ changes" if files differ; None without one."""
     head = _git("rev-parse", "HEAD")
     if head is None or _git("ls-files", "--error-unmatch", "__init__.py") is None:
         return None  # installed inside the work tree of another project

@@ -15,14 +15,14 @@ def count(n: int, noun: str) -> str:
 
 
 def listed(names: Iterable[object]) -> str:
-    """Return names separated by commas; a long list is cut and says so."""
+    """Return names separated by commas; a long list is cut, and the text says so."""
     texts = [str(name) for name in names]
     rest = len(texts) - _LISTED
     return ", ".join(texts[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def ends_of_curves(panels: Sequence[Panel], what: str) -> str:
-    """Return where every curve of every panel begins and where it ends.
+    """Return the first and the last value of every curve of every panel, in words.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where trials run: this process, processes beside it, or a Dask cluster."""
+"""Where trials run: in this process, in other processes, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .versions import code_digest
 from .wording import listed
 
 BACKENDS = ("loky", "dask")
-_QUIET = "ignore:resource_tracker:UserWarning"  # it tells, after a stop, what it found cleaned up, or cleaned up itself
+_QUIET = "ignore:resource_tracker:UserWarning"  # after a stop, it reports what it cleaned up or found cleaned up
 _LOOK = 0.5
 _KILLED = ("TerminatedWorkerError", "KilledWorker")  # of joblib's own processes, and of Dask
 
@@ -31,7 +31,7 @@ _KILLED = ("TerminatedWorkerError", "KilledWorker")  # of joblib's own processes
 @final
 @dataclass(frozen=True)
 class Task:
-    """A trial to be run: everything that it needs, so that any process on any machine can run it."""
+    """A trial to run, with everything that it needs, so that any process on any machine can run it."""
 
     experiment: Experiment
     setting: Setting
@@ -51,7 +51,7 @@ class Task:
 @final
 @dataclass(frozen=True)
 class Result:
-    """What came of a task: a trial, or the error that ended it."""
+    """The result of a task: a trial, or the error that ended it."""
 
     experiment: str
     setting: str
@@ -65,21 +65,21 @@ class Result:
 @final
 @dataclass(frozen=True)
 class Workers:
-    """Who runs tasks.
+    """Where tasks run.
 
     Parameters
     ----------
     jobs : int
-        Processes on this machine; 1 is this process itself, -1 as many as there are usable cores.
+        The number of processes on this machine; 1 is this process itself, -1 is one per usable core.
     backend : {"loky", "dask"}
-        Processes on this machine, or the workers of a Dask cluster, however many it has.
+        Processes on this machine, or all workers of a Dask cluster.
     scheduler : str, optional
         The address of the cluster's scheduler, such as tcp://10.0.0.1:8786.
 
     Raises
     ------
     ValueError
-        When the backend is unknown, there are no jobs, or a scheduler is missing or not wanted.
+        When the backend is unknown, there are no jobs, or a scheduler is missing or superfluous.
     """
 
     jobs: int = 1
@@ -98,7 +98,7 @@ class Workers:
             raise ValueError(f"jobs is {self.jobs}; write a number from 1, or -1 for all cores")
 
     def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
-        """Yield results as they come; where a task runs changes nothing in them.
+        """Yield results as they arrive; they do not depend on where a task runs.
 
         Raises
         ------
@@ -107,7 +107,7 @@ class Workers:
         ConnectionError
             When there is no scheduler at the address, or it went away.
         ImportError
-            When Dask is asked for and not installed.
+            When Dask is requested but not installed.
         """
         if self.backend == "loky" and self.jobs == 1:
             with threadpool_limits(1), _quiet_ends():
@@ -124,7 +124,7 @@ class Workers:
                 raise
             finally:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", UserWarning)  # that tasks are given up, when this run is stopped
+                    warnings.simplefilter("ignore", UserWarning)  # when this run is stopped: that tasks are abandoned
                     results.close()
 
     @contextmanager
@@ -146,7 +146,7 @@ class WorkerKilledError(RuntimeError):
 
 
 def measured(task: Task) -> Result:
-    """Run one trial; whatever goes wrong in it is part of the result."""
+    """Run one trial; any error in it becomes part of the result."""
     experiment, setting = task.experiment, task.setting
     where = (experiment.name, setting.key, task.number)
     start = time.perf_counter()
@@ -155,7 +155,7 @@ def measured(task: Task) -> Result:
             warnings.simplefilter("default")
             rng = experiment.generator(setting, task.number, task.seed)
             findings = tuple(experiment.trial(setting, rng, Context(task.load)))
-    except Exception as error:  # told at the end, after the other trials
+    except Exception as error:  # reported at the end, after the other trials
         return Result(*where, error=f"{type(error).__name__}: {error}", trace=traceback.format_exc())
     trial = Trial(setting.key, task.number, findings, time.perf_counter() - start)
     return Result(*where, trial=trial, warnings=tuple(dict.fromkeys(str(each.message) for each in caught)))
@@ -171,7 +171,7 @@ def _measured_afar(task: Task, code: str) -> Result:
 
 
 def _begin_beside(parent: int) -> None:
-    """Prepare a process of this machine, before its first trial; it ends soon after its parent, however that ends."""
+    """Prepare a process of this machine before its first trial; it ends soon after its parent, however that ends."""
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 
@@ -183,7 +183,7 @@ def _watch(parent: int) -> None:
 
 @contextmanager
 def _quiet_ends() -> Iterator[None]:
-    """Let what is started meanwhile, such as joblib's tracker of resources, say nothing of what it cleans up."""
+    """Silence processes started meanwhile, such as joblib's resource tracker, about what they clean up."""
     before = os.environ.get("PYTHONWARNINGS")
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (before, _QUIET)))
     try:

@@ -7,12 +7,13 @@ from importlib import metadata
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..core.words import command_line
 from . import changes, compare, density, dependence, describe, estimate, info, monitor
 from .errors import PACKAGES, Stopped, guarded
+from .parameters import DESIGN_PANEL
 
 ENTRY_POINTS = "kernelmean.commands"
 """The entry-point group through which packages add commands."""
@@ -51,6 +52,21 @@ class Commands(TyperGroup):
             if name not in self.commands:
                 command.name, command.rich_help_panel = name, self.panel
                 self.commands[name] = command
+
+
+class Command(TyperCommand):
+    """A command that refuses a column of a design twice, of which the second would silently replace the first."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Look at what was passed, and parse it."""
+        _, _, passed = self.make_parser(ctx).parse_args(args=list(args))
+        for option in passed:
+            if getattr(option, "rich_help_panel", None) == DESIGN_PANEL and passed.count(option) > 1:
+                raise ValueError(
+                    f"--{option.name} was passed twice, and takes one column; to cross several, make one column of "
+                    "them beforehand"
+                )
+        return super().parse_args(ctx, args)
 
 
 def others() -> Iterator[tuple[str, Any]]:
@@ -168,4 +184,4 @@ for _command in (
     monitor.monitor,
 ):
     _panel = FILES if _command is info.info else QUESTIONS
-    app.command(epilog=_examples(*_command.examples), rich_help_panel=_panel)(_command)  # type: ignore[attr-defined]
+    app.command(cls=Command, epilog=_examples(*_command.examples), rich_help_panel=_panel)(_command)  # type: ignore[attr-defined]

@@ -82,6 +82,8 @@ def compare(
     check_picture(report.plot_path)
     if tables.by is not None and tables.by in design.of_rows.columns:
         raise ValueError(f"--by and {design.of_rows.options()} both name {tables.by!r}; name different columns")
+    if report.plot_path is not None:
+        design.of_rows.refuse_witness("--plot")
     rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"), design.of_rows)
     asked = _Asked(test, table, design.of_rows)
     result: Comparison | GroupComparison
@@ -188,15 +190,17 @@ class _Asked:
 
     def of_groups(self, groups: Sequence[Frame], by: str, told: Progress) -> GroupComparison:
         """Compare several groups."""
+        from ..core.words import comma_separated, worded
         from ..plan.plan import Plan  # slow to import
         from ..studies.comparison.request import Testing
         from ..studies.groups.comparing import compare_frames
 
         test = self.test
         if self.design:
+            names = [group.source.removeprefix(f"{by}=") for group in groups]
             raise ValueError(
-                f"{self.design.options()} is for two tables, and {by!r} has {len(groups)} groups; name two with "
-                "--groups a,b"
+                f"with {self.design.options()} two groups are compared, and {by!r} has {len(names)}: "
+                f"{listed(map(repr, names))}; name two, such as {worded('--groups', comma_separated(names[:2]))}"
             )
         how = Testing(
             estimator="adaptive" if test.estimator == AUTO else test.estimator,

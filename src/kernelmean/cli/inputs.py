@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from ..inference.wording import short
 from ..studies.columns import DescribedTable, describe_columns, describe_long
 from ..studies.comparison.comparing import are_read_in_batches
 from ..studies.dependence.rows import placed
-from ..studies.designs import NO_DESIGN, TableDesign
+from ..studies.designs import NO_DESIGN, TableDesign, check_row_order
 from ..tables import limits
 from ..tables.batchwise import is_long
 from ..tables.read import read
@@ -114,11 +115,24 @@ def read_tables(
     """Return tables with the same columns: those of two sources, or the groups (two or more) of one."""
     if second is not None:
         check_once(*first.files, *second.files)
-        one, two = (select_columns(whole_table(named, reading), reading) for named in (first, second))
+        everything = [whole_table(named, reading) for named in (first, second)]
+        one, two = (select_columns(frame, reading) for frame in everything)
+        _check_pairs(everything, one.names, reading)
         return _matched(one, two, reading)
-    whole = select_columns(whole_table(first, reading), reading, also=(str(tables.by),))
-    groups = split_groups(whole, str(tables.by), None if tables.groups is None else option_words(tables.groups))
+    by, chosen = str(tables.by), None if tables.groups is None else option_words(tables.groups)
+    every = whole_table(first, reading)
+    whole = select_columns(every, reading, also=(by,))
+    groups = split_groups(whole, by, chosen)
+    if reading.design.paired:
+        _check_pairs(split_groups(every, by, chosen), whole.names, reading)
     return tuple(_limited(group, reading, stream) for stream, group in enumerate(groups))
+
+
+def _check_pairs(frames: Sequence[Frame], tested: Sequence[str], reading: ReadOptions) -> None:
+    """Raise where rows are to be pairs, and a column that is left out names them in another order."""
+    if reading.design.paired and len(frames) == 2:
+        first, second = frames
+        check_row_order(first, second, [name for name in first.names if name not in tested])
 
 
 def _matched(one: Frame, two: Frame, reading: ReadOptions) -> tuple[Input, Input]:

@@ -14,7 +14,8 @@ data_option = partial(typer.Option, rich_help_panel="Columns and rows")
 test_option = partial(typer.Option, rich_help_panel="What is computed")
 output_option = partial(typer.Option, rich_help_panel="Output")
 running_option = partial(typer.Option, rich_help_panel="Running")
-design_option = partial(typer.Option, rich_help_panel="What the rows are")
+DESIGN_PANEL = "What the rows are"
+design_option = partial(typer.Option, rich_help_panel=DESIGN_PANEL)
 stream_option = partial(typer.Option, rich_help_panel="Long tables")
 """``typer.Option`` for each panel in the help of a command."""
 

@@ -1,4 +1,4 @@
-"""The ground: the array seam, validation, rules by type, tables of names and cells, messages, files on disk."""
+"""The base layer: arrays of any library, validation, rules by type, tables with names, messages, files on disk."""
 
 from typing import TYPE_CHECKING
 

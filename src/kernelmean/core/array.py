@@ -1,8 +1,8 @@
-"""The array seam: the types that every layer shares, and what is done to arrays of any library.
+"""The array layer: the types that all layers share, and operations on arrays of any library.
 
-Work on arrays is written in the Python array API, ``namespace(x)``, which holds for torch, CuPy, JAX and NumPy alike;
-arrays stay in their library and on their device. Where NumPy or SciPy have a faster way, a function names it once, by
-:class:`array_api`. Nobody outside of core asks which library an array is of.
+Code on arrays uses the Python array API, ``namespace(x)``, which is the same for torch, CuPy, JAX and NumPy; arrays
+stay in their library and on their device. Where NumPy or SciPy are faster, a function declares a second version with
+:class:`array_api`. Code outside core never asks for the library of an array.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ import scipy.special
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 P = ParamSpec("P")
 R = TypeVar("R")
 RngLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""What long work calls with the name of the next step, the steps done, and the steps in all."""
+"""Long work calls it with the name of the next step, the number of steps done, and the total."""
 
 
 class _Silent:
-    """Progress that nobody sees."""
+    """Progress that is not shown."""
 
     def __call__(self, label: str, done: int, total: int) -> None:
         """Do nothing."""
@@ -38,19 +39,19 @@ class _Silent:
 SILENT: Progress = _Silent()
 
 _OWN = (np.ndarray, np.generic, list, tuple, int, float, str)  # NumPy 2 arrays have __array_namespace__ as well
-_MEDIAN_OF = 1024  # rows, about, of which the median is taken
-_COPIES = 4  # of a tile that are held at once while it is made and summed
+_MEDIAN_OF = 1024  # rows, approximately, for the median
+_COPIES = 4  # of a tile in memory at once while it is computed and summed
 
 
 def as_rng(rng: RngLike) -> np.random.Generator:
-    """Return a generator: the one given, or a new one seeded by an integer (None: from the system)."""
+    """Return the generator that was passed, or a new one seeded with an integer (None: by the system)."""
     return np.random.default_rng(rng)
 
 
 def centered(*samples: Array) -> tuple[Array, ...]:
-    """Shift all samples to where most rows of the first are: to the median of some, which outliers do not move.
+    """Shift all samples by the median of some rows of the first one, which outliers do not move.
 
-    Differences survive, rounding at large offsets does not.
+    Differences stay the same, and rounding errors of large offsets disappear.
     """
     first = samples[0]
     step = 1 + first.shape[0] // _MEDIAN_OF
@@ -68,7 +69,7 @@ def slices(n: int, size: int, *, start: int = 0) -> list[slice]:
 
 
 def is_foreign(x: Any) -> TypeGuard[Any]:
-    """Whether ``x`` is an array of another library than NumPy that computes on its own, such as a torch tensor."""
+    """Return whether ``x`` is an array of a library other than NumPy that computes itself, such as a torch tensor."""
     if type(x) is np.ndarray or isinstance(x, _OWN) or compat.is_dask_array(x):
         return False
     return compat.is_torch_array(x) or hasattr(x, "__array_namespace__")
@@ -76,7 +77,7 @@ def is_foreign(x: Any) -> TypeGuard[Any]:
 
 @final
 class array_api(Generic[P, R]):  # noqa: N801  # a decorator, with a name like those of functools
-    """A function of arrays, written in the array API; the library of its first argument decides what runs.
+    """A function of arrays, written in the array API; the library of the first argument selects the version.
 
     Examples
     --------
@@ -95,12 +96,12 @@ class array_api(Generic[P, R]):  # noqa: N801  # a decorator, with a name like t
         update_wrapper(self, function)
 
     def numpy(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Take ``function`` for NumPy's arrays: equal to rounding, and faster."""
+        """Use ``function`` for NumPy arrays: equal up to rounding, and faster."""
         self._of_numpy = function
         return function
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the function that is meant for the library of the first argument."""
+        """Run the version for the library of the first argument."""
         return (self._general if is_foreign(args[0]) else self._of_numpy)(*args, **kwargs)
 
     def __reduce__(self) -> str:
@@ -108,12 +109,12 @@ class array_api(Generic[P, R]):  # noqa: N801  # a decorator, with a name like t
 
 
 def namespace(x: Any) -> Any:
-    """Return the library that an array belongs to: ``numpy`` itself, or what array-api-compat makes of another."""
+    """Return the library of an array: ``numpy`` itself, or another one wrapped by array-api-compat."""
     return compat.array_namespace(x) if is_foreign(x) else np
 
 
 def home(x: Any) -> str:
-    """Say where an array lives, for errors."""
+    """Return the library and the device of an array, for errors."""
     name = str(namespace(x).__name__).removeprefix("array_api_compat.")
     return f"{name} on {compat.device(x)}" if is_foreign(x) else name
 
@@ -130,13 +131,13 @@ def check_same_home(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> None
 
 
 def check_numpy(X: Any, what: str) -> None:
-    """Raise when an array is of another library than NumPy, where ``what`` needs NumPy's."""
+    """Raise when an array is not NumPy's, but ``what`` needs NumPy arrays."""
     if is_foreign(X):
         raise TypeError(f"X is of {home(X)}, and {what} need NumPy's arrays; pass X.cpu().numpy(), say")
 
 
 def of_one_type(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[Any, Any]:
-    """Return two tables of one library and device, float64 where one of them is; raise where they are not of one."""
+    """Return two tables of one library and device, both float64 if one is; raise when libraries or devices differ."""
     check_same_home(X, Y, names)
     if not is_foreign(X) or X.dtype == Y.dtype:
         return X, Y
@@ -144,7 +145,7 @@ def of_one_type(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[An
 
 
 def to_numpy(x: Any) -> Any:
-    """Return a foreign array as NumPy's, copied from its device where need be; anything else as it is."""
+    """Return a foreign array as a NumPy array, copied from its device if necessary; anything else as it is."""
     if not is_foreign(x):
         return x
     if compat.is_torch_array(x):
@@ -156,14 +157,14 @@ def to_numpy(x: Any) -> Any:
 
 
 def as_host(x: Any) -> Array:
-    """Return an array of any library as NumPy's and float64."""
+    """Return an array of any library as a float64 NumPy array."""
     return np.asarray(to_numpy(x), dtype=np.float64)
 
 
 def like(values: Any, x: Any, dtype: str | None = "same") -> Any:
-    """Return numbers of the host in the library and on the device of ``x``; of its type, or of the one that is named.
+    """Return numbers from the host in the library and on the device of ``x``, with its type or ``dtype``.
 
-    A ``dtype`` of None keeps the type of ``values``.
+    With ``dtype=None`` they keep the type of ``values``.
     """
     if not is_foreign(x):
         return np.asarray(values)
@@ -174,7 +175,7 @@ def like(values: Any, x: Any, dtype: str | None = "same") -> Any:
 
 
 def take_rows(x: Any, index: Any) -> Any:
-    """Return the rows of an array at positions that are known on the host."""
+    """Return the rows of an array at positions given on the host."""
     return namespace(x).take(x, like(index, x, "int64"), axis=0) if is_foreign(x) else x[index]
 
 
@@ -184,34 +185,34 @@ def take_columns(x: Any, index: Sequence[int]) -> Any:
 
 
 def column_of(x: Any, index: int) -> Any:
-    """Return a column of a table, whose entries stand one behind the other."""
+    """Return a column of a table, contiguous in memory."""
     return namespace(x).asarray(x[:, index], copy=True) if is_foreign(x) else np.ascontiguousarray(x[:, index])
 
 
 def full(x: Any, value: float) -> Any:
-    """Return a vector of one number for every row of ``x``, float64."""
+    """Return a float64 vector with the same number for every row of ``x``."""
     return like(np.full(x.shape[0], value), x, "float64")
 
 
 def joined(arrays: Sequence[Any]) -> Any:
-    """Return arrays of one library one after another."""
+    """Return arrays of one library, concatenated."""
     return np.concatenate(arrays) if not is_foreign(arrays[0]) else namespace(arrays[0]).concat(arrays, axis=0)
 
 
 def overwritten(function: str, values: Any) -> Any:
-    """Return a function of an array such as ``"exp"``, in the memory of the array where its library can."""
+    """Return a function such as ``"exp"`` of an array, computed in place if its library can."""
     xp = namespace(values)
     run = getattr(xp, function)
     return run(values, out=values) if xp is np or compat.is_torch_array(values) else run(values)
 
 
 def special(function: str, *arguments: Any) -> Any:
-    """Return a special function such as ``"erfcx"`` of the last argument; those before it are numbers.
+    """Return a special function such as ``"erfcx"`` of the last argument; the ones before it are numbers.
 
     Raises
     ------
     TypeError
-        When the library of the array has none.
+        When the library of the array does not have it.
     """
     *numbers, x = arguments
     if not is_foreign(x):
@@ -234,7 +235,7 @@ def scaled_by(x: Any, exponents: IntArray) -> Any:
 
 
 def rounded(x: Any, digits: int) -> Any:
-    """Return numbers to so many digits behind the point."""
+    """Return numbers rounded to a number of decimals."""
     return namespace(x).round(x * 10.0**digits) / 10.0**digits if is_foreign(x) else np.round(x, digits)
 
 
@@ -255,7 +256,7 @@ def row_lengths(x: Any) -> Any:
 
 
 def added_where(value: Any, where: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return ``value`` plus a function of the arguments where a mask is true; NumPy's arrays evaluate it only there."""
+    """Return ``value`` plus a function of the arguments where a mask is true; NumPy evaluates it only there."""
     if is_foreign(value):
         xp = namespace(value)
         return value + xp.where(where, function(*arguments), xp.zeros_like(value))
@@ -265,7 +266,7 @@ def added_where(value: Any, where: Any, function: Callable[..., Any], *arguments
 
 
 def empty(x: Any, shape: tuple[int, ...]) -> Any:
-    """Return an array of the library, device and type of ``x`` that is still to be filled."""
+    """Return an uninitialized array with the library, device and type of ``x``."""
     if not is_foreign(x):
         return np.empty(shape)
     return namespace(x).empty(shape, dtype=x.dtype, device=compat.device(x))
@@ -284,17 +285,17 @@ def positive_part(values: Any) -> Any:
 
 
 def as_type(x: Any, dtype: str) -> Any:
-    """Return a foreign array in a type; NumPy's as they are."""
+    """Return a foreign array converted to a type; a NumPy array as it is."""
     return namespace(x).astype(x, getattr(namespace(x), dtype), copy=False) if is_foreign(x) else x
 
 
 def as_float64(x: Any) -> Any:
-    """Return a foreign array in the type of all sums; NumPy's as they are."""
+    """Return a foreign array as float64, the type of all sums; a NumPy array as it is."""
     return as_type(x, "float64")
 
 
 def precision(x: Any) -> str:
-    """Return the type of kernel values of points: "float32" or "float64" as theirs, "float64" for NumPy's."""
+    """Return the type of kernel values of points: "float32" or "float64" like theirs, "float64" for NumPy arrays."""
     return "float32" if is_foreign(x) and x.dtype == namespace(x).float32 else "float64"
 
 
@@ -358,17 +359,17 @@ def without_diagonal(tile: Any, value: float = 0.0) -> Any:
 
 
 def as_numbers(x: Any) -> Any:
-    """Return an array of another library as it is, anything else as NumPy's and float64."""
+    """Return an array of another library as it is, anything else as a float64 NumPy array."""
     return x if is_foreign(x) else np.asarray(x, dtype=np.float64)
 
 
 def in_host_memory(x: Any) -> bool:
-    """Whether an array is NumPy's, or of another library but no other device."""
+    """Return whether an array is in host memory: a NumPy array, or one of another library on the CPU."""
     return not is_foreign(x) or "cpu" in str(compat.device(x)).lower()
 
 
 def tile_shape(x: Any, block: tuple[int, int], memory: float) -> tuple[int, int]:
-    """Return the rows and columns of a tile: ``block`` on a processor, what ``memory`` bytes allow on a device."""
+    """Return the rows and columns of a tile: ``block`` on a CPU, or as many as ``memory`` bytes allow on a device."""
     if in_host_memory(x):
         return block
     side = max(1, int((memory / (8 * _COPIES)) ** 0.5))

@@ -1,4 +1,4 @@
-"""How cells of text are written: as numbers with marks and units, or as dates; and which options would read them."""
+"""The formats of cells of text: numbers with marks and units, or dates; and the options that would read them."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _OTHERS = "decimal", "thousands", "dates"
 @final
 @dataclass(frozen=True)
 class Form:
-    """How the cells of a column are written."""
+    """The format of the cells of a column."""
 
     what: str
     """In words: "numbers with a decimal comma", "dates"."""
     cells: tuple[str, ...]
-    """Those of the different cells that are written so."""
+    """The distinct cells in this format."""
     readings: tuple[Mapping[str, str], ...]
-    """The options that read them, the unit under "unit": one mapping, two where the cells leave it open, none where no
+    """The options that read them, with the unit under "unit": one mapping, two if the cells are ambiguous, none if no
     option reads them."""
     mend: str = ""
-    """What to write instead where no option reads them."""
+    """What to write instead if no option reads them."""
     convert: str = ""
     """The function of pandas that converts such a column."""
     is_time: bool = False
-    """Whether they are dates or times, else numbers."""
+    """Whether they are dates or times; otherwise they are numbers."""
 
     def advice(self, column: str) -> str:
-        """Return what to write so that the cells of a column are read, as one does where the message is shown."""
+        """Return what to write so that the cells of a column are read, in Python or on the command line."""
         convert = f"convert it (pandas: {self.convert})" if self.convert else self.mend
         if not self.readings:
             return written(convert, self.mend)
@@ -44,11 +44,11 @@ class Form:
         return written(f"{read}, or {convert}" if convert else read, f"read it with {options}")
 
     def short(self, column: str) -> str:
-        """Return what reads the cells in a few words; nothing where no option does."""
+        """Return in a few words what reads the cells; nothing if no option does."""
         return written(*self._ways(column)) if self.readings else ""
 
     def _ways(self, column: str) -> tuple[str, str]:
-        """Return what reads a column in Python, and on the command line."""
+        """Return what reads a column in Python and on the command line."""
         texts, options = [], []
         for reading in self.readings:
             others = {name: reading[name] for name in _OTHERS if name in reading}
@@ -62,7 +62,7 @@ class Form:
         return " or ".join(texts), " or ".join(options)
 
 
-# -- numbers: decimal commas, marks between thousands, units, signs that stand elsewhere -------------------------------
+# -- numbers: decimal commas, marks between thousands, units, signs in other places ------------------------------------
 
 
 _BLANKS = re.compile("[\u00a0\u2007\u2008\u2009\u202f]")
@@ -82,7 +82,7 @@ _COMMA = re.compile(r"[+-]?\d+,\d+")
 @final
 @dataclass(frozen=True)
 class _Number:
-    """A cell taken apart: its digits and marks, the unit, and how a negative number shows."""
+    """The parts of a cell: its digits and marks, the unit, and how a negative number is marked."""
 
     cell: str
     core: str
@@ -91,7 +91,7 @@ class _Number:
 
 
 def is_number(cell: Any) -> bool:
-    """Whether a cell, or its text, is a number that float64 holds exactly."""
+    """Return whether a cell, or its text, is a number that float64 represents exactly."""
     try:
         number = float(cell)
     except (TypeError, ValueError):
@@ -100,15 +100,15 @@ def is_number(cell: Any) -> bool:
 
 
 def has_decimal_comma(cell: str) -> bool:
-    """Whether a cell is nothing but digits around one comma: 1,5 and 1,000."""
+    """Return whether a cell consists only of digits around one comma: 1,5 and 1,000."""
     return _COMMA.fullmatch(cell.strip()) is not None
 
 
 def number_format(cells: Iterable[str]) -> Form | None:
-    """Return how numbers among different cells are written, None where none of them needs an option to be read.
+    """Return the format of numbers among distinct cells, None if none of them needs an option to be read.
 
-    Cells that float64 reads as they are count as written so where others are not. Where some cells have a unit and
-    others none, or there are many units, they are more likely codes (4x, 10x, 3D).
+    Cells that float64 reads as they are count as this format if others need an option. If only some cells have a unit,
+    or there are many units, they are more likely codes (4x, 10x, 3D).
     """
     parts = [part for cell in cells if (part := _taken_apart(cell)) is not None]
     units = {part.unit for part in parts}
@@ -130,13 +130,13 @@ def number_format(cells: Iterable[str]) -> Form | None:
 
 
 def is_bare(form: Form) -> bool:
-    """Whether cells are nothing but digits and marks: text that is hardly anything else than a number."""
+    """Return whether cells consist only of digits and marks: such text is almost certainly a number."""
     parts = map(_taken_apart, form.cells)
     return all(part is not None and not part.unit and not part.signs for part in parts)
 
 
 def _taken_apart(cell: str) -> _Number | None:
-    """Return the parts of a number with marks or a unit, None for what is no number."""
+    """Return the parts of a number with marks or a unit, None if the cell is not a number."""
     plain, signs = _BLANKS.sub(" ", cell).strip().replace("\u2019", "'"), set()
     if _MINUS.search(plain):
         plain = _MINUS.sub("-", plain)
@@ -158,7 +158,7 @@ def _taken_apart(cell: str) -> _Number | None:
 
 
 def _is_unit(core: str, unit: str) -> bool:
-    """Whether what stands behind the digits may be a unit: short, no ordinal (2nd), no decade (1990s), no bracket."""
+    """Return whether the text after the digits may be a unit: short, no ordinal (2nd), decade (1990s) or bracket."""
     if len(unit) > _LONGEST_UNIT or len(unit.split()) > _MOST_WORDS or _NO_UNITS.fullmatch(unit):
         return False
     decade = unit == "s" and core.endswith("0") and len(core) in (2, 4)
@@ -166,7 +166,7 @@ def _is_unit(core: str, unit: str) -> bool:
 
 
 def _marks(cores: list[str]) -> tuple[Mapping[str, str], ...]:
-    """Return the decimal mark and that of thousands that read all of some numbers; two where both ways do."""
+    """Return the decimal mark and the mark of thousands that read all of some numbers; two pairs if both ways do."""
     used = [mark for mark in _THOUSANDS if any(mark in core for core in cores)]
     found = []
     for point in (".", ","):
@@ -207,7 +207,7 @@ _MOST_ABSENT, _LONGEST = 3, 20
 
 
 def other_marks(cells: Iterable[str], decimal: str) -> str:
-    """Return what to do with numbers that have decimal points where commas were announced; nothing for others."""
+    """Return what to do with numbers that have decimal points although commas were specified; nothing for others."""
     texts = [cell.strip() for cell in cells]
     if decimal == "." or not all(map(is_number, texts)) or not any(map(_POINT.fullmatch, texts)):
         return ""
@@ -219,9 +219,9 @@ def other_marks(cells: Iterable[str], decimal: str) -> str:
 
 
 def absent_words(cells: Iterable[str]) -> str:
-    """Return the option that takes a few texts among numbers for missing cells; nothing where it is no matter of few.
+    """Return the option that reads a few texts among numbers as missing cells; nothing if there are more than a few.
 
-    Such a text has no digit: 4x is no missing number.
+    Such a text has no digit: 4x is not a missing number.
     """
     texts = [cell.strip() for cell in cells]
     others = [text for text in dict.fromkeys(texts) if not is_number(text)]
@@ -235,7 +235,7 @@ def absent_words(cells: Iterable[str]) -> str:
     return f"where {shown} {means}, say so with {option}"
 
 
-# -- dates and times: days or months first, names of months, years of two digits ---------------------------------------
+# -- dates and times: days or months first, names of months, years with two digits -------------------------------------
 
 
 Order: TypeAlias = Literal["dmy", "mdy", "ymd"]
@@ -257,14 +257,12 @@ _PLAIN = "write them as 2024-12-31"
 
 
 def date_format(cells: Iterable[str]) -> Form | None:
-    """Return how dates or times among different cells are written, None where there are none."""
+    """Return the format of dates or times among distinct cells, None if there are none."""
     texts = {cell: cell.strip() for cell in cells}
     for find, form in _FORMS.items():
         found = tuple(cell for cell, text in texts.items() if find(text))
         if 2 * len(found) > len(texts):
-            zones = {
-                bool(_ZONE.search(text)) for text in texts.values()
-            }  # which readers know in all of them or in none
+            zones = {bool(_ZONE.search(text)) for text in texts.values()}  # readers understand all of these or none
             is_iso = all(_ISO.fullmatch(text) and not text.endswith("GMT") for text in texts.values())
             if is_iso and len(found) == len(texts) and len(zones) == 1:
                 return Form("dates", found, ({"dates": "ymd"},), "", "to_datetime", is_time=True)
@@ -273,7 +271,7 @@ def date_format(cells: Iterable[str]) -> Form | None:
 
 
 def _orders(text: str) -> tuple[Order, ...]:
-    """Return the orders of day, month and year in which a text is a date that a calendar has."""
+    """Return the orders of day, month and year in which a text is a date of the calendar."""
     found = _DIGITS.fullmatch(text)
     if found is None:
         return ()

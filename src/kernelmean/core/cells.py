@@ -1,4 +1,4 @@
-"""One column of a data frame as a numpy array, and what its type says beyond its cells."""
+"""One column of a data frame as a NumPy array, and what its type says beyond its cells."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Declared:
 
 
 def read_cells(column: nw.Series[Any]) -> tuple[Cells, Declared | None]:
-    """Return a column as an array; numbers become float64, categories and text objects that are shared by equal cells.
+    """Return a column as an array; numbers become float64, categories and text become objects that equal cells share.
 
-    A column without any cell that is not missing is float64 NaN, whatever its type.
+    A column in which all cells are missing is float64 NaN, whatever its type.
     """
     if column.is_null().all():
         return np.full(len(column), np.nan), None
@@ -58,12 +58,12 @@ def missing_cells(cells: Cells) -> npt.NDArray[np.bool_]:
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether a cell of any type is None, NaN, NA or NaT."""
+    """Return whether a cell of any type is None, NaN, NA or NaT."""
     return cell is None or str(cell) in ("nan", "<NA>", "NaT")
 
 
 def is_float(text: str) -> bool:
-    """Whether Python reads a text as a number."""
+    """Return whether Python reads a text as a number."""
     try:
         float(text)
     except ValueError:
@@ -81,7 +81,7 @@ def label(cell: Any) -> str | None:
 
 
 def shared(cells: Iterable[Any], convert: Any) -> Cells:
-    """Return converted cells as objects; equal cells share one, and are converted once."""
+    """Return converted cells as objects; equal cells are converted once and share one object."""
     listed = list(cells)
     known = {cell: convert(cell) for cell in dict.fromkeys(listed)}
     out = np.empty(len(listed), dtype=object)
@@ -99,7 +99,7 @@ def _levels(column: nw.Series[Any]) -> tuple[str, ...]:
 
 
 def _objects(cells: list[Any]) -> tuple[Cells, Declared | None]:
-    """Return cells of any Python type: text, or what a library keeps as objects although it is of one type."""
+    """Return cells of any Python type: text, or values of one type that a library stores as objects."""
     types = {type(cell) for cell in cells if not is_missing(cell)} if _mixed(cells) else {str}
     if types == {bool}:
         return np.array([np.nan if is_missing(cell) else float(cell) for cell in cells]), Declared("boolean")
@@ -120,7 +120,7 @@ def _objects(cells: list[Any]) -> tuple[Cells, Declared | None]:
 
 
 def _mixed(cells: list[Any]) -> bool:
-    """Whether a cell is neither text nor missing, looking at every cell once and quickly."""
+    """Return whether a cell is neither text nor missing, with one quick look at every cell."""
     kinds = set(map(type, cells))
     return not kinds <= {str, type(None)} and any(
         not isinstance(cell, str) and not is_missing(cell) for cell in cells if cell is not None
@@ -128,7 +128,7 @@ def _mixed(cells: list[Any]) -> bool:
 
 
 def _fits_float64(column: nw.Series[Any]) -> bool:
-    """Whether a column holds numbers that float64 tells apart; decimals are rounded to 16 digits."""
+    """Return whether float64 can distinguish the numbers of a column; decimals are rounded to 16 digits."""
     if column.dtype.is_integer() or column.dtype.is_decimal():
         extremes = [extreme for extreme in (column.min(), column.max()) if not is_missing(extreme)]
         return all(abs(int(extreme)) <= _LARGEST_EXACT for extreme in extremes)

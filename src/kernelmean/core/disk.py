@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, files of bounded size that are read, and JSON with a checksum."""
+"""Writing files whole or not at all, reading files of bounded size, and JSON with a checksum."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LARGEST_TEXT = 2**28
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that replaces ``path`` when the block ends well.
+    """Yield a file that replaces ``path`` when the block ends without an error.
 
-    A reader, or a kill at any time, finds the old file or the new one, never a part. A link is followed.
+    Readers find the old file or the new one, never a part, even if the process is killed. A link is followed.
     """
     target = path.resolve()
     part = target.with_name(f".{target.name[:100]}.{os.getpid()}.{threading.get_ident()}.new")
     try:
-        part.unlink(missing_ok=True)  # of a process of this number that was killed; a link there is not followed
+        part.unlink(missing_ok=True)  # left by a killed process with this number; a link there is not followed
         with part.open("xb") as file:
             yield file
             file.flush()
@@ -35,7 +35,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     except BaseException as error:
         part.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename in (None, part, str(part)):
-            error.filename = str(path)  # not the part that was to become it
+            error.filename = str(path)  # not the temporary part
         raise
     sync_folder(target.parent)
 
@@ -47,7 +47,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def write_file(path: str | Path, data: bytes) -> None:
-    """Write a file whole or not at all; a device or a pipe has no place beside it and is written to as it is."""
+    """Write a file whole or not at all; a device or a pipe is written to directly."""
     target = Path(path)
     if not is_special(target):
         write_whole(target, data)
@@ -60,12 +60,12 @@ def write_file(path: str | Path, data: bytes) -> None:
 
 
 def is_special(target: Path) -> bool:
-    """Say whether a path is a device or a pipe, or stands for the output of this program: written to, not replaced."""
+    """Return whether a path is a device, a pipe or the output of this program, to be written to and not replaced."""
     return target.exists() and (not target.is_file() or Path("/dev") in target.absolute().parents)
 
 
 def sync_folder(folder: Path) -> None:
-    """Put the names of the files in a folder on the disk, where the system can."""
+    """Flush the names of the files in a folder to the disk, if the system can."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -76,11 +76,11 @@ def sync_folder(folder: Path) -> None:
 
 
 def check_regular(path: Path) -> None:
-    """Raise when a path is a folder, a pipe or a device: one may never end, or never begin."""
+    """Raise when a path is a folder, a pipe or a device, which may never end or never begin."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory; pass one file")
     if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is not a regular file; write what it gives to a file first, and pass that")
+        raise ValueError(f"{path} is not a regular file; write its contents to a file first, and pass that file")
 
 
 def read_text(path: Path) -> str:
@@ -89,7 +89,7 @@ def read_text(path: Path) -> str:
     Raises
     ------
     ValueError
-        When it is no regular file, longer than 256 MiB, or not UTF-8.
+        When it is not a regular file, is longer than 256 MiB, or is not UTF-8.
     OSError
         When it cannot be read.
     """
@@ -101,23 +101,23 @@ def read_text(path: Path) -> str:
     return data.decode("utf-8")
 
 
-# -- JSON that two readers cannot read differently, and a checksum in it that finds every change -----------------------
+# -- JSON that all readers read in the same way, with a checksum that detects every change -----------------------------
 
 
 SEAL = "sha256"
 _DEEPEST = 200
-"""How deep objects and lists may stand in each other. From Python 3.12 on the parser itself takes thousands."""
+"""How deeply objects and lists may be nested. From Python 3.12 on, the parser itself accepts thousands."""
 _OTHERS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[^"\[\]{}]+', re.DOTALL)
-"""What is no bracket: texts, also one that never ends, and all else."""
+"""Everything but brackets: texts, also one that never ends, and all other characters."""
 
 
 def parse(text: str | bytes, *, infinite: bool = False) -> Any:
-    """Return what a text of JSON holds.
+    """Return the value of a JSON text.
 
     Raises
     ------
     ValueError
-        When it is no JSON, uses a name twice, is nested too deep, or holds NaN or infinite numbers without
+        When it is not JSON, uses a name twice, is nested too deeply, or holds NaN or infinite numbers without
         ``infinite``.
     """
     options: dict[str, Any] = {} if infinite else {"parse_constant": _refuse, "parse_float": _finite}
@@ -129,12 +129,12 @@ def parse(text: str | bytes, *, infinite: bool = False) -> Any:
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object of JSON with its checksum."""
+    """Return a JSON object with its checksum."""
     return {**content, SEAL: _digest(content)}
 
 
 def unsealed(content: Any, names: Collection[str]) -> dict[str, Any]:
-    """Return an object of JSON without its checksum; one from before there were checksums has none.
+    """Return a JSON object without its checksum; objects from earlier versions may have none.
 
     Raises
     ------
@@ -168,4 +168,4 @@ def _finite(text: str) -> float:
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"its JSON holds {constant}, which is no number of JSON")
+    raise ValueError(f"its JSON holds {constant}, which is not a JSON number")

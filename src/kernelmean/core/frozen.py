@@ -1,8 +1,8 @@
-"""The border at which arrays freeze: what a value keeps is its own, and nobody can write to it.
+"""Frozen arrays: a value keeps its own arrays, to which no other code can write.
 
-An array counts as frozen when it is a read-only view of an array that was frozen here: nobody can make it writable
-again by its own flag, and slices of it are frozen too. A read-only view of a caller's array does not count: its owner
-may make that writable again. Arrays of other libraries cannot be made read-only; they are copied where they come in.
+An array counts as frozen if it is a read-only view of an array that was frozen here. Then its own flag cannot make it
+writable again, and its slices are frozen, too. A read-only view of a caller's array does not count, because its owner
+can make that writable again. Arrays of other libraries cannot be made read-only, so they are copied on entry.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy.typing as npt
 from .array import is_foreign, namespace
 
 _SEALED: WeakValueDictionary[int, npt.NDArray[Any]] = WeakValueDictionary()
-"""The arrays whose memory was frozen here, by their ids, as long as they are alive."""
+"""The live arrays whose memory was frozen here, by their ids."""
 
 
 def owned(x: Any, source: Any) -> Any:
-    """Return a frozen array of the numbers in ``x``, which was made of what a caller passed, ``source``.
+    """Return a frozen array of the numbers in ``x``, which was made from the ``source`` that a caller passed.
 
-    It is copied, but where ``x`` is frozen already or surely has memory of its own: one copy, never two.
+    ``x`` is copied unless it is frozen already or certainly has its own memory: one copy, never two.
     """
     if is_foreign(x):
         return namespace(x).asarray(x, copy=True)
@@ -34,14 +34,14 @@ def owned(x: Any, source: Any) -> Any:
 
 
 def copied_elsewhere(x: Any) -> Any:
-    """Return an array of another library than NumPy, where nothing can be frozen, as a copy; anything else as it is."""
+    """Return a copy of an array of a library other than NumPy, which cannot be frozen; anything else as it is."""
     return owned(x, x) if is_foreign(x) else x
 
 
 def sealed(x: Any) -> Any:
-    """Return an array that nobody else holds, or one that is frozen already, as a frozen one, without a copy.
+    """Freeze an array that no other code holds, or that is frozen already, without a copy.
 
-    Views are copied, since the whole could still be changed; anything but NumPy's arrays stays as it is.
+    Views are copied, because the whole array could still be changed; anything but a NumPy array stays as it is.
     """
     if not isinstance(x, np.ndarray) or is_frozen(x):
         return x
@@ -52,7 +52,7 @@ def sealed(x: Any) -> Any:
 
 
 def is_frozen(x: Any) -> bool:
-    """Whether an array is a read-only view of an array that was frozen here."""
+    """Return whether an array is a read-only view of an array that was frozen here."""
     base = x.base
     if x.flags.writeable or not isinstance(base, np.ndarray) or base.flags.writeable:
         return False
@@ -60,9 +60,9 @@ def is_frozen(x: Any) -> bool:
 
 
 class Frozen:
-    """A value, a dataclass, whose arrays are its own and read-only; a copy or a pickle of it as well.
+    """A dataclass value whose arrays are its own and read-only, also in copies and pickles.
 
-    Subclasses with a ``__post_init__`` of their own call this one first.
+    Subclasses with their own ``__post_init__`` call this one first.
     """
 
     def __post_init__(self) -> None:
@@ -75,14 +75,14 @@ class Frozen:
 
 
 class FrozenAttributes:
-    """An estimator of scikit-learn's manner whose copies and pickles have read-only arrays, as it has itself."""
+    """An estimator in the style of scikit-learn whose arrays are read-only, also in copies and pickles."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({name: _sealed_all(value) for name, value in state.items()})  # type: ignore[misc]
 
 
 def _kept(value: Any) -> Any:
-    """Return what a value keeps of one of its fields: arrays, and tuples of arrays, frozen."""
+    """Return the value of a field to keep: arrays, and tuples of arrays, frozen."""
     if isinstance(value, np.ndarray):
         return owned(value, value)
     if type(value) is tuple and any(isinstance(item, np.ndarray) for item in value):
@@ -91,5 +91,5 @@ def _kept(value: Any) -> Any:
 
 
 def _sealed_all(value: Any) -> Any:
-    """Return what a pickle holds of a field, which nobody else has: arrays, and tuples of arrays, frozen."""
+    """Return the value of a field from a pickle, which no other code holds: arrays, and tuples of arrays, frozen."""
     return tuple(map(sealed, value)) if type(value) is tuple else sealed(value)

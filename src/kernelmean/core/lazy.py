@@ -1,4 +1,4 @@
-"""Public names that are imported when they are first used (PEP 562, with care for names that submodules have too)."""
+"""Public names that are imported on first use (PEP 562, also for names that submodules share)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 
 class LazyPackage(ModuleType):
-    """A package whose public names stand for themselves until someone asks for them.
+    """A package whose public names are imported on first use.
 
-    Importing a submodule sets it as an attribute of its package. Where a function has the name of its submodule, the
-    function is meant, even if the submodule was imported first; hence a class, and not the two functions of PEP 562.
+    Importing a submodule sets it as an attribute of its package. If a function has the name of its submodule, the name
+    means the function, even if the submodule was imported first. This needs a class, not the two functions of PEP 562.
     """
 
     _homes: Mapping[str, str]
@@ -42,7 +42,7 @@ class LazyPackage(ModuleType):
         super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:
-        """Travel to other processes by name, as other modules do for those who send modules."""
+        """Pickle by name, as libraries that pickle modules do with other modules."""
         return import_module, (self.__name__,)
 
     def __dir__(self) -> list[str]:
@@ -55,9 +55,9 @@ def attach(
     moved: Mapping[str, str] | None = None,
     gone: Mapping[str, str] | None = None,
 ) -> None:
-    """Make a package lazy: its submodules, and ``names``, those of every submodule with blanks between them.
+    """Make a package lazy: its submodules, and ``names``, the names of every submodule separated by blanks.
 
-    Who asks for one of ``moved`` is told where it is now, and for one of ``gone`` what to write instead.
+    For a name in ``moved``, the error says where it is now; for one in ``gone``, what to write instead.
     """
     module = sys.modules[package]
     vars(module)["_moved"], vars(module)["_gone"] = moved or {}, gone or {}

@@ -1,4 +1,4 @@
-"""How long the rest of some work takes, by the rate of what is done."""
+"""Estimates how long the rest of some work takes, from the rate so far."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Callable
 from typing import final
 
 LONG = 10.0
-"""Seconds that are worth a word beforehand."""
+"""Work that takes this many seconds is worth announcing."""
 _SURE_AFTER, _SURE_OF_ONE = 1.0, 3.0
 
 
 @final
 class Pace:
-    """Knows once, as soon as the time of some steps is known, how long the rest takes.
+    """Estimates once how long the rest takes, as soon as the time of some steps is known.
 
-    The first step takes longer than it should, so that one second of others is waited for, or it took seconds itself.
+    The first step takes longer than the others, so the estimate waits for one second of others, unless the first one
+    took seconds itself.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ class Pace:
         self._told = False
 
     def rest(self, done: int, total: int) -> float | None:
-        """Return how many seconds the rest takes: once, and only where these are many."""
+        """Return how many seconds the rest takes: only once, and only if it takes long."""
         if self._told:
             return None
         now = self._clock()

@@ -1,4 +1,4 @@
-"""Points with the names of their columns, and how those of two tables are matched: never one taken for another."""
+"""Points with column names, and the matching of the columns of two tables: no column is mistaken for another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .validate import as_points
 from .words import listed
 
 Names: TypeAlias = tuple[str, ...] | None
-"""The names of the columns, None where they have none, as those of an array."""
+"""The names of the columns; None if they have none, as in an array."""
 
 
 def named_points(X: Any, name: str = "X") -> tuple[Array, Names]:
@@ -22,12 +22,12 @@ def named_points(X: Any, name: str = "X") -> tuple[Array, Names]:
 
 
 def points_elsewhere(X: Any, Y: Any) -> tuple[Array, Array] | None:
-    """Return two tables of one library and device where one is of another library than NumPy; None where neither is.
+    """Return two tables of one library and device if one is not of NumPy; None if both are.
 
     Raises
     ------
     TypeError
-        When only one of them is, or they are on different devices.
+        When only one is of NumPy, or they are on different devices.
     """
     if not is_foreign(X) and not is_foreign(Y):
         return None
@@ -41,7 +41,7 @@ def points_like(X: Any, names: Names, name: str, other: str) -> Array:
     Raises
     ------
     ValueError
-        When both have names, and these are not the same.
+        When both have names, and these differ.
     """
     points, own = named_points(X, name)
     if own is None or names is None or own == names:
@@ -51,7 +51,7 @@ def points_like(X: Any, names: Names, name: str, other: str) -> Array:
 
 
 def check_names_agree(first: Any, second: Any, sides: tuple[str, str]) -> None:
-    """Raise when the columns of two tables have names, and these differ or stand in another order."""
+    """Raise when the columns of two tables have names, and these differ or are in another order."""
     if first is not None and second is not None and list(first) != list(second):
         raise ValueError(
             f"the columns of {sides[0]} are {listed(first)}, those of {sides[1]} are {listed(second)}; pass the same "
@@ -64,15 +64,15 @@ class Headed(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the columns are called."""
+        """The names of the columns."""
 
     @property
     def named(self) -> bool:
-        """Whether these names were passed, as with a data frame or a file; those of an array are made up."""
+        """Whether these names were passed, as in a data frame or a file; those of an array are made up."""
 
 
 def column_order(first: Headed, second: Headed) -> list[int] | None:
-    """Return where the columns of the first table stand in the second, None where the second has others."""
+    """Return the positions of the first table's columns in the second, None if the second has others."""
     if not (first.named and second.named):
         return list(range(len(first.names))) if len(first.names) == len(second.names) else None
     if sorted(first.names) != sorted(second.names):

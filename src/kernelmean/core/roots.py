@@ -9,21 +9,21 @@ from scipy.optimize.elementwise import find_root
 
 from .array import Array, IntArray
 
-_WIDTH = 1e-11  # of the interval in which a root is known to lie
+_WIDTH = 1e-11  # of the interval that contains a root
 
 
 def rising_roots(
     slope: Callable[[Array], Array], low: Array, high: Array, ends: tuple[Array, Array] | None = None
 ) -> Array:
-    """Return roots of slopes that rise from ``low`` to ``high``, by Chandrupatla's method; an end where there is none.
+    """Return roots of slopes that rise from ``low`` to ``high``, by Chandrupatla's method; an end if there is none.
 
     Parameters
     ----------
     slope : callable
-        From points to the values of as many functions, one at each, shape (b,) to (b,).
+        Maps points to the values of as many functions, one at each point, shape (b,) to (b,).
     low, high : array of shape (b,)
     ends : pair of arrays of shape (b,), optional
-        The values at ``low`` and at ``high``, where they are known.
+        The values at ``low`` and at ``high``, if known.
 
     Notes
     -----
@@ -35,7 +35,7 @@ def rising_roots(
     array([1., 2., 3.])
     """
     places, (first, last) = np.array(low), ends or (slope(low), slope(high))
-    known = [last, first]  # what find_root asks for before anything else
+    known = [last, first]  # find_root asks for these first
 
     def at(points: Array, which: IntArray) -> Array:
         if known:

@@ -23,8 +23,8 @@ class SimplexSolution:
     value: float
     """½ wᵀGw - cᵀw."""
     residual: float
-    """How far the Karush-Kuhn-Tucker conditions are from holding: the largest gain of slope, gradient minus its
-    weighted mean, relative to the largest number in G and c. The value is within residual · scale of the minimum."""
+    """The violation of the Karush-Kuhn-Tucker conditions: the largest gain of slope (gradient minus its weighted mean),
+    relative to the largest number in G and c. The value is within residual · scale of the minimum."""
     n_iterations: int
     """Linear systems that were solved."""
 
@@ -37,7 +37,7 @@ def solve_simplex_qp(gram: Array, linear: Array, start: Array | None = None) -> 
     gram : array of shape (K, K)
         G, symmetric positive semi-definite; any rank, zero included.
     linear : array of shape (K,)
-        c, need not be in the range of G.
+        c; it need not be in the range of G.
     start : array of shape (K,), optional
         A point of the simplex to start from; the best vertex by default.
 
@@ -54,11 +54,11 @@ def solve_simplex_qp(gram: Array, linear: Array, start: Array | None = None) -> 
 
     Notes
     -----
-    Primal active-set method. On the free coordinates it moves to the minimiser of the equality-constrained problem;
-    where that is not unique (duplicated prototypes) by the shortest step, and where the problem falls without bound
-    along a null direction it follows that direction to the next face. The coordinate with the most
-    negative multiplier is freed next. Every step descends, so that it ends. O(K³) a step, about as many steps as
-    the support is large. Kernel mean matching: Song et al. (2008), eq. (8).
+    Primal active-set method. On the free coordinates, it moves to the minimiser of the equality-constrained problem. If
+    that is not unique (duplicated prototypes), it takes the shortest step; if the problem falls without bound along a
+    null direction, it follows that direction to the next face. Then it frees the coordinate with the most negative
+    multiplier. Every step descends, so the method ends. O(K³) per step, and about as many steps as the support is
+    large. Kernel mean matching: Song et al. (2008), eq. (8).
 
     Examples
     --------
@@ -89,7 +89,7 @@ def solve_simplex_qp(gram: Array, linear: Array, start: Array | None = None) -> 
 
 
 def _checked(gram: Array, linear: Array) -> tuple[Array, Array]:
-    """Return G, made symmetric to the last digit, and c."""
+    """Return G, exactly symmetric, and c."""
     G, c = np.asarray(gram, dtype=np.float64), np.asarray(linear, dtype=np.float64)
     if c.ndim != 1 or not c.size or G.shape != (len(c), len(c)):
         raise ValueError(f"a matrix (K, K) and a vector (K,) are needed, not {G.shape} and {c.shape}")
@@ -132,7 +132,7 @@ def _direction(G: Array, slope: Array, free: npt.NDArray[np.bool_]) -> Array | N
 
 
 def _move(w: Array, step: Array) -> Array:
-    """Go along the step as far as the simplex reaches; the coordinate that ends there becomes exactly zero."""
+    """Follow the step as far as the simplex allows; the coordinate that stops it becomes exactly zero."""
     falling = np.flatnonzero(step < 0)
     reach = -w[falling] / step[falling]
     length = min(1.0, reach.min(initial=np.inf))

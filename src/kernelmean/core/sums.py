@@ -1,4 +1,4 @@
-"""Sums over groups of rows and over rotations of stripes, of arrays of any library."""
+"""Sums over groups of rows and over rotations of stripes, for arrays of any library."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _(places: IntArray, table: Array, starts: IntArray) -> Array:
 def stripe_transforms(values: Any, length: int) -> Any:
     """Return the Fourier transforms of real rows (k, n), cut into stripes of a length.
 
-    Shape (length / 2 + 1, n / length, k): of every frequency the stripes one above the other.
+    Shape (length / 2 + 1, n / length, k): for every frequency, the stripes stacked.
     """
     shape = values.shape[0], values.shape[1] // length, length
     if not is_foreign(values):

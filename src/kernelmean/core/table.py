@@ -1,4 +1,4 @@
-"""Tables with named columns: the border where data frames, files and arrays become float64."""
+"""Tables with named columns: here data frames, files and arrays become float64."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .validate import check_points, data_frame
 from .words import all_incomplete, count, did_you_mean, drop_rows, leave_out, listed, printable, written
 
 SMALLEST, LARGEST = 1e-140, 1e140
-"""Of standard deviations and bandwidths: their squares and the squares' products stay numbers."""
+"""The range of standard deviations and bandwidths: their squares, and products of these, do not overflow or vanish."""
 
 
 @final
@@ -37,7 +37,7 @@ class Table(Frozen):
     names: tuple[str, ...]
     """The names of the columns."""
     named: bool = True
-    """Whether columns are matched by name: those of a data frame or a file, not those of an array or a Series."""
+    """Whether columns are matched by name: in a data frame or a file, not in an array or a Series."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,7 +50,7 @@ class Table(Frozen):
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         values = self.values if dtype is None else self.values.astype(dtype, copy=False)
         if copy is False and values is not self.values:
-            raise ValueError(f"float64 values become {values.dtype} only by a copy; leave copy=False out")
+            raise ValueError(f"converting float64 values to {values.dtype} needs a copy; leave copy=False out")
         return values.copy() if copy else values
 
     def __repr__(self) -> str:
@@ -70,7 +70,7 @@ class Table(Frozen):
         Raises
         ------
         ValueError
-            When one is so small or large that its square has no room in a number.
+            When one is so small or large that its square underflows or overflows.
         """
         unit = 2.0 ** np.frexp(np.abs(self.values).max(axis=0))[1].clip(-1000, 1000)  # squares would under- or overflow
         deviations = (self.values / unit).std(axis=0) * unit
@@ -87,22 +87,22 @@ class Table(Frozen):
 @final
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A table as it was read: numbers (NaN where missing) and other columns (None where missing)."""
+    """A table as it was read: columns of numbers (NaN where missing) and others (None where missing)."""
 
     cells: Mapping[str, Cells]
     """float64 arrays for numbers, datetime64 or timedelta64 for times, object arrays for anything else, shape (n,)."""
     source: str
     """What errors call the table: a file, a name, or the name of an argument."""
     notes: tuple[str, ...] = ()
-    """What the reader did that a user should know."""
+    """Notes for the user on what the reader did."""
     rows: IntArray | None = None
-    """Shape (n,). The row numbers of the source, from 1, that errors name; None when no row was left out."""
+    """The row numbers of the source, from 1, for errors, shape (n,); None when no row was left out."""
     declared: Mapping[str, Declared] = field(default_factory=dict)
-    """What the types of some columns said beyond their cells; may name columns that were left out."""
+    """What the types of some columns say beyond their cells; may include columns that were left out."""
     named: bool = True
-    """Whether columns are matched by name, as of a :class:`Table`."""
+    """Whether columns are matched by name, as in a :class:`Table`."""
     decimal: str = "."
-    """The decimal mark that its text was read with."""
+    """The decimal mark with which its text was read."""
 
     def __len__(self) -> int:
         return len(next(iter(self.cells.values()))) if self.cells else 0
@@ -116,7 +116,7 @@ class Frame:
         return self.cells[self._known([name])[0]]
 
     def select(self, columns: Iterable[str] | None = None, drop: Iterable[str] = ()) -> Frame:
-        """Return the frame of the chosen ``columns`` (None: all), in that order, without those in ``drop``.
+        """Return the frame of the chosen ``columns`` (None: all), in this order, without those in ``drop``.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class Frame:
         return replace(self, cells={name: self.cells[name] for name in chosen if name not in left_out})
 
     def called(self, names: Sequence[str]) -> Frame:
-        """Return the frame with other names of its columns."""
+        """Return the frame with other column names."""
         declared = {new: self.declared[old] for old, new in zip(self.names, names, strict=True) if old in self.declared}
         return replace(self, cells=dict(zip(names, self.cells.values(), strict=True)), declared=declared)
 
@@ -145,7 +145,7 @@ class Frame:
         return replace(self, cells={name: column[rows] for name, column in self.cells.items()}, rows=kept)
 
     def frozen(self) -> Frame:
-        """Return the frame with cells of its own, which nobody can write to: those of a data frame may be shared."""
+        """Return the frame with its own read-only cells; those of a data frame may be shared."""
         return replace(self, cells={name: owned(column, column) for name, column in self.cells.items()})
 
     def complete(self) -> npt.NDArray[np.bool_]:
@@ -163,13 +163,13 @@ class Frame:
         missing : {"error", "drop"}
             What to do with rows that hold a blank or NaN cell.
         reader : str
-            The function that reads the table with the options ``missing``, ``drop`` and ``columns``, which errors then
+            The function that reads the table with the options ``missing``, ``drop`` and ``columns``, for errors to
             offer; none by default.
 
         Raises
         ------
         ValueError
-            When nothing is left, a cell is missing or infinite.
+            When nothing is left, or a cell is missing or infinite.
         TypeError
             When a column does not hold numbers.
         """
@@ -210,12 +210,12 @@ class Frame:
         return found
 
     def _check_numeric(self, reader: str) -> None:
-        """Raise when a column holds something else than numbers, and show one such cell of each."""
+        """Raise when columns hold anything but numbers, and show one such cell of each."""
         others = [name for name, column in self.cells.items() if column.dtype != np.float64]
         if others:
             examples = listed(f"{name!r} ({_first_other(self.cells[name])})" for name in others)
             encoder = written(", as kernelmean.TableEncoder does", "")
-            read = "".join(f"{advice}, " for name in others if (advice := _reading(self, name)))
+            read = "".join(f"{advice}, " for name in others if (advice := reading_of(self, name)))
             raise TypeError(
                 f"{self.source} has columns that are not numbers, or integers beyond 2^53: {examples}; {read}leave "
                 f"them out {printable(leave_out(others, reader))}, or encode them as numbers{encoder}"
@@ -228,9 +228,9 @@ def as_table(X: Any, name: str = "X", *, missing: str = "error", reader: str = "
     Parameters
     ----------
     X : array of shape (n, d), data frame or Series (pandas, polars, pyarrow, modin, ...), or Table
-        Columns of a data frame keep their names, those of an array are called x0, x1, …. A Series is one column.
+        Columns of a data frame keep their names; those of an array are called x0, x1, …. A Series is one column.
     name : str
-        What errors call it.
+        The name of X in errors.
     missing : {"error", "drop"}
         What to do with rows of a data frame that hold a blank or NaN cell. Arrays must be finite.
     reader : str
@@ -283,12 +283,12 @@ def numbered_frame(values: Array, name: str) -> Frame:
 
 
 def _numbers(dim: int) -> tuple[str, ...]:
-    """Return what columns without names are called."""
+    """Return the names of columns without names."""
     return tuple(f"x{j}" for j in range(dim))
 
 
 def as_frame(data: Any, source: str, notes: tuple[str, ...] = ()) -> Frame:
-    """Return the columns of a data frame as numpy arrays; whatever holds numbers becomes float64."""
+    """Return the columns of a data frame as NumPy arrays; all numbers become float64."""
     found = data_frame(data, source)
     if found is None:
         raise TypeError(f"{source} is a {type(data).__name__}; a data frame with named columns is needed")
@@ -296,7 +296,7 @@ def as_frame(data: Any, source: str, notes: tuple[str, ...] = ()) -> Frame:
 
 
 def check_names(names: Sequence[str], source: str) -> None:
-    """Raise when a column has no name or the name of another one."""
+    """Raise when a column has no name, or two have the same."""
     known: set[str] = set()
     for position, name in enumerate(names, start=1):
         if not name:
@@ -320,7 +320,7 @@ def _as_frame(frame: nw.DataFrame[Any], named: bool, source: str, notes: tuple[s
 
 
 def check_deviation(name: str, deviation: float) -> None:
-    """Raise when the square of a standard deviation has no room in a number."""
+    """Raise when the square of a standard deviation underflows or overflows."""
     if not SMALLEST <= deviation <= LARGEST:
         raise ValueError(
             f"column {name!r} has the standard deviation {deviation:.3g}; one from {SMALLEST:g} to "
@@ -336,8 +336,8 @@ def check_size(frame: Frame) -> None:
         raise ValueError(f"{frame.source} has no rows")
 
 
-def _reading(frame: Frame, name: str) -> str:
-    """Return what reads the text of a column as numbers, nothing where no option does."""
+def reading_of(frame: Frame, name: str) -> str:
+    """Return what reads the text of a column as numbers, nothing if no option does."""
     column = frame.cells[name]
     if column.dtype != object:
         return ""

@@ -1,4 +1,4 @@
-"""Dispatch tables: a rule is registered for a tuple of types and found by the nearest base classes."""
+"""Dispatch tables: rules are registered for tuples of types and found by the nearest base classes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Signature = tuple[type, ...]
 
 
 class NoClosedFormError(TypeError):
-    """A kernel and a noise whose expectation is not known in closed form."""
+    """There is no closed form for the expectation of a kernel under a noise."""
 
 
 class Rules(Generic[Rule]):
     """A table from tuples of types to functions, searched along the method resolution orders.
 
-    The nearest base class of the first argument decides, then that of the second, and so on: a result never
-    depends on the order of registration.
+    The nearest base class of the first argument decides, then that of the second, and so on; the order of registration
+    never matters.
     """
 
     def __init__(self, name: str) -> None:
@@ -26,7 +26,7 @@ class Rules(Generic[Rule]):
         self._table: dict[Signature, Rule] = {}
 
     def register(self, *signature: type) -> Callable[[Rule], Rule]:
-        """Return a decorator that files a function under ``signature``; filing twice is an error."""
+        """Return a decorator that registers a function for ``signature``; registering twice is an error."""
 
         def decorate(rule: Rule) -> Rule:
             if signature in self._table:

@@ -1,4 +1,4 @@
-"""Checks of what the user passed: data frames behind one face, shapes, finiteness, and the texts of errors."""
+"""Checks of arguments: one interface to data frames, shapes, finiteness, and the texts of errors."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sklearn.utils.validation import validate_data
 
 from .array import Array, column_spans, is_foreign, like, namespace, to_numpy
 
-# -- data frames and Series behind one face, and sparse data, which are refused ----------------------------------------
+# -- one interface to data frames and Series; sparse data are refused --------------------------------------------------
 
 
 def data_frame(data: Any, source: str) -> tuple[nw.DataFrame[Any], bool] | None:
-    """Return any library's data frame or Series behind one face, and whether its columns are matched by name.
+    """Return a data frame or Series of any library with one interface, and whether its columns are matched by name.
 
-    Series of pandas and polars and columns of pyarrow are tables of one column, which keeps its name; as the only one
-    it is matched with nothing. Anything else is None.
+    Series of pandas and polars and columns of pyarrow are tables of one column. It keeps its name, but is not matched
+    by it, because there is no other. Anything else is None.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def as_column(data: Any, name: str) -> Any:
 
 
 def refuse_sparse(data: Any, name: str) -> None:
-    """Raise when data are sparse, and say what makes them dense."""
+    """Raise when data are sparse, and say how to make them dense."""
     found = None if isinstance(data, np.ndarray | list | tuple | float | int) else _sparse(data)
     if found is not None:
         what, dense = found
@@ -61,7 +61,7 @@ def refuse_sparse(data: Any, name: str) -> None:
 
 
 def _chunked(data: Any) -> Any:
-    """Return an Arrow array as the column of a table, and a record batch as a table, which have the same values."""
+    """Return an Arrow array as the column of a table, and a record batch as a table, with the same values."""
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and isinstance(data, arrow.RecordBatch):
         return arrow.Table.from_batches([data])
@@ -69,7 +69,7 @@ def _chunked(data: Any) -> Any:
 
 
 def _sparse(data: Any) -> tuple[str, str] | None:
-    """Return what sparse data are and what makes them dense, None for dense ones."""
+    """Return what kind of sparse data these are and how to make them dense; None for dense data."""
     home = type(data).__module__.partition(".")[0]
     if issparse(data):
         return f"a SciPy sparse array ({type(data).__name__})", "{name}.toarray()"
@@ -97,10 +97,9 @@ _NO_NUMBERS = (str, bytes, date, timedelta, np.datetime64, np.timedelta64)
 
 
 def check_cells(X: Any, name: str = "X") -> Any:
-    """Return ``X`` as an array, or raise where float64 would make numbers up: masked cells, text, dates, big integers.
+    """Return ``X`` as an array; raise where float64 would make up numbers: masked cells, text, dates, big integers.
 
-    Objects and complex numbers pass: whether they are refused is up to the caller. Arrays of other libraries are copied
-    to the host.
+    Objects and complex numbers pass; the caller may refuse them. Arrays of other libraries are copied to the host.
     """
     refuse_sparse(X, name)
     X = to_numpy(X)
@@ -127,10 +126,10 @@ def check_cells(X: Any, name: str = "X") -> Any:
 
 
 def validated(estimator: Any, X: Any, **options: Any) -> Array:
-    """Return ``X`` as scikit-learn checks it for an estimator, after the refusals of :func:`check_cells`.
+    """Return ``X`` as scikit-learn checks it for an estimator, after the checks of :func:`check_cells`.
 
-    A Series is a table of one column. Names of columns that are not all text, which scikit-learn passes over, must be
-    those of the fit as well.
+    A Series is a table of one column. Column names that are not all text, which scikit-learn ignores, must be those of
+    the fit, too.
     """
     if is_foreign(X):
         return _validated_foreign(estimator, X, **options)
@@ -145,19 +144,19 @@ def validated(estimator: Any, X: Any, **options: Any) -> Array:
 
 
 def on_host(X: Any) -> Any:
-    """Return an array of another library as NumPy's, anything else as it is."""
+    """Return an array of another library as a NumPy array, anything else as it is."""
     refuse_sparse(X, "X")
     return to_numpy(X)
 
 
 def names_in(estimator: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns that an estimator was fitted to, None where they had none."""
+    """Return the names of the columns that an estimator was fitted to, None if they had none."""
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else tuple(str(name) for name in names)
 
 
 def _check_labels(estimator: Any, columns: Sequence[Any], *, reset: bool) -> None:
-    """Raise when labels such as numbers are not those that an estimator was fitted to; scikit-learn checks texts."""
+    """Raise when labels such as numbers differ from those of the fit; scikit-learn checks texts."""
     labels = () if any(isinstance(label, str) for label in columns) else tuple(columns)
     fitted = () if reset else getattr(estimator, "_labels", ())
     if labels and fitted and labels != fitted:
@@ -170,7 +169,7 @@ def _check_labels(estimator: Any, columns: Sequence[Any], *, reset: bool) -> Non
 
 
 def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, reset: bool = True) -> Array:
-    """Do the same for an array of another library, which has no names of columns."""
+    """Do the same for an array of another library, which has no column names."""
     X = as_points(X)
     if X.shape[0] < ensure_min_samples:
         raise ValueError(f"X has {X.shape[0]} row, at least {ensure_min_samples} are needed")
@@ -185,7 +184,7 @@ def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, r
 
 
 def refuse_path(X: Any, name: str) -> None:
-    """Raise when a path stands where rows are needed."""
+    """Raise when a path was passed instead of rows."""
     if isinstance(X, str | os.PathLike):
         path = os.fspath(X)
         raise TypeError(f"{name} is {path!r}, and this takes rows; pass kernelmean.tables.read_table({path!r})")
@@ -219,7 +218,7 @@ def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
 
 
 def as_points(X: Any, name: str = "X") -> Array:
-    """Return finite points (n, d): those of another library, float32 or float64, where they are, others as NumPy's."""
+    """Return finite points (n, d): float32 or float64 arrays of another library as they are, others as NumPy arrays."""
     if not is_foreign(X):
         return check_points(X, name)
     refuse_sparse(X, name)
@@ -234,7 +233,7 @@ def as_points(X: Any, name: str = "X") -> Array:
 
 
 def check_finite(array: Array, name: str) -> None:
-    """Raise when ``array`` holds NaN or infinity, and say where the first one is."""
+    """Raise when ``array`` holds NaN or infinity, and give the place of the first one."""
     bad = ~np.isfinite(array)
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -244,7 +243,7 @@ def check_finite(array: Array, name: str) -> None:
 
 
 def check_range(sizes: Any, name: str) -> None:
-    """Raise when the squares of positive ``sizes`` (0 passes) would overflow, or lose digits below 1e-308."""
+    """Raise when squares of positive ``sizes`` (0 passes) would overflow, or lose digits below 1e-308."""
     sizes = np.asarray(sizes)[np.asarray(sizes) > 0]
     if sizes.size and not (sizes.min() >= _SMALLEST_SIZE and sizes.max() <= _LARGEST_SIZE):
         end = sizes.max() if sizes.max() > _LARGEST_SIZE else sizes.min()
@@ -255,13 +254,13 @@ def check_range(sizes: Any, name: str) -> None:
 
 
 def check_spread(X: Array, name: str = "X") -> None:
-    """Raise when squares of the data, or of what they differ by, overflow or vanish."""
+    """Raise when squares of the data, or of their differences, overflow or vanish."""
     check_range(float(namespace(X).max(namespace(X).abs(X))), f"{name} holds values up to")
     check_range(column_spans(X).max(), f"the columns of {name} span")
 
 
 def check_varying(X: Array, purpose: str, name: str = "X") -> None:
-    """Raise when a column of ``X`` is constant up to rounding, where its ``purpose`` needs spread."""
+    """Raise when a column of ``X`` is constant up to rounding; ``purpose`` says why it must vary."""
     X = to_numpy(X)
     if len(X) < 2:
         raise ValueError(f"{name} has one row, at least two are needed")
@@ -289,7 +288,7 @@ def check_weights(weights: Any, n: int, name: str = "weights") -> Array:
 
 
 def check_numbers(value: Any, name: str, *, finite: bool = True) -> Array:
-    """Return ``value`` as a (finite) float64 array that is not empty, or say what is wrong with it."""
+    """Return ``value`` as a non-empty (finite) float64 array, or raise."""
     cells = check_cells(value, name)
     try:
         array = np.asarray(cells, dtype=None if cells.dtype.kind == "c" else np.float64)

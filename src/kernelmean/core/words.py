@@ -18,7 +18,7 @@ _UNITS = (3600, "hour"), (60, "minute")
 
 
 class Notice(str):
-    """The label of a step of progress that is worth a line of its own, such as how long the work will take."""
+    """The label of a progress step that deserves its own line, such as how long the work will take."""
 
     __slots__ = ()
 
@@ -41,21 +41,21 @@ def passed(n: int, noun: str) -> str:
 
 
 def listed(names: Iterable[Any], most: int = _LISTED) -> str:
-    """Return names separated by commas; long lists are cut and say so."""
+    """Return names separated by commas; long lists are cut, and the text says so."""
     all_names = [str(name) for name in names]
     rest = len(all_names) - most
     return ", ".join(all_names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def printable(text: str) -> str:
-    """Return a text as one line, in which a point stands for what is no letter: what steers a terminal, say."""
+    """Return a text as one line, with a point for each unprintable character, such as those that control a terminal."""
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else " " if letter.isspace() else "." for letter in text)
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most so many letters, whose last is … where some are left out."""
+    """Return a text of at most ``most`` characters, ending with … if some are left out."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -76,7 +76,7 @@ _surface = "python"
 
 @contextmanager
 def command_line() -> Iterator[None]:
-    """Let messages name the options of the command line; other threads of the process included."""
+    """Let messages name the options of the command line, also in other threads of the process."""
     global _surface  # noqa: PLW0603 (a process has one surface; readers in other threads raise messages as well)
     before, _surface = _surface, "command line"
     try:
@@ -86,7 +86,7 @@ def command_line() -> Iterator[None]:
 
 
 def written(python: str, command: str) -> str:
-    """Return what a person writes: ``python`` in Python, ``command`` on the command line.
+    """Return what to write: ``python`` in Python, ``command`` on the command line.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def written(python: str, command: str) -> str:
 
 
 def is_passed(value: Any, default: Any) -> bool:
-    """Say whether an option has another value than its default, or None."""
+    """Return whether an option has a value other than its default or None."""
     if value is None or value is default:
         return False
     if type(value) is not type(default):
@@ -109,7 +109,7 @@ def is_passed(value: Any, default: Any) -> bool:
 
 
 def refuse(reason: str, **options: tuple[Any, Any]) -> None:
-    """Raise when one of some options, each with its default, was passed where it has no effect.
+    """Raise when an option without effect was passed; each option comes with its default.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def refuse(reason: str, **options: tuple[Any, Any]) -> None:
         raise ValueError(f"{reason}; leave {words} out")
 
 
-# -- what errors about columns offer -----------------------------------------------------------------------------------
+# -- advice in errors about columns ------------------------------------------------------------------------------------
 
 
 _TAKEN_APART = re.compile(r"[\s'\"\\;&|<>()*?\[\]#~`!{}]|\$[\w({]")
@@ -133,9 +133,9 @@ _ALIVE_IN_QUOTES = re.compile(r"[\"\\`!$]")
 
 
 def worded(option: str, value: str) -> str:
-    """Return an option and its value, in quotes where a shell would take it apart.
+    """Return an option and its value, in quotes if a shell would split it.
 
-    Double quotes, which every system knows, unless something stays alive in them.
+    Double quotes, which work on every system, unless a shell would expand something in them.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def worded(option: str, value: str) -> str:
 
 
 def worded_names(option: str, names: Sequence[str]) -> str:
-    """Return an option that takes column names: separated by commas, or each by itself where one holds a comma.
+    """Return an option with column names, separated by commas, or once for each name if one contains a comma.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def worded_names(option: str, names: Sequence[str]) -> str:
 
 
 def comma_separated(words: Iterable[str]) -> str:
-    """Return words separated by commas, in double quotes where they hold a comma or a quote themselves.
+    """Return words separated by commas, in double quotes if they contain a comma or a quote.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def comma_separated(words: Iterable[str]) -> str:
 
 
 def leave_out(names: Sequence[str], reader: str = "") -> str:
-    """Return how columns are left out: by an option of the command line or of a ``reader``, or before the call.
+    """Return how to leave columns out: by an option of the command line or of a ``reader``, or before the call.
 
     Examples
     --------
@@ -188,20 +188,20 @@ def leave_out(names: Sequence[str], reader: str = "") -> str:
 
 
 def drop_rows(reader: str) -> str:
-    """Return how rows with blank cells are left out of a table of numbers."""
+    """Return how to leave rows with blank cells out of a table of numbers."""
     asked = f"with {reader}(..., missing='drop') " if reader else ""
     return f"drop such rows {written(asked, 'with --missing drop ' if reader else '')}or fill them first"
 
 
 def all_incomplete(source: str, emptiest: str, reader: str = "") -> ValueError:
-    """Return what to raise where rows with blank cells are left out and none is left."""
+    """Return the error for a table in which every row has a blank cell, so that none is left."""
     return ValueError(
         f"{source}: every row has a blank cell, most of them in column {emptiest!r}; leave that column out "
         f"{leave_out([emptiest], reader)}"
     )
 
 
-# -- numbers as people read them ---------------------------------------------------------------------------------------
+# -- numbers for readers -----------------------------------------------------------------------------------------------
 
 
 def signed(value: float, form: str = "z.4g") -> str:
@@ -216,12 +216,12 @@ def signed(value: float, form: str = "z.4g") -> str:
 
 
 def rounded(value: float) -> str:
-    """Return a number of three digits with a true minus sign."""
+    """Return a number with three digits and a true minus sign."""
     return signed(value, ".3g")
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, with two digits.
+    """Return a share in percent with two digits.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Joint matching of weights, means and covariances as one vector: quasi-Newton steps along the analytic gradient."""
+"""Joint matching of weights, means and covariances as one vector, by quasi-Newton steps with analytic gradients."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ COVARIANCE_TYPES: tuple[CovarianceType, ...] = ("spherical", "diag", "tied", "fu
 
 @dataclass(frozen=True)
 class ParameterLayout:
-    """How a vector (logits, means, factors) makes a mixture: w = softmax, S = floor + factor factorᵀ.
+    """How a vector (logits, means, factors) defines a mixture: w = softmax, S = floor + factor factorᵀ.
 
     The floor is the smallest variance in any direction; factors are numbers, axes or lower triangles. Means and factors
-    are counted in a ``unit`` of length, so that steps do not depend on the units of the data.
+    are measured in a ``unit`` of length, so that steps do not depend on the units of the data.
     """
 
     covariance_type: CovarianceType
@@ -50,7 +50,7 @@ class ParameterLayout:
         return self.covariance_type in ("tied", "full")
 
     def pack(self, mixture: GaussianMixture) -> Array:
-        """Return the vector of a mixture; what is below the floor is lifted to just above it."""
+        """Return the vector of a mixture; variances below the floor are raised to just above it."""
         least = 1e-6 * self.floor + 1e-300
         excess = mixture.covariances - (self.floor * np.eye(self.dim) if self._triangular else self.floor)
         if self._triangular:
@@ -65,7 +65,7 @@ class ParameterLayout:
         return np.concatenate([logits, mixture.means.ravel() / self.unit, factors.ravel() / self.unit])
 
     def _split(self, vector: Array) -> tuple[Array, Array, Array]:
-        """Return logits, means and factors, the lower triangles filled in."""
+        """Return logits, means and factors, with lower triangles as matrices."""
         K, dim = self.n_components, self.dim
         logits, lengths = vector[:K], self.unit * vector[K:]
         means, flat = lengths[: K * dim].reshape(K, dim), lengths[K * dim :]
@@ -86,7 +86,7 @@ class ParameterLayout:
         return GaussianMixture(softmax(logits), means, np.broadcast_to(covariances, shape))
 
     def pull(self, vector: Array, mixture: GaussianMixture, value: Value) -> Array:
-        """Return the gradient in the vector from the derivatives in the mixture."""
+        """Return the gradient with respect to the vector from the derivatives with respect to the mixture."""
         _, _, factors = self._split(vector)
         logits = mixture.weights * (value.weights - mixture.weights @ value.weights)
         slopes = value.covariances
@@ -108,12 +108,12 @@ def public_covariances(covariances: Array, covariance_type: CovarianceType) -> A
 
 
 def given_mixture(means: Array, covariances: Array, covariance_type: CovarianceType) -> GaussianMixture:
-    """Return the mixture, equally weighted, of means and of covariances in scikit-learn's shapes.
+    """Return the equally weighted mixture with these means, and covariances in scikit-learn's shapes.
 
     Raises
     ------
     ValueError
-        When the shape is not that of the covariance type, or a covariance not positive definite.
+        When the shape does not fit the covariance type, or a covariance is not positive definite.
     """
     K, dim = means.shape
     shape = {"spherical": (K,), "diag": (K, dim), "tied": (dim, dim), "full": (K, dim, dim)}[covariance_type]
@@ -145,13 +145,13 @@ Watch = Callable[[int, GaussianMixture], bool]
 
 @dataclass(frozen=True)
 class Descent:
-    """Where a descent ended."""
+    """The end of a descent."""
 
     mixture: GaussianMixture
     objective: Array
-    """Shape (n_steps + 1,). The objective at the start and after every step; it never rises."""
+    """The objective at the start and after every step, shape (n_steps + 1,); it never increases."""
     converged: bool
-    """Whether the steps ended by themselves."""
+    """Whether the descent converged."""
 
 
 def descend(
@@ -162,9 +162,9 @@ def descend(
     tol: float,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise the objective from ``start`` by L-BFGS until a step gains less than ``tol`` of its size at the start.
+    """Minimise the objective from ``start`` by L-BFGS until a step gains less than ``tol`` times its size at the start.
 
-    ``watch(step, mixture)`` may end it by returning True.
+    ``watch(step, mixture)`` ends the descent by returning True.
     """
     vector: Any = layout.pack(start)
     if max_iter == 0:
@@ -189,7 +189,7 @@ def descend(
 
 
 def warn_of(end: Descent, asked: int, max_iter: int | None) -> None:
-    """Warn of fewer components than were asked for, and of a descent that ``max_iter`` (None: early stopping) ended."""
+    """Warn of fewer components than requested, and of a descent that ``max_iter`` (None: early stopping) ended."""
     found = len(end.mixture.weights)
     if found < asked:
         warnings.warn(
@@ -200,7 +200,7 @@ def warn_of(end: Descent, asked: int, max_iter: int | None) -> None:
         )
     if not end.converged and max_iter is not None:
         warnings.warn(
-            f"the fit did not come to rest in {max_iter} steps; raise max_iter, or stop early",
+            f"the fit did not converge in {max_iter} steps; raise max_iter, or stop early",
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -49,52 +49,55 @@ _FALLBACK = (
 @final
 @dataclass(eq=False, repr=False)
 class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Fit a Gaussian mixture whose kernel mean is nearest to an estimate of the data's.
+    r"""Fit the Gaussian mixture whose kernel mean is nearest to the estimated kernel mean of the data.
 
     .. math:: \min_{w, m, S} |\hat μ - Σ_k w_k μ[N(m_k, S_k)]|^2
 
     Parameters
     ----------
     n_components : int or sequence of int
-        K; of several the one with the best held-out score.
+        K. If you pass several, the one with the best held-out score wins.
     estimator : {"kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme"} or estimator
-        What estimates μ̂; its own kernel and bandwidth are replaced by those below.
+        The estimator of μ̂. Its own kernel and bandwidth are replaced by those below.
     kernel : Kernel, optional
-        Gaussian by default; rules for bandwidths look at X. Others need ``update="weights"`` and closed forms.
+        Gaussian by default; rules for bandwidths are applied to X. Other kernels need ``update="weights"`` and closed
+        forms.
     bandwidth : "validation", a rule of ``km.kernels.bandwidth``, float or array of shape (d,)
-        θ of the Gaussian kernel, in the units of X. "validation" takes θ² from ``bandwidth_factors`` times the median
-        squared distance, the one with the best held-out score.
+        θ of the Gaussian kernel, in the units of X. "validation" tries for θ² each of ``bandwidth_factors`` times the
+        median squared distance, and takes the one with the best held-out score.
     bandwidth_factors : sequence of float
     update : {"all", "weights"}
-        Match weights, means and covariances by gradient, or the weights of fixed prototypes exactly.
+        Match weights, means and covariances by gradient, or only the weights of fixed prototypes, exactly.
     covariance_type : {"spherical", "diag", "tied", "full"}
     variance_floor : float
         Smallest variance of a component in any direction, as a share of the mean variance of the columns.
     pooling : float
-        The covariance of a prototype is averaged with a pooled one as if that rested on so many rows.
+        The covariance of a prototype is averaged with a pooled one, which counts as this many rows.
     pool_over : {"clusters", "data"}
-        The pooled covariance: the mean within clusters, or that of all rows, which is wider and the safer choice
-        where columns are discrete.
+        The pooled covariance: the mean within clusters, or that of all rows, which is wider and safer for discrete
+        columns.
     ridge : float
-        Added to the variances of k-means prototypes in every direction, as a share of the mean variance of the
-        columns: covariances of few rows in many columns are too narrow where they are narrow.
+        Added to the variances of k-means prototypes in every direction, as a share of the mean variance of the columns:
+        with few rows in many columns, estimated covariances are too narrow in their narrow directions.
     prototypes : tuple (means, covariances), optional
-        Start from these, shapes as ``means_`` and ``covariances_``, instead of k-means clusters.
+        Start from these instead of k-means clusters; shapes as in ``means_`` and ``covariances_``.
     early_stopping : bool
         Stop a joint fit at the step that is best on held-out training rows, then fit all rows for as many steps.
     validation_fraction : float
         Share of the training rows to hold out, in (0, 1).
     n_iter_no_change : int
-        Give up when held-out scores have not improved for so many steps.
+        Stop when held-out scores have not improved for this many steps.
     max_iter : int
+        The largest number of steps of a joint fit.
     tol : float
-        A joint fit rests when a step lowers the objective by less than this share of its size at the start.
+        A joint fit has converged when a step lowers the objective by less than this share of its size at the start.
     n_init : int
-        Starts, each from other k-means clusters; the best held-out score wins, or without one the lowest objective.
+        Number of starts, each from different k-means clusters. The best held-out score wins, or without one the lowest
+        objective.
     kmeans_n_init : int
-        Runs of k-means for one start.
+        Number of k-means runs per start.
     random_state : int, RandomState or None
-        Seeds k-means, the rows held out, and ``sample``.
+        Seeds k-means, the choice of held-out rows, and ``sample``.
 
     Attributes
     ----------
@@ -107,24 +110,25 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     target_ : Embedding
         μ̂, estimated on all rows.
     objective_path_ : array of shape (n_iter_ + 1,)
-        :math:`|μ̂ - Σ_k w_k μ_k|^2 - |μ̂|^2` at the start and after every step; it never rises.
+        :math:`|μ̂ - Σ_k w_k μ_k|^2 - |μ̂|^2` at the start and after every step; it never increases.
     n_iter_ : int
     converged_ : bool
-        Whether a joint fit that was not stopped early came to rest.
+        Whether a joint fit that was not stopped early converged.
     trials_ : list of Trial
-        Everything that was tried on held-out rows, with scores.
+        All settings tried on held-out rows, with their scores.
     validation_score_ : float
-        The best of them, nan when nothing was held out.
+        The best of these scores; nan when nothing was held out.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
     A joint step costs O(n K d + K² d) for spherical and diagonal covariances, O(n K d² + K² d³) for others. Joint fits
-    that are not stopped can collapse on few rows: KME as a target wants ever narrower components.
-    A joint fit works in units of the data, rounded to 32 binary digits of the standard deviation of every column: the
-    same fit whatever the units of the table, where rounding would grow by a million times and more in its steps.
-    ``sample_weight`` multiplies the weights of the estimate; what the estimator searches it searches on plain rows.
+    that are not stopped can collapse on few rows: with KME as the target, components become ever narrower.
+    A joint fit works in units of the data, rounded to 32 binary digits of the standard deviation of every column. So
+    the fit is the same whatever the units of the table; without this, its steps would amplify rounding errors more than
+    a million times. ``sample_weight`` multiplies the weights of the estimate; the parameters that the estimator
+    searches are found on unweighted rows.
     Song et al. (2008), eqs. (6), (8); Xia et al. (2021), section "Density Estimation".
 
     Examples
@@ -183,7 +187,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         y : None
             Ignored; here for pipelines.
         sample_weight : array of shape (n,), optional
-            Non-negative; rows of weight 0 are left out.
+            Non-negative; rows with weight 0 are left out.
 
         Raises
         ------
@@ -222,20 +226,20 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         self._describe(units.mixture_back(self._mixture), units.embedding_back(self.target_, kernel))
 
     def fit_embedding(self, mu: Embedding, X_val: Any = None) -> Self:
-        """Match an embedding that was made elsewhere: streamed, weighted, of another mixture.
+        """Match an embedding that you made elsewhere: streamed, weighted, or from another mixture.
 
         Parameters
         ----------
         mu : Embedding
             The target, instead of ``estimator``, ``kernel``, ``bandwidth``; prototypes are clusters of its points.
         X_val : array of shape (m, d), optional
-            Rows that the embedding has not seen: they choose the start, the number of components and, with
-            ``early_stopping``, the step to stop at. Without them a joint fit is not stopped.
+            Rows that are not in the embedding: they choose the start, the number of components and, with
+            ``early_stopping``, the step at which to stop. Without them, a joint fit is not stopped early.
 
         Raises
         ------
         ValueError
-            When no weight is positive, or an option was passed that an embedding has no use for.
+            When no weight is positive, or you passed an option that has no effect for an embedding.
         TypeError
             When there is no closed form for the embedding's kernel and noise.
         """
@@ -274,7 +278,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     def bic(self, X: Any) -> float:
         """Return -2 Σ log p(x_i) + log(n) · (free parameters); smaller is better.
 
-        Matching does not maximise the likelihood, so that this compares fits, and no more.
+        Matching does not maximise the likelihood, so use this only to compare fits.
         """
         return self._penalized(X, np.log(len(X)))
 
@@ -295,7 +299,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         return self._mixture.embedding(kernel or self.kernel_)
 
     def start(self, X: Any, sample_weight: Any = None) -> GaussianMixture:
-        """Return the prototypes from which a fit to the rows of ``X`` sets out (of the first start and first K)."""
+        """Return the prototypes from which a fit to the rows of ``X`` starts (for the first start and the first K)."""
         recipe, grid, _ = self._prepare()
         sample = Sample.of(check_points(X), sample_weight)
         units = units_of(sample, recipe, self.kernel, self.bandwidth)
@@ -304,7 +308,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         return units.mixture_back(units.recipe(recipe).start(units.sample(sample), *grid[0]))
 
     def _prepare(self) -> tuple[Recipe, Grid, np.random.Generator]:
-        """Check the options; return them as values, with the pairs of K and a seed to try, and a generator."""
+        """Check the options; return them as values, with the pairs of K and seed to try, and a generator."""
         check_conflicts(self)
         options = {key: value for key, value in self.get_params(deep=False).items() if key in RECIPE_OPTIONS}
         recipe, counts = make_recipe(self.n_components, **options)
@@ -330,9 +334,9 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     def _trials(
         self, recipe: Recipe, sample: Sample, grid: Grid, rng: np.random.Generator, units: Units | None
     ) -> tuple[list[Trial], PairDistances | None]:
-        """Try everything on a part of the rows; nothing when that part has no two different rows.
+        """Try all settings on a part of the rows; none when that part has no two different rows.
 
-        The distances of all rows are returned too: one pass serves all bandwidths, of the part and of the whole.
+        Also return the distances of all rows: one pass serves all bandwidths, for the part and for all rows.
         """
         fit, held = split(len(sample.points), self.validation_fraction, rng)
         part = sample.take(fit)
@@ -341,7 +345,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         factors = self.bandwidth_factors if self._searches_bandwidth else (1.0,)
         theta = self._bandwidth(part.points, units)
         pairs = None
-        if self.kernel is None and np.ndim(theta) == 0:  # for the smallest bandwidth that there will be
+        if self.kernel is None and np.ndim(theta) == 0:  # for the smallest bandwidth to be tried
             least = float(np.sqrt(min(factors)) * theta)
             pairs = PairDistances(sample.points[np.concatenate([fit, held])], least, len(fit))
         first = pairs and pairs.first
@@ -352,7 +356,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         return max(self.trials_, key=lambda trial: trial.score, default=None)
 
     def _bandwidth(self, points: Array, units: Units | None) -> Any:
-        """Return θ before any factor; None when the kernel was passed."""
+        """Return θ before any factor; None when a kernel was passed."""
         if self.kernel is not None:
             return None
         if units is not None and not isinstance(self.bandwidth, str):
@@ -360,11 +364,11 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         return bandwidth_from(points, "median" if self._searches_bandwidth else self.bandwidth)
 
     def _kernel(self, theta: Any, factor: float, points: Array) -> Kernel:
-        """Return the kernel that was passed, its rules by these rows, or the Gaussian one with θ² times a factor."""
+        """Return the kernel passed, its rules applied to these rows, or a Gaussian one with θ² times a factor."""
         return Gaussian(np.sqrt(factor) * np.asarray(theta)) if self.kernel is None else self.kernel.resolved(points)
 
     def _finish(self, recipe: Recipe, sample: Sample, target: Embedding, grid: Grid, best: Trial | None) -> Self:
-        """Match all rows: the best trial's start for as many steps, or every start, of which the nearest is kept."""
+        """Match all rows: the best trial's start for as many steps, or every start, keeping the nearest fit."""
         pairs = grid if best is None else [(best.n_components, best.seed)]
         floor, n_iter = recipe.floor(sample), best.n_iter if best else None
         ends = [recipe.run(target, recipe.start(sample, K, seed), floor, n_iter) for K, seed in pairs]

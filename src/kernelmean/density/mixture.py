@@ -1,4 +1,4 @@
-"""A Gaussian mixture as a value: its density, its samples, its embedding; and sums of Gaussian bumps."""
+"""Gaussian mixtures as values, with density, samples and embedding; and sums of Gaussian bumps."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..embedding.embedding import Embedding, embed
 from ..kernels.base import Kernel
 from ..noise.normal import Normal
 
-# A bump is exp(s - ½ log|C| - ½ (x - m)ᵀ C⁻¹ (x - m)), s from the caller; C are axes (K, d) or full (K, d, d).
+# A bump is exp(s - ½ log|C| - ½ (x - m)ᵀ C⁻¹ (x - m)), with s from the caller; C is diagonal (K, d) or full (K, d, d).
 _TILE_NUMBERS = 2**18
 
 
 @dataclass(frozen=True)
 class BumpSums:
-    """Sums c_k = Σ_i β_i bump_k(x_i) and the derivatives of c_k in m_k and C_k."""
+    """Sums c_k = Σ_i β_i bump_k(x_i) and the derivatives of c_k with respect to m_k and C_k."""
 
     values: Array
     means: Array
@@ -28,7 +28,7 @@ class BumpSums:
 
 
 class Bumps:
-    """Points prepared for many evaluations of bumps at them."""
+    """Points prepared for many evaluations of bumps."""
 
     def __init__(self, X: Array) -> None:
         self.points = X
@@ -97,9 +97,9 @@ def _inverse_roots(covariances: Array) -> Array:
 
 
 def overlaps(weights: Array, means: Array, covariances: Array, base: Array, shift: float) -> tuple[Array, BumpSums]:
-    r"""Return G_kl = bump of T + S_k + S_l at m_k - m_l, and G w with the derivatives of ½ wᵀGw in every m_k and S_k.
+    r"""Return G_kl, the bump of T + S_k + S_l at m_k - m_l, and G w with the derivatives of ½ wᵀGw in all m_k and S_k.
 
-    ``covariances`` are the S_k, (K, d) or (K, d, d), ``base`` is T, (d,) or (d, d). O(K² d), or O(K² d³) if full.
+    ``covariances`` are the S_k, (K, d) or (K, d, d), and ``base`` is T, (d,) or (d, d). O(K² d), or O(K² d³) if full.
     """
     gaps = means[:, None] - means
     axes = covariances.ndim == 2
@@ -162,7 +162,7 @@ class GaussianMixture(Frozen):
         return self.weights @ self.means
 
     def logpdf_at(self, bumps: Bumps, origin: Array | None = None) -> Array:
-        """Return the log density at prepared points, which were shifted by ``origin``."""
+        """Return the log density at prepared points that were shifted by ``origin``."""
         alive = self.weights > 0
         shift = self._origin if origin is None else origin
         logs = bumps.log(self.means[alive] - shift, self.covariances[alive])
@@ -170,7 +170,7 @@ class GaussianMixture(Frozen):
         return np.asarray(logsumexp(logs + np.log(self.weights[alive]), axis=1) - constant)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
-        """Draw ``n`` rows: a component by its weight, then its Gaussian."""
+        """Draw ``n`` rows: for each, a component by weight, then a point from its Gaussian."""
         owner = rng.choice(len(self.weights), size=n, p=self.weights)
         gaps = rng.standard_normal((n, self.means.shape[1]))
         for k in np.unique(owner):

@@ -37,7 +37,7 @@ class MatchingObjective:
     Parameters
     ----------
     target : Embedding
-        μ̂: a Gaussian kernel, weights of any sign, parts with no or with Gaussian noise.
+        μ̂, with a Gaussian kernel, weights of any sign, and parts with Gaussian or no noise.
 
     Raises
     ------
@@ -85,7 +85,7 @@ class MatchingObjective:
 def weights_problem(target: Embedding, mixture: GaussianMixture) -> tuple[Array, Array]:
     """Return the inner products of the components with each other (K, K) and with the target (K,).
 
-    A Gaussian kernel with Gaussian or no noise takes the fast path; others need closed forms under Gaussian noise.
+    A Gaussian kernel with Gaussian or no noise takes a fast path; others need closed forms under Gaussian noise.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def mean_covariance(mu: Embedding) -> Array:
 
 
 def _noise_covariance(noise: Noise, dim: int) -> Array:
-    """Return the covariance of a noise, per point if it is; nothing for a noise that is not additive."""
+    """Return the covariance of a noise, per point if the noise is; 0 for a noise that is not additive."""
     if isinstance(noise, Normal) and noise.form == "full":
         return noise.matrices(dim)
     return noise.moments(2, dim)[2] if isinstance(noise, Additive) else np.zeros(dim)
@@ -136,7 +136,7 @@ def kernel_covariance(kernel: Kernel, dim: int) -> Array:
 
 
 def _shared_covariances(part: PointPart, dim: int) -> list[tuple[Array, Array, Array]]:
-    """Return points, weights and the covariance that they share: one group, or one a point."""
+    """Return points, weights and the covariance that they share, in one group or one per point."""
     if not isinstance(part.noise, Normal | Dirac):
         raise TypeError(f"matching has a closed form for a target with Normal or no noise, not with {part.noise!r}")
     covariances = _noise_covariance(part.noise, dim)
@@ -146,7 +146,7 @@ def _shared_covariances(part: PointPart, dim: int) -> list[tuple[Array, Array, A
 
 
 def _matrix(covariance: Array) -> Array:
-    """Return variances as a diagonal matrix; a matrix stays."""
+    """Return variances as a diagonal matrix, and a matrix as it is."""
     return _as_full(covariance) if covariance.ndim == 1 else covariance
 
 

@@ -13,7 +13,7 @@ from .joint import CovarianceType
 from .mixture import GaussianMixture
 
 PoolOver = Literal["clusters", "data"]
-_SPREAD = 1e-3  # pooled within-cluster variances below this share of the data's mean that clusters are points
+_SPREAD = 1e-3  # if pooled within-cluster variances are below this share of the data's, clusters are points
 
 
 def kmeans_prototypes(
@@ -31,11 +31,11 @@ def kmeans_prototypes(
 ) -> GaussianMixture:
     r"""Return one Gaussian per k-means cluster, :math:`S_k = (n_k \hat S_k + p \bar S) / (n_k + p)`, above a floor.
 
-    Ŝ_k is the covariance within the cluster, S̄ the mean one of the clusters or that of the data, and p = ``pooling`` a
-    number of pseudo-observations, so that a cluster of one point has the typical shape. The data's covariance also
-    keeps a column that no cluster varies in (a rare category, say) from getting no variance at all; where all
-    clusters are points, it is taken anyway.
-    Fewer distinct rows than components give one component per distinct row.
+    Ŝ_k is the covariance within the cluster, S̄ the mean within clusters or the covariance of the data, and p =
+    ``pooling`` a number of pseudo-observations: they give a cluster of one point a typical shape. The covariance of the
+    data also gives some variance to a column that varies in no cluster (a rare category, for example). If all clusters
+    are points, it is used in any case. With fewer distinct rows than components, there is one component per distinct
+    row.
 
     Parameters
     ----------
@@ -51,15 +51,15 @@ def kmeans_prototypes(
     pool_over : {"clusters", "data"}
         S̄.
     spread : float, array of shape (d,) or (d, d)
-        A covariance that every row brings along.
+        A covariance added to every row.
     n_init : int
-        k-means is run so many times, and the best run taken.
+        The number of k-means runs, of which the best is taken.
     seed : int
 
     Returns
     -------
-    Mixture
-        Weights are the shares of the clusters.
+    GaussianMixture
+        Its weights are the shares of the clusters.
     """
     labels = _labels(X, n_components, weights, n_init, seed)
     member = np.eye(labels.max() + 1)[labels] * weights[:, None]
@@ -78,7 +78,7 @@ def kmeans_prototypes(
 
 
 def lift(covariances: Array, floor: float) -> Array:
-    """Return covariances whose variance is at least the floor in every direction."""
+    """Return the covariances, raised to a variance of at least the floor in every direction."""
     if covariances.ndim == 2:
         return np.maximum(covariances, floor)
     values, vectors = np.linalg.eigh(covariances)
@@ -93,14 +93,14 @@ def _labels(X: Array, n_components: int, weights: Array, n_init: int, seed: int)
         from sklearn.cluster import KMeans  # slow to import
 
         kmeans = KMeans(n_components, n_init=n_init, random_state=seed)
-        with _threads().limit(limits=1, user_api="openmp"):  # sums of several threads depend on their number
+        with _threads().limit(limits=1, user_api="openmp"):  # with more threads, sums depend on their number
             labels = np.asarray(kmeans.fit(X - weights @ X, sample_weight=weights * len(X)).labels_)
     return np.unique(labels, return_inverse=True)[1].ravel()
 
 
 @cache
 def _threads() -> ThreadpoolController:
-    """Find the loaded libraries once, those of k-means among them."""
+    """Find the loaded libraries once, including those of k-means."""
     return ThreadpoolController()
 
 
@@ -119,7 +119,7 @@ def _trace(covariance: Array) -> float:
 
 
 def _shaped(spread: Array | float, covariance_type: CovarianceType, dim: int) -> Array:
-    """Return a covariance as the covariance type holds it: variances (d,), equal if spherical, or a matrix (d, d)."""
+    """Return a covariance in the form of its type: variances (d,), equal if spherical, or a matrix (d, d)."""
     matrix = np.asarray(spread) if np.ndim(spread) == 2 else np.diag(np.broadcast_to(spread, (dim,)))
     if covariance_type in ("tied", "full"):
         return matrix

@@ -1,4 +1,4 @@
-"""One fit with everything chosen, from points to a mixture; and what is chosen on held-out training rows."""
+"""One fit with all settings fixed, from points to a mixture; and the choice of settings on held-out training rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Update = Literal["weights", "all"]
 
 @dataclass(frozen=True)
 class Sample:
-    """Points with positive weights that sum to one, and a covariance that every point is known to have."""
+    """Points with positive weights that sum to one, and a known covariance of every point."""
 
     points: Array
     weights: Array
@@ -36,7 +36,7 @@ class Sample:
 
     @classmethod
     def of(cls, points: Array, weights: Any = None) -> Sample:
-        """Return the points of positive weight."""
+        """Return the points with positive weights."""
         if weights is None:
             return cls(points, np.full(len(points), 1.0 / len(points)))
         weights = check_weights(weights, len(points), "sample_weight")
@@ -46,14 +46,14 @@ class Sample:
 
     @classmethod
     def of_embedding(cls, mu: Embedding) -> Sample:
-        """Return the points of positive weight of an embedding, with the mean covariance of their noise."""
+        """Return the points of an embedding with positive weights, and the mean covariance of their noise."""
         if not (mu.weights > 0).any():
-            raise ValueError("no weight of the embedding is positive, so that no mixture is near it")
+            raise ValueError("no weight of the embedding is positive, so no mixture is near it")
         points, weights = mu.points, np.maximum(mu.weights, 0.0)
         return replace(cls.of(points, weights), spread=mean_covariance(mu))
 
     def take(self, index: IntArray) -> Sample:
-        """Return some of the points, their weights scaled to sum to one again."""
+        """Return some of the points, with weights rescaled to sum to one."""
         return replace(self, points=self.points[index], weights=self.weights[index] / self.weights[index].sum())
 
     @property
@@ -65,7 +65,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The options of a fit that data do not choose."""
+    """The options of a fit that do not depend on the data."""
 
     estimator: Any
     update: Update
@@ -84,7 +84,7 @@ class Recipe:
         return max(self.variance_floor * sample.variance, float(np.finfo(np.float64).tiny))
 
     def start(self, sample: Sample, n_components: int, seed: int) -> GaussianMixture:
-        """Return the prototypes: those given, or k-means clusters of a sample."""
+        """Return the prototypes: the ones passed, or k-means clusters of a sample."""
         if self.prototypes is not None:
             return replace(self.prototypes, covariances=lift(self.prototypes.covariances, self.floor(sample)))
         return kmeans_prototypes(
@@ -105,20 +105,20 @@ class Recipe:
         return sample.spread + (ridge * np.eye(sample.points.shape[1]) if np.ndim(sample.spread) == 2 else ridge)
 
     def target(self, sample: Sample, kernel: Kernel, pairs: PairDistances | None = None) -> Embedding:
-        """Return the estimated kernel mean of a sample, whose distances ``pairs`` has for several bandwidths.
+        """Return the estimated kernel mean of a sample; ``pairs`` has its distances, for use under several bandwidths.
 
-        What the estimator chooses is chosen on the rows as they are; then its weights are multiplied by the sample's.
+        The estimator chooses its parameters on unweighted rows; then its weights are multiplied by the sample's.
         """
         e = self.estimator
         if isinstance(e, KernelMean) and not (e.noise or e.filter or e.contraction):
-            # KME searches nothing, and its leave-one-out score, which costs O(n² d), is not needed
+            # KME searches nothing, and its leave-one-out score, O(n² d), is not needed
             return embed(sample.points, kernel, weights=sample.weights)
         mu = _estimate(self.estimator, sample.points, kernel, pairs)
         factors = len(sample.weights) * sample.weights
         if np.ptp(factors) == 0.0:
             return mu
         if len(mu.parts) > 1 or len(mu.points) != len(factors):
-            raise ValueError(f"{self.estimator!r} does not keep one weight per row, so that rows cannot be weighted")
+            raise ValueError(f"{self.estimator!r} does not keep one weight per row, so rows cannot be weighted")
         return replace(mu, parts=(replace(mu.point_parts[0], weights=factors * mu.weights),))
 
     def run(
@@ -129,7 +129,7 @@ class Recipe:
         n_iter: int | None = None,
         watch: Watch | None = None,
     ) -> Descent:
-        """Match a start to a target: the weights exactly, or all parameters in at most ``n_iter`` steps."""
+        """Match a start to a target: only the weights, exactly, or all parameters in at most ``n_iter`` steps."""
         if self.update == "weights":
             gram, linear = weights_problem(target, start)
             before = start.weights @ (gram @ start.weights - 2.0 * linear)
@@ -143,10 +143,10 @@ class Recipe:
 
 
 def length_unit(mixture: GaussianMixture) -> float:
-    """Return a mixture's standard deviation: steps must not depend on where it lies between two rounder numbers."""
+    """Return a mixture's standard deviation, unrounded, so that steps do not depend on the units of the data."""
     spread = mixture.means - mixture.weights @ mixture.means
     within = mixture.covariances if mixture.covariances.ndim == 2 else np.diagonal(mixture.covariances, 0, 1, 2)
-    scale = max(float(np.abs(spread).max()), float(np.sqrt(within.max())))  # squares of what is left do not underflow
+    scale = max(float(np.abs(spread).max()), float(np.sqrt(within.max())))  # so that squares do not underflow
     variance = mixture.weights @ np.mean((spread / scale) ** 2 + within / scale**2, axis=1)
     return float(scale * np.sqrt(variance))
 
@@ -155,7 +155,7 @@ RECIPE_OPTIONS = frozenset(field.name for field in fields(Recipe))
 
 
 def make_recipe(n_components: Any, *, prototypes: Any, **options: Any) -> tuple[Recipe, list[int]]:
-    """Check the options of a fit; return them as values, and the numbers of components to try."""
+    """Check the options of a fit; return them as a recipe, and the numbers of components to try."""
     _check_word("update", options["update"], ("all", "weights"))
     _check_word("pool_over", options["pool_over"], ("clusters", "data"))
     covariance_type = _check_word("covariance_type", options["covariance_type"], COVARIANCE_TYPES)
@@ -179,7 +179,7 @@ def check_at_least_one(**numbers: int) -> None:
 
 
 def _estimate(estimator: Any, X: Array, kernel: Kernel, pairs: PairDistances | None) -> Embedding:
-    """Return the embedding that an estimator of any class gives under this kernel, which brings its bandwidth."""
+    """Return the embedding of an estimator of any class under this kernel with its bandwidth."""
     if isinstance(estimator, KernelMean):
         return estimator.under(kernel, X, pairs)
     params = {"kernel": kernel, "bandwidth": "median"}
@@ -204,14 +204,14 @@ def _make_estimator(estimator: Any) -> Any:
 
 
 def check_conflicts(model: Any) -> None:
-    """Raise when an option was passed to a ``KernelMeanMatching`` that another one leaves without effect."""
+    """Raise when an option of a ``KernelMeanMatching`` has no effect because of another one."""
     if model.kernel is not None:
         _refuse(model, f"kernel={model.kernel!r} has its bandwidth already", "bandwidth", "bandwidth_factors")
     if not (isinstance(model.bandwidth, str) and model.bandwidth == "validation"):
         _refuse(model, f"bandwidth={model.bandwidth!r} is not searched", "bandwidth_factors")
     if model.prototypes is not None:
         unused = ("n_components", "pooling", "pool_over", "ridge", "kmeans_n_init", "n_init")
-        _refuse(model, "prototypes= brings the start", *unused)
+        _refuse(model, "prototypes= sets the start", *unused)
     if model.update == "weights":
         reason = "update='weights' solves for the weights in one step"
         _refuse(model, reason, "early_stopping", "n_iter_no_change", "max_iter", "tol")
@@ -220,10 +220,10 @@ def check_conflicts(model: Any) -> None:
 
 
 def check_embedding_conflicts(model: Any, held_out: bool) -> None:
-    """Raise when an option was passed that a fit to an embedding, with rows ``held_out`` or none, has no use for."""
-    _refuse(model, "the embedding brings its kernel and its estimate", "estimator", "kernel")
-    _refuse(model, "the embedding brings its kernel", "bandwidth", "bandwidth_factors")
-    _refuse(model, "no row of an embedding is held out, X_val= has such rows", "validation_fraction")
+    """Raise when an option has no effect in a fit to an embedding, with or without ``held_out`` rows."""
+    _refuse(model, "the embedding has its own kernel and estimate", "estimator", "kernel")
+    _refuse(model, "the embedding has its own kernel", "bandwidth", "bandwidth_factors")
+    _refuse(model, "an embedding has no rows to hold out; pass them as X_val=", "validation_fraction")
     if not held_out:
         _refuse(model, "without X_val= a joint fit is not stopped early", "n_iter_no_change")
 
@@ -242,18 +242,18 @@ class Trial:
 
     n_components: int
     factor: float
-    """θ² in units of what the bandwidth rule gives."""
+    """θ² in units of that of the bandwidth rule."""
     seed: int
     """Of k-means."""
     n_iter: int | None
-    """The step at which to stop; None is never."""
+    """The step at which to stop; None never stops."""
     score: float
     """Mean log density of the held-out rows."""
 
 
 @dataclass
 class Stopper:
-    """Watches a descent on held-out rows, remembers the best step, ends it when that is long ago."""
+    """Watches a descent on held-out rows, remembers the best step, and ends the descent long enough after it."""
 
     points: Array
     weights: Array
@@ -290,7 +290,7 @@ def try_targets(
     held: Sample,
     patience: int | None,
 ) -> list[Trial]:
-    """Return one trial for every target (with its factor) and every start; without patience none is stopped."""
+    """Return one trial for every target (with its factor) and every start; without patience, none is stopped."""
     starts = [(K, seed, recipe.start(sample, K, seed)) for K, seed in grid]
     stops = recipe.update == "all" and patience is not None
     trials = []

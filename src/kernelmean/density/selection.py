@@ -1,4 +1,4 @@
-"""Choice among whole settings by cross-validation on the training data."""
+"""Choice among complete settings by cross-validation on the training data."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def select(
     Parameters
     ----------
     X : array of shape (n, d)
-        Training data; nothing else is seen.
+        Training data; no other data are used.
     candidates : sequence of KernelMeanMatching, optional
         By default those of :func:`recommended`.
     n_splits : int
-        Folds, at least two and at most n.
+        Number of folds, at least two and at most n.
     random_state : int
         Seeds the folds.
 
@@ -83,10 +83,10 @@ def select(
 
 
 def recommended(X: Any, *, random_state: int = 0) -> list[KernelMeanMatching]:
-    """Return settings that are worth trying for the best density of standardised data.
+    """Return settings worth trying for the best density of standardised data.
 
-    Fixed prototypes of every covariance type, whose weights are matched exactly, and joint fits, stopped early, of
-    spherical and diagonal ones. Numbers of components stay below a quarter of the distinct rows.
+    These are fixed prototypes of every covariance type, with exactly matched weights, and joint fits with early
+    stopping for spherical and diagonal covariances. There are fewer components than a quarter of the distinct rows.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""The units in which a fit works: the data's own, rounded a little, so that the units of a table change nothing.
+"""The units in which a fit works: those of the data, slightly rounded, so that the units of a table change nothing.
 
-Hundreds of quasi-Newton steps make a difference in the last digit of a row one in the third digit of a mean, and the
-rows of a table in metres and of the same table in inches differ in their last digits. Rounded to 32 binary digits of
-the standard deviation of their column they do not.
+Hundreds of quasi-Newton steps turn a difference in the last digit of a row into one in the third digit of a mean. The
+same table in metres and in inches differs in the last digits of its rows. Rounded to 32 binary digits of the standard
+deviation of their column, they are equal.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DIGITS = 32
 
 @dataclass(frozen=True)
 class Units:
-    """Where rows are counted from, in which unit of length, and the finest step that is told apart in every column."""
+    """The origin of the rows, the unit of length, and the smallest step that is resolved in every column."""
 
     origin: Array
     unit: float
@@ -37,16 +37,16 @@ class Units:
 
     @classmethod
     def of(cls, sample: Sample) -> Self | None:
-        """Return the units of a sample: its mean, and the root of the mean variance of the columns.
+        """Return the units of a sample, its mean and the root of the mean variance of the columns.
 
-        None when all rows are equal.
+        Return None when all rows are equal.
         """
         points = sample.points
         if not np.ptp(points, axis=0).any():
             return None
         origin = sample.weights @ points
         gaps = points - origin
-        largest = float(np.abs(gaps).max())  # squares of what is left neither overflow nor vanish
+        largest = float(np.abs(gaps).max())  # so that squares neither overflow nor vanish
         variances = sample.weights @ (gaps / largest) ** 2
         unit = float(np.sqrt(variances.mean()))
         exponents = np.frexp(np.sqrt(variances) / unit)[1]
@@ -99,9 +99,10 @@ class Units:
 
 
 def units_of(sample: Sample, recipe: Recipe, kernel: Kernel | None, bandwidth: Any) -> Units | None:
-    """Return the units in which to fit a sample jointly; None where nothing grows, as only weights are matched.
+    """Return the units in which to fit a sample jointly.
 
-    None, too, where a kernel, a noise or a rule is in the units of the table.
+    Return None when only weights are matched, since no rounding grows then, or when a kernel, a noise or a rule is in
+    the units of the table.
     """
     noise = getattr(recipe.estimator, "noise", None)
     searched = isinstance(recipe.estimator, KernelMean) and (noise is None or isinstance(noise, str))

@@ -1,4 +1,4 @@
-"""Embeddings: sums of parts, and what is made of them: linear forms, features, coresets, herding."""
+"""Embeddings, and what is computed from them: linear forms, features, coresets, herding."""
 
 from ..core import lazy as _lazy
 from .embedding import Embedding, embed

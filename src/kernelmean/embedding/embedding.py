@@ -1,4 +1,4 @@
-"""The one idea: a kernel mean is the embedding of a weighted mixture of noisy points."""
+"""The central idea: a kernel mean is the embedding of a weighted mixture of noisy points."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _ROUNDING = 1e-13  # relative error of inner products
 class Embedding(Shown):
     r"""A function :math:`μ = Σ_i β_i E_{\tilde x ∼ v(·|x_i)} k(\tilde x, ·)` in the RKHS of a kernel.
 
-    Made by :func:`embed`, and by ``+``, ``-`` and scaling of others. Values: ``mu @ nu`` is the inner product,
-    ``mu(Y)`` the function's values, ``(mu - nu).norm()`` the maximum mean discrepancy. All of this means the same
-    wherever the rows are: in memory, on a device, on a cluster, or added up as features
-    (:func:`kernelmean.embedding.features.embed`), which stand for the kernel.
+    Make one with :func:`embed`, or from others by ``+``, ``-`` and scaling. ``mu @ nu`` is the inner product, ``mu(Y)``
+    are the values of the function, and ``(mu - nu).norm()`` is the maximum mean discrepancy. All of this works the same
+    wherever the rows are: in memory, on a device, on a cluster, or summed as features that approximate the kernel
+    (:func:`kernelmean.embedding.features.embed`).
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Embedding(Shown):
     parts : tuple of Part
         Weighted points with a noise, rows on a cluster, or features; a sum keeps the parts of its terms.
     plan : Plan
-        How big sums run: tiles, threads.
+        How to run big sums: tiles, threads.
     """
 
     kernel: Kernel
@@ -51,22 +51,22 @@ class Embedding(Shown):
 
     @property
     def point_parts(self) -> tuple[PointPart, ...]:
-        """The parts as points in this process; raises TypeError where they are elsewhere, or were not kept."""
+        """The parts as points in this process; raises TypeError if they are elsewhere or were not kept."""
         return tuple(part.here() for part in self.parts)
 
     @property
     def points(self) -> Array:
-        """The points x_i of all parts, shape (n, d); read-only, or a copy where they are on a device."""
+        """The points x_i of all parts, shape (n, d); read-only, or a copy if they are on a device."""
         return _whole([part.points for part in self.point_parts])
 
     @property
     def weights(self) -> Array:
-        """The weights β_i of all parts, shape (n,); read-only, or a copy where they are on a device."""
+        """The weights β_i of all parts, shape (n,); read-only, or a copy if they are on a device."""
         return _whole([part.weights for part in self.point_parts])
 
     @property
     def noise(self) -> Noise:
-        """The noise of all points; a sum of embeddings with different noises has none, see ``parts``."""
+        """The noise of all points; a sum of embeddings with different noises has no single one, see ``parts``."""
         first, *others = self._noises
         if any(noise != first for noise in others):
             raise ValueError("this sum has parts with different noises; read .parts instead of .noise")
@@ -74,7 +74,7 @@ class Embedding(Shown):
 
     @property
     def features(self) -> Any:
-        """The feature map that stands for the kernel; None where the kernel itself is evaluated."""
+        """The feature map that approximates the kernel; None if the kernel itself is evaluated."""
         return self.parts[0].features
 
     @property
@@ -90,7 +90,7 @@ class Embedding(Shown):
         return sum(self._inner(a, b) for a in self.parts for b in other.parts)
 
     def _squared_norm(self) -> float:
-        """Return ⟨μ, μ⟩, every unordered pair of parts once."""
+        """Return ⟨μ, μ⟩, with every unordered pair of parts once."""
         total = 0.0
         for index, part in enumerate(self.parts):
             total += self._inner(part, part) + 2.0 * sum(self._inner(part, b) for b in self.parts[index + 1 :])
@@ -100,10 +100,10 @@ class Embedding(Shown):
         return a.inner(b, self.kernel, self.plan)
 
     def norm(self) -> float:
-        """Return |μ|; rounding below zero is clipped here and nowhere else.
+        """Return |μ|; squares that rounding made negative count as 0 here, and only here.
 
         The square is exact to about 1e-16 times (Σ|w_i|)² max k. So the distance of two embeddings, the norm of their
-        difference, is rounding below about 1e-8, whatever it truly is; above 1e-4 it has eight digits.
+        difference, is only rounding below about 1e-8; above 1e-4 it has eight digits.
         """
         return float(np.sqrt(max(self @ self, 0.0)))
 
@@ -143,7 +143,7 @@ class Embedding(Shown):
         return self * (1.0 / divisor)
 
     def witness(self, other: Embedding) -> Embedding:
-        """Return (μ - ν)/|μ - ν|, the unit function on which the two means differ most.
+        """Return (μ - ν)/|μ - ν|, the function of norm 1 whose two means differ most.
 
         Raises
         ------
@@ -158,24 +158,24 @@ class Embedding(Shown):
         return difference / np.sqrt(squared)
 
     def sample(self, n: int, rng: RngLike = None) -> Array:
-        """Draw ``n`` points of the mixture Σ β_i v(·|x_i), shape (n, d).
+        """Draw ``n`` points from the mixture Σ β_i v(·|x_i), shape (n, d).
 
         Raises
         ------
         ValueError
-            When a weight is negative or all are zero: then the embedding is not that of a distribution.
+            When a weight is negative or all are zero: the embedding is then not that of a distribution.
         TypeError
-            When the points are not in this process: they are on a cluster, or were added up as features.
+            When the points are not in this process: they are on a cluster, or were summed as features.
         """
         return like(sampled(self.to_numpy().point_parts, n, as_rng(rng)), self.parts[0].like)
 
     def herd(self, m: int, *, candidates: Any = None, n_candidates: int = 2000, rng: RngLike = 0) -> Herd:
-        """Choose ``m`` points whose plain average stands for the embedding; see :func:`.herding.herd`.
+        """Choose ``m`` points whose plain average approximates the embedding; see :func:`.herding.herd`.
 
         Returns
         -------
         Herd
-            ``points`` (m, d) in the order of their choice, and ``errors`` (m,), the distance after each.
+            ``points`` (m, d) in the order in which they were chosen, and ``errors`` (m,), the distance after each.
         """
         return herd(self.to_numpy(), m, candidates=candidates, n_candidates=n_candidates, rng=rng)
 
@@ -192,16 +192,16 @@ class Embedding(Shown):
         return logpdf(self.point_parts, self._places(Y))
 
     def to_numpy(self) -> Embedding:
-        """Return the same embedding with NumPy's arrays, copied from a device where need be."""
+        """Return the same embedding with NumPy arrays, copied from a device if necessary."""
         return replace(self, parts=tuple(part.to_numpy() for part in self.parts))
 
     def check_compatible(self, other: Embedding) -> None:
-        """Raise when another embedding lives in another space: of another kernel, other features, other columns."""
+        """Raise when another embedding has another kernel, other features or other columns."""
         if not isinstance(other, Embedding):
-            raise TypeError(f"{other!r} is no Embedding; write km.embed(X, kernel) first")
+            raise TypeError(f"{other!r} is not an Embedding; write km.embed(X, kernel) first")
         if self.kernel != other.kernel:
             raise ValueError(
-                f"the embeddings live in different spaces, of {self.kernel!r} and of {other.kernel!r}; "
+                f"the embeddings are in different spaces, of {self.kernel!r} and of {other.kernel!r}; "
                 "embed both with the same kernel"
             )
         names = ("one embedding", "the other")
@@ -211,7 +211,7 @@ class Embedding(Shown):
         check_names_agree(self.names, other.names, names)
 
     def describe(self) -> Description:
-        """Return what it is made of; nothing is evaluated for it."""
+        """Return a description of the parts; nothing is evaluated."""
         n, dim = self.shape
         total = sum(part.mass for part in self.parts)
         facts = [("rows" if self.features else "points", f"{n:,}"), ("columns", f"{dim:,}")]
@@ -239,17 +239,17 @@ def embed(
     Parameters
     ----------
     X : array of shape (n, d), data frame or Series
-        The points, which are copied; for a Gaussian mixture the component means. Those of torch, or of another library
-        with the array API, stay on their device, and all sums run there.
+        The points; for a Gaussian mixture, the means of the components. They are copied. Arrays of torch, or of another
+        library with the array API, stay on their device, and all sums run there.
     kernel : Kernel
-        A bandwidth that is a rule, such as ``Gaussian("median")``, is found in X.
+        If its bandwidth is a rule, as in ``Gaussian("median")``, the rule is applied to X.
     weights : array of shape (n,), optional
         β, of any sign; 1/n each by default.
     noise : Noise, optional
-        v; none by default, which gives the empirical kernel mean. With one covariance per point, ``weights`` the
-        mixing proportions and ``X`` the means, the result is the exact mean of a Gaussian mixture.
+        v; none by default, which gives the empirical kernel mean. With one covariance per point, the mixing
+        proportions as ``weights`` and the means as ``X``, the result is the exact kernel mean of a Gaussian mixture.
     plan : Plan or DaskPlan, optional
-        How big sums run; on a cluster, where X is a dask array, a dask data frame or a folder of Parquet files.
+        How to run big sums. On a cluster, pass X as a dask array, a dask data frame or a folder of Parquet files.
 
     Raises
     ------
@@ -259,7 +259,7 @@ def embed(
     Notes
     -----
     Xia et al. (2021), eq. (mkme). Nothing is computed until the embedding is evaluated. It is a value: it keeps copies
-    of what was passed, and hands out arrays that are read-only.
+    of what you pass, and returns read-only arrays.
 
     Examples
     --------
@@ -285,14 +285,14 @@ def embed(
 
 
 def _whole(arrays: list[Array]) -> Array:
-    """Return the arrays of all parts as one that nobody can change the parts by."""
+    """Return the arrays of all parts as one array, through which the parts cannot be changed."""
     alone = len(arrays) == 1 and isinstance(arrays[0], np.ndarray)
     whole: Array = arrays[0] if alone else sealed(joined(arrays))
     return whole
 
 
 def _check_features(first: Any, second: Any) -> None:
-    """Raise when one of two embeddings is made of features and the other is not, or of others."""
+    """Raise when one of two embeddings is made of features and the other is not, or of other features."""
     if first is second or first == second:
         return
     if first is None or second is None:

@@ -1,4 +1,4 @@
-"""Herding: a few points whose plain average stands for an embedding."""
+"""Herding: a few points whose plain average approximates an embedding."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Target(Protocol):
 
     @property
     def names(self) -> Names:
-        """The names of the columns, where they have some."""
+        """The names of the columns, if any."""
 
     @property
     def weights(self) -> Array:
@@ -50,7 +50,7 @@ class Herd(Frozen):
     Attributes
     ----------
     points : array of shape (m, d)
-        In the order in which they were chosen; every beginning is a herd of its own.
+        In the order in which they were chosen; the first t points are a herd, too.
     errors : array of shape (m,)
         |μ - (1/t) Σ_{s ≤ t} k(x_s, ·)| for t = 1 … m.
     """
@@ -62,19 +62,19 @@ class Herd(Frozen):
 def herd(mu: Target, m: int, *, candidates: Any = None, n_candidates: int = 2000, rng: RngLike = 0) -> Herd:
     r"""Choose ``m`` points whose embedding is near ``mu``, greedily from a set of candidates.
 
-    Point t + 1 is the candidate that minimises :math:`|μ - \tfrac{1}{t+1} Σ_{s ≤ t+1} k(x_s, ·)|`: it maximises
+    Point t + 1 is the candidate that minimises :math:`|μ - \tfrac{1}{t+1} Σ_{s ≤ t+1} k(x_s, ·)|`, which maximises
     :math:`μ(x) - \tfrac{1}{t+1} (Σ_{s ≤ t} k(x_s, x) + \tfrac12 k(x, x))`. A candidate may be chosen again.
 
     Parameters
     ----------
     mu : Embedding
-        Of total weight near one; the average of points always has weight one.
+        With total weight near one, because the average of points has weight one.
     m : int
     candidates : array of shape (c, d), optional
-        By default ``n_candidates`` draws from the mixture behind ``mu``, or of its points when a weight is negative.
+        By default, ``n_candidates`` draws from the mixture of ``mu``, or from its points if a weight is negative.
     n_candidates : int
     rng : int or Generator
-        Draws the candidates.
+        Seeds the draw of the candidates.
 
     Returns
     -------
@@ -87,9 +87,9 @@ def herd(mu: Target, m: int, *, candidates: Any = None, n_candidates: int = 2000
 
     Notes
     -----
-    O(c n d) once, and O(c d) a point. The errors fall like 1/m where the mean lies inside the convex hull of the
-    candidates' features, like 1/√m otherwise, and end at the distance from that hull. Chen, Welling & Smola (2010),
-    with the greedy step on the error itself (Bach, Lacoste-Julien & Obozinski 2012, section 4).
+    O(c n d) once, and O(c d) per point. The errors fall like 1/m if the mean lies inside the convex hull of the
+    candidates' features, otherwise like 1/√m, down to the distance from that hull. Chen, Welling & Smola (2010), with
+    the greedy step on the error itself (Bach, Lacoste-Julien & Obozinski 2012, section 4).
 
     Examples
     --------

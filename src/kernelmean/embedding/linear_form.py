@@ -1,4 +1,4 @@
-"""Marginalized estimates written as weights on the points: exactly projected, to second order, as printed."""
+"""Marginalized estimates written as weights on the points: projected, to second order, or as printed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _GAUSSIAN_ONLY = "the theorems are for Gaussian noise, not for {noise!r}; write 
 def linear_form(embedding: Embedding, method: Method = "projected", *, cutoff: float = 1e-12) -> Embedding:
     r"""Return :math:`Σ_i β_i k(x_i, ·)`, the linear form of a marginalized estimate (Theorems 1 and 2).
 
-    The marginalized estimate Σ_i w_i E k(x̃_i, ·) is not in the span of the k(x_i, ·); this is
+    The marginalized estimate Σ_i w_i E k(x̃_i, ·) is not in the span of the k(x_i, ·). This returns, by ``method``,
 
     * ``"projected"``: its best approximation there, :math:`β = K^{-1} L w`;
     * ``"second_order"``: with a Gaussian kernel and noise N(0, Σ),
       :math:`β = (1 - \tfrac{\operatorname{tr} Σ}{2θ^2}) w + \tfrac{1}{2θ^4} K^{-1} K' w`,
       :math:`K'_{ab} = k(x_a, x_b) (x_a-x_b)^⊤ Σ (x_a-x_b)`: Theorems 1 and 2, corrected, with error O(|Σ|²);
-    * ``"printed"``: Theorems 1 and 2 as Xia et al. (2021) print them, the square in k' restored, for comparison only.
-      At Σ = 0 they give w/2, and their error does not vanish.
+    * ``"printed"``: Theorems 1 and 2 as Xia et al. (2021) print them, with the square in k' restored; for comparison
+      only. At Σ = 0 they give w/2, and their error does not vanish.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def linear_form(embedding: Embedding, method: Method = "projected", *, cutoff: f
         With one noise that all points share.
     method : {"projected", "second_order", "printed"}
     cutoff : float
-        Eigenvalues of K below ``cutoff`` times the largest are left out of K^{-1}: K is nearly singular for wide
-        kernels.
+        Eigenvalues of K below ``cutoff`` times the largest are left out of K^{-1}, because K is nearly singular for
+        wide kernels.
 
     Returns
     -------
@@ -52,12 +52,12 @@ def linear_form(embedding: Embedding, method: Method = "projected", *, cutoff: f
     ValueError
         Above 5000 points, for an unknown method, and for the printed form of a full covariance.
     TypeError
-        When second order or printed is asked for another kernel or noise than Gaussian.
+        When "second_order" or "printed" is used with a kernel or noise that is not Gaussian.
 
     Notes
     -----
-    O(n³) time. Xia et al. (2021), Theorems 1 and 2; what was corrected: the sign and the factor 2 of the expansion, d,
-    which multiplied K' wrongly, and e_j² where e_j is meant.
+    O(n³) time. Xia et al. (2021), Theorems 1 and 2. Corrected: the sign and the factor 2 of the expansion; d, which
+    wrongly multiplied K'; and e_j² where e_j is meant.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What embeddings are sums of: the parts, and the one that holds points; noisy points as a density and its samples."""
+"""The parts of embeddings, among them the one that holds points; the density and samples of noisy points."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from ..plan.plan import Plan
 
 
 class Part(Frozen, ABC):
-    """A summand of an embedding: rows with weights and a noise, wherever they are and whatever stands for them."""
+    """A summand of an embedding: rows with weights and a noise, wherever they are and however they are represented."""
 
     features: Any
-    """The feature map that stands for the kernel; None where the kernel itself is evaluated."""
+    """The feature map that approximates the kernel; None if the kernel itself is evaluated."""
 
     @property
     @abstractmethod
@@ -34,7 +34,7 @@ class Part(Frozen, ABC):
     @property
     @abstractmethod
     def like(self) -> Any:
-        """What has as many columns, in the library and on the device in which the part is evaluated."""
+        """An array with the same columns, library and device as the part's evaluation."""
 
     @property
     @abstractmethod
@@ -60,14 +60,14 @@ class Part(Frozen, ABC):
 
     @abstractmethod
     def here(self) -> PointPart:
-        """Return the points and their weights in this process, or raise TypeError where they are not."""
+        """Return the points and their weights; raise TypeError if they are not in this process."""
 
     def joined(self, others: tuple[Part, ...]) -> tuple[Part, ...]:
         """Return the parts of the sum of this part and others."""
         return (self, *others)
 
     def places(self, Y: Array) -> Array:
-        """Return points where the part can be evaluated; raise when they have other columns or live elsewhere."""
+        """Return points where the part can be evaluated; raise when they have other columns or are elsewhere."""
         check_same_home(self.like, Y, ("the embedding", "Y"))
         check_same_columns(self.like, Y, ("the embedding", "Y"))
         return Y
@@ -143,7 +143,7 @@ class PointPart(OneNoisePart):
         return self
 
     def to_numpy(self) -> PointPart:
-        """Return the part with NumPy's arrays, copied from a device where need be."""
+        """Return the part with NumPy arrays, copied from a device if necessary."""
         points = to_numpy(self.points)
         return self if points is self.points else PointPart(points, to_numpy(self.weights), self.noise)
 
@@ -159,7 +159,7 @@ def logpdf(parts: Sequence[PointPart], Y: Array) -> Array:
 
 
 def _part_logpdf(part: PointPart, Y: Array) -> Array:
-    """Return log Σ_i β_i v(y|x_i), one block after another: at no time are there values of more than one."""
+    """Return log Σ_i β_i v(y|x_i), block by block: the values of only one exist at a time."""
     points, Y = as_float64(part.points), as_float64(Y)
     size = max(1, math.prod(tile_shape(points, _BLOCK, _DEVICE_MEMORY)) // math.prod(points.shape))
 
@@ -172,7 +172,7 @@ def _part_logpdf(part: PointPart, Y: Array) -> Array:
 
 
 def _logsumexp(logs: Array, axis: int, weights: Array | None = None) -> Array:
-    """Return log Σ w e^l over an axis; what has no weight is not looked at, however large."""
+    """Return log Σ w e^l over an axis; terms of weight 0 are ignored, however large."""
     xp = namespace(logs)
     if weights is not None:
         logs = xp.where(weights > 0, logs, xp.full_like(logs, -xp.inf))
@@ -180,7 +180,7 @@ def _logsumexp(logs: Array, axis: int, weights: Array | None = None) -> Array:
     largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))
     terms = xp.exp(logs - largest)
     total = xp.sum(terms if weights is None else terms * weights, axis=axis)
-    with np.errstate(divide="ignore"):  # no density is minus infinity
+    with np.errstate(divide="ignore"):  # density 0 has logarithm -inf
         found: Array = xp.log(total) + xp.squeeze(largest, axis=axis)
     return found
 
@@ -200,7 +200,7 @@ def sampled(parts: Sequence[PointPart], n: int, rng: np.random.Generator) -> Arr
 
 
 def _check_weights(parts: Sequence[PointPart]) -> Array:
-    """Return all weights, or say why they are not those of a distribution."""
+    """Return all weights, or raise when they are not those of a distribution."""
     weights = np.concatenate([as_host(part.weights) for part in parts])
     if (weights < 0).any() or weights.sum() <= 0:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What a leave-one-out score is made of, kept in logarithms so that narrow kernels do not underflow."""
+"""The parts of a leave-one-out score, kept as logarithms so that narrow kernels do not underflow."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Criterion = Literal["loocv", "risk", "printed"]
 class Score:
     r"""A score, ``constant + sign · exp(log)``: the mean of k(x, x), and the part that depends on the estimate.
 
-    For a kernel narrower than the gaps between the points the second part is 1e-26 or far less, and the sum is the
-    constant to every digit; comparisons use the second part only.
+    For a kernel narrower than the gaps between the points, the second part is 1e-26 or far less, and the sum equals the
+    constant in every digit; so comparisons use only the second part.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Score:
 
     @property
     def excess(self) -> float:
-        """The score without the constant; 0 where it is below 1e-308 in size."""
+        """The score without the constant; 0 if its absolute value is below 1e-308."""
         return self.sign * math.exp(self.log) if self.log < 709 else self.sign * math.inf
 
     @property
@@ -70,16 +70,16 @@ class Score:
 
     @property
     def key(self) -> tuple[int, float]:
-        """What sorts scores of one sample: the sign of the excess, then its size."""
+        """The sort key for scores of one sample: the sign of the excess, then its size."""
         return self.sign, self.sign * self.log if self.sign else 0.0
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The two logarithms of which a score with a common noise consists, and their derivatives.
+    """The two logarithms that make up a score with a common noise, and their derivatives.
 
-    At G noises at once the logarithms have the shape (G,) and slopes (p, G); only ``slope`` and
-    ``excess`` are defined there.
+    For G noises at once, the logarithms have the shape (G,) and slopes (p, G); then only ``slope`` and ``excess`` are
+    defined.
     """
 
     cross: Any
@@ -108,9 +108,9 @@ class Terms:
         return np.sign(loss - gain), log
 
     def slope(self, scale: float | None = 1.0) -> Array:
-        """Return the derivative of the excess divided by the larger of its two parts, shape (p,); never singular.
+        """Return the derivative of the excess, divided by the larger of its two parts, shape (p,); never singular.
 
-        Where the best scale is below 1, divided by half of that.
+        If the best scale is below 1, it is divided by half of that.
         """
         log_a = np.minimum(self.cross - self.square, 0.0) if scale is None else math.log(scale)
         gain, loss = self.cross + math.log(2.0) + log_a, self.square + 2.0 * log_a
@@ -141,7 +141,7 @@ def norm_terms(alpha: float, off: tuple[Any, Any], diag: tuple[Any, Any]) -> tup
 
 
 def diagonal_share(n: int, criterion: Criterion) -> float:
-    """Return α, the share of the diagonal of Q in the squared norm: 1/n for the risk, else 1/(n-1): one is left out."""
+    """Return α, the share of the diagonal of Q in the squared norm: 1/n for the risk, else (one left out) 1/(n-1)."""
     if n < 2:
         raise ValueError(f"{n} row was passed; leaving one out needs at least two")
     return 1.0 / n if criterion == "risk" else 1.0 / (n - 1)
@@ -152,13 +152,13 @@ _TILE = 512
 
 @dataclass(frozen=True)
 class Means:
-    r"""The three means of which a score with a common noise consists, for kernels of any sign.
+    r"""The three means that make up a score with a common noise, for kernels of any sign.
 
     Notes
     -----
     Without noise L̄ = U, the mean of k(x_i, x_j) over i ≠ j, and the best scale of the leave-one-out score is
     a = (n-1)U / ((n-2)U + ϱ), which is 1/(1+λ*) with λ* = n(ϱ-ρ)/((n-1)(nρ-ϱ)), ρ = mean(K): Muandet et al. (2014),
-    Theorem 3 (S-KMSE). When U ≤ 0 no positive multiple of the empirical mean helps, and a = 0.
+    Theorem 3 (S-KMSE). If U ≤ 0, no positive multiple of the empirical mean helps, and a = 0.
     """
 
     constant: float
@@ -181,7 +181,7 @@ class Means:
 
 
 def means(kernel: Kernel, X: Array, noise: Noise, alpha: float) -> Means:
-    """Return the means of a common ``noise`` in O(n² d) time and O(block²) memory, α as ``diagonal_share`` gives it."""
+    """Return the means of a common ``noise`` in O(n² d) time and O(block²) memory, with α from ``diagonal_share``."""
     cross = _off_diagonal_mean(expected_blocks(kernel, X, Dirac(), X, noise), X)
     off = _off_diagonal_mean(expected_blocks(kernel, X, noise, X, noise), X)
     diag = mean_of(expected_diag(kernel, X, noise, noise))

@@ -1,4 +1,4 @@
-"""What all estimators share: options checked before any work; fits, densities, samples in scikit-learn's manner."""
+"""What all estimators share: options checked before any work; ``fit``, densities and samples as in scikit-learn."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KernelLike = Kernel | str | Callable[[Any], Kernel]
 
 @dataclass(frozen=True)
 class Options:
-    """A point of noise × filter × contraction, with the way its parameters are chosen."""
+    """One combination of noise, filter and contraction, with the way its parameters are chosen."""
 
     noise: NoiseForm | Noise | None
     filter: Filter | None
@@ -48,14 +48,14 @@ class Options:
 
     @property
     def scale(self) -> float | None:
-        """The factor of all weights: 1 without a filter, 1/(1+λ) of a scale, None when it is to be chosen."""
+        """The factor of all weights: 1 without a filter, 1/(1+λ) with a scale, None when it is to be chosen."""
         if not isinstance(self.filter, Scale):
             return 1.0
         return None if self.strength is None else 1.0 / (1.0 + self.strength)
 
     @property
     def spectral(self) -> Filter | None:
-        """The filter when it acts on eigenvalues, None when there is none or a plain scale."""
+        """The filter when it acts on eigenvalues; None without a filter or with a plain scale."""
         return None if isinstance(self.filter, Scale) else self.filter
 
     def check_contraction(self, kernel: Kernel) -> None:
@@ -66,7 +66,7 @@ class Options:
             raise ValueError(f"contraction is {self.contraction!r}; write None, 'tied' or 'free'")
         if self.noise != "isotropic":
             raise ValueError(
-                f"a contraction gives back the lost variance as isotropic noise, noise is {self.noise!r}; write "
+                f"noise is {self.noise!r}, but a contraction restores the lost variance as isotropic noise; write "
                 "noise='isotropic'"
             )
         if self.criterion != "loocv":
@@ -74,7 +74,7 @@ class Options:
                 "a contraction moves the mean with every point, so it has no risk estimate; write criterion='loocv'"
             )
         if self.spectral is not None:
-            raise ValueError(f"a contraction goes with filter=None or 'scale', not with {self.filter!r}")
+            raise ValueError(f"filter is {self.filter!r}; with a contraction, write filter=None or 'scale'")
         if not isinstance(kernel, Gaussian) or np.ndim(kernel.bandwidth) > 0:
             raise ValueError(
                 f"a contraction needs a Gaussian kernel with one bandwidth for all columns, not {kernel!r}"
@@ -92,7 +92,7 @@ class Options:
         if self.criterion == "printed" and not (self.noise is None or isinstance(self.noise, Dirac)):
             raise ValueError("the printed score is for points without noise; write noise=None")
         if self.strength == 0:
-            raise ValueError("strength is 0; a spectral filter needs a positive one, and filter=None is no filter")
+            raise ValueError("strength is 0; a spectral filter needs a positive one; write filter=None for no filter")
 
 
 def check_options(noise: Any, filter_: Any, strength: Any, contraction: Any, criterion: Any, kernel: Kernel) -> Options:
@@ -108,7 +108,7 @@ def check_options(noise: Any, filter_: Any, strength: Any, contraction: Any, cri
     given = None if isinstance(strength, str) else float(check_positive(strength, "strength", zero=True))
     options = Options(noise, as_filter(filter_), given, contraction, criterion)
     if options.strength is not None and options.filter is None:
-        raise ValueError(f"strength is {strength!r}, and no filter has it; write filter='scale' or 'ridge'")
+        raise ValueError(f"strength is {strength!r}, but there is no filter; write filter='scale' or 'ridge'")
     options.check_contraction(kernel)
     if options.spectral is not None:
         options.check_spectral()
@@ -127,7 +127,7 @@ def check_options(noise: Any, filter_: Any, strength: Any, contraction: Any, cri
 def make_kernel(
     kernel: KernelLike, bandwidth: Any, X: Array, bandwidth_of: Callable[[Array, str], Any] = bandwidth_from
 ) -> Kernel:
-    """Return the kernel: a value, with what its rules find in ``X``, or a family at the bandwidth for ``X``."""
+    """Return the kernel: the value passed, its rules applied to ``X``, or a family with a bandwidth for ``X``."""
     if isinstance(kernel, Kernel):
         refuse(f"kernel={kernel!r} has its bandwidth already", bandwidth=(bandwidth, "median"))
         return kernel.resolved(X, bandwidth_of)
@@ -140,7 +140,7 @@ def make_kernel(
     except TypeError as error:
         name = getattr(family, "__name__", repr(family))
         raise TypeError(
-            f"kernel is {name}, of which a bandwidth alone makes no kernel ({error}); pass a value, such as "
+            f"kernel is {name}, which needs more than a bandwidth ({error}); pass a value, such as "
             "kernels.Matern(1.5, 'median')"
         ) from error
 
@@ -160,7 +160,7 @@ def as_filter(value: str | Filter | None) -> Filter | None:
     )
 
 
-WIDE = 0.05  # θ² in units of the median squared distance, from which the noise is too small for a density
+WIDE = 0.05  # θ² in units of the median squared distance, above which the noise is too small for a density
 
 
 def _density_exists(estimator: MeanEstimator) -> bool:
@@ -187,21 +187,20 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array or data frame of shape (n, d)
-            At least two rows. :class:`KernelMean` fits arrays of torch, or of another library with the array
-            API, where they are, and takes whatever :func:`kernelmean.read` does: files, folders, batches; and sums,
-            an embedding by features from ``features.embed(X, features, moments=True)``.
+            At least two rows. :class:`KernelMean` also takes whatever :func:`kernelmean.read` takes (files, folders,
+            batches), and sums: an embedding by features from ``features.embed(X, features, moments=True)``. It fits
+            arrays of torch, or of another library with the array API, on their device.
         y : None
             Ignored; here for pipelines.
         plan : Plan or DaskPlan, optional
-            How the sums over pairs run, those of ``embedding_`` included: threads, tiles. On a cluster X is a dask
-            array, a dask data frame or a folder of Parquet files; see :class:`kernelmean.DaskPlan`. The rows stay
-            there, so there is no ``weights_``.
+            How to run the sums over pairs, also those of ``embedding_``: threads, tiles. On a cluster, pass X as a
+            dask array, a dask data frame or a folder of Parquet files; see :class:`kernelmean.DaskPlan`. The rows stay
+            on the cluster, so there is no ``weights_``.
 
         Raises
         ------
         ValueError, TypeError
-            When X is not a finite table of numbers (text, dates and masked cells are not), or options do not go
-            together.
+            When X is not a finite table of numbers (no text, dates or masked cells), or options do not go together.
         """
         del y
         plan = check_plan(plan)
@@ -225,7 +224,7 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         self.embedding_ = replace(self.embedding_, names=names_in(self), plan=plan)
 
     def name_columns(self, names: Sequence[str], *, named: bool = True) -> None:
-        """Set what scikit-learn keeps of the columns of a fit."""
+        """Set the attributes that scikit-learn keeps about the columns of a fit."""
         self.__dict__.pop("feature_names_in_", None)
         self.n_features_in_ = len(names)
         if named:
@@ -258,16 +257,16 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         AttributeError
-            When there is no noise, or a filter that may make weights negative: there is no such method then.
+            Without noise, or with a filter that may make weights negative: then the method does not exist.
         ValueError
             When a variance was chosen to be 0, or the noise was chosen for data with a constant column.
 
         Warns
         -----
         UserWarning
-            When the kernel is wide, θ² above 0.05 of the median squared distance. A wide kernel does not see small
-            scales: at the median bandwidth the chosen noise is 10 to 70 times too small for a density. Fit with
-            ``bandwidth="likelihood"``, which does not warn: there the likelihood itself chose a wide kernel.
+            When the kernel is wide: θ² above 0.05 of the median squared distance. A wide kernel does not see small
+            scales: at the median bandwidth, the chosen noise is 10 to 70 times too small for a density. Fit with
+            ``bandwidth="likelihood"`` instead. It never warns: if that kernel is wide, the likelihood chose it.
         """
         Z = self._check(Z)
         self._check_density()
@@ -276,9 +275,9 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any = None) -> float:
         r"""Return how well the estimate fits new data; larger is better.
 
-        With a density it is the mean log density at the rows of ``X``. Without, it is minus
-        the mean squared distance :math:`|k(x, ·) - \hat μ|^2` in the RKHS, which compares estimates with the same
-        kernel only: a wider kernel has smaller distances.
+        With a density, it is the mean log density at the rows of ``X``. Without one, it is minus the mean squared
+        distance :math:`|k(x, ·) - \hat μ|^2` in the RKHS. Compare it only between estimates with the same kernel: a
+        wider kernel gives smaller distances.
         """
         del y
         if not self._no_density():
@@ -287,7 +286,7 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         return 2 * mean_of(mu(X)) - mu @ mu - mean_of(mu.kernel.diag(X))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
-        """Draw rows from the estimate: a point by its weight, and its noise; shape (n_samples, d).
+        """Draw rows from the estimate, points by their weights with noise added; shape (n_samples, d).
 
         Raises
         ------
@@ -324,20 +323,20 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         median = median_bandwidth(points / like(self.kernel_.bandwidth, points), exact_up_to=1000)
         if median**-2 > WIDE:
             warnings.warn(
-                f"θ² is {median**-2:.3g} of the median squared distance: a kernel so wide chooses a noise that is too "
-                "small for a density; fit with bandwidth='likelihood' or with θ² below 0.01 of the median",
+                f"θ² is {median**-2:.3g} of the median squared distance: with so wide a kernel, the chosen noise is "
+                "too small for a density; fit with bandwidth='likelihood' or with θ² below 0.01 of the median",
                 UserWarning,
                 stacklevel=4,
             )
 
 
 def by_likelihood(bandwidth: Any) -> bool:
-    """Whether θ was chosen for the density, so that no other would serve it better."""
+    """Return whether θ was chosen for the density, so that no other would suit it better."""
     return isinstance(bandwidth, str) and bandwidth == "likelihood"
 
 
 def no_density_without_noise(noise: Any) -> str:
-    """Return why a missing noise leaves no density."""
+    """Return why there is no density without a noise."""
     if noise is None or isinstance(noise, Dirac):
         return "since it has no noise; write KernelMean(noise='diagonal') or MMKME()"
     return ""

@@ -35,8 +35,8 @@ class BayesianKernelMean(MeanEstimator):
     .. math:: \hat μ = Σ_j w_j\, r(·, x_j), \qquad w = (R + λI)^{-1} K 1_n, \qquad λ = τ^2 / (n A),
 
     an embedding with noise N(0, s²I) and weights w. For a Gaussian k and s = θ, r is proportional to
-    ∫ k(x, u) k(u, y) du, the prior of the paper: too smooth to hold a kernel mean in many dimensions (on normal data
-    in five, ten times the loss of the empirical mean), hence the search.
+    ∫ k(x, u) k(u, y) du, the prior of the paper. That prior is too smooth for a kernel mean in many dimensions (on
+    normal data in five, its loss is ten times that of the empirical mean), so s is searched by default.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class BayesianKernelMean(MeanEstimator):
     bandwidth : rule, float or array
         θ, as in :class:`KernelMean`.
     smoothing : {"loocv", "bandwidth"} or float
-        s², in squared units of X: chosen with λ by the leave-one-out score among θ² times 1, 0.3, 0.1, …, 0.003;
-        "bandwidth" is θ².
+        s², in squared units of X. "loocv" chooses it together with λ, by the leave-one-out score, among θ² times 1,
+        0.3, 0.1, …, 0.003; "bandwidth" is θ².
     strength : {"loocv"} or float
-        λ: by the exact leave-one-out score in the RKHS, or given. (The marginal likelihood of z is no way to choose it:
-        z is smooth, so it always wants λ → 0.)
+        λ. "loocv" chooses it by the exact leave-one-out score in the RKHS. (The marginal likelihood of z cannot choose
+        it: z is smooth, so it always prefers λ → 0.)
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class BayesianKernelMean(MeanEstimator):
             raise ValueError(f"smoothing is {self.smoothing!r}; write 'loocv', 'bandwidth' or a variance")
         bandwidth = getattr(kernel, "bandwidth", None)
         if bandwidth is None or np.ndim(bandwidth) > 0:
-            raise ValueError(f"{kernel!r} has not one bandwidth to take s² from; pass smoothing=<variance>")
+            raise ValueError(f"{kernel!r} has no single bandwidth to take s² from; pass smoothing=<variance>")
         ratios = _RATIOS if self.smoothing == "loocv" else (1.0,)
         return [ratio * float(bandwidth) ** 2 for ratio in ratios]
 
@@ -131,14 +131,14 @@ class _Posterior:
         return self._vectors @ (self._projected / (self._values + strength))
 
     def loocv(self, strength: float) -> float:
-        """Return the exact leave-one-out score, refitting w without every point."""
+        """Return the exact leave-one-out score, with w refitted without each point."""
         masked = Masked(self.once)
         targets = Masked(self.plain).apply(masked.start())
         return score_of(masked.solve(targets, strength), self.once, self.twice, self.constant).value
 
 
 def _minimize(score: Any, unit: float) -> float:
-    """Return the best λ: the best of a grid of logarithms, refined between its neighbours."""
+    """Return the best λ: the best on a grid of logarithms, refined between its neighbours."""
     grid = np.log(unit * np.geomspace(_LOWEST, _HIGHEST, _GRID))
     values = [score(math.exp(u)) for u in grid]
     k = int(np.argmin(values))

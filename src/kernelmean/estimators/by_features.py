@@ -1,4 +1,4 @@
-"""Estimators of any number of rows: fitted to sums over the rows, of features that stand for the kernel."""
+"""Estimators for any number of rows, fitted to sums of features that approximate the kernel."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ if TYPE_CHECKING:
 Again = Callable[[], Iterator[Array]] | None
 """Rows in batches, where they can be read once more."""
 RANK, DRAWN = 512, 5000
-"""Landmarks, where nobody says how many, and the rows drawn at random of which they and bandwidths are found."""
+"""The default number of landmarks, and of the rows drawn at random to find landmarks and bandwidths."""
 
 
 @final
 @dataclass(frozen=True)
 class BatchedRows:
-    """Rows in batches, and some of them that stand for all."""
+    """Rows in batches, and some of them to represent all."""
 
     batches: Callable[[], Iterator[Array]]
     again: bool
@@ -73,7 +73,7 @@ class BatchedRows:
 
     @classmethod
     def of(cls, batches: Callable[[], Iterator[Array]], again: bool, whole: Array | None = None) -> BatchedRows:
-        """Return the rows, some drawn at random, or the first ones where they can be read once only."""
+        """Return the rows; those in ``drawn`` are random, or the first ones where rows can be read only once."""
         if again:
             return cls(batches, True, _drawn(batches()), whole)
         head, rest = split_rows(batches(), DRAWN)
@@ -83,18 +83,18 @@ class BatchedRows:
 
     @property
     def note(self) -> str:
-        """What landmarks were found of."""
+        """Which rows the landmarks were found in."""
         how = f"of {len(self.drawn):,} rows drawn at random" if self.again else f"of the first {len(self.drawn):,} rows"
         return f"landmarks {how}"
 
 
 def drawn_numbers(n: int) -> IntArray:
-    """Return the numbers of the rows that are drawn of n, in the order in which they are drawn."""
+    """Return the numbers of the rows drawn from n, in the order of the draw."""
     return np.argsort(np.random.default_rng(0).random(n), kind="stable")[:DRAWN]
 
 
 def _drawn(batches: Iterator[Array]) -> Array:
-    """Return rows drawn at random without replacement, those of :func:`drawn_numbers` whatever the batches."""
+    """Return the rows of :func:`drawn_numbers`, drawn without replacement, whatever the batches."""
     rng, kept, keys = np.random.default_rng(0), None, np.empty(0)
     for X in batches:
         own = rng.random(len(X))
@@ -108,7 +108,7 @@ def _drawn(batches: Iterator[Array]) -> Array:
 
 
 def exact_limit(estimator: KernelMean) -> int:
-    """Return how many rows in memory an estimator is fitted to exactly, where nobody asks for features."""
+    """Return up to how many rows in memory an estimator is fitted exactly, if no features are asked for."""
     if estimator.features == 0:
         return sys.maxsize
     if estimator.filter is not None and estimator.options(Gaussian(1.0)).spectral is not None:
@@ -117,7 +117,7 @@ def exact_limit(estimator: KernelMean) -> int:
 
 
 def rows_of(estimator: KernelMean, X: Any) -> BatchedRows | Any:
-    """Return the rows in batches where an estimator is fitted by features, else all of them, to be fitted exactly."""
+    """Return rows in batches for an estimator fitted by features, else all rows, to be fitted exactly."""
     asked, limit = estimator.features not in (None, 0), exact_limit(estimator)
     if not is_in_memory(X):
         source = read(X)
@@ -140,20 +140,20 @@ def rows_of(estimator: KernelMean, X: Any) -> BatchedRows | Any:
 @final
 @dataclass(frozen=True)
 class FeatureFit:
-    """What an estimator found by features."""
+    """What an estimator found from features."""
 
     embedding: Embedding
     score: Score
     strength: float | None
     contraction: float
     error: float
-    """The largest distance of the embedding from what all rows give at the same parameters; nan where unknown."""
+    """The largest possible distance from the embedding of all rows at the same parameters; nan where unknown."""
     features: FeatureMap
     notes: tuple[str, ...]
 
 
 def fit_rows(estimator: KernelMean, rows: BatchedRows, plan: Plan) -> FeatureFit:
-    """Fit an estimator to rows in batches: sums in one pass, one more for the strength of a ridge."""
+    """Fit an estimator to rows in batches: one pass for the sums, and one more for the strength of a ridge."""
     features = features_for(estimator, rows)
     moments = isinstance(features, Landmarks)
     parts = (embed(X, features, plan=plan, moments=moments) for X in rows.batches())
@@ -163,14 +163,14 @@ def fit_rows(estimator: KernelMean, rows: BatchedRows, plan: Plan) -> FeatureFit
 
 
 def check_same_kernel(estimator: KernelMean, features: FeatureMap) -> None:
-    """Raise when an estimator was told another kernel than that of its features."""
+    """Raise when an estimator was given a kernel other than that of its features."""
     refuse(f"{features!r} has its kernel", bandwidth=(estimator.bandwidth, "median"))
     if estimator.kernel not in ("gaussian", features.kernel):
         raise ValueError(f"{features!r} has another kernel than kernel={estimator.kernel!r}; leave kernel= out")
 
 
 def features_for(estimator: KernelMean, rows: BatchedRows) -> FeatureMap:
-    """Return the features that the caller made, or landmarks of rows."""
+    """Return the features that the caller passed, or landmarks found in the rows."""
     if isinstance(estimator.features, FeatureMap):
         check_same_kernel(estimator, estimator.features)
         return estimator.features
@@ -188,18 +188,18 @@ def features_for(estimator: KernelMean, rows: BatchedRows) -> FeatureMap:
 
 
 def fit_embedding(estimator: KernelMean, mu: Embedding, plan: Plan) -> FeatureFit:
-    """Fit an estimator to sums that somebody else made."""
+    """Fit an estimator to sums that the caller passed."""
     check_same_kernel(estimator, part_of(mu).features)
     return fit_sums(mu, estimator.options(mu.kernel), None, plan)
 
 
 def fit_sums(mu: Embedding, options: Options, again: Again, plan: Plan) -> FeatureFit:
-    """Return what an estimator makes of an embedding by features with moments.
+    """Fit an estimator to an embedding by features with moments.
 
     Raises
     ------
     ValueError
-        When features cannot serve the options, or a ridge is to choose its strength and rows cannot be read again.
+        When features do not support the options, or a ridge must choose its strength and rows cannot be read again.
     """
     reason = _refusal(options, mu.features)
     if reason:
@@ -226,10 +226,10 @@ def fit_sums(mu: Embedding, options: Options, again: Again, plan: Plan) -> Featu
 
 
 def _distance(mu: Embedding, found: Embedding, scale: float, r: float, again: Again, plan: Plan) -> float:
-    """Return how far an estimate may be from that of all rows.
+    """Return a bound of the distance from the estimate of all rows.
 
-    Noise makes no function longer, and points drawn together by r make it longer by r^(-d/2) at most: Gaussian kernels
-    have spectra with this ratio. Where the rows can be read again, that is not needed.
+    Noise never increases a norm, and a contraction by r increases it at most r^(-d/2) times: this is the ratio of the
+    spectra of Gaussian kernels. Where the rows can be read again, the factor is not needed.
     """
     sums = sums_of(mu)
     if r == 1.0:
@@ -249,17 +249,18 @@ def _bound_note(features: FeatureMap, mu: Embedding, error: float) -> str:
 
 
 def _refusal(options: Options, features: FeatureMap | None) -> str:
-    """Return why features cannot serve options, and what to write instead; nothing where they can."""
+    """Return why features do not support options and what to write instead; nothing where they do."""
     if options.criterion != "loocv":
-        return f"features have no score {options.criterion!r}; write criterion='loocv', or fit a part of the rows"
+        return f"features have no {options.criterion!r} score; write criterion='loocv', or fit a part of the rows"
     if options.noise == "full" or (options.filter is not None and options.noise not in (None, Dirac())):
         return (
-            "features serve noise='isotropic' or 'diagonal' without a filter; leave one out, or fit a part of the rows"
+            "features support noise='isotropic' or 'diagonal' only without a filter; drop one of the two, or fit a "
+            "part of the rows"
         )
     if options.spectral is not None and not isinstance(options.spectral, Ridge):
-        return f"features serve filter='scale' and 'ridge', not {options.spectral!r}; fit at most {LIMIT:,} rows"
+        return f"features support filter='scale' and 'ridge', not {options.spectral!r}; fit at most {LIMIT:,} rows"
     if isinstance(features, Fourier) and (options.contraction or options.spectral):
-        return "Fourier features know no points to move and no ridge; pass landmarks, features=512"
+        return "Fourier features support neither a contraction nor a ridge; pass landmarks, features=512"
     return ""
 
 
@@ -291,8 +292,8 @@ def _ridge(mu: Embedding, options: Options, again: Again, plan: Plan) -> Feature
         strength, score = ridge.best(features, again(), leave_one_out(mu), strength, plan)
     elif strength is None:
         raise ValueError(
-            "a ridge reads the rows twice, since its leave-one-out score is no function of sums, and these cannot be "
-            "read again; pass a file or an array, or write strength=<number>"
+            "a ridge reads the rows twice, because its leave-one-out score needs more than sums, but these rows can be "
+            "read only once; pass a file or an array, or write strength=<number>"
         )
     rows, direction = ProjectedRows.of(mu, features), ridge.direction(strength)
     if again is not None:
@@ -320,7 +321,7 @@ class FeatureRidge:
 
     @classmethod
     def of(cls, n: int, mean: Array, second: Array) -> FeatureRidge:
-        """Decompose the sums of n rows, of which the mean of φ and that of φφᵀ are given."""
+        """Decompose the sums of n rows, given as the means of φ and of φφᵀ."""
         values, vectors = np.linalg.eigh(n * second)
         return cls(n, np.maximum(values, 0.0), vectors, n * (mean @ vectors))
 
@@ -331,11 +332,11 @@ class FeatureRidge:
         return np.asarray(self.vectors @ (self.values / (self.values + strength) * self.total / self.n))
 
     def direction(self, strength: float) -> Array:
-        r"""Return g = (C+λI)^{-1} s/n, shape (m,), by which the estimate of all rows may differ from this one.
+        r"""Return g = (C+λI)^{-1} s/n, shape (m,), for a bound of the distance from the estimate of all rows.
 
-        With P the projection and :math:`\hat C = Σ k_i ⊗ k_i` the difference is
-        :math:`λ (\hat C+λ)^{-1} (I-P) \hat C g + (\hat C+λ)^{-1} \hat C (I-P) \hat μ`, where no factor in front makes a
-        function longer: the length of :math:`Σ_i g(x_i) (I-P) k_i` and that of :math:`(I-P) \hat μ` bound it.
+        With P the projection and :math:`\hat C = Σ k_i ⊗ k_i`, the difference is
+        :math:`λ (\hat C+λ)^{-1} (I-P) \hat C g + (\hat C+λ)^{-1} \hat C (I-P) \hat μ`. The factors in front increase no
+        norm, so it is bounded by the sum of the norms of :math:`Σ_i g(x_i) (I-P) k_i` and :math:`(I-P) \hat μ`.
         """
         return np.asarray(self.vectors @ (self.total / (self.values + strength)) / self.n)
 
@@ -365,9 +366,9 @@ class FeatureRidge:
     def best(
         self, features: FeatureMap, batches: Iterator[Array], means: Means, strength: float | None, plan: Plan
     ) -> tuple[float, Score]:
-        """Return the ``strength`` that was given or the best λ of a grid, with its score; infinity if μ = 0 is best.
+        """Return the given ``strength``, or the best λ of a grid, with its score; infinity if μ = 0 is best.
 
-        The grid has two strengths a decade from 1e-8 to 1e3 n, and 24 around what would be best if all rows were
+        The grid has two strengths per decade from 1e-8 to 1e3 n, and 24 around the best one for rows that are all
         equally alike.
         """
         unit = means.constant

@@ -1,4 +1,4 @@
-"""The score that parameters were chosen by, along each of them: what a picture of a choice shows."""
+"""The score by which parameters were chosen, along each of them, for pictures of a choice."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _SMALLEST, _LARGEST = 1e-3, 3.0
 @final
 @dataclass(frozen=True, eq=False)
 class ScoreCurve(Frozen):
-    """A score along one parameter, all others as they were chosen.
+    """A score along one parameter, with all others as they were chosen.
 
     Attributes
     ----------
     name : str
-        The column of the noise; empty where the parameter is of all columns.
+        The column of the noise; empty where the parameter belongs to all columns.
     values : array of shape (m,)
         Ascending; the chosen value is one of them, unless it is 0 or infinite.
     scores : array of shape (m,)
@@ -58,7 +58,7 @@ class ScoreCurve(Frozen):
 @final
 @dataclass(frozen=True, eq=False)
 class ScoreCurves:
-    """The score that parameters were chosen by, along each of them.
+    """The score by which parameters were chosen, along each of them.
 
     Attributes
     ----------
@@ -82,18 +82,18 @@ class ScoreCurves:
 def score_curves(estimator: KernelMean, columns: Sequence[str] = (), *, size: int = 61) -> ScoreCurves:
     """Return the score that a fitted estimator minimized, along each parameter that it chose.
 
-    MKME has one curve over σ, MMKME one per column over its σ_j, with all other variances as they were chosen; the
+    MKME has one curve over σ. MMKME has one per column over its σ_j, with all other variances as they were chosen. The
     shrinkage estimators have one over λ or the number of steps, VPMKME one over r ("tied") or over σ at the chosen r.
-    With a filter "scale" beside a noise, the scale is the best one at every σ.
+    With both a noise and the filter "scale", the scale is the best one at every σ.
 
     Parameters
     ----------
     estimator : KernelMean
-        Fitted, with a noise, a strength or a contraction that was chosen.
+        Fitted, with a noise, a strength or a contraction that it chose.
     columns : sequence of str
-        Of a noise per column: which; by default the first six.
+        For a noise per column: which columns to show; by default the first six.
     size : int
-        Points of a curve.
+        The number of points of a curve.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def score_curves(estimator: KernelMean, columns: Sequence[str] = (), *, size: in
 
     Notes
     -----
-    One evaluation of the score a point: O(n² d) for a noise, O(n²) for "scale" and "ridge" once the Gram matrix is
+    The score is evaluated once per point: O(n² d) for a noise, O(n²) for "scale" and "ridge" once the Gram matrix is
     decomposed. Xia et al. (2021), eq. (loocv).
 
     Examples
@@ -126,7 +126,7 @@ def score_curves(estimator: KernelMean, columns: Sequence[str] = (), *, size: in
 
 
 def sample_of(estimator: KernelMean) -> Array:
-    """Return the rows that an estimator was fitted to, shape (n, d), as they were before a contraction."""
+    """Return the rows that an estimator was fitted to, shape (n, d), before any contraction."""
     if getattr(estimator, "features_", None) is not None:
         raise ValueError(f"{estimator!r} was fitted to sums of features and kept no rows; fit a part of the rows")
     points = as_host(estimator.embedding_.points)
@@ -137,13 +137,13 @@ def sample_of(estimator: KernelMean) -> Array:
 
 
 def column_names(estimator: KernelMean) -> tuple[str, ...]:
-    """Return the names of the columns of the fit, x0, x1, … where they have none."""
+    """Return the names of the columns of the fit, or x0, x1, … where they have none."""
     names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)])
     return tuple(str(name) for name in names)
 
 
 def chosen_columns(estimator: KernelMean, columns: Sequence[str]) -> tuple[int, ...]:
-    """Return the places of some columns, by default of the first six.
+    """Return the indices of some columns, by default of the first six.
 
     Raises
     ------
@@ -176,7 +176,7 @@ class _Scores:
     # -- noise ---------------------------------------------------------------------------------------------------------
 
     def of_noise(self, columns: Sequence[str]) -> ScoreCurves:
-        """Return the score over σ: of every column, or of all alike."""
+        """Return the score over σ: of each column, or of all together."""
         noise, dim = self.estimator.noise_, self.X.shape[1]
         chosen = np.sqrt(noise.variances(dim)) if isinstance(noise, Normal) else np.zeros(dim)
         score, deviations = self._score_of_noise(), self.X.std(axis=0)
@@ -195,7 +195,7 @@ class _Scores:
         return self._curves("noise", [curve], score(0.0 * chosen))
 
     def _around(self, chosen: float, deviation: float) -> Array:
-        """Return values around what was chosen, and this itself; where nothing was, over what could have been."""
+        """Return values around the chosen one, and itself; where none was chosen, the range of the search."""
         unit = deviation or 1.0
         if chosen == 0:
             return np.geomspace(_SMALLEST, _LARGEST, self.size) * unit
@@ -233,7 +233,7 @@ class _Scores:
     # -- contraction ---------------------------------------------------------------------------------------------------
 
     def of_contraction(self) -> ScoreCurves:
-        """Return the score over r, where the noise gives back the variance that is lost."""
+        """Return the score over r, where the noise restores the lost variance."""
         kernel, chosen = self.estimator.kernel_, self.estimator.contraction_
         assert isinstance(kernel, Gaussian), "others have no contraction"
         problem = self._problem(kernel)

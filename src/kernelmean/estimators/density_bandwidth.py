@@ -1,4 +1,4 @@
-"""Bandwidth matrices for kernel density estimation: the noise of leaving one out, θ by the likelihood."""
+"""Bandwidth matrices for kernel density estimation: the noise by leave-one-out, θ by the likelihood."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TILE = 512
 
 @dataclass(frozen=True)
 class LikelihoodBandwidth:
-    """A bandwidth θ and the bandwidth matrix Σ that it chooses, with the likelihoods it was chosen by.
+    """A bandwidth θ and the bandwidth matrix Σ that it chooses, with the likelihoods by which θ was chosen.
 
     Attributes
     ----------
@@ -53,17 +53,17 @@ def likelihood_bandwidth(
 ) -> LikelihoodBandwidth:
     r"""Return the bandwidth matrix of a kernel density estimate, chosen by leave-one-out in the RKHS.
 
-    For every θ the noise N(0, Σ) is the one that minimizes the leave-one-out score in the RKHS of the Gaussian kernel
-    with bandwidth θ. θ, the scale at which the sample is looked at, is the candidate for which
-    :math:`\frac1n Σ_i \log \frac1{n-1} Σ_{j≠i} N(x_i; x_j, Σ(θ))` is largest. d bandwidths cost one choice of θ; no
-    test data are used.
+    For every θ, the noise N(0, Σ) minimizes the leave-one-out score in the RKHS of the Gaussian kernel with bandwidth
+    θ. Of all candidates, θ is the one for which
+    :math:`\frac1n Σ_i \log \frac1{n-1} Σ_{j≠i} N(x_i; x_j, Σ(θ))` is largest. So only the number θ is chosen by the
+    likelihood, however many bandwidths Σ has; no test data are used.
 
     Parameters
     ----------
     X : array of shape (n, d)
     noise : {"isotropic", "diagonal", "full"}
-        The form of Σ. One variance per column can be too much freedom for a density: on standardized data
-        "isotropic" and "full" were the better ones.
+        The form of Σ. One variance per column can be too much freedom for a density: on standardized data,
+        "isotropic" and "full" did better.
     ratios : sequence of float
         Candidates θ² in units of the median squared distance.
 
@@ -74,7 +74,7 @@ def likelihood_bandwidth(
 
     Notes
     -----
-    One search per candidate, see :class:`KernelMean`, and O(n² d) for its likelihood.
+    One search per candidate (see :class:`KernelMean`), and O(n² d) for its likelihood.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Saving and loading: names and numbers only, so that no code is ever executed from a file.
+"""Saving and loading: files hold names and numbers only, so no code is ever executed from a file.
 
-A file is an uncompressed zip archive in the manner of numpy's npz: ``header.json`` says what the object is, and one
-``.npy`` member holds each array. Nothing is unpickled, and nothing is trusted: sizes, types and shapes are checked
-before memory is taken, and objects are made by their own constructors.
+A file is an uncompressed zip archive like numpy's npz: ``header.json`` says what the object is, and each array is one
+``.npy`` member. Nothing is unpickled, and nothing is trusted: sizes, types and shapes are checked before memory is
+allocated, and objects are made by their own constructors.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FORMAT, VERSION = "kernelmean", 1
 _HEADER = "header.json"
 _LARGEST_HEADER = 2**24
 _LONGEST_EMPTY = 2**20
-"""The most rows or columns of an array without numbers: what is made of it may have as many."""
+"""The most rows or columns of an array without numbers: the objects made from it may have as many."""
 _DTYPES = ("<f8", "<i8", "|b1")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 # RuntimeError, with NotImplementedError and RecursionError: members that are encrypted, of a later zip, nested too deep
@@ -46,23 +46,23 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     Parameters
     ----------
     value : Embedding, KernelMean or another estimator, Kernel, Noise, TestResult or another result
-        What to save; of a comparison of tables with their rows.
+        What to save. A comparison of tables is saved with their rows.
     path : str or path
-        The file; an existing one is replaced, in one step, when the new one is complete. A device is written to.
+        The file. An existing one is replaced in one step, when the new one is complete. A device is written to.
     columns : iterable of str
-        The names of the columns, for people; :func:`read_columns` returns them.
+        The names of the columns, for readers; :func:`read_columns` returns them.
 
     Raises
     ------
     TypeError
-        When the object is none of these, or holds something that is not of the library: a kernel of your own, or a
-        random generator.
+        When the object is none of these, or holds something that is not part of the library: a kernel of your own, or
+        a random generator.
     OSError
         When the file cannot be written.
 
     Notes
     -----
-    The same object gives the same bytes. How big sums run (``plan``) belongs to a machine and is not saved.
+    The same object gives the same bytes. ``plan`` belongs to a machine and is not saved.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
 
 
 def save_state(value: Any, path: str | os.PathLike[str], of: Mapping[str, Any]) -> None:
-    """Save sums that may grow, with what they belong to, in plain JSON; see :func:`save`."""
+    """Save sums that may grow, and what they belong to (in plain JSON); see :func:`save`."""
     _save(value, path, {"columns": [], "of": of})
 
 
@@ -109,7 +109,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        When the file is damaged, was not written by kernelmean, or by a later version of it.
+        When the file is damaged, was not written by kernelmean, or was written by a later version of it.
     OSError
         When there is no such file, or it cannot be read.
     """
@@ -117,12 +117,12 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def load_state(path: str | os.PathLike[str]) -> tuple[Any, Any]:
-    """Return sums and what they belong to, None where :func:`save` wrote them; errors as :func:`load`."""
+    """Return sums and what they belong to, None if :func:`save` wrote them; errors as for :func:`load`."""
     return _guarded(path, lambda header, arrays: (_value(header, arrays), header.get("of")))
 
 
 def _named(value: Any, columns: list[str]) -> Any:
-    """Return an embedding with the names of its columns where they were saved, anything else as it is."""
+    """Return an embedding with the names of its columns, if they were saved; anything else as it is."""
     if isinstance(value, Embedding) and len(columns) == value.shape[1]:
         return replace(value, names=tuple(str(name) for name in columns))
     return value
@@ -138,7 +138,7 @@ def _value(header: Mapping[str, Any], arrays: list[AnyArray]) -> Any:
 
 
 def _guarded(path: str | os.PathLike[str], read: Any) -> Any:
-    """Return what ``read`` makes of a file's header and arrays; whatever is wrong with them is one plain error."""
+    """Return what ``read`` makes of a file's header and arrays; anything wrong with them is one plain error."""
     check_regular(Path(path))
     try:
         with zipfile.ZipFile(path) as archive, warnings.catch_warnings():
@@ -167,7 +167,7 @@ def _write(file: BinaryIO, header: str, arrays: list[AnyArray]) -> None:
 
 
 def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Return the header, or raise when the archive is not ours, of a later version, or holds other members."""
+    """Return the header, or raise when the archive is not ours, has a later version, or holds other members."""
     if _HEADER not in archive.namelist():
         raise ValueError("it was not written by kernelmean")
     _check_member(archive.getinfo(_HEADER), _LARGEST_HEADER)
@@ -193,7 +193,7 @@ def _check_member(member: zipfile.ZipInfo, largest: int) -> None:
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> AnyArray:
-    """Return one array, when its size is the one that its type and shape ask for."""
+    """Return one array, if its size is what its type and shape require."""
     member = archive.getinfo(name)
     _check_member(member, _size(archive))
     with archive.open(member) as file:
@@ -217,7 +217,7 @@ def _size(archive: zipfile.ZipFile) -> int:
 
 
 def _array_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return the shape, the order and the type of an array; numpy reads them as a literal, which may be too deep."""
+    """Return the shape, the order and the type of an array; numpy parses them as a literal, which may be too deep."""
     try:
         return np.lib.format.read_array_header_1_0(file)
     except (MemoryError, SyntaxError, tokenize.TokenError) as error:

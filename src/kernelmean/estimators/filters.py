@@ -18,7 +18,7 @@ from ..core.array import Array
 
 
 class GramAction(Protocol):
-    """How a filter touches a Gram matrix: as a product, or as a solve with λI added."""
+    """How a filter uses a Gram matrix: in products, or in solves with λI added."""
 
     def start(self) -> Array:
         """Return the equal weights that the filter shrinks."""
@@ -31,7 +31,7 @@ class GramAction(Protocol):
 
 
 class Filter(ABC):
-    """A spectral filter g_λ; the strength λ (or the number of iterations) is passed at use.
+    """A spectral filter g_λ; the strength λ (or the number of iterations) is passed to its methods.
 
     Subclasses are frozen values. ``larger_is_stronger`` says whether a larger strength shrinks more.
     """
@@ -40,7 +40,7 @@ class Filter(ABC):
 
     @abstractmethod
     def factor(self, eigenvalues: Array, strength: float) -> Array:
-        """Return x g_λ(x), by which the component along an eigenvector is multiplied, for eigenvalues x ≥ 0."""
+        """Return x g_λ(x) for eigenvalues x ≥ 0: the factor of the component along an eigenvector."""
 
     def weights(self, gram: Array, strength: float) -> Array:
         """Return β = g_λ(K) K 1_n, shape (n,), from one eigendecomposition, O(n³)."""
@@ -100,7 +100,7 @@ class Ridge(Resolvent):
 @final
 @dataclass(frozen=True)
 class IteratedRidge(Resolvent):
-    """Tikhonov's filter iterated t times on its residual, ((x+λ)^t - λ^t) / (x (x+λ)^t).
+    """Tikhonov's filter, iterated t times on its residual: ((x+λ)^t - λ^t) / (x (x+λ)^t).
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Iterative(Filter):
         """Yield the weights after 1, 2, … iterations; ``largest`` bounds the eigenvalues of K from above."""
 
     def factor(self, eigenvalues: Array, strength: float) -> Array:
-        """Return x g_t(x), by running the iteration on the eigenvalues; the largest of them sets the scale."""
+        """Return x g_t(x), by running the iteration on the eigenvalues; the largest one sets the scale."""
         steps = check_iterations(strength)
         diagonal = _Diagonal(eigenvalues)
         iterates = self.iterates(diagonal, float(eigenvalues.max(initial=0.0)))
@@ -153,7 +153,7 @@ class Iterative(Filter):
 @final
 @dataclass(frozen=True)
 class Landweber(Iterative):
-    """Gradient descent stopped after t steps, (1 - (1-ηx)^t) / x with η = step / γ_max.
+    """Gradient descent, stopped after t steps: (1 - (1-ηx)^t) / x with η = step / γ_max.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class Landweber(Iterative):
 @final
 @dataclass(frozen=True)
 class NuMethod(Iterative):
-    """The ν-method: accelerated descent, whose residual polynomials fall as t^{-2ν} where Landweber's fall as t^{-ν}.
+    """The ν-method, an accelerated descent: residual polynomials fall as t^{-2ν}, those of Landweber as t^{-ν}.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class NuMethod(Iterative):
 @final
 @dataclass(frozen=True)
 class Cutoff(Filter):
-    """Truncated singular values, 1/x for x ≥ λ and 0 below: principal components of the Gram matrix.
+    """Spectral cut-off (truncated SVD): 1/x for x ≥ λ and 0 below, the principal components of the Gram matrix.
 
     Examples
     --------
@@ -266,7 +266,7 @@ class _Diagonal:
 
 
 def check_iterations(strength: float) -> int:
-    """Return the number of iterations, or say that the strength is none."""
+    """Return the strength as a number of iterations, or raise when it is none."""
     if strength != int(strength) or strength < 1:
         raise ValueError(f"strength is {strength}; this filter needs a number of iterations, an integer ≥ 1")
     return int(strength)

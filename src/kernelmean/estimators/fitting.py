@@ -1,4 +1,4 @@
-"""From options to a fitted embedding: which search answers which combination."""
+"""From options to a fitted embedding: which search serves which combination."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ SEARCHES: dict[str, Callable[[NoiseProblem], ScoredNoise]] = {
     "free": search_free,
 }
 HOST_ROWS = 1000
-"""Up to so many rows of a device are fitted on the host, which takes no longer; and all that a filter decomposes.
+"""Up to this many rows on a device are fitted on the host, which takes no longer; so is any fit with a filter.
 
-Points in the memory of the host always are: NumPy's sums are faster there, and results the same to the last digit.
+Points in host memory always are: NumPy's sums are faster there, and results are the same to the last digit.
 """
 
 
@@ -60,7 +60,7 @@ class FittedMean:
     strength: float | None = None
     """λ of the filter."""
     contraction: float = 1.0
-    """r; 1 when the points were left where they are."""
+    """r; 1 when the points were not moved."""
 
     def embedding(self, kernel: Kernel) -> Embedding:
         """Return the estimate."""
@@ -70,7 +70,7 @@ class FittedMean:
 
 
 def choose(X: Array, kernel: Kernel, options: Options, pairs: PairDistances | None = None) -> FittedMean:
-    """Return the estimate that ``options`` describe, all free parameters chosen; ``pairs`` has the distances of X."""
+    """Return the estimate with all free parameters of ``options`` chosen; ``pairs`` has the distances of X."""
     if isinstance(options.noise, Noise):
         check_noise(options.noise, *X.shape)
     if in_host_memory(X) or X.shape[0] <= (HOST_ROWS if options.spectral is None else LIMIT):
@@ -170,7 +170,7 @@ def _generic(X: Array, kernel: Kernel, options: Options) -> FittedMean:
 
 
 def _family(X: Array, form: NoiseForm) -> Callable[[float], Noise]:
-    """Return Normal noises by their one parameter: σ², or the factor of the sample covariance."""
+    """Return Normal noises as a function of one parameter: σ², or the factor of the sample covariance."""
     if form == "isotropic":
         return Normal
     whole = covariance(X)

@@ -1,4 +1,4 @@
-"""The estimator, noise × filter × contraction, all parameters chosen by leaving one out; the papers name some."""
+"""The estimator, noise × filter × contraction, all parameters chosen by leave-one-out; and those that papers name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .by_features import FeatureFit
 
 _SHORT = 5000  # rows that every estimator fits exactly
-_ROUNDED = 1e-11  # score in units of k(x, x), below which less than five digits are left
+_ROUNDED = 1e-11  # score in units of k(x, x), below which fewer than five digits are left
 
 
 @final
@@ -51,35 +51,35 @@ class KernelMean(MeanEstimator):
     Parameters
     ----------
     kernel : {"gaussian"}, Kernel, or a class of kernels such as ``kernels.Laplacian``
-        A kernel that is a value keeps its own bandwidth; a name or a class takes that of ``bandwidth``.
+        A kernel value keeps its own bandwidth; a name or a class takes it from ``bandwidth``.
     bandwidth : {"median", "median-unsquared", "silverman", "scott", "likelihood"}, float or array of shape (d,)
-        θ, in the units of X. "likelihood" makes the estimate a good density: θ is the one whose noise has the
-        largest leave-one-out likelihood on the training data (Gaussian kernels with a searched noise).
+        θ, in the units of X. "likelihood" makes the estimate a good density: it takes the θ whose noise has the
+        largest leave-one-out likelihood on the training data (for Gaussian kernels with a searched noise).
     noise : {None, "isotropic", "diagonal", "full"} or Noise
-        v. None is the empirical points; "isotropic" searches σ²I (MKME), "diagonal" a variance per column (MMKME),
-        "full" a multiple of the sample covariance; a noise is taken as it is.
+        v. None keeps the points as they are; "isotropic" searches σ²I (MKME), "diagonal" a variance per column
+        (MMKME), "full" a multiple of the sample covariance. A Noise is used as it is.
     filter : {None, "scale", "ridge"} or Filter
-        How the weights 1/n are shrunk: "scale" is S-KMSE, and with a searched noise both are searched jointly;
-        "ridge" is F-KMSE. Spectral filters need noise None or fixed.
+        How to shrink the weights 1/n: "scale" is S-KMSE, searched jointly with a searched noise; "ridge" is F-KMSE.
+        Spectral filters need no noise or a fixed one.
     strength : "loocv" or float
-        λ of the filter (for iterations their number), chosen or given.
+        λ of the filter (the number of iterations for iterative ones): chosen by the criterion, or given.
     contraction : {None, "tied", "free"}
-        Draw the points to their mean by a factor r and give the lost variance back as noise (VPMKME): with
+        Move the points towards their mean by a factor r and restore the lost variance as noise (VPMKME): with
         σ² = (1 - r²) v tied to the mean variance v of the columns, or with σ² free. Needs noise="isotropic".
     criterion : {"loocv", "risk", "printed"}
-        What parameters minimize: the leave-one-out score; the unbiased estimate of the risk (no spectral filter, no
+        What the parameters minimize: the leave-one-out score; the unbiased estimate of the risk (no spectral filter, no
         contraction); or, for filter="ridge" only, the score that Muandet et al. (2014) print, which drops a point as
         target but keeps it as basis point.
     fit_on : {"auto", "pooled", "each", "separate", "joint"}
-        Where a test finds the parameters (noise, contraction, λ of a filter); :meth:`fit` has one sample, and no use
-        for it. Of two samples "pooled" is the pooled rows (1000 that the seed draws when there are more), "each" is
-        each sample on its own, again under every permutation; "auto" is "each" with a filter, and "pooled" without. Of
-        two variables "separate", which "auto" is, is each on its own, and "joint" one fit to the pairs, again under
-        every permutation. All of them are exact.
+        The rows to which a test fits the parameters (noise, contraction, λ of a filter); :meth:`fit` ignores it.
+        With two samples, "pooled" fits the pooled rows (1000 drawn with the seed when there are more), and "each" fits
+        each sample on its own, again under every permutation; "auto" is "each" with a filter, "pooled" without. With
+        two variables, "separate" fits each on its own, and "joint" makes one fit to the pairs, again under every
+        permutation; "auto" is "separate". All of them are exact.
     features : FeatureMap or int, optional
-        Fit sums of features in place of the rows: landmarks or Fourier features that were made of the kernel, or how
-        many landmarks to make. By default rows in memory are fitted exactly, up to 20 000 where a noise is searched,
-        5000 with filter="ridge", and 100 000 otherwise; 512 landmarks stand for more. 0 is none for any array.
+        Fit sums of features instead of the rows: landmarks or Fourier features of the kernel, or how many landmarks to
+        make. By default, rows in memory are fitted exactly up to 20 000 where a noise is searched, 5000 with
+        filter="ridge", and 100 000 otherwise; 512 landmarks represent more rows. 0 fits any array exactly.
 
     Attributes
     ----------
@@ -94,32 +94,32 @@ class KernelMean(MeanEstimator):
     contraction_ : float
         r; 1 without contraction.
     loocv_ : float
-        The leave-one-out score at the chosen parameters (nan where it would take too long), to about 1e-16 times the
-        mean of k(x, x): few digits under kernels 1e6 times as wide as the data, which are warned about.
+        The leave-one-out score at the chosen parameters (nan where it would take too long), accurate to about 1e-16
+        times the mean of k(x, x). Kernels 1e6 times as wide as the data leave few digits, with a warning.
     criterion_ : Score
-        The score that was minimized, as a constant and the logarithm of the excess over it: kernels narrower than the
-        gaps between points differ in the 26th digit and beyond, which ``loocv_`` cannot hold.
+        The minimized score, as a constant and the logarithm of the excess over it: under kernels narrower than the
+        gaps between points, scores differ in the 26th digit and beyond, which ``loocv_`` cannot hold.
     features_ : FeatureMap or None
-        What stands for the rows where there were too many for the exact estimate, or ``features`` asked for it.
+        The features that represent the rows, if there were too many for the exact estimate or you passed ``features``.
     error_ : float
-        The largest distance, in the RKHS, of ``embedding_`` from what the exact estimate is at the same parameters: 0
-        for an exact one, nan for Fourier features, whose standard error ``notes_`` says.
+        A bound of the distance, in the RKHS, of ``embedding_`` from the exact estimate at the same parameters: 0 for an
+        exact fit, nan for Fourier features, whose standard error is in ``notes_``.
     notes_ : tuple of str
-        What stands for the rows, and how far it may be off.
+        Which features represent the rows, and how far off they may be.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    The bandwidth is that of the whole sample and stays when points are left out. For Gaussian kernels scores are
-    exact in O(n² d) time and, beyond 5000 points, O(block²) memory, with analytic gradients; other kernels are
-    searched in one variable without gradient. Spectral filters make n × n matrices and stop at 5000 points.
+    The bandwidth is that of the whole sample and stays fixed when points are left out. For Gaussian kernels, scores
+    are exact and have analytic gradients, in O(n² d) time and, beyond 5000 points, O(block²) memory. Under other
+    kernels, one variable is searched, without gradient. Spectral filters make n × n matrices, for at most 5000 points.
     Xia et al. (2021), eqs. (mkme), (loocv); Muandet et al. (2014) for the shrinkage estimators.
 
     Warns
     -----
     UserWarning
-        When less than about five digits of ``loocv_`` are left.
+        When fewer than about five digits of ``loocv_`` are left.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class KernelMean(MeanEstimator):
 
     def _fit_here(self, X: Any, plan: Plan) -> None:
         if self.features in (None, 0) and isinstance(X, np.ndarray) and (self.features == 0 or len(X) <= _SHORT):
-            super()._fit_here(X, plan)  # without a look at what reads files
+            super()._fit_here(X, plan)  # without loading what reads files
             return
         from . import by_features
 
@@ -184,14 +184,14 @@ class KernelMean(MeanEstimator):
         self._warn_if_rounded(kernel, X)
 
     def under(self, kernel: Kernel, X: Array, pairs: PairDistances | None = None) -> Embedding:
-        """Return the estimate under another kernel, nothing of which is kept.
+        """Return the estimate under another kernel; the estimator itself does not change.
 
         Parameters
         ----------
         kernel : Kernel
         X : array of shape (n, d)
         pairs : PairDistances, optional
-            The distances of the rows of ``X``: made once, they serve any number of bandwidths.
+            The distances of the rows of ``X``: computed once, they serve any number of bandwidths.
 
         Examples
         --------
@@ -204,7 +204,7 @@ class KernelMean(MeanEstimator):
         return choose(X, kernel, self.options(kernel), pairs).embedding(kernel)
 
     def options(self, kernel: Kernel) -> Options:
-        """Return what is asked of an estimate under a kernel, or say what does not go together."""
+        """Return the options of an estimate under a kernel, or raise when they do not go together."""
         return check_options(self.noise, self.filter, self.strength, self.contraction, self.criterion, kernel)
 
     def bandwidth_for(self, X: Array) -> Any:
@@ -226,7 +226,7 @@ class KernelMean(MeanEstimator):
         return no_density_without_noise(self.noise)
 
     def _warn_if_rounded(self, kernel: Kernel, X: Array) -> None:
-        """Warn when a score of points that differ is what cancellation left of k(x, x)."""
+        """Warn when points differ and their score is what cancellation left of k(x, x)."""
         constant = mean_of(kernel.diag(X))
         if self.loocv_ < _ROUNDED * constant and column_spans(X).any():
             warnings.warn(
@@ -339,7 +339,7 @@ def VPMKME(  # noqa: N802
     fit_on: FitOn = "auto",
     features: FeatureMap | int | None = None,
 ) -> KernelMean:
-    """Return the variance-preserving marginalized estimator: points drawn to their mean, the lost variance as noise.
+    """Return the variance-preserving marginalized estimator: contracted points, with the lost variance as noise.
 
     Examples
     --------
@@ -354,4 +354,4 @@ def VPMKME(  # noqa: N802
 NAMED: Mapping[str, Callable[..., KernelMean]] = MappingProxyType(
     {"kme": KME, "s-kmse": SKMSE, "f-kmse": FKMSE, "mkme": MKME, "mmkme": MMKME, "vpmkme": VPMKME}
 )
-"""What ``estimator=`` takes by name; every one takes a kernel."""
+"""The names that ``estimator=`` takes; each estimator takes a kernel."""

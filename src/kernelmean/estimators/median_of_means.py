@@ -32,21 +32,21 @@ class MedianOfMeans(MeanEstimator):
     Parameters
     ----------
     n_blocks : int
-        At most n; twice the number of outliers and more, for robustness; 1 is the empirical mean.
+        At most n. For robustness, pass more than twice the number of outliers; 1 is the empirical mean.
     kernel : {"gaussian"}, Kernel, or a class of kernels
     bandwidth : rule, float or array
         θ, as in :class:`KernelMean`; the median heuristic is itself robust.
     noise : Noise, optional
-        A fixed noise of all points.
+        A fixed noise for all points.
     random_state : int, RandomState or None
-        Deals the points to blocks.
+        Seeds the assignment of points to blocks.
 
     Attributes
     ----------
     embedding_, kernel_, noise_, weights_, bandwidth_
         As in :class:`KernelMean`.
     block_weights_ : array of shape (n_blocks,)
-        p; blocks with outliers get little.
+        p; blocks with outliers get small weights.
     blocks_ : array of shape (n,)
         The block of every point.
 
@@ -91,8 +91,8 @@ class MedianOfMeans(MeanEstimator):
 def geometric_median(gram: Array) -> Array:
     r"""Return p with :math:`Σ_b p_b μ_b` the geometric median of elements with the Gram matrix ``gram`` (B, B).
 
-    Weiszfeld's iteration p_b ∝ 1/|μ_b - Σ p μ|; distances are kept above 1e-8 of the largest, so that a median that
-    is one of the elements is approached, not divided by.
+    Weiszfeld's iteration p_b ∝ 1/|μ_b - Σ p μ|. Distances are kept above 1e-8 of the largest, to avoid division by 0
+    when the median is one of the elements.
     """
     norms = np.diagonal(gram)
     weights = np.full(len(gram), 1.0 / len(gram))

@@ -1,6 +1,6 @@
 """A sample under a Gaussian kernel, in units of the bandwidth, and searches for the minimum of its score.
 
-Searches go along a line, or in many logarithms at once by quasi-Newton steps.
+Searches follow a line, or take quasi-Newton steps in many logarithms at once.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Found:
 class ScoreObjective:
     """A score as a function of parameters p, at a fixed scale of the estimate or (None) at the best one.
 
-    ``at_once`` says that terms can be had at many parameters in one call, shape (p, G).
+    With ``at_once``, one call gives the terms at many parameters, shape (p, G).
     """
 
     terms: TermsAt
@@ -71,21 +71,21 @@ class ScoreObjective:
         return float(self.terms(np.array([u])).slope(self.scale)[0])
 
     def slopes(self, grid: Array) -> Array:
-        """Return it at many places, at once where the terms can be."""
+        """Return it at many places, in one call where possible."""
         if self.at_once:
             return self.terms(grid[None]).slope(self.scale)[0]
         return np.array([self.slope(u) for u in grid])
 
 
 def best(found: Sequence[Found]) -> Found:
-    """Return the one with the smallest score; the first of equals."""
+    """Return the one with the smallest score, the first of equals."""
     return min(found, key=lambda one: one.score.key)
 
 
 def minimize_line(exact: ScoreObjective, coarse: ScoreObjective, grid: Array) -> Found:
     """Return the global minimum over the range of ``grid``: all minima of the coarse score, polished exactly.
 
-    A minimum is where the slope of the coarse score turns from falling to rising, or an end of the range.
+    A minimum is where the coarse score turns from falling to rising, or an end of the range.
     """
     slopes = coarse.slopes(grid)
     rising = np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))
@@ -97,7 +97,7 @@ def minimize_line(exact: ScoreObjective, coarse: ScoreObjective, grid: Array) ->
 
 
 def _root(slope: Callable[[float], float], guess: float, low: float, high: float) -> float:
-    """Return a root of an increasing slope near ``guess`` in [low, high], or the end towards which it falls."""
+    """Return a root of an increasing slope near ``guess`` in [low, high], or the end towards which the score falls."""
     step, here = 1e-3, slope(guess)
     direction = -1.0 if here > 0 else 1.0
     near, far = guess, guess
@@ -112,9 +112,9 @@ def _root(slope: Callable[[float], float], guess: float, low: float, high: float
 def descend(objective: ScoreObjective, start: Array, bounds: Array, unit: float = 1.0, most: int = 500) -> Found:
     r"""Return a local minimum by L-BFGS-B from ``start`` within ``bounds`` (p, 2), never worse than the start.
 
-    Minimizes :math:`-\log(J/J_0)/u`, J the (negative) excess of the score, J₀ that of the start and u = ``unit`` the
-    relative size of its informative part: at wide bandwidths plain gradients are below every default tolerance.
-    At most ``most`` iterations.
+    Minimizes :math:`-\log(J/J_0)/u`, with J the (negative) excess of the score, J₀ that of the start, and u = ``unit``
+    the relative size of its informative part: at wide bandwidths, plain gradients are below every default tolerance.
+    Takes at most ``most`` iterations.
     """
     start = np.clip(start, bounds[:, 0], bounds[:, 1])
     first = objective.at(start)
@@ -129,8 +129,8 @@ def descend(objective: ScoreObjective, start: Array, bounds: Array, unit: float 
 def polish(objective: ScoreObjective, found: Found, bounds: Array) -> Found:
     """Return an inner minimum by two Newton steps on the slope, which sees 1e-9 where values of the score see 1e-6.
 
-    The slope's Jacobian is taken by central differences, 2p evaluations for p parameters. The minimum as it was found
-    comes back when it lies on a bound, or steps would lead away from it.
+    The slope's Jacobian is taken by central differences, 2p evaluations for p parameters. A minimum on a bound is
+    returned as it is, and so is one that the steps would leave.
     """
     point, steps = found.point, _DIFFERENCE * np.eye(len(found.point))
     inside = (point - _DIFFERENCE > bounds[:, 0]) & (point + _DIFFERENCE < bounds[:, 1])
@@ -151,7 +151,7 @@ def polish(objective: ScoreObjective, found: Found, bounds: Array) -> Found:
 
 
 class _Tracker:
-    """The objective as scipy wants it, which remembers the best point it saw."""
+    """The objective in scipy's form; it remembers the best point so far."""
 
     def __init__(self, objective: ScoreObjective, first: Found, unit: float) -> None:
         self.objective, self.reference, self.unit, self.best = objective, first.score.log, unit, first
@@ -190,7 +190,7 @@ class ScoredNoise:
     terms: Terms
     score: Score
     contraction: float = 1.0
-    """r, by which the points are drawn to their mean; 1 leaves them."""
+    """r, the factor that moves the points to their mean; 1 leaves them."""
     vectors: Array | None = None
     """Shape (d, d). Orthonormal columns; the axes when None."""
 
@@ -205,7 +205,7 @@ _Squared: TypeAlias = isotropic.Distances | isotropic.ScaledDistances | isotropi
 
 @array_api
 def _distances(Y: Array, pairs: isotropic.PairDistances | None, bandwidths: Array) -> _Squared:  # noqa: ARG001
-    """Return the squared distances of all pairs of rows; those known already serve NumPy's arrays."""
+    """Return the squared distances of all pairs of rows; NumPy arrays reuse known ones."""
     return isotropic.SummedDistances(Y, some_rows(Y, _SKETCHED))
 
 
@@ -225,9 +225,9 @@ class NoiseProblem:
     kernel : Gaussian
     criterion : {"loocv", "risk"}
     scale : float or None
-        The factor of all weights; None is the best one for every noise.
+        The factor of all weights; None takes the best one for every noise.
     pairs : isotropic.PairDistances, optional
-        The distances of the rows, where other bandwidths need them too.
+        The distances of the rows, when other bandwidths need them too.
     """
 
     def __init__(
@@ -257,19 +257,19 @@ class NoiseProblem:
 
     @cached_property
     def part(self) -> Array:
-        """At most 300 rows, on which searches look for good starts; every reported score uses all rows."""
+        """At most 300 rows, for finding good starts; every reported score uses all rows."""
         return some_rows(self.Y)
 
     @cached_property
     def spanned(self) -> tuple[Array, Array]:
-        """All points and ``part``, less the mean, in coordinates of their span, which is small when d > n."""
+        """All points and ``part``, minus the mean, in coordinates of their span (small when d > n)."""
         mean = namespace(self.Y).mean(self.Y, axis=0)
         whole = spanned(self.Y - mean)
         return whole, whole if self.part is self.Y else spanned(self.part - to_numpy(mean))
 
     @cached_property
     def few(self) -> Array:
-        """At most 32 rows, less the mean of all."""
+        """At most 32 rows, minus the mean of all."""
         return some_rows(self.part, FEW) - to_numpy(namespace(self.Y).mean(self.Y, axis=0))
 
     @cached_property
@@ -305,7 +305,7 @@ class NoiseProblem:
         return other.at(choice.noise, choice.vectors).score
 
     def informative(self, choice: ScoredNoise) -> float:
-        """Return the relative gain of a choice over no noise: the size of what there is to see."""
+        """Return the relative gain of a choice over no noise: the size of the informative part of the score."""
         nothing = self.without().score
         if nothing.sign >= 0 or choice.score.sign >= 0:
             return 1.0
@@ -313,9 +313,9 @@ class NoiseProblem:
 
 
 def some_rows(X: Array, most: int = COARSE) -> Array:
-    """Return at most 300 rows, the same whatever the order of the rows: permutation tests rely on it.
+    """Return at most 300 rows, the same for any order of the rows: permutation tests rely on this.
 
-    Those of another library than NumPy are copied.
+    Rows from libraries other than NumPy are copied.
     """
     X = as_host(X)
     if len(X) <= most:

@@ -1,7 +1,7 @@
-"""The noise chosen by leaving one out.
+"""The noise chosen by leave-one-out.
 
-Gaussian noise under a Gaussian kernel: isotropic (MKME), per axis (MMKME), a multiple of the covariance, with a
-contraction (VPMKME). Under other kernels the variance of a noise of one parameter, without gradient.
+Under a Gaussian kernel, Gaussian noise: isotropic (MKME), per axis (MMKME), a multiple of the covariance, or with a
+contraction (VPMKME). Under other kernels, the variance of a noise with one parameter, without gradient.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ EXPLORE = 25  # iterations from every start
 def search_isotropic(problem: NoiseProblem) -> ScoredNoise:
     """Return the best common σ² ≥ 0, never worse than 0, in O(n²) time.
 
-    A global search over logarithms on binned distances, then a few exact evaluations; one bandwidth per axis
-    goes the way of a line through per-axis variances.
+    A global search over logarithms on binned distances, then a few exact evaluations. With one bandwidth per axis, the
+    search follows a line through per-axis variances.
     """
     if np.ptp(problem.bandwidths) > 0:
         return _search_direction(problem, (problem.bandwidths[0] / problem.bandwidths) ** 2, None)
@@ -96,8 +96,8 @@ def log_grid(largest: float) -> Array:
 def search_diagonal(problem: NoiseProblem) -> ScoredNoise:
     """Return the best variance per axis, never worse than the best common one.
 
-    Quasi-Newton steps in the logarithms, explored from several starts on at most 300 rows, then on all rows from
-    the best start. The score is not convex in the variances, so this is the best local minimum that was found.
+    Quasi-Newton steps in the logarithms, from several starts on at most 300 rows, then from the best start on all
+    rows. The score is not convex in the variances, so this is the best local minimum found.
     """
     common = search_isotropic(problem)
     unit, largest = problem.informative(common), problem.variances + 1.0
@@ -114,7 +114,7 @@ def _axes(problem: NoiseProblem, Y: Array) -> ScoreObjective:
 
 
 def _starts(problem: NoiseProblem, common: ScoredNoise) -> list[Array]:
-    """Return logarithms to start from: the common optimum, in proportion to the variances, less, Silverman's rule."""
+    """Return logarithms to start from: the common optimum, one in proportion to the variances, less, Silverman's."""
     level = np.log(np.maximum(common.noise, 1e-6))
     spread = np.log(problem.variances + 1e-3 * max(float(problem.variances.mean()), 1e-300))
     proportional = level + spread - spread.mean()
@@ -123,7 +123,7 @@ def _starts(problem: NoiseProblem, common: ScoredNoise) -> list[Array]:
 
 
 def _tidy(problem: NoiseProblem, common: ScoredNoise, choice: ScoredNoise) -> ScoredNoise:
-    """Return the choice with variances at their lower bound set to 0, when the score stays the same to rounding."""
+    """Return the choice with variances at their lower bound set to 0, if the score stays the same up to rounding."""
     smallest = 1.01 * _SMALLEST * (problem.variances + 1.0)
     if not ((choice.noise > 0) & (choice.noise <= smallest)).any():
         return choice
@@ -134,15 +134,15 @@ def _tidy(problem: NoiseProblem, common: ScoredNoise, choice: ScoredNoise) -> Sc
 
 _LEAST_CONTRACTION, _LEAST_NOISE = 1e-9, 1e-10
 _CONTRACTIONS = np.array([_LEAST_CONTRACTION, *np.linspace(0.0, 1.0, 25)[1:]])
-_BENDS = 1e-2  # σ²/θ² below which the score bends no more
+_BENDS = 1e-2  # σ²/θ² below which the score no longer bends
 _STEP = 0.5  # of log σ²/θ²
-_VALLEYS = 4  # of the grid, the deepest, from which a search sets out
-_WAYS = 4  # of all that a search could set out from
-_FAR = 1e10  # bandwidths: a row so far off would draw all others away, and their distances from the mean lose digits
+_VALLEYS = 4  # deepest points of the grid to start from
+_WAYS = 4  # starts in all
+_FAR = 1e10  # bandwidths: one row so far off moves the mean from all others, whose distances from it lose digits
 
 
 def search_tied(problem: NoiseProblem) -> ScoredNoise:
-    """Return the best r of the tied contraction, σ² = (1 - r²) v, v the mean variance of the columns."""
+    """Return the best r of the tied contraction: σ² = (1 - r²) v, v the mean variance of the columns."""
     exact, coarse = (_tied(problem, Y) for Y in problem.spanned)
     grid = np.arange(math.log(1e-8), math.log(-math.log(_LEAST_CONTRACTION)), GRID_STEP)
     found = minimize_line(exact, coarse, grid)
@@ -169,7 +169,7 @@ def _tied(problem: NoiseProblem, Y: Array) -> ScoreObjective:
 def search_free(problem: NoiseProblem) -> ScoredNoise:
     """Return the best (r, σ²), never worse than the best tied pair and the best σ² without contraction.
 
-    The score has many minima under narrow kernels: descents set out from those two, from between them, and from the
+    Under narrow kernels the score has many minima, so descents start from those two, from between them, and from the
     valleys of a grid on few rows.
     """
     common = search_isotropic(problem)
@@ -191,7 +191,7 @@ def search_free(problem: NoiseProblem) -> ScoredNoise:
 
 
 def _valleys(problem: NoiseProblem) -> list[Array]:
-    """Return the deepest points (r, log σ²/θ²) of a grid that are no higher than their neighbours."""
+    """Return the deepest points (r, log σ²/θ²) of a grid that are not above their neighbours."""
     Y = spanned(problem.few)
     reach = 10 * float(np.square(Y).sum(axis=1).max()) / problem.dim
     logs = np.arange(math.log(_BENDS), math.log(max(reach, 10.0)) + _STEP, _STEP)
@@ -215,7 +215,7 @@ def _free(problem: NoiseProblem, Y: Array) -> ScoreObjective:
 
 
 MeansOf = Callable[[Noise], Means]
-"""From a noise to the means of which its score consists."""
+"""From a noise to the means that make up its score."""
 _CANDIDATES, _GRID = 2, 41
 
 
@@ -233,8 +233,8 @@ def search_variance(
 ) -> NoiseChoice:
     """Return the best noise ``noise_of(s)``, s ≥ 0, never worse than none: a grid over log s, then Brent's method.
 
-    The grid runs over multiples 1e-8 … 1e4 of ``variance``, with the means of some rows, ``coarse``; minima are refined
-    with those of all, ``exact``.
+    The grid covers multiples 1e-8 … 1e4 of ``variance`` and uses the means of some rows, ``coarse``; minima are refined
+    with those of all rows, ``exact``.
     """
 
     def at(noise: Noise, means: MeansOf) -> NoiseChoice:

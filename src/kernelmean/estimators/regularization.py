@@ -1,4 +1,4 @@
-"""The strength of a spectral filter chosen by exact leave-one-out, for weights under any fixed noise."""
+"""The strength of a spectral filter, chosen by exact leave-one-out for weights under any fixed noise."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from .loocv.spectral import (
 )
 
 MASKED_LIMIT, CUTOFF_LIMIT = 2000, 500
-ITERATIONS = 100  # the most that a search tries
+ITERATIONS = 100  # at most, in a search
 _PER_DECADE, _PER_DECADE_OF_PATH, _REFINE = 4, 6, 1e-6
-UNDERFLOW = 1e-150  # below, squares of kernel values vanish and the ridge is a scale to all digits
+UNDERFLOW = 1e-150  # below this, squares of kernel values vanish and the ridge equals a scale to all digits
 
 
 class ScoreLimitError(ValueError):
@@ -50,7 +50,7 @@ class Strength:
 
 
 class Weighing:
-    """The matrices L and Q of a sample under a fixed noise, from which filters make weights.
+    """The matrices L and Q of a sample under a fixed noise, from which filters compute weights.
 
     Raises
     ------
@@ -100,7 +100,7 @@ class Weighing:
         return self.path(filter_, np.array([strength]))[0]
 
     def path(self, filter_: Filter, strengths: Array) -> list[Strength]:
-        """Return the exact leave-one-out scores of a filter at given strengths; "ridge" decomposes K once for all."""
+        """Return the exact leave-one-out scores of a filter at given strengths; "ridge" decomposes K only once."""
         if isinstance(filter_, Ridge) and self.has_path:
             return _paired(strengths, ridge_scores(self.spectrum, strengths))
         if isinstance(filter_, Cutoff):
@@ -125,8 +125,8 @@ class Weighing:
             return _smallest(self._iterations(filter_, ITERATIONS))
         if not isinstance(filter_, Cutoff | Resolvent):
             raise TypeError(
-                f"no strength of {filter_!r} can be chosen; pass strength=<number>, or derive it from Resolvent or "
-                "Iterative, whose leave-one-out scores are cheap enough for a search"
+                f"the strength of {filter_!r} cannot be searched; pass strength=<number>, or derive your filter from "
+                "Resolvent or Iterative, whose leave-one-out scores are cheap enough for a search"
             )
         if isinstance(filter_, Cutoff):
             found = _smallest(self._cutoffs(self._between_eigenvalues()))
@@ -139,11 +139,11 @@ class Weighing:
         return _smallest([Strength(math.inf, Score(self.constant, 0, -math.inf)), found])
 
     def best_printed(self) -> Strength:
-        """Return the ridge strength with the smallest score as Muandet et al. (2014) print it."""
+        """Return the ridge strength with the smallest score, as printed by Muandet et al. (2014)."""
         return _minimize(self.printed_path, self._grid(_PER_DECADE_OF_PATH))
 
     def printed_path(self, strengths: Array) -> list[Strength]:
-        """Return the scores of the ridge as Muandet et al. (2014) print them."""
+        """Return the scores of the ridge, as printed by Muandet et al. (2014)."""
         values = printed_scores(self.spectrum, strengths)
         return _paired(strengths, [Score.of(float(value) - self.constant, self.constant) for value in values])
 
@@ -151,12 +151,12 @@ class Weighing:
 
     @cached_property
     def _off(self) -> tuple[float, float]:
-        """The mean and the largest size of Q off the diagonal."""
+        """The mean and the largest absolute value of Q off the diagonal."""
         off = self.square - np.diag(np.diagonal(self.square))
         return float(off.sum()) / (self.n * (self.n - 1.0)), float(np.abs(off).max())
 
     def _negligible(self, mean_off: float) -> Strength:
-        """Return the optimum where K is c I up to entries whose squares vanish: that of a plain scale."""
+        """Return the optimum where K is c I up to entries whose squares vanish: the one of a plain scale."""
         if mean_off <= 0:
             return Strength(math.inf, Score(self.constant, 0, -math.inf))
         log_scale = math.log(self.n - 1.0) + math.log(mean_off / self.constant)
@@ -166,11 +166,11 @@ class Weighing:
     def _grid(self, per_decade: int) -> Array:
         """Return λ from 1e-8 to 1e3 n times the diagonal, and around the optimum for equal entries off the diagonal.
 
-        That one is far out for narrow kernels: λ = (c - U)(c + nU) / ((n-1) U).
+        That optimum, λ = (c - U)(c + nU) / ((n-1) U), is very large for narrow kernels.
         """
         diagonal = float(np.diagonal(self.square).mean())
         if diagonal == 0.0:
-            raise ValueError("k(x, x) is 0 at every point, so that no strength is best; rescale the columns")
+            raise ValueError("k(x, x) is 0 at every point, so no strength is best; rescale the columns")
         wide, narrow = relative_grids(self.n, per_decade)
         mean_off = self._off[0] / diagonal
         if not UNDERFLOW < mean_off < 1 - 1e-12:
@@ -195,7 +195,7 @@ class Weighing:
         return _paired(cutoffs, cutoff_scores(self.cross, self.square, self.constant, cutoffs))
 
     def _between_eigenvalues(self) -> Array:
-        """Return one cutoff between every two eigenvalues that are not rounding."""
+        """Return one cutoff between every two neighbouring eigenvalues above rounding."""
         values = np.linalg.eigvalsh(self.square)
         values = values[values > 1e-12 * values[-1]]
         return np.sqrt(np.append(values[:-1] * values[1:], values[0] ** 2 / 4.0))

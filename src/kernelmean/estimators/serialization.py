@@ -47,7 +47,7 @@ _HOMES = (
     "studies.density",
     "studies.estimate",
 )
-"""Where classes that files may name live besides the packages imported above; named, as some lie in higher layers."""
+"""More modules with classes that files may name; given by name, because some are in higher layers."""
 _PACKAGE = __package__.partition(".")[0]
 _MOST_DRAWS = 2**20
 _DTYPES = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "|b1"}
@@ -55,14 +55,14 @@ _DTYPES = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "|b1"}
 
 @dataclass(frozen=True)
 class Kind:
-    """How one class is written and made again."""
+    """How one class is written and rebuilt."""
 
     cls: type
     names: tuple[str, ...]
     make: Callable[..., Any]
     get: Callable[[Any, str], Any] = getattr
     later: Mapping[str, Any] = field(default_factory=dict)
-    """What fields are that files from before there were such fields lack."""
+    """The values of newer fields, which older files lack."""
 
 
 @cache
@@ -82,7 +82,7 @@ def saved_kinds() -> Mapping[str, Kind]:
     table["Embedding"] = Kind(Embedding, ("kernel", "parts"), _embedding)
     results: list[type[Shown]] = [cls for cls in _concrete(Shown) if cls.holds is not None]
     for cls in dict.fromkeys(part for result in results for part in (result, *(result.holds or ()))):
-        # a model of scikit-learn's manner is written by its parameters, and all that was fitted
+        # a model in the style of scikit-learn is written as its parameters and its fitted attributes
         model = Kind(cls, ("parameters", "fitted"), partial(_model, cls), _get_model)
         is_value = is_dataclass(cls) and not issubclass(cls, BaseEstimator)
         value = Kind(cls, _field_names(cls), partial(_checked, cls), later=_later(cls)) if is_value else model
@@ -94,7 +94,7 @@ def saved_kinds() -> Mapping[str, Kind]:
 
 @cache
 def _former_kinds() -> Mapping[str, Kind]:
-    """Return how classes are made that files name as earlier versions called them."""
+    """Return how to rebuild classes that files name as earlier versions called them."""
     features = Kind(Embedding, ("features", "noise", "count", "sums"), _feature_embedding)
     stream = Kind(Embedding, ("features", "total"), lambda *fields: fields[1])
     return {"Part": saved_kinds()["PointPart"], "FeatureEmbedding": features, "MeanStream": stream}
@@ -105,7 +105,7 @@ def _field_names(cls: Any) -> tuple[str, ...]:
 
 
 def _later(cls: Any) -> dict[str, Any]:
-    """Return the fields that files written before lack, and their defaults."""
+    """Return the newer fields, which older files lack, and their defaults."""
     own = fields(cls) if is_dataclass(cls) else ()
     return {each.name: each.default for each in own if each.metadata.get("later")}
 
@@ -115,12 +115,12 @@ def _kept(cls: Any) -> list[Field[Any]]:
 
 
 def check_savable(value: Any, error: type[Exception]) -> Any:
-    """Return ``value`` when it is what files are for: an embedding, an estimator, a kernel, a noise, a result."""
+    """Return ``value`` if files may hold it: an embedding, an estimator, a kernel, a noise, a filter, a result."""
     if isinstance(value, Embedding | MeanEstimator | Kernel | Noise | Filter | FeatureMap | Summary):
         return value
     if not (isinstance(value, Shown) and value.holds is not None):
         raise error(
-            f"{value!r} cannot be saved or loaded: it is no embedding, estimator, kernel, noise, filter or result"
+            f"{value!r} cannot be saved or loaded: it is not an embedding, estimator, kernel, noise, filter or result"
         )
     return value
 
@@ -131,7 +131,7 @@ def encode(value: Any, arrays: list[AnyArray]) -> Any:
     Raises
     ------
     TypeError
-        When a value is not of the library, a number, a text, an array, or a collection of such.
+        When a value is not part of the library, a number, a text, an array, or a collection of these.
     """
     plain = value.item() if isinstance(value, np.generic) else value
     if plain is None or isinstance(plain, bool | int | str) or (type(plain) is float and math.isfinite(plain)):
@@ -146,7 +146,7 @@ def encode(value: Any, arrays: list[AnyArray]) -> Any:
 
 
 def _collection(value: Any, arrays: list[AnyArray]) -> dict[str, Any]:
-    """Return an array, a sequence or a dictionary as JSON; and an infinite number or NaN, which JSON has not."""
+    """Return an array, a sequence or a dictionary as JSON; or an infinite number or NaN, which JSON lacks."""
     if isinstance(value, np.ndarray):
         return _array(value, arrays)
     if isinstance(value, float):
@@ -167,14 +167,14 @@ def decode(tree: Any, arrays: Sequence[AnyArray]) -> Any:
     Raises
     ------
     ValueError
-        When the tree is not of that shape, names an unknown class, or names an array twice: a small file could then
-        ask for any memory.
+        When the tree has another shape, names an unknown class, or names an array twice (a small file could then ask
+        for any amount of memory).
     """
     return _decode(tree, dict(enumerate(arrays)))
 
 
 _Arrays = dict[int, AnyArray]
-"""Arrays that are given away once each."""
+"""Arrays, each to be used once."""
 
 
 def _taken(arrays: _Arrays, number: Any) -> AnyArray:
@@ -209,11 +209,11 @@ _READERS: Mapping[str, Callable[[Any, _Arrays], Any]] = {
 
 
 class OutdatedError(ValueError):
-    """A file that no later version can go on from."""
+    """A file that no later version can continue from."""
 
 
 _SUMS = ("TwoSampleStream", "PairStream", "TablePass")
-"""Sums of tests that earlier versions saved, of another form than those of today."""
+"""Sums of tests in a form that only earlier versions saved."""
 
 
 def _make(name: str, tree: Any, arrays: _Arrays) -> Any:
@@ -234,7 +234,7 @@ def _concrete(base: type[Any]) -> list[type[Any]]:
 
 
 def _array(array: AnyArray, arrays: list[AnyArray]) -> dict[str, Any]:
-    """Store an array in one of the three types that files hold; names of columns are texts."""
+    """Store an array in one of the three types that files hold; names of columns become texts."""
     if array.dtype.kind in "OU" and array.ndim == 1 and all(item is None or isinstance(item, str) for item in array):
         return {"texts": array.tolist()}
     if array.dtype.kind in "mM":
@@ -248,12 +248,12 @@ def _array(array: AnyArray, arrays: list[AnyArray]) -> dict[str, Any]:
 
 def _time_type(name: Any) -> np.dtype[Any]:
     if not (isinstance(name, str) and name[:3] in ("<M8", "<m8")):
-        raise ValueError(f"its header names {name!r}, which is no type of times")
+        raise ValueError(f"its header names {name!r}, which is not a type of times")
     return np.dtype(name)
 
 
 def _checked(cls: Any, *values: Any) -> Any:
-    """Make a value of a result, once what its fields are told to hold is there."""
+    """Make a value of a result, after checking that its fields have their annotated types."""
     hints = get_type_hints(cls)
     for each, value in zip(_kept(cls), values, strict=True):
         if not _fits(value, hints[each.name]):
@@ -265,7 +265,7 @@ def _checked(cls: Any, *values: Any) -> Any:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value is of an annotated type; what is in arrays and in types that say no more is not looked at."""
+    """Return whether a value has an annotated type; contents of arrays and of unparametrized types are not checked."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         fits = any(_fits(value, one) for one in arguments)
@@ -289,7 +289,7 @@ def _get_model(model: Any, name: str) -> dict[str, Any]:
 
 
 def _model(cls: Any, parameters: Any, fitted: Any) -> Any:
-    """Make a model with its parameters, and give back what it had fitted."""
+    """Make a model with its parameters and its fitted attributes."""
     model, known = cls(**parameters), {*(each.name for each in fields(cls) if not each.init), "feature_names_in_"}
     if not set(fitted) <= known:
         raise ValueError(f"its {cls.__name__} has attributes that are not fitted ones")
@@ -313,7 +313,7 @@ def _is_fitted_name(name: str) -> bool:
 
 
 def _estimator(cls: Callable[..., MeanEstimator], parameters: Any, fitted: Any) -> MeanEstimator:
-    """Make an estimator with its parameters, and give back what it had fitted."""
+    """Make an estimator with its parameters and its fitted attributes."""
     estimator = cls(**parameters)
     if not all(_is_fitted_name(name) for name in fitted):
         raise ValueError("its estimator has attributes that are not fitted ones")
@@ -339,7 +339,7 @@ def _sampled(noise: Any, n_samples: Any, seed: Any) -> Sampled:
 
 
 def _points(points: Any, weights: Any, noise: Any) -> PointPart:
-    """Make a part of arrays that were read for it alone, without a copy."""
+    """Make a part from arrays that were read for it alone, without a copy."""
     return PointPart(sealed(points), sealed(weights), noise)
 
 
@@ -364,7 +364,7 @@ def _part_alone(part: PointPart | FeaturePart, kernel: Kernel) -> Embedding:
 
 
 def _feature_embedding(features: Any, noise: Any, count: Any, sums: Any) -> Embedding:
-    """Make an embedding by features from a file in which this was a class of its own."""
+    """Make an embedding by features from an older file, in which it was a class of its own."""
     return _embedding(features.kernel, (FeaturePart(features, (FeatureSums(noise, count, sums),)),))
 
 

@@ -1,4 +1,4 @@
-"""What an estimator multiplies every part of the empirical kernel mean by: eigenvectors, or frequencies."""
+"""The factors by which an estimator multiplies the parts of the empirical kernel mean: eigenvectors or frequencies."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class Damping(Frozen):
     Attributes
     ----------
     axis : {"eigenvalue", "frequency"}
-        The parts: along eigenvectors of the Gram matrix, by their eigenvalues; or frequencies along a column, in units
-        of 1/θ, or of 1 over the column's standard deviation where the kernel has no bandwidth.
+        The parts: eigenvectors of the Gram matrix, by their eigenvalues; or frequencies along a column, in units of
+        1/θ, or of 1 over the column's standard deviation if the kernel has no bandwidth.
     unit : {"", "bandwidth", "deviation"}
-        Of a frequency.
+        The unit of the frequencies.
     places : array of shape (m,)
-        Ascending.
+        Eigenvalues or frequencies, ascending.
     names : tuple of str
-        What the rows of ``factors`` belong to: columns, or the filter and its strength.
+        The names of the rows of ``factors``: columns, or the filter and its strength.
     factors : array of shape (c, m)
     eigenvalues : array of shape (n,)
         Those of the sample, largest first; empty for frequencies.
     weights : array of shape (m,)
-        How much the squared norm weighs a frequency, largest 1, for Gaussian kernels; else empty.
+        For Gaussian kernels, the weight of a frequency in the squared norm (the largest is 1); else empty.
     """
 
     axis: str
@@ -68,7 +68,7 @@ class Damping(Frozen):
 
     @classmethod
     def of_frequencies(cls, estimator: KernelMean, columns: Sequence[str]) -> Damping:
-        """Return the factors of a noise, and of a filter "scale"."""
+        """Return the factors of a noise and of the filter "scale"."""
         noise, kernel = estimator.noise_, estimator.kernel_
         _check(estimator)
         assert isinstance(noise, Additive), "which was checked"
@@ -85,29 +85,30 @@ class Damping(Frozen):
 
 
 def damping(estimator: KernelMean, columns: Sequence[str] = ()) -> Damping:
-    r"""Return by what a fitted estimator multiplies the parts of the empirical kernel mean.
+    r"""Return the factors by which a fitted estimator multiplies the parts of the empirical kernel mean.
 
-    A spectral filter multiplies the part along an eigenvector of the Gram matrix with the eigenvalue γ by
-    :math:`γ g_λ(γ)`. A noise multiplies the characteristic function at the frequency ω by its own, φ_v(ω), and a filter
-    "scale" every part by 1/(1+λ).
+    A spectral filter multiplies the part along an eigenvector of the Gram matrix with eigenvalue γ by
+    :math:`γ g_λ(γ)`. A noise multiplies the characteristic function at the frequency ω by its own, φ_v(ω). The filter
+    "scale" multiplies every part by 1/(1+λ).
 
     Parameters
     ----------
     estimator : KernelMean
-        Fitted. With a spectral filter the parts are eigenvectors, else frequencies.
+        Fitted. With a spectral filter, the parts are eigenvectors; otherwise frequencies.
     columns : sequence of str
-        Along which columns frequencies go; by default the first six. Columns with the same factors have one row.
+        The columns along which to take frequencies; by default the first six. Columns with equal factors share a row.
 
     Raises
     ------
     ValueError
         When there is neither noise nor filter, a contraction moves the points, or a column is unknown.
     TypeError
-        When the noise is not additive or the kernel no function of x - y.
+        When the noise is not additive, or the kernel is not a function of x - y.
 
     Notes
     -----
-    O(n³) for eigenvalues, else O(m). Muandet et al. (2014b), filters; docs/theory, noise damps frequencies.
+    O(n³) for eigenvalues, else O(m). For filters see Muandet et al. (2014b); for noise, docs/theory: noise damps
+    frequencies.
 
     Examples
     --------
@@ -130,15 +131,15 @@ def _check(estimator: KernelMean) -> None:
         raise ValueError(f"{estimator!r} damps nothing; fit km.MKME(), km.MMKME(), km.SKMSE() or km.FKMSE()")
     if not isinstance(estimator.kernel_, Stationary) or not isinstance(estimator.noise_, Additive):
         raise TypeError(
-            f"{estimator.noise_!r} under {estimator.kernel_!r} damps no frequencies: that takes an additive noise and "
+            f"{estimator.noise_!r} under {estimator.kernel_!r} damps no frequencies: this needs an additive noise and "
             "a kernel of x - y"
         )
     if estimator.noise_.per_point is not None:
-        raise ValueError(f"{estimator.noise_!r} damps every point by another factor; fit with a noise that all share")
+        raise ValueError(f"{estimator.noise_!r} differs from point to point; fit with a noise that all points share")
 
 
 def _grouped(names: Sequence[str], rows: dict[int, Array]) -> tuple[tuple[str, ...], Array]:
-    """Return rows that differ, each with the names of all columns that have it."""
+    """Return the distinct rows, each with the names of all columns that have it."""
     groups: list[tuple[list[str], Array]] = []
     for j, row in rows.items():
         same = next((group for group, other in groups if np.allclose(row, other, rtol=0.0, atol=1e-9)), None)

@@ -1,4 +1,4 @@
-"""The common noise of many samples at once: of each what :func:`~.noise_search.search_isotropic` finds."""
+"""The common noise of each of many samples at once, as :func:`~.noise_search.search_isotropic` finds it for one."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .loocv.isotropic import Sketch, sketched, stacked, terms
 from .noise_search import log_grid
 
 _FEW = 1000
-"""Up to so many distances a search looks at each of them from the beginning."""
+"""Up to this many distances, a search uses each of them from the start."""
 _AT_ONCE = 2**16  # exponentials
-_STEP = 1e-3  # of the logarithm of a variance, in which a search looks around
+_STEP = 1e-3  # first step from a guess, in the logarithm of a variance
 _BENDS = 1e-3
 
 Slope = Callable[[Array], Array]
 
 
 def best_variances(distances: Array, dim: int, alpha: float, largest: float) -> Array:
-    """Return the σ²/θ² ≥ 0 of the least score of every sample, shape (b,).
+    """Return the σ²/θ² ≥ 0 with the smallest score of every sample, shape (b,).
 
     Parameters
     ----------
@@ -31,14 +31,14 @@ def best_variances(distances: Array, dim: int, alpha: float, largest: float) -> 
     dim : int
         The number of columns d.
     alpha : float
-        As :func:`~kernelmean.embedding.score.diagonal_share` gives it.
+        As :func:`~kernelmean.embedding.score.diagonal_share` returns it.
     largest : float
-        A bound of the distances of all samples that there are, so that none depends on those that it is stacked with.
+        A bound of the distances over all samples, so that no result depends on which samples are stacked together.
 
     Notes
     -----
-    Every minimum on a grid of logarithms is polished to 1e-7, those of many distances first on a sketch of them; as in
-    the search for one sample, no noise is the answer where none is better.
+    Every minimum on a grid of logarithms is polished to 1e-7 (for many distances, first on a sketch of them). As in the
+    search for one sample, the result is 0 where no noise is better.
     """
     exact = stacked(distances, dim)
     coarse = exact if distances.shape[1] <= _FEW else sketched(distances, dim)
@@ -51,10 +51,10 @@ def best_variances(distances: Array, dim: int, alpha: float, largest: float) -> 
 
 
 def _grid(largest: float, dim: int) -> Array:
-    """Return logarithms of variances from 1e-10 θ² on, of which the second is the first that bends the score.
+    """Return logarithms of variances from 1e-10 θ² on; the second is the first at which the score bends.
 
     Below it, exp(-t/2s) and powers of s = 1 + σ²/θ² or 1 + 2σ²/θ² up to d/2 are parabolas in σ² to a thousandth, so the
-    score turns there once at most.
+    score turns there at most once.
     """
     grid = log_grid(10 * largest / dim)
     return np.concatenate([grid[:1], grid[1:][grid[1:] > math.log(_BENDS / (largest + dim))]])
@@ -71,7 +71,7 @@ def _slope(sketch: Sketch, alpha: float) -> Slope:
 
 
 def _turns(coarse: Sketch, grid: Array, alpha: float) -> tuple[IntArray, Array, Array]:
-    """Return the samples and the intervals in which scores turn from falling to rising, or the ends they fall to."""
+    """Return the samples and intervals in which scores turn from falling to rising, or the ends they fall to."""
     slope, b = _slope(coarse, alpha), coarse.shape[0]
     pieces = slices(len(grid), max(1, _AT_ONCE // math.prod(coarse.shape)))
     slopes = np.concatenate([slope(np.broadcast_to(grid[piece, None], (len(grid[piece]), b))) for piece in pieces])
@@ -83,7 +83,7 @@ def _turns(coarse: Sketch, grid: Array, alpha: float) -> tuple[IntArray, Array, 
 
 
 def _near(slope: Slope, guesses: Array, grid: Array) -> Array:
-    """Return the roots next to guesses: steps are taken both ways until the slope rises in between."""
+    """Return the roots nearest to guesses, by steps in both directions until the slope rises in between."""
     low, high, step = guesses - _STEP, guesses + _STEP, _STEP
     while True:
         low, high = np.maximum(low, grid[0]), np.minimum(high, grid[-1])
@@ -95,7 +95,7 @@ def _near(slope: Slope, guesses: Array, grid: Array) -> Array:
 
 
 def _least(exact: Sketch, sample: IntArray, guesses: Array, alpha: float) -> Array:
-    """Return of every sample the variance with the least score among its guesses, 0 where none is below that of 0."""
+    """Return for every sample the guess with the smallest score, 0 where none is below the score of 0."""
     whose = np.concatenate([np.arange(exact.shape[0]), sample])
     variances = np.concatenate([np.zeros(exact.shape[0]), np.exp(guesses)])
     sign, log = terms(exact.of(whose), variances, alpha).excess()

@@ -1,4 +1,4 @@
-"""Expectations of kernels under noise: one verb, tables of rules, one file a family of closed forms."""
+"""Expectations of kernels under noise: one function, tables of rules, and one file per family of closed forms."""
 
 from ..core.type_rules import NoClosedFormError
 from . import composite, gaussian, polynomial, replacement  # noqa: F401 (they register their rules)

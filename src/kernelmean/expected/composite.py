@@ -1,4 +1,4 @@
-"""Expectations of composite kernels: sums and scalings recurse, products where the noise lets their blocks part."""
+"""Expectations of composite kernels: sums and scalings recurse; products do if the noise is independent by blocks."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _product_blocks(kernel: Product, X: Array, v: Noise, Y: Array, w: Noise) -> 
 
 @blocks_rules.register(TensorProduct, Noise, Noise)
 def _tensor_blocks(kernel: TensorProduct, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
-    """Blocks of columns part when the noise is independent between them."""
+    """Blocks of columns are separate when the noise is independent between them."""
     check_independent(v, kernel.columns)
     check_independent(w, kernel.columns)
     inner = [
@@ -66,7 +66,7 @@ def _tensor_blocks(kernel: TensorProduct, X: Array, v: Noise, Y: Array, w: Noise
 
 
 def check_independent(noise: Noise, columns: tuple[tuple[int, ...], ...]) -> None:
-    """Raise when a full covariance ties two blocks of columns together."""
+    """Raise when a full covariance correlates two blocks of columns."""
     if not (isinstance(noise, Normal) and noise.form == "full"):
         return
     label = np.full(noise.covariance.shape[-1], -1)
@@ -81,7 +81,7 @@ def check_independent(noise: Noise, columns: tuple[tuple[int, ...], ...]) -> Non
 
 
 def fused(kernel: Product, dim: int, *noises: Noise) -> Kernel:
-    """Return a product on shared columns as one kernel: precisions of Gaussians add up, profiles multiply."""
+    """Return a product on shared columns as one kernel: precisions of Gaussians are added, profiles multiplied."""
     factor, kernels = 1.0, []
     for part in kernel.factors:
         scale, inner = _unscaled(part)
@@ -101,7 +101,7 @@ def fused(kernel: Product, dim: int, *noises: Noise) -> Kernel:
 
 
 def _unscaled(kernel: Kernel) -> tuple[float, Kernel]:
-    """Return the factors in front of a kernel, multiplied, and the kernel."""
+    """Return the product of the factors in front of a kernel, and the kernel."""
     factor = 1.0
     while isinstance(kernel, Scaled):
         factor, kernel = factor * kernel.factor, kernel.kernel

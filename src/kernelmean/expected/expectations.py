@@ -1,9 +1,9 @@
-"""The verb of the package: expectations of a kernel under noise, found in tables of rules.
+"""Expectations of a kernel under noise, found in tables of rules.
 
-``difference(v, w)`` is the distribution of ε - ε'; ``smoothed(kernel, noise)`` is a kernel again; ``expected(kernel, X,
+``difference(v, w)`` is the distribution of ε - ε'. ``smoothed(kernel, noise)`` is a kernel again. ``expected(kernel, X,
 Y, v, w)`` has one rule for all stationary kernels and additive noises, ``smoothed(k, difference(v, w))``, and others
-where a noise is not additive or not shared by all points, or the kernel not stationary. A missing pair raises:
-nothing is silently approximated.
+for a noise that is not additive or not shared by all points, or a kernel that is not stationary. A missing pair raises
+an error; nothing is silently approximated.
 """
 
 from __future__ import annotations
@@ -56,13 +56,14 @@ def smoothed(kernel: Kernel, noise: Noise, dim: int) -> Kernel:
     Raises
     ------
     TypeError
-        When the pair has no closed form; the text names the alternatives.
+        When the pair has no closed form; the message names the alternatives.
 
     Notes
     -----
-    Noise multiplies the kernel's spectrum by the noise's characteristic function, so smoothing is a semigroup:
-    smoothing twice is smoothing by the sum of the noises. By the distribution of ε - ε' (the same noise on both sides)
-    the result is positive semi-definite; by a noise on one side it need not be (Uniform noise: its spectrum has signs).
+    Smoothing multiplies the kernel's spectrum by the noise's characteristic function, so smoothing twice is the same as
+    smoothing once by the sum of the noises. Smoothed by the distribution of ε - ε' (the same noise on both sides), the
+    kernel stays positive semi-definite. Smoothed by a noise on one side, it may not: the characteristic function of
+    Uniform noise changes sign.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def expected(kernel: Kernel, X: Array, Y: Array, v: Noise | None = None, w: Nois
     X : array of shape (n, d)
     Y : array of shape (m, d)
     v, w : Noise, optional
-        The distributions of x̃ around x and of ỹ around y, None without noise; the two are independent, also for i = j.
+        The distributions of x̃ around x and of ỹ around y, None for no noise. The two are independent, also for i = j.
 
     Returns
     -------
@@ -100,12 +101,12 @@ def expected(kernel: Kernel, X: Array, Y: Array, v: Noise | None = None, w: Nois
     ValueError
         When X and Y differ in their columns, or a noise is made for another number of columns or of points.
     TypeError
-        When there is no closed form; ``noise.Sampled`` is the explicit Monte Carlo alternative.
+        When there is no closed form. For explicit Monte Carlo, pass ``noise.Sampled``.
 
     Notes
     -----
-    O(n m d) time for shared noise; with one full covariance per point on one side O(n (d³ + m d²)).
-    Xia et al. (2021), L with one noisy side and Q (eq. Q) with two.
+    O(n m d) time for shared noise, O(n (d³ + m d²)) with one full covariance per point on one side. In Xia et al.
+    (2021), this is L with one noisy side and Q (eq. Q) with two.
 
     Examples
     --------
@@ -123,7 +124,7 @@ def expected(kernel: Kernel, X: Array, Y: Array, v: Noise | None = None, w: Nois
 
 
 def expected_blocks(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
-    """Prepare ``f(i, j) = expected(kernel, X[i], Y[j], v, w)`` for slices; what depends on no block is done once."""
+    """Prepare ``f(i, j) = expected(kernel, X[i], Y[j], v, w)`` for slices; work common to all blocks is done once."""
     check_kernel(kernel)
     check_noise(v, *X.shape)
     check_noise(w, *Y.shape)
@@ -137,7 +138,7 @@ def expected_blocks(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> B
 
 
 def expected_diag(kernel: Kernel, X: Array, v: Noise, w: Noise) -> Array:
-    """Return E k(x̃_i, x̃'_i) for two independent corruptions of the same points, shape (n,)."""
+    """Return E k(x̃_i, x̃'_i) for two independent noisy copies of the same points, shape (n,)."""
     shared = v.per_point is None and w.per_point is None
     if shared and isinstance(kernel, Stationary) and isinstance(v, Additive) and isinstance(w, Additive):
         return full(X, float(expected(kernel, X[:1, :], X[:1, :], v, w)[0, 0]))
@@ -147,7 +148,7 @@ def expected_diag(kernel: Kernel, X: Array, v: Noise, w: Noise) -> Array:
 
 
 def check_noise(noise: Noise, n: int, dim: int) -> None:
-    """Raise when a noise is none, or does not fit the number of points or that of columns."""
+    """Raise when ``noise`` is not a noise, or does not fit the number of points or columns."""
     if not isinstance(noise, Noise):
         raise TypeError(f"noise is {noise!r}, None or a value such as noise.Normal(0.1) is needed")
     check_dim(noise, dim)
@@ -187,7 +188,7 @@ def _right_dirac(v: Noise, w: Noise) -> Noise:
 
 
 def missing(kernel: Kernel, *noises: Noise) -> str:
-    """Return the error text of a missing closed form: what was asked, what exists, what to write instead."""
+    """Return the error message for a missing closed form: what was asked, what exists, what to write instead."""
     noisy = [noise for noise in noises if not isinstance(noise, Dirac)]
     found = [names for names in smoothed_rules if isinstance(kernel, names[0])]
     own = any(names[0] is not Stationary for names in found)  # else only sums of noises, term by term

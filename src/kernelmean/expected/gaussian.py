@@ -1,4 +1,4 @@
-"""Gaussian kernels under Gaussian noise: covariances add up, shared or one per point."""
+"""Gaussian kernels under Gaussian noise: covariances, shared or one per point, are added."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GaussianKernel: TypeAlias = Gaussian | QuadraticGaussian
 
 @difference_rules.register(Normal, Normal)
 def _sum_of_normals(v: Normal, w: Normal) -> Normal:
-    """Covariances add up; the result has the wider form of the two."""
+    """Add the covariances; the result has the more general form of the two."""
     dim = v.dim or w.dim or 1
     if "full" in (v.form, w.form):
         return Normal(v.matrices(dim) + w.matrices(dim))
@@ -57,7 +57,7 @@ _PER_POINT = "one distribution per point has a closed form for Normal and Dirac 
 
 @per_point_rules.register(Gaussian, Additive, Additive)
 def _per_point(kernel: Gaussian, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
-    """Prepare blocks when at least one side has one covariance per point (a Gaussian mixture's, say)."""
+    """Prepare blocks when at least one side has one covariance per point, as in a Gaussian mixture."""
     dim = X.shape[1]
     left, right = as_normal(v, _PER_POINT), as_normal(w, _PER_POINT)
     squared = np.square(kernel.bandwidths(dim))

@@ -33,19 +33,19 @@ axis_noise_rules: Rules[Callable[..., Profiles]] = Rules("noise on each axis")
 @final
 @dataclass(frozen=True)
 class SmoothedSeparable(Separable):
-    r"""The kernel :math:`E\,k(x + ε, y)` of a kernel that is a product over the axes, a kernel of the same kind.
+    r"""The kernel :math:`E\,k(x + ε, y)` for a kernel k that is a product over the axes; it is such a product, too.
 
     Raises
     ------
     TypeError
-        When it is evaluated, and the kernel has no closed form under these noises; ``smoothed`` raises at once.
+        On evaluation, when the kernel has no closed form under these noises; ``smoothed`` raises at once.
 
     Notes
     -----
-    O(n m d) time with a constant of 10 to 100 exponentials, O(n m) memory. Relative error of a value about 1e-12,
-    also in the tails, for widths of kernel and noise up to a factor 10⁶ apart. Positive semi-definite when the noise
-    is Normal, Laplace, or the difference of two copies of one distribution; under a single Uniform noise (one noisy
-    side) it need not be, as that distribution's characteristic function changes sign.
+    O(n m d) time with a constant of 10 to 100 exponentials, O(n m) memory. The relative error of a value is about
+    1e-12, also in the tails, for widths of kernel and noise that differ by a factor of up to 10⁶. The kernel is
+    positive semi-definite if the noise is Normal, Laplace, or the difference of two copies of one distribution. Under a
+    single Uniform noise (one noisy side) it may not be, because the characteristic function changes sign.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class SmoothedSeparable(Separable):
     kernel: Kernel
     """Gaussian, separable, or a product of such kernels."""
     noises: tuple[Additive, ...] = ()
-    """The independent terms of ε; none is no noise."""
+    """The independent terms of ε; empty for no noise."""
 
     def profiles(self, dim: int) -> Profiles:
         """Return the smoothed profile of every axis; equal axes share one."""
@@ -85,16 +85,16 @@ def find_profiles(kernel: Kernel, dim: int) -> Profiles:
 def axis_noise(
     family: type[Additive], kernels: tuple[type[Kernel], ...] = (Separable, Gaussian)
 ) -> Callable[[Callable[..., Profiles]], Callable[..., Profiles]]:
-    """Return a decorator that files how a noise that is independent between the axes smooths every profile.
+    """Return a decorator that registers how a noise that is independent between the axes smooths every profile.
 
-    That is all such a noise needs: ``smoothed`` finds it for every kernel of these classes, and tells of it.
+    Such a noise needs nothing else: ``smoothed`` finds the rule for every kernel of these classes, and errors list it.
 
     Parameters
     ----------
     family : type
         The class of the noise.
     kernels : tuple of type
-        The classes of kernels that it smooths axis by axis. Leave out one that has a rule of its own for this noise.
+        The classes of kernels that it smooths axis by axis. Leave out classes that have their own rule for this noise.
     """
 
     def decorate(rule: Callable[..., Profiles]) -> Callable[..., Profiles]:
@@ -113,14 +113,14 @@ def smooth_separable(kernel: Kernel, noise: Additive, dim: int) -> Kernel:
     kernel : Kernel
         Gaussian, separable, or a product of such kernels.
     noise : Additive
-        Dirac, a noise with a rule for its axes (a Normal one where its covariance is diagonal), or a sum of them.
+        Dirac, a noise with a rule for its axes (for a Normal one, the covariance must be diagonal), or a sum of these.
     dim : int
         The number of columns.
 
     Raises
     ------
     TypeError
-        When there is no closed form; the text says what stands in the way.
+        When there is no closed form; the message gives the reason.
     """
     base, noises = (kernel.kernel, kernel.noises) if isinstance(kernel, SmoothedSeparable) else (kernel, ())
     terms = noise.terms if isinstance(noise, IndependentSum) else (noise,)
@@ -181,7 +181,7 @@ def _matern(kernel: Matern, dim: int) -> Profiles:
 
 
 def _exponential(scale: float, power: int) -> Profile:
-    """Return the density of a power of the Laplace distribution, scaled to one at zero."""
+    """Return the density of a power of the Laplace distribution, scaled to 1 at 0."""
     powers = LaplacePowers(scale, (0.0,) * (power - 1) + (1.0,))
     return Profile(scale / powers.coefficients[0], exponentials=(powers,))
 

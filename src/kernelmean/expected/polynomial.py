@@ -1,4 +1,4 @@
-"""Polynomial kernels: finitely many moments of the noise decide."""
+"""Polynomial kernels: expectations depend on finitely many moments of the noise."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOT_GAUSSIAN = (
 
 @blocks_rules.register(Polynomial, Noise, Noise)
 def _polynomial(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
-    """Use axis-wise moments when coordinates are independent, cumulants for correlated Gaussian noise."""
+    """Use axis-wise moments if coordinates are independent, and cumulants for correlated Gaussian noise."""
     gram = _by_cumulants if _correlated(v) or _correlated(w) else _by_moments
 
     def block(i: slice, j: slice) -> Array:
@@ -39,7 +39,7 @@ def _correlated(noise: Noise) -> bool:
 
 
 def _by_moments(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) -> Array:
-    """Return E (c + Σ_j x̃_j ỹ_j)^p, adding one independent term x̃_j ỹ_j after another."""
+    """Return E (c + Σ_j x̃_j ỹ_j)^p, adding the independent terms x̃_j ỹ_j one by one."""
     order = kernel.degree
     left, right = v.raw_moments(X, order), w.raw_moments(Y, order)
     moments: list[Any] = [float(kernel.offset) ** r for r in range(order + 1)]

@@ -1,7 +1,7 @@
-"""Noises that are not additive: those that replace coordinates, and those known by draws.
+"""Noises that are not additive: those that replace coordinates, and those given by draws.
 
-For kernels that are products over axes, each axis of a replaced row is a mixture of two atoms. Sampled noise is an
-average over its draws, for every kernel and every noise on the other side.
+For kernels that are products over axes, each axis of a replaced row is a mixture of two atoms. Sampled noise averages
+over its draws, for every kernel and every noise on the other side.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _categorical_axes(kernel: Categorical, dim: int) -> Iterable[Kernel]:
 @final
 @dataclass(frozen=True)
 class AxisOf(Separable):
-    """One axis of a separable kernel, a kernel of one column."""
+    """One axis of a separable kernel, as a kernel on one column."""
 
     kernel: Separable
     axis: int
@@ -84,7 +84,7 @@ def _blankout(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
 
 
 def _axis(kernel: Kernel, x: Array, v: Noise, y: Array, w: Noise) -> Blocks:
-    """Prepare one axis: the sum over both sides' atoms (the point itself, or the value that replaces it)."""
+    """Prepare one axis: the sum over the atoms of both sides (the point itself, or the value that replaces it)."""
     terms = [
         (p * q, expected_blocks(kernel, a, noise_a, b, noise_b))
         for p, a, noise_a in _atoms(x, v)
@@ -140,7 +140,7 @@ def _copies(X: Array, noise: Noise) -> list[tuple[Array, Noise]]:
     return [(copies[k, :, :], Dirac()) for k in range(noise.n_samples)]
 
 
-# Also for the families with a rule for any noise: draws of a joint distribution must not be taken apart.
+# Also for families with a rule for any noise: draws from a joint distribution must not be split by axes.
 for family in (Kernel, Product, TensorProduct, Polynomial):
     for sides in ((Sampled, Sampled), (Sampled, Noise), (Noise, Sampled)):
         blocks_rules.register(family, *sides)(_sampled)

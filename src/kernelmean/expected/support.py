@@ -1,4 +1,4 @@
-"""The table of closed forms: every pair of examples that families show of themselves, tried and not written down."""
+"""The table of closed forms, made by trying every pair of the families' examples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .expectations import expected
 
 
 def kernel_examples() -> tuple[Kernel, ...]:
-    """Return the values that every family of kernels shows of itself, families by their names."""
+    """Return the examples of every family of kernels, with families ordered by name."""
     shown = {family.__name__: family.examples() for family in _families(Kernel)}
     shown |= {
         "Sum": (Gaussian(1.0) + Linear(),),
@@ -30,12 +30,12 @@ def kernel_examples() -> tuple[Kernel, ...]:
 
 
 def noise_examples() -> dict[str, Noise]:
-    """Return the values that every family of noises shows of itself, by names that begin with that of the family."""
+    """Return the examples of every family of noises, by names that begin with that of the family."""
     return dict(chain.from_iterable(family.examples().items() for family in _families(Noise)))
 
 
 def _families(base: Any) -> list[Any]:
-    """Return the classes below ``base`` that have examples of their own."""
+    """Return the subclasses of ``base`` that have their own examples."""
     found, left = [], [base]
     while left:
         left += (cls := left.pop()).__subclasses__()
@@ -65,7 +65,7 @@ class SupportTable:
 
 
 def support() -> SupportTable:
-    """Return the table of closed forms, by trying every kernel with every noise, on one and on both sides.
+    """Return the table of closed forms, made by trying every kernel with every noise on one and on both sides.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Kernels: values k(X, Y) that know nothing of noise."""
+"""Kernels k(X, Y), as values independent of any noise."""
 
 from .bandwidth import Bandwidth, bandwidth_from, median_bandwidth, normal_rule_bandwidth
 from .base import Blockwise, Kernel, Product, Scaled, Separable, Stationary, Sum, WithBandwidth

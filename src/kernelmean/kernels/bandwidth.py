@@ -1,4 +1,4 @@
-"""The bandwidth θ: what may be passed for it, one number or one per axis, and rules that find it in rows."""
+"""The bandwidth θ: one number, one per axis, or a rule that finds it in rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RULES = ("median", "median-unsquared", "silverman", "scott")
 
 
 def check_bandwidth(value: Any) -> float | str | tuple[float, ...]:
-    """Return a bandwidth as one number, one per axis or the name of a rule, or say what is wrong with it."""
+    """Return a bandwidth as one number, one per axis or the name of a rule; raise when it is none of these."""
     if isinstance(value, str):
         return check_rule(value)
     bandwidth = check_positive(value, "bandwidth")
@@ -66,7 +66,7 @@ class Bandwidth(float):
     n_points: int
 
     def __new__(cls, value: float, rule: str, exact: bool, n_points: int) -> Bandwidth:
-        """Make the number and attach what is known of it."""
+        """Make the number and attach the rule and the rows it came from."""
         bandwidth = super().__new__(cls, value)
         bandwidth.rule, bandwidth.exact, bandwidth.n_points = rule, exact, n_points
         return bandwidth
@@ -83,10 +83,10 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
     X : array of shape (n, d)
         At least two different rows.
     squared : bool
-        True is the convention of Xia et al. (2021); False is :math:`θ^2 = \mathrm{median}_{i<j} |x_i - x_j|`,
-        which the published curves of Muandet et al. (2014) fit.
+        True is the convention of Xia et al. (2021). False is :math:`θ^2 = \mathrm{median}_{i<j} |x_i - x_j|`, which
+        matches the published curves of Muandet et al. (2014).
     exact_up_to : int
-        Above so many rows a random subsample of that size is used, and the result says so.
+        Above this number of rows, a random subsample of this size is used, and the result says so.
     rng : int or Generator
         Seeds the subsample.
 
@@ -98,15 +98,16 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
     Raises
     ------
     ValueError
-        When all rows are equal, or ``exact_up_to`` is no integer ≥ 2.
+        When all rows are equal, or ``exact_up_to`` is not an integer ≥ 2.
 
     Notes
     -----
-    A kernel takes the rule by its name, ``Gaussian("median")``, or "median-unsquared", "silverman" or "scott": its
-    bandwidth is then found in the rows that a test, an estimator or :func:`kernelmean.embed` gets.
+    You can pass a rule to a kernel by name, ``Gaussian("median")``, or "median-unsquared", "silverman" or "scott". The
+    bandwidth is then found in the rows that you pass to a test, an estimator or :func:`kernelmean.embed`.
 
-    When more than half of the pairs coincide the median is 0; then the median of the positive distances is used, and
-    ``.rule`` says so. O(m² d) time and O(m²) memory for m = min(n, ``exact_up_to``): the memory does not grow with n.
+    When more than half of the pairs coincide, the median is 0. Then the median of the positive distances is used, and
+    ``.rule`` says so. O(m² d) time and O(m²) memory for m = min(n, ``exact_up_to``): beyond that, memory does not grow
+    with n.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
 
 @array_api
 def _median_bandwidth(X: Any, squared: bool, exact_up_to: int, rng: RngLike) -> Bandwidth:
-    """Return it for an array of any library: the rows that count are copied."""
+    """Return it for an array of any library; the rows in use are copied."""
     exact = X.shape[0] <= exact_up_to
     rows = np.arange(X.shape[0]) if exact else _some_rows(X.shape[0], exact_up_to, rng)
     found = median_bandwidth(to_numpy(take_rows(X, rows)), squared=squared, exact_up_to=exact_up_to)
@@ -154,7 +155,7 @@ def _some_rows(n: int, size: int, rng: RngLike) -> IntArray:
 
 
 def _median(values: Array) -> float:
-    """Return ``numpy.median``, to the last bit, with a single pivot (several take six times as long); reorders."""
+    """Return ``numpy.median`` to the last bit, with a single pivot (several take six times as long); reorders them."""
     half = len(values) // 2
     values.partition(half)
     lower = values[half] if len(values) % 2 else values[:half].max()
@@ -162,7 +163,7 @@ def _median(values: Array) -> float:
 
 
 def normal_rule_bandwidth(X: Any, rule: Literal["silverman", "scott"] = "silverman") -> Array:
-    r"""Return a rule of thumb of density estimation, one θ per axis, for comparison.
+    r"""Return the bandwidths of a rule of thumb from density estimation, one θ per axis, for comparison.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a kernel is, a symmetric positive semi-definite function of two rows, and the algebra of kernels."""
+"""Kernels, symmetric positive semi-definite functions of two rows, and their algebra."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Kernel(ABC):
         return joined([self(x, x)[0, :] for x in (X[i : i + 1, :] for i in range(X.shape[0]))])
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
-        """Prepare ``f(i, j) = k(X[i], Y[j])`` for slices; families with a faster way override it."""
+        """Prepare ``f(i, j) = k(X[i], Y[j])`` for slices; families with a faster method override it."""
         return lambda i, j: self(X[i, :], Y[j, :])
 
     def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Kernel:
@@ -56,7 +56,7 @@ class Kernel(ABC):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values of the family that :func:`kernelmean.support` lists and the tests try."""
+        """Return example kernels of the family, for :func:`kernelmean.support` and the tests."""
         return ()
 
     def __add__(self, other: Kernel) -> Kernel:
@@ -71,7 +71,7 @@ class Kernel(ABC):
 
 
 def rules_of(kernel: Kernel, dim: int) -> tuple[str, ...]:
-    """Return the rules for bandwidths that are still to look at rows of so many columns."""
+    """Return the rules for bandwidths that still need rows, for this number of columns."""
     rules: list[str] = []
 
     def noted(_: Array, rule: str) -> float:
@@ -83,14 +83,14 @@ def rules_of(kernel: Kernel, dim: int) -> tuple[str, ...]:
 
 
 def check_kernel(value: Any, name: str = "kernel") -> Kernel:
-    """Return ``value`` when it is a kernel, or say what is one."""
+    """Return ``value`` if it is a kernel, or raise."""
     if not isinstance(value, Kernel):
         raise TypeError(f"{name} is {value!r}, a value such as kernels.Gaussian(1.0) is needed")
     return value
 
 
 def check_kernels(values: Any, name: str) -> tuple[Kernel, ...]:
-    """Return ``values`` as a non-empty tuple of kernels, or say what is wrong with them."""
+    """Return ``values`` as a non-empty tuple of kernels, or raise."""
     kernels = tuple(values)
     if not kernels:
         raise ValueError(f"{name} is empty, at least one kernel is needed")
@@ -110,7 +110,7 @@ class Blockwise(Kernel):
 
 
 class Stationary(Kernel):
-    """A kernel that depends on x - y only: additive noise turns it into another kernel."""
+    """A kernel that depends only on x - y; additive noise turns it into another kernel."""
 
     def diag(self, X: Array) -> Array:
         """Return the constant k(x, x), shape (n,)."""
@@ -173,7 +173,7 @@ class Scaled(Kernel):
 
 
 class Combined(Kernel):
-    """Kernels on the same columns under one operation; a dataclass whose one field holds them."""
+    """Kernels on the same columns, combined by one operation; a dataclass whose one field holds them."""
 
     holds: ClassVar[str]
     symbol: ClassVar[str]
@@ -230,25 +230,25 @@ class Product(Combined):
 
 AxisProfile = Callable[[Array], Array]
 _STRIPS = 4  # of a tile on a device
-_CHUNK = 2**15  # numbers at a time: what an axis needs besides the result stays in the cache
+_CHUNK = 2**15  # numbers at a time: an axis's scratch values then stay in the cache
 
 
 class Separable(Blockwise, Stationary):
     r"""A kernel :math:`k(x, y) = \prod_j f_j(|x_j - y_j|)` with one function per axis, its *profile*.
 
-    Noise that is independent between the axes smooths each profile on its own.
+    Noise that is independent between the axes smooths each profile separately.
     """
 
     @abstractmethod
     def profiles(self, dim: int) -> Sequence[AxisProfile]:
-        """Return the ``dim`` profiles, functions of arrays of differences ≥ 0 to new arrays of the same shape."""
+        """Return the ``dim`` profiles, functions from arrays of differences ≥ 0 to new arrays of the same shape."""
 
     def diag(self, X: Array) -> Array:
         """Return the constant Π_j f_j(0), shape (n,)."""
         return full(X, math.prod(float(profile(np.zeros(1))[0]) for profile in self.profiles(X.shape[1])))
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
-        """Prepare the profiles, and multiply them axis by axis, in O(n m d) time and O(n m) memory."""
+        """Prepare the profiles and multiply them axis by axis, in O(n m d) time and O(n m) memory."""
         check_same_columns(X, Y)
         profiles, dtype = self.profiles(X.shape[1]), precision(X)
         X, Y = as_float64(X), as_float64(Y)

@@ -18,7 +18,8 @@ class Categorical(Kernel):
     Parameters
     ----------
     similarity : float
-        ρ in [0, 1]: the factor of a column on which the rows disagree; 0 asks for equal rows, 1 sees nothing.
+        ρ in [0, 1]: the factor of a column in which the rows disagree. With 0, only equal rows are similar; with 1, the
+        kernel ignores the columns.
 
     Examples
     --------
@@ -31,7 +32,7 @@ class Categorical(Kernel):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the tests."""
+        """Return example kernels for the support table and the tests."""
         return (cls(0.1),)
 
     def __post_init__(self) -> None:

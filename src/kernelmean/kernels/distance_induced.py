@@ -19,23 +19,23 @@ from .distances import Blocks, summed_over_axes
 class DistanceInduced(Blockwise):
     r"""The kernel :math:`k(x, y) = \tfrac12 (|x|^α + |y|^α - |x - y|^α)`, 0 < α < 2.
 
-    Its MMD² is half the energy distance, and its HSIC a quarter of the squared distance covariance: the test with
-    this kernel has no bandwidth to choose.
+    Its MMD² is half the energy distance, and its HSIC a quarter of the squared distance covariance. A test with this
+    kernel has no bandwidth to choose.
 
     Parameters
     ----------
     exponent : float
-        α; 1 is the energy distance, small values look at finer differences.
+        α; 1 gives the energy distance, smaller values see finer differences.
 
     Raises
     ------
     ValueError
-        When the exponent is not between 0 and 2: beyond that the kernel is not positive semi-definite.
+        When the exponent is not between 0 and 2: above 2, the kernel is not positive semi-definite.
 
     Notes
     -----
-    O(n m d) time, O(n m) memory. Center the data first: the origin matters to the kernel, and to rounding, though
-    to no difference of embeddings. Sejdinovic et al. (2013), Definition 13.
+    O(n m d) time, O(n m) memory. Center the data first: the origin changes the kernel and its rounding errors, but no
+    difference of embeddings of equal total weight. Sejdinovic et al. (2013), Definition 13.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class DistanceInduced(Blockwise):
         """Compute the norms once, and the distances block by block."""
         check_same_columns(X, Y)
         norm_X, norm_Y = self.diag(X), self.diag(Y)
-        X, Y = as_float64(X), as_float64(Y)  # distances cancel against norms
+        X, Y = as_float64(X), as_float64(Y)  # because distances cancel with norms
 
         def block(i: slice, j: slice) -> Array:
             distances = _distances(X[i, :], Y[j, :])

@@ -1,4 +1,4 @@
-"""Tiles of squared distances |x - y|², a matrix product mended where it would lose digits, and of exp(-|x - y|²)."""
+"""Tiles of squared distances |x - y|², by a matrix product repaired where it loses digits, and of exp(-|x - y|²)."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from ..core.array import (
 from ..core.validate import check_same_columns
 
 Blocks = Callable[[slice, slice], Array]
-"""The tile of two slices of rows; two functions of slices make big sums out of them."""
+"""A function from two slices of rows to their tile; big sums are computed from such tiles."""
 
 
 LOSS = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 2.5e-7}
-_FEW_COLUMNS = 5  # up to here differences are as quick as a product that is searched and mended
-_NEAR = 8.0  # exp(2 x · y) then is at most e^16, and its relative error 16 eps
-HOPELESS = 1e12  # from here on a product knows nothing of the smaller distances, or overflows
+_FEW_COLUMNS = 5  # up to here, differences are as quick as a checked and repaired product
+_NEAR = 8.0  # exp(2 x · y) is then at most e^16, and its relative error 16 eps
+HOPELESS = 1e12  # from here on, a product loses all digits of smaller distances, or overflows
 _REACH = {"float64": 450.0, "float32": 2.0}  # |x|² up to which a product of that type is exact to its last digits
 
 
 @array_api
 def squared_distance_blocks(X: Array, Y: Array, *, floor: float = 0.0, dtype: npt.DTypeLike = np.float64) -> Blocks:
-    r"""Prepare |x_i - y_j|² for slices of ``X`` (n, d) and ``Y`` (m, d), in the units that the caller scaled to.
+    r"""Prepare |x_i - y_j|² for slices of ``X`` (n, d) and ``Y`` (m, d), in the units to which the caller scaled them.
 
-    The error is a small multiple of 1e-13 (in float32: 2.5e-7) times max(``floor``, |x - y|²), wherever the data
-    lie: small distances are as good as large ones down to ``floor``, which is 1 for a caller that exponentiates.
+    Wherever the data lie, the error is a small multiple of 1e-13 (in float32: 2.5e-7) times max(``floor``, |x - y|²):
+    the relative error is the same for all distances down to ``floor``. Pass 1 if you exponentiate.
 
     Notes
     -----
-    |x|² + |y|² - 2 x·y is one product of inner size d + 2 of the centered tables. It loses eps (|x|² + |y|²), so
-    pairs that are closer than that allows (near duplicates far from the center) are computed again by
-    differences; a tile with many of them by differences altogether. Arrays of other libraries take a product in the
-    type of the result, in float64 where that loses digits, and sums of squared differences where both do.
+    |x|² + |y|² - 2 x·y is one product of inner size d + 2 of the centered tables. Its error is eps (|x|² + |y|²), so
+    pairs too close for that (near duplicates far from the center) are recomputed by differences; a tile with many of
+    them is computed by differences altogether. Arrays of other libraries use a product in the type of the result, one
+    in float64 where that loses digits, and sums of squared differences where both do.
     """
     signed = _signed_blocks(*recentered(X, Y), floor, 1.0, np.dtype(dtype).name)
     return lambda i, j: overwritten("abs", signed(i, j))
@@ -60,7 +60,7 @@ def _(X: Array, Y: Array, *, floor: float = 0.0, dtype: npt.DTypeLike = np.float
 
 
 def _mended(X: Array, Y: Array, A: Array, B: Array, floor: float, dtype: np.dtype[Any]) -> Blocks:
-    """Prepare products of A and B, the recentered tables, by differences of X and Y where these lose digits."""
+    """Prepare products of the recentered tables A and B, with differences of X and Y where products lose digits."""
     with np.errstate(over="ignore"):  # an infinite norm stands for a tile of differences
         A, B = (Z.astype(dtype, copy=False).astype(np.float64, copy=False) for Z in (A, B))
         norm_A, norm_B = (np.einsum("ij,ij->i", Z, Z) for Z in (A, B))
@@ -94,7 +94,7 @@ def _mended(X: Array, Y: Array, A: Array, B: Array, floor: float, dtype: np.dtyp
 
 
 def recentered(X: Array, Y: Array) -> tuple[Array, Array]:
-    """Shift both tables, of as many columns, to where most rows of X are."""
+    """Shift both tables, with the same columns, to where most rows of X are."""
     check_same_columns(X, Y)
     first, second = centered(as_float64(X), as_float64(Y))
     return first, second
@@ -103,11 +103,11 @@ def recentered(X: Array, Y: Array) -> tuple[Array, Array]:
 @final
 @dataclass(frozen=True, eq=False)
 class ExponentialBlocks:
-    """The block function factor · exp(-|x_i - y_j|²), which big sums know how to speed up."""
+    """The block function factor · exp(-|x_i - y_j|²), for which big sums have a fast path."""
 
     X: Array
     Y: Array
-    """In the units of the kernel: divided by √2 θ, shape (n, d) and (m, d)."""
+    """The rows in units of the kernel, divided by √2 θ; shapes (n, d) and (m, d)."""
     tiles: Blocks
     """The block function without the factor."""
     dtype: str = "float64"
@@ -128,14 +128,14 @@ class ExponentialBlocks:
     def separated(self) -> tuple[Array, Blocks, Array] | None:
         """Return a (n,), E and b (m,) with entries a_i E_ij b_j, E_ij = exp(2 x_i · y_j): less work for sums.
 
-        None where a point is so far from the origin, compared with the bandwidth, that E would lose digits.
+        Return None when a point is so far from the origin, compared with the bandwidth, that E would lose digits.
         """
         return None if self.dtype != "float64" else _separated(self.X, self.Y, self.factor)
 
 
 @array_api
 def _separated(X: Array, Y: Array, factor: float) -> tuple[Array, Blocks, Array] | None:  # noqa: ARG001
-    """Return the factors of ``ExponentialBlocks.separated``; they gain nothing on a device."""
+    """Return the factors of ``ExponentialBlocks.separated``; on a device they save nothing."""
     return None
 
 
@@ -173,13 +173,13 @@ def _(X: Array, Y: Array, dtype: str = "float64") -> ExponentialBlocks:
 
 
 def scaled_blocks(factor: float, blocks: Blocks) -> Blocks:
-    """Prepare ``factor`` times a block function; a Gaussian one stays one that big sums know how to speed up."""
+    """Prepare ``factor`` times a block function; a Gaussian one keeps its fast path."""
     if isinstance(blocks, ExponentialBlocks):
         return replace(blocks, factor=factor * blocks.factor)
     return lambda i, j: factor * blocks(i, j)
 
 
-# -- arrays of other libraries: nothing waits for a device, and what is asked of a tile is copied to the host once -----
+# -- arrays of other libraries: nothing waits for a device, and each tile's result is copied to the host once ----------
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class _Products:
 
 
 def _signed_blocks(X: Any, Y: Any, floor: float, sign: float, dtype: str) -> Blocks:
-    """Prepare ±|x_i - y_j|² of two recentered tables of float64, by the cheapest way that is accurate on a tile."""
+    """Prepare ±|x_i - y_j|² of two recentered float64 tables, by the cheapest method that is accurate on a tile."""
     norms = [to_numpy(squared_norms(Z)) for Z in (X, Y)]
     products = {name: _Products(X, Y, sign, name) for name in (dtype, "float64")}
 

@@ -32,7 +32,7 @@ class Gaussian(WithBandwidth, Blockwise):
 
     Notes
     -----
-    O(n m d) time as one matrix product, O(n m) memory. Xia et al. (2021), eq. (rbf_kernel).
+    O(n m d) time by one matrix product, O(n m) memory. Xia et al. (2021), eq. (rbf_kernel).
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Gaussian(WithBandwidth, Blockwise):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the tests."""
+        """Return example kernels for the support table and the tests."""
         return cls(1.0), cls((1.0, 2.0))
 
     def diag(self, X: Array) -> Array:
@@ -53,7 +53,7 @@ class Gaussian(WithBandwidth, Blockwise):
         return full(X, 1.0)
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
-        """Prepare the Gram matrix of slices: one matrix product and one exponential a block."""
+        """Prepare the Gram matrix of slices: one matrix product and one exponential per block."""
         scale, dtype = np.sqrt(2.0) * check_axes(self.bandwidth, X.shape[1]), precision(X)
         X, Y = recentered(X, Y)
         scale = like(scale, X)
@@ -71,7 +71,7 @@ class QuadraticGaussian(Blockwise, Stationary):
         object.__setattr__(self, "covariance", as_value(self.covariance))
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
-        """Whiten both sides once by a Cholesky factor, then prepare as for one bandwidth."""
+        """Whiten both sides once with a Cholesky factor, then prepare as for one bandwidth."""
         factor = np.sqrt(2.0) * cholesky(np.asarray(self.covariance), lower=True)
         dtype = precision(X)
         X, Y = recentered(X, Y)
@@ -80,7 +80,7 @@ class QuadraticGaussian(Blockwise, Stationary):
 
 @array_api
 def _whitened(X: Array, factor: Array) -> Array:
-    """Return the rows L⁻¹x of the lower triangle L."""
+    """Return the rows L⁻¹x for the lower triangle L."""
     white: Array = namespace(X).linalg.solve(like(factor, X), X.T).T
     return white
 

@@ -47,7 +47,7 @@ class Laplacian(WithBandwidth, Separable):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the tests."""
+        """Return example kernels for the support table and the tests."""
         return (cls(1.0),)
 
     def profiles(self, dim: int) -> Sequence[AxisProfile]:
@@ -55,7 +55,7 @@ class Laplacian(WithBandwidth, Separable):
         return [partial(_exponential, float(theta)) for theta in self.bandwidths(dim)]
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
-        """Prepare the Gram matrix of slices: one distance and one exponential a pair."""
+        """Prepare the Gram matrix of slices: one distance and one exponential per pair."""
         scale = check_axes(self.bandwidth, X.shape[1])
         scaled_X, scaled_Y = (Z / like(scale, Z) for Z in recentered(X, Y))
         dtype = precision(X)

@@ -20,7 +20,7 @@ class Matern(WithBandwidth, Separable):
 
     .. math:: f(r) = e^{-r} \frac{p!}{(2p)!} \sum_{i=0}^p \frac{(p + i)!}{i!\,(p - i)!} (2r)^{p-i},
 
-    that is e^{-r}, (1 + r) e^{-r} and (1 + r + r²/3) e^{-r} for ν = 1/2, 3/2 and 5/2.
+    that is, e^{-r}, (1 + r) e^{-r} and (1 + r + r²/3) e^{-r} for ν = 1/2, 3/2 and 5/2.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Matern(WithBandwidth, Separable):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the tests."""
+        """Return example kernels for the support table and the tests."""
         return tuple(cls(nu, 1.0) for nu in (1.5, 2.5, 3.5))
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Polynomial kernels, the linear one among them."""
+"""Polynomial kernels, including the linear one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Polynomial(Kernel):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the tests."""
+        """Return example kernels for the support table and the tests."""
         return cls(2), cls(3)
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class Polynomial(Kernel):
 
 
 def check_overflow(kernel: Kernel, values: Array) -> Array:
-    """Return the values of a kernel that has no bound, or raise when they are beyond what a float holds."""
+    """Return the values of an unbounded kernel, or raise when they overflow."""
     if not bool(namespace(values).all(namespace(values).isfinite(values))):
         raise ValueError(f"{kernel!r} overflows on data of this size; divide the columns by their standard deviations")
     return values
@@ -76,7 +76,7 @@ class Linear(Polynomial):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the tests."""
+        """Return example kernels for the support table and the tests."""
         return (cls(),)
 
     def __repr__(self) -> str:

@@ -33,7 +33,7 @@ class RationalQuadratic(WithBandwidth, Blockwise):
 
     Notes
     -----
-    A mixture of Gaussian kernels of all bandwidths, without a closed form under noise. O(n m d) time as one matrix
+    A mixture of Gaussian kernels of all bandwidths, without a closed form under noise. O(n m d) time by one matrix
     product, O(n m) memory. Rasmussen and Williams (2006), eq. (4.19).
 
     Examples
@@ -48,7 +48,7 @@ class RationalQuadratic(WithBandwidth, Blockwise):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the tests."""
+        """Return example kernels for the support table and the tests."""
         return (cls(1.0, 1.0),)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Kernels at fixed rows: any rows x are mapped to k(y_j, x), and what depends on the fixed rows alone is done once."""
+"""Kernels at fixed rows y_j: any rows x are mapped to k(y_j, x); work on the fixed rows is done only once."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .distances import HOPELESS, LOSS
 from .gaussian import Gaussian
 
 _MOST_SQUARINGS = 10
-"""Of one exponential: each doubles its relative error."""
+"""Of one exponential; each squaring doubles its relative error."""
 _WIDEST, _APART = 1e100, 1e6
-"""Bandwidths up to which, and ratios of two of them up to which, nothing overflows."""
+"""Up to these bandwidths, and ratios of two of them, nothing overflows."""
 
 
 @final
@@ -38,15 +38,15 @@ class Sections:
     points: Array
 
     def __call__(self, X: Array) -> Iterator[tuple[int, Array]]:
-        """Yield the number of every kernel and its values k(y_j, x_i), shape (m, n), in an order of their own.
+        """Yield the number of each kernel and its values k(y_j, x_i), shape (m, n), in any order of the kernels.
 
-        An array that was yielded may be overwritten by the next one.
+        The next array may overwrite the one yielded before.
         """
         yield from _each_at(X, self)
 
     @cached_property
     def gaussians(self) -> Gaussians:
-        """Those whose distances are computed once."""
+        """The kernels that share their distances."""
         found = {
             number: float(kernel.bandwidth)
             for number, kernel in enumerate(self.kernels)
@@ -80,7 +80,7 @@ def _(X: Array, sections: Sections) -> Iterator[tuple[int, Array]]:
 class Gaussians:
     """Gaussian kernels of several bandwidths θ: distances are computed once, narrow kernels by squaring wider ones.
 
-    The error of a value is a small multiple of 1e-13, as that of the kernels themselves.
+    The error of a value is a small multiple of 1e-13, like that of the kernels themselves.
     """
 
     points: Array
@@ -90,7 +90,7 @@ class Gaussians:
 
     @cached_property
     def _steps(self) -> list[tuple[int, float]]:
-        """How often the values of the wider kernel are squared, or 0 and the factor of the widest one's exponents."""
+        """How often to square the values of the wider kernel, or 0 and the factor of the widest one's exponents."""
         steps, so_far = [(0, 1.0)], 0
         for wider, width in pairwise(self.widths):
             squarings = round(2.0 * np.log2(wider / width))
@@ -101,7 +101,7 @@ class Gaussians:
 
     @cached_property
     def _sides(self) -> tuple[Array, Array, float]:
-        """The origin, the factor (m, d + 2) of a product that is the exponents, and up to which |x|² it is accurate."""
+        """The origin, the factor (m, d + 2) of the product that gives the exponents, and its largest accurate |x|²."""
         origin = np.median(self.points, axis=0)
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = self._scaled(self.points, origin)
@@ -110,18 +110,18 @@ class Gaussians:
         farthest = float(norms.max(initial=0.0))
         if not farthest <= HOPELESS:
             return origin, right, -1.0
-        # where both rows are farther than that, their product is too coarse for the narrowest kernel
+        # if both rows are farther than that, their product is too coarse for the narrowest kernel
         both = LOSS[np.dtype(np.float64)] / np.finfo(np.float64).eps * (self.widths[-1] / self.widths[0]) ** 2
         return origin, np.ascontiguousarray(right), HOPELESS if farthest <= both else both
 
     def _scaled(self, X: Array, origin: Array, out: Array | None = None) -> Array:
-        """Return rows less the origin in units of √2 θ, of the widest kernel, shape (d, n)."""
+        """Return rows minus the origin, in units of √2 θ of the widest kernel, shape (d, n)."""
         scaled = np.subtract(X.T, origin[:, None], out=out)
         scaled *= 1.0 / (np.sqrt(2.0) * self.widths[0])
         return scaled
 
     def at(self, X: Array) -> Iterator[Array]:
-        """Yield the values of every kernel, which the next one may overwrite."""
+        """Yield the values of every kernel; the next array may overwrite them."""
         exponents = self._exponents(X)
         alone = all(squarings for squarings, _ in self._steps[1:])
         values = np.exp(exponents, out=exponents if alone else None)
@@ -139,14 +139,14 @@ class Gaussians:
         origin, right, reach = self._sides
         dim = X.shape[1]
         left = np.empty((dim + 2, len(X)))
-        with np.errstate(over="ignore", invalid="ignore"):  # infinite norms stand for rows of differences
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite norms mark rows computed by differences
             scaled = self._scaled(X, origin, left[:dim])
             norms = np.einsum("ij,ij->j", scaled, scaled, out=left[dim])
             left[dim + 1] = 1.0
             exponents = right @ left
         far = np.flatnonzero(~(norms <= reach))
         if far.size:
-            unit = 2.0 ** np.round(np.log2(self.widths[0]))  # by which nothing is rounded
+            unit = 2.0 ** np.round(np.log2(self.widths[0]))  # a power of two: nothing is rounded
             with np.errstate(over="ignore"):
                 gaps = cdist(self.points / unit, X[far] / unit, "sqeuclidean")
                 exponents[:, far] = gaps * (-0.5 * (unit / self.widths[0]) ** 2)

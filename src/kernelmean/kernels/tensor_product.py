@@ -39,7 +39,7 @@ class TensorProduct(Blockwise):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the tests."""
+        """Return example kernels for the support table and the tests."""
         return (cls((Gaussian(1.0), Laplacian(1.0)), ((0,), (1,))),)
 
     def __init__(self, kernels: Sequence[Kernel], columns: Sequence[Sequence[int]]) -> None:

@@ -47,7 +47,7 @@ class Wendland(WithBandwidth, Separable):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the tests."""
+        """Return example kernels for the support table and the tests."""
         return cls(0, 1.0), cls(2, 1.0)
 
     def __post_init__(self) -> None:

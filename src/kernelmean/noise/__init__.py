@@ -1,4 +1,4 @@
-"""Noises: distributions v(·|x) around points, which know nothing of kernels."""
+"""Noises: distributions v(·|x) around points, independent of any kernel."""
 
 from .base import Additive, AxisWidths, Noise
 from .blankout import Blankout, Switch

@@ -1,4 +1,4 @@
-"""What a noise is: a distribution v(·|x) around every point."""
+"""Noises: distributions v(·|x) around every point."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ..core.validate import as_value, check_positive
 
 
 class Noise(ABC):
-    """A corruption v(·|x): one distribution around every point x, the same for all points or one per point."""
+    """A noise v(·|x): a distribution around every point x, the same for all points or one per point."""
 
     @property
     def per_point(self) -> int | None:
-        """The number of points that the noise is tied to, or None when all points share it."""
+        """The number of points for which the noise is made, or None when all points share it."""
         return None
 
     @property
     def dim(self) -> int | None:
-        """The number of columns that the noise is made for, or None when it serves any."""
+        """The number of columns for which the noise is made, or None when it fits any."""
         return None
 
     def take(self, index: slice | Array) -> Noise:
@@ -40,7 +40,7 @@ class Noise(ABC):
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
-        """Return values of the family that :func:`kernelmean.support` lists and the tests try, by name."""
+        """Return example noises of the family by name, for :func:`kernelmean.support` and the tests."""
         return {}
 
     @abstractmethod
@@ -48,7 +48,7 @@ class Noise(ABC):
         """Draw one corrupted copy of every row of ``X``, shape (n, d)."""
 
     def raw_moments(self, X: Array, order: int) -> Array:
-        """Return E x̃_j^r for r = 0 … order, shape (order + 1, n, d), when coordinates are independent."""
+        """Return E x̃_j^r for r = 0 … order, shape (order + 1, n, d), if coordinates are independent."""
         del X, order
         raise NoClosedFormError(f"{self!r} has no moments in closed form")
 
@@ -60,17 +60,17 @@ class Noise(ABC):
         TypeError
             When noises of this family have no density.
         ValueError
-            When this one has none: its width is 0 in a direction.
+            When this noise has none, because its width is 0 in a direction.
         """
         del gap
         raise TypeError(f"{self!r} has no density; use a Normal, Laplace or Uniform noise")
 
 
 class Additive(Noise):
-    """A noise x̃ = x + ε whose ε does not depend on x: it turns stationary kernels into kernels.
+    """A noise x̃ = x + ε whose ε does not depend on x; it turns stationary kernels into other kernels.
 
-    The distribution of ε is symmetric, that of -ε: with noise ε on one side and ε' on the other, expectations are taken
-    under ε + ε' where ε - ε' is meant.
+    The distribution of ε is symmetric, the same as that of -ε. So with noise ε on one side and ε' on the other,
+    expectations are taken under ε + ε' instead of ε - ε'.
     """
 
     @abstractmethod
@@ -96,13 +96,13 @@ class Additive(Noise):
         return stacked
 
     def characteristic(self, frequencies: Array) -> Array:
-        """Return E cos(ωᵀε), shape (m,), at ``frequencies`` of shape (m, d): ε is symmetric, there is no sine."""
+        """Return E cos(ωᵀε), shape (m,), at ``frequencies`` of shape (m, d); ε is symmetric, so sines vanish."""
         del frequencies
         raise TypeError(f"{self!r} has no characteristic function in closed form")
 
 
 def common(noises: Sequence[Noise], what: Literal["dim", "per_point"]) -> int | None:
-    """Return the number of columns (or of points) that noises are made for, None for any; they must agree."""
+    """Return the number of columns (or of points) for which noises are made, None for any; they must agree."""
     numbers = {number for noise in noises if (number := getattr(noise, what)) is not None}
     if len(numbers) > 1:
         of = "columns" if what == "dim" else "points"
@@ -116,10 +116,10 @@ def dim_of(*values: Any) -> int | None:
 
 
 def check_density(noise: Noise, positive: Any) -> None:
-    """Raise unless the widths of a noise are all ``positive``: at a width of 0 it is a point mass."""
+    """Raise unless the widths of a noise are all ``positive``: with a width of 0 it is a point mass."""
     if not np.all(positive):
         raise ValueError(
-            f"{noise!r} has no density: it is a point mass in a direction in which its width is 0; use a positive "
+            f"{noise!r} has no density: in a direction in which its width is 0, it is a point mass; use a positive "
             "variance (or width) in every direction"
         )
 

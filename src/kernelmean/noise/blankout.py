@@ -1,4 +1,4 @@
-"""Noises that replace a coordinate: by a fixed value, or by a random category."""
+"""Noises that replace a coordinate with a fixed value or a random category."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .base import Noise, dim_of, per_axis
 
 @dataclass(frozen=True)
 class Blankout(Noise):
-    """Every coordinate is replaced by ``value`` with ``probability``, independently of the others.
+    """A noise that replaces each coordinate with ``value``, with ``probability``, independently of the others.
 
     Parameters
     ----------
     probability : float or sequence of shape (d,)
         p in [0, 1], for all axes or one per axis.
     value : float or sequence of shape (d,)
-        What a dropped coordinate becomes, in the units of X.
+        The value that replaces a coordinate, in the units of X.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Blankout(Noise):
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
-        """Return values for the table of support and for the tests."""
+        """Return example noises for the support table and the tests."""
         return {"Blankout": cls(0.2)}
 
     def __post_init__(self) -> None:
@@ -72,9 +72,9 @@ class Blankout(Noise):
 
 @dataclass(frozen=True)
 class Switch(Noise):
-    """Every category is replaced, with ``probability``, by one drawn evenly from all ``levels`` codes 0 … levels - 1.
+    """A noise that replaces each category, with ``probability``, by one drawn uniformly from codes 0 … levels - 1.
 
-    It goes with points that are such codes; others are refused.
+    The points must be such codes; others raise an error.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Switch(Noise):
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
-        """Return values for the table of support and for the tests."""
+        """Return example noises for the support table and the tests."""
         return {"Switch": cls(0.2, levels=3)}
 
     def __post_init__(self) -> None:

@@ -39,7 +39,7 @@ class Laplace(AxisWidths):
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
-        """Return values for the table of support and for the tests."""
+        """Return example noises for the support table and the tests."""
         return {"Laplace": cls(0.3)}
 
     def sample_gap(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:

@@ -24,20 +24,20 @@ _EVENT = {"isotropic": 0, "diagonal": 1, "full": 2}
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Normal(Frozen, Additive):
-    """Gaussian noise N(0, Σ) around every point (the corruption of MKME and MMKME).
+    """Gaussian noise N(0, Σ) around every point (the noise of MKME and MMKME).
 
     Parameters
     ----------
     covariance : float or array of shape (d, d) or (n, d, d)
-        A number is the variance σ² of every axis (MKME), a (d, d) array a full Σ, and a leading n gives every
-        point its own. In squared units of X. ``Normal.diagonal(e)`` takes one variance per axis (MMKME), shape
-        (d,) or (n, d); ``Normal.isotropic(s)`` one variance per point, shape (n,).
+        In squared units of X. A number is the variance σ² of every axis (MKME), a (d, d) array a full Σ, and an
+        (n, d, d) array gives every point its own Σ. For one variance per axis (MMKME), shape (d,) or (n, d), write
+        ``Normal.diagonal(e)``; for one variance per point, shape (n,), write ``Normal.isotropic(s)``.
 
     Raises
     ------
     ValueError
-        When a variance is negative, a matrix is not symmetric positive semi-definite, or the shape is (n,) or
-        (d,), which is ambiguous: use ``Normal.diagonal`` or ``Normal.isotropic``.
+        When a variance is negative, a matrix is not symmetric positive semi-definite, or the shape is (n,) or (d,),
+        which is ambiguous: use ``Normal.diagonal`` or ``Normal.isotropic``.
 
     Notes
     -----
@@ -56,7 +56,7 @@ class Normal(Frozen, Additive):
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
-        """Return values for the table of support and for the tests."""
+        """Return example noises for the support table and the tests."""
         covariance = np.array([[1.0, 0.3], [0.3, 0.5]])
         return {
             "Normal": cls(0.1),
@@ -89,7 +89,7 @@ class Normal(Frozen, Additive):
         object.__setattr__(self, "form", form)
 
     def _cut(self, covariance: Array) -> Normal:
-        """Return the noise of a part of the points or columns, whose covariances were checked with the whole."""
+        """Return the noise of a part of the points or columns; its covariances were checked with the whole."""
         noise = Normal.__new__(Normal)
         noise._set(covariance, self.form)
         return noise
@@ -200,7 +200,7 @@ class Normal(Frozen, Additive):
         return f"{name}({np.array2string(self.covariance, separator=', ', threshold=12)})"
 
     def _is_regular(self) -> Any:
-        """Return whether full covariances are positive definite beyond rounding, each in units of its deviations."""
+        """Return whether full covariances, in units of their standard deviations, are definite beyond rounding."""
         deviations = np.sqrt(np.diagonal(self.covariance, axis1=-2, axis2=-1))
         if not deviations.all():
             return False

@@ -1,4 +1,4 @@
-"""Monte Carlo, when it is asked for by name."""
+"""Monte Carlo, only on request."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .base import Noise
 
 @dataclass(frozen=True)
 class Sampled(Noise):
-    """A noise known by ``n_samples`` seeded draws around every point: explicit Monte Carlo for any pair.
+    """A noise given by ``n_samples`` seeded draws around every point: explicit Monte Carlo for any kernel and noise.
 
-    The distribution is that of the draws, so expectations under it are exact, Gram matrices are symmetric and
-    positive semi-definite, and the error against ``noise`` itself falls as 1/√n_samples.
+    The distribution is that of the draws. So expectations under it are exact, Gram matrices are symmetric and positive
+    semi-definite, and the error compared with ``noise`` itself falls as 1/√n_samples.
 
     Parameters
     ----------
     noise : Noise
-        What is sampled.
+        The noise to sample.
     n_samples : int
-        Draws per point; cost and memory grow with it, and on both sides with its square.
+        Draws per point. Cost and memory grow with it, or with its square if both sides are sampled.
     seed : int
         The same seed gives the same draws.
 
@@ -45,12 +45,12 @@ class Sampled(Noise):
 
     @property
     def per_point(self) -> int | None:
-        """The number of points that the sampled noise is tied to, or None."""
+        """The number of points for which the sampled noise is made, or None."""
         return self.noise.per_point
 
     @property
     def dim(self) -> int | None:
-        """The number of columns that the sampled noise is made for, or None."""
+        """The number of columns for which the sampled noise is made, or None."""
         return self.noise.dim
 
     def take(self, index: slice | Array) -> Sampled:
@@ -62,7 +62,7 @@ class Sampled(Noise):
         return self.noise.sample(X, rng)
 
     def copies(self, X: Array) -> Array:
-        """Return the fixed draws, shape (n_samples, n, d); for points on a device they are made on the host."""
+        """Return the fixed draws, shape (n_samples, n, d); for points on a device, they are drawn on the host."""
         rng, host = np.random.default_rng(self.seed), to_numpy(X)
         copies: Array = like(np.stack([self.noise.sample(host, rng) for _ in range(self.n_samples)]), X)
         return copies

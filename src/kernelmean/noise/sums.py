@@ -36,7 +36,7 @@ class IndependentSum(Additive):
     def __post_init__(self) -> None:
         flat = [part for term in self.terms for part in (term.terms if isinstance(term, IndependentSum) else (term,))]
         if not flat or not all(isinstance(term, Additive) for term in flat):
-            raise TypeError(f"the terms are {self.terms!r}; at least one additive noise is needed, and no other")
+            raise TypeError(f"the terms are {self.terms!r}; pass at least one additive noise, and only additive ones")
         object.__setattr__(self, "terms", tuple(flat))
         common(flat, "dim")
         common(flat, "per_point")
@@ -48,7 +48,7 @@ class IndependentSum(Additive):
 
     @property
     def dim(self) -> int | None:
-        """The number of columns that a term is made for, else None."""
+        """The number of columns for which a term is made, else None."""
         return common(self.terms, "dim")
 
     def take(self, index: slice | Array) -> IndependentSum:

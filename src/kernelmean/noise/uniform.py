@@ -15,7 +15,7 @@ from .base import AxisWidths, Noise, check_density
 @final
 @dataclass(frozen=True)
 class Uniform(AxisWidths):
-    r"""Uniform noise on the box :math:`\prod_j [-h_j, h_j]`: rounding to a multiple of 2h, say.
+    r"""Uniform noise on the box :math:`\prod_j [-h_j, h_j]`, for example rounding to a multiple of 2h.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Uniform(AxisWidths):
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
-        """Return values for the table of support and for the tests."""
+        """Return example noises for the support table and the tests."""
         return {"Uniform": cls(0.5)}
 
     def sample_gap(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:

@@ -1,6 +1,6 @@
 """Sums of exp(-|x - y|²) in few columns, compiled by numba: no tile of the Gram matrix is ever written.
 
-Importing this module imports numba (the extra ``fast``); :mod:`kernelmean.plan` does so only where it pays.
+Importing this module imports numba (the extra ``fast``); :mod:`kernelmean.plan` does so only when it pays off.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _FLOAT32_REACH = 20.0
 
 
 def tile_sums(blocks: ExponentialBlocks, weights: Array) -> Callable[[slice, slice, bool], tuple[Array, Array]]:
-    """Prepare ``f(i, j, mirrored)``: the tile times weights[j], and its transpose times weights[i] where asked.
+    """Prepare ``f(i, j, mirrored)``: the tile times weights[j] and, if mirrored, its transpose times weights[i].
 
-    The factor of ``blocks`` is left out; ``weights`` has shape (m, k), and every column evaluates the tile again.
+    The factor of ``blocks`` is left out; ``weights`` has shape (m, k), and each column evaluates the tile again.
     """
     X, Y, dtype = _points(blocks)
     rows, columns, weights = (np.ascontiguousarray(Z.T, dtype=dtype) for Z in (X, Y, weights))
@@ -47,7 +47,7 @@ def tile_sums(blocks: ExponentialBlocks, weights: Array) -> Callable[[slice, sli
 
 
 def _points(blocks: ExponentialBlocks) -> tuple[Array, Array, str]:
-    """Return both tables, and the type in which their differences are accurate enough."""
+    """Return both tables, and a type in which their differences are accurate enough."""
     if blocks.dtype == "float32":
         X, Y = recentered(blocks.X, blocks.Y)
         if max(np.abs(X).max(initial=0.0), np.abs(Y).max(initial=0.0)) <= _FLOAT32_REACH:
@@ -56,7 +56,7 @@ def _points(blocks: ExponentialBlocks) -> tuple[Array, Array, str]:
 
 
 def _power_of_two(x: Any) -> Any:
-    """Return 2^x for x ≤ 0 to 2 ulp: 0 where that is no normal number, exactly 1 at 0."""
+    """Return 2^x for x ≤ 0 to 2 ulp; 0 where that is not a normal number, exactly 1 at 0."""
     raise NotImplementedError("this is the name under which numba finds the compiled form")
 
 
@@ -83,7 +83,7 @@ def _compile_power_of_two(x: Any) -> Any:
     return power
 
 
-# No reassociation in here: it would cancel the rounding by a large constant.
+# No reassociation here: it would remove the rounding by a large constant.
 overload(_power_of_two, jit_options={"fastmath": {"contract"}})(_compile_power_of_two)
 
 
@@ -104,7 +104,7 @@ def _row_and_column_sums_of_tile(axes: Any, X: Array, Y: Array, w: Array, v: Arr
 
 
 def compiled(function: Any) -> Any:
-    """Compile on the first call, and keep the code on disk; without a folder to write to, once in every process."""
+    """Compile on the first call and cache the code on disk; without a writable folder, once per process."""
     options = {"nogil": True, "fastmath": {"contract", "reassoc", "nsz"}}
     try:
         return njit(cache=True, **options)(function)

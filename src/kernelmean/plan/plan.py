@@ -1,4 +1,4 @@
-"""How big reductions run: tiles, threads, precision. No n × n array is made where a sum is asked for."""
+"""How big reductions run: tiles, threads, precision. A sum never makes an n × n array."""
 
 from __future__ import annotations
 
@@ -25,41 +25,41 @@ from .tiles import Task, TileSums, accumulate, rectangle, tile_sums, triangle
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-_MIRRORED_WEIGHTS = 16  # with more columns of weights the product costs more than the kernel, and saves nothing
-_FAST_COLUMNS, _FAST_WEIGHTS = 8, 2  # up to here compiled sums win clearly over products of matrices
-_FAST_FROM = 2**29  # kernel values from which loading the compiler pays
+_MIRRORED_WEIGHTS = 16  # with more columns of weights, products cost more than the kernel: mirroring saves nothing
+_FAST_COLUMNS, _FAST_WEIGHTS = 8, 2  # up to here, compiled sums are clearly faster than matrix products
+_FAST_FROM = 2**29  # kernel values from which loading the compiler pays off
 
 
 @final
 @dataclass(frozen=True)
 class Plan:
-    """How big reductions over pairs of points run.
+    """How to run big sums over pairs of points: tiles, threads, precision, memory.
 
     Parameters
     ----------
     block : (int, int)
         Rows and columns of a tile. A tile of float64 should fit the second-level cache, or nearly.
     threads : int, optional
-        How many threads; None is the number of usable cores. No result depends on it, to the last bit.
+        How many threads; None is the number of usable cores. Results are the same to the last bit for any number.
     dtype : {"float64", "float32"}
-        The type of kernel values; sums are always accumulated in float64. In float32 a Gaussian kernel value has
+        The type of kernel values; sums are always accumulated in float64. In float32, a Gaussian kernel value has
         an error of about 1e-6 and takes half the time; other kernels stay in float64.
     use_fast : bool, optional
-        Whether Gaussian sums in at most 8 columns are compiled by numba (the extra ``fast``). None is: where numba
-        is installed and the sum is long enough to pay for loading it. Equal to 1e-12 of the sum of magnitudes.
+        Whether numba (the extra ``fast``) compiles Gaussian sums in at most 8 columns. None compiles if numba is
+        installed and the sum is long enough to be worth loading it. Results agree to 1e-12 of the sum of magnitudes.
     max_dense : int
-        The n up to which :meth:`gram` makes an n × n matrix.
+        The largest n for which :meth:`gram` makes an n × n matrix.
     device_memory : float
-        Bytes that the tiles of arrays on a device, such as a GPU, may take; ``block`` and ``threads`` are for
-        processors. Their tiles have the type of the points, or float32 where ``dtype`` says so.
+        Bytes that tiles of arrays on a device, such as a GPU, may take; ``block`` and ``threads`` are for processors.
+        Tiles on a device have the type of the points, or float32 with ``dtype="float32"``.
     memory : float
-        Bytes that the null distribution of a test may take, 1 GiB by default. Tests estimate theirs beforehand and
-        refuse to start where it is more; see :func:`kernelmean.memory_estimate`.
+        Bytes that the null distribution of a test may take, 1 GiB by default. A test estimates its need beforehand and
+        refuses to start if it needs more; see :func:`kernelmean.memory_estimate`.
 
     Raises
     ------
     ValueError
-        When a number is not positive, or the type is another.
+        When a number is not positive, or ``dtype`` is another type.
     ImportError
         When ``use_fast`` is True and numba is missing.
 
@@ -101,12 +101,12 @@ class Plan:
         Parameters
         ----------
         blocks : callable
-            ``f(i, j)`` returns the tile of two slices, see :meth:`kernelmean.kernels.Kernel.blocks`.
+            ``f(i, j)`` returns the tile of two slices; see :meth:`kernelmean.kernels.Kernel.blocks`.
         n, m : int
             The shape of the whole matrix.
         weights : array of shape (m,) or (m, k)
         symmetric : bool
-            Promises that the matrix is symmetric, and so lets half of the tiles be left out.
+            Pass True only if the matrix is symmetric; then only half of the tiles are computed.
 
         Returns
         -------
@@ -119,7 +119,7 @@ class Plan:
 
         Notes
         -----
-        O(n m) kernel values; memory O(block) a thread and O((n + m) k).
+        O(n m) kernel values; memory O(block) per thread and O((n + m) k).
         """
         W = as_numbers(weights)
         if W.ndim not in (1, 2) or W.shape[0] != m:
@@ -142,7 +142,7 @@ class Plan:
         return float(beta @ self.matmul(blocks, beta.shape[0], gamma.shape[0], gamma, symmetric=symmetric))
 
     def gram(self, blocks: Blocks, n: int, m: int, *, symmetric: bool = False) -> Array:
-        """Return the whole matrix, shape (n, m) and float64, computed by tiles in threads.
+        """Return the whole matrix in float64, shape (n, m), computed by tiles in threads.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class Plan:
         _check_square(n, m, symmetric)
         if n * m > self.max_dense**2:
             raise ValueError(
-                f"a matrix of {n} × {m} was asked for, this plan allows {self.max_dense} × {self.max_dense}; "
+                f"the matrix is {n} × {m}, but this plan allows at most {self.max_dense} × {self.max_dense}; "
                 "write a sum as plan.matmul or plan.bilinear, or allow more: Plan(max_dense=...)"
             )
         out = np.empty((n, m))
@@ -169,11 +169,11 @@ class Plan:
         return out
 
     def tiles(self, x: Any) -> tuple[int, int]:
-        """Return the rows and columns of a tile where ``x`` lives."""
+        """Return the rows and columns of a tile on the device of ``x``."""
         return tile_shape(x, self.block, self.device_memory)
 
     def _prepare(self, blocks: Blocks, W: Array, n: int) -> tuple[TileSums, Any]:
-        """Return what one tile adds, and the exponents of two that are taken out of the weights for float32."""
+        """Return the sums of one tile, and the exponents of two taken out of the weights for float32."""
         W = blocks.factor * W if isinstance(blocks, ExponentialBlocks) else W
         exponent = np.frexp(np.abs(W).max(axis=0, initial=0.0))[1]
         W = np.ldexp(W, -exponent)
@@ -188,12 +188,12 @@ class Plan:
         return tile_sums(unit, W.astype(self.dtype, copy=False)), exponent
 
     def compiles(self, size: int) -> bool:
-        """Whether so many steps are compiled: where numba is installed and they pay for loading it, or as was asked."""
+        """Return whether to compile so many steps: as requested, or if numba is installed and worth loading."""
         asked = self.use_fast
         return size >= _FAST_FROM and find_spec("numba") is not None if asked is None else asked
 
     def map(self, run: Callable[[Job], Result], jobs: Iterable[Job], size: int) -> Iterator[Result]:
-        """Yield the results in the order of the jobs, whichever thread runs them; ``size`` is the work in entries."""
+        """Yield results in the order of the jobs, whichever thread runs them; ``size`` is the work in entries."""
         enough = 1 + size // (self.block[0] * self.block[1])
         threads = 1 if enough == 1 else min(self.threads or cpu_count(), enough)  # counting costs a small sum
         with serial_blas:
@@ -208,9 +208,9 @@ DEFAULT = Plan()
 
 
 class RemotePlan(ABC):
-    """Who computes where the data are, elsewhere than in this process: :class:`kernelmean.DaskPlan`.
+    """A plan that computes where the data are, outside this process: :class:`kernelmean.DaskPlan`.
 
-    Functions that take ``plan=`` hand such a plan what was passed to them, and it returns what they return.
+    Functions that take ``plan=`` pass their arguments on to such a plan and return what it returns.
     """
 
     @abstractmethod
@@ -229,36 +229,38 @@ class RemotePlan(ABC):
 
     @abstractmethod
     def answer(self, question: Any, X: Any, Y: Any, request: Any) -> Any:
-        """Return the result of a test: of a class of questions, the data, and what is asked of them."""
+        """Return the result of a test, from a class of questions, the data, and the request."""
 
     @abstractmethod
     def table(self, X: Any, name: str) -> Any:
-        """Return a table of columns of any kind: its ``names``, and its ``parts`` in the order of the rows."""
+        """Return a table of columns of any kind, with its ``names`` and its ``parts`` in the order of the rows."""
 
     @abstractmethod
     def fold(
         self, run: Any, merge: Any, jobs: Iterable[tuple[Any, Any]], shared: Any = None, finish: Any = None
     ) -> Any:
-        """Return what a function finds in all parts of tables, merged in the order of these.
+        """Return the results of a function on all parts of tables, merged in the order of the parts.
 
         Parameters
         ----------
         run : callable
-            ``run(part, own, shared)`` of a :class:`kernelmean.core.table.Frame` of at least one row. It must be pure
-            and importable elsewhere: what is lost with a machine is done again. Parts without rows are left out.
+            ``run(part, own, shared)``; ``part`` is a :class:`kernelmean.core.table.Frame` with at least one row. It
+            must be pure and importable elsewhere: when a machine is lost, its work is done again. Parts without rows
+            are skipped.
         merge : callable
-            ``merge(*found)`` of neighbours, also of what it returned before; it must leave them as they are.
+            ``merge(*found)`` merges results of neighbouring parts, also merged ones; it must not change them.
         jobs : iterable of (part, own)
             Parts of tables of this plan, and what each of them needs.
         shared : object
-            What all of them need; it goes to every machine once.
+            What all parts need; it is sent to every machine once.
         finish : callable, optional
-            ``finish(found, shared)``, applied to all, None where there are no rows, before it comes to this process.
+            ``finish(found, shared)``, applied to the merged result (None without rows) before it is sent to this
+            process.
         """
 
 
 def check_plan(plan: Any) -> Plan | RemotePlan:
-    """Return the plan that was passed, the default one where there is none, or say what is a plan."""
+    """Return the plan that was passed, or the default one for None; raise for anything else."""
     if plan is None:
         return DEFAULT
     if not isinstance(plan, Plan | RemotePlan):
@@ -270,7 +272,7 @@ def check_plan(plan: Any) -> Plan | RemotePlan:
 
 @array_api
 def _product(columns: Array, plan: Plan, blocks: Blocks, n: int, symmetric: bool) -> Array:
-    """Return a tiled matrix (n, m) times columns (m, k), float64: of other libraries one tile after another."""
+    """Return a tiled matrix (n, m) times columns (m, k), float64; for other libraries, one tile after another."""
     if plan.dtype == "float32" and isinstance(blocks, ExponentialBlocks):
         blocks = replace(blocks.unit("float32"), factor=blocks.factor)
     height, width = plan.tiles(columns)
@@ -285,7 +287,7 @@ def _product(columns: Array, plan: Plan, blocks: Blocks, n: int, symmetric: bool
         for b, j in enumerate(rows[a:], start=a):
             tile = as_float64(blocks(i, j))
             parts[a] = parts[a] + tile @ columns[j, :]
-            if b > a:  # tiles right of the diagonal serve twice
+            if b > a:  # tiles right of the diagonal are used twice
                 parts[b] = parts[b] + tile.T @ columns[i, :]
     product: Array = joined(parts)
     return product
@@ -306,13 +308,13 @@ _RUNNING: ContextVar[Plan] = ContextVar("running plan", default=DEFAULT)
 
 
 def running() -> Plan:
-    """Return the plan of the fit that is under way, see :func:`run_by`; the default one where none is."""
+    """Return the plan of the running fit (see :func:`run_by`), or the default one."""
     return _RUNNING.get()
 
 
 @contextmanager
 def run_by(plan: Plan) -> Iterator[None]:
-    """Run the sums of a fit by a plan, however deep they lie: formulas do not know who computes them."""
+    """Run all sums of a fit by a plan, however deep in the call stack; formulas need no plan argument."""
     token = _RUNNING.set(plan)
     try:
         yield
@@ -327,14 +329,14 @@ def _check_square(n: int, m: int, symmetric: bool) -> None:
 
 @cache
 def _blas() -> ThreadpoolController:
-    """Find the loaded libraries once: it takes as long as a small sum."""
+    """Find the loaded libraries once, because this takes as long as a small sum."""
     return ThreadpoolController()
 
 
 def _for_any_thread() -> None:
-    """Let the next thread that asks set the limit: threadpoolctl 3.8 heeds the first one alone, as long as that lives.
+    """Let the next thread set the limit: threadpoolctl 3.8 heeds only the first one, as long as that is alive.
 
-    The limit of OpenBLAS is one for the whole process; here a lock and a count decide who sets it.
+    OpenBLAS has one limit for the whole process; here a lock and a count decide which thread sets it.
     """
     for library in _blas().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
@@ -343,7 +345,7 @@ def _for_any_thread() -> None:
 
 @final
 class _SerialBlas:
-    """Holds BLAS at one thread while any reduction runs; the last one to end gives the threads back."""
+    """Limits BLAS to one thread while any reduction runs; the last one to end restores the threads."""
 
     def __init__(self) -> None:
         self._lock, self._users = Lock(), 0

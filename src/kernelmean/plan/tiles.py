@@ -1,4 +1,4 @@
-"""How a matrix that is never whole is cut into tiles, and tiles into tasks of one thread each."""
+"""How a matrix that never exists as a whole is cut into tiles, and tiles are grouped into tasks for one thread each."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..kernels.distances import Blocks
 
 Tile = tuple[slice, slice, bool]  # rows, columns, and whether the mirrored tile is added too
 Task = tuple[slice, Iterator[Tile]]  # the rows of the result that one thread adds to, and its tiles
-TileSums = Callable[[slice, slice, bool], tuple[Array, Any]]  # a tile times weights, and its transpose where asked
+TileSums = Callable[[slice, slice, bool], tuple[Array, Any]]  # a tile times weights, and its transpose if mirrored
 
-_TASKS = 64  # so many at least, where the tiles suffice: fixed, so that no result depends on the threads
+_TASKS = 64  # at least, if there are enough tiles; fixed, so that results do not depend on the number of threads
 _STACKS = 16  # accumulators of a mirrored sum
 
 
 def rectangle(n: int, m: int, block: tuple[int, int]) -> Iterator[Task]:
-    """Cut all tiles into tasks: a row of tiles each, or a part of it where the rows are few."""
+    """Group all tiles into tasks: a row of tiles each, or a part of it if there are few rows."""
     rows, columns = slices(n, block[0]), slices(m, block[1])
     parts = -(-_TASKS // max(len(rows), 1))
     for i in rows:
@@ -29,7 +29,7 @@ def rectangle(n: int, m: int, block: tuple[int, int]) -> Iterator[Task]:
 
 
 def triangle(n: int, block: tuple[int, int]) -> Iterator[Task]:
-    """Cut the diagonal tiles and those right of them into few tasks, since each needs an accumulator of length n."""
+    """Group the tiles on and right of the diagonal into few tasks, since each needs an accumulator of length n."""
     rows = slices(n, block[0])
     for first in range(min(_STACKS, len(rows))):
         yield slice(0, n), (tile for i in rows[first::_STACKS] for tile in _right_of(i, n, block[1]))
@@ -42,7 +42,7 @@ def _right_of(i: slice, n: int, width: int) -> Iterator[Tile]:
 
 
 def tile_sums(blocks: Blocks, weights: Array) -> TileSums:
-    """Prepare ``f(i, j, mirrored)``: the tile times weights[j], and its transpose times weights[i] where asked."""
+    """Prepare ``f(i, j, mirrored)``: the tile times weights[j] and, if mirrored, its transpose times weights[i]."""
 
     def sums(i: slice, j: slice, mirrored: bool) -> tuple[Array, Any]:
         tile = blocks(i, j)

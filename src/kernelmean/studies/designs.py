@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
 from ..core.array import IntArray
-from ..core.cells import missing_cells
-from ..core.table import Frame
-from ..core.words import count, did_you_mean, listed, written
+from ..core.cells import label, missing_cells
+from ..core.table import Frame, reading_of
+from ..core.words import count, did_you_mean, listed, worded, written
 from ..inference import Design
 from ..tables.columns.missing import Missing, rules_for
 
@@ -55,7 +55,8 @@ class TableDesign:
     def __post_init__(self) -> None:
         for part, name in self._named():
             if not isinstance(name, str):
-                raise TypeError(f"{part} is {name!r}; pass the name of a column of the table, such as {part}='center'")
+                given = repr(name) if np.ndim(name) == 0 else f"a {type(name).__name__}"
+                raise TypeError(f"{part} is {given}; pass the name of a column of the table, such as {part}='center'")
         if not isinstance(self.paired, bool):
             raise TypeError(f"paired is {self.paired!r}; pass True or False")
         if self.paired and self.columns:
@@ -93,13 +94,45 @@ class TableDesign:
         units = "rows are exchangeable"
         if self.clusters is not None:
             units = f"whole clusters of {self.clusters} are exchangeable with those of as many rows"
-        within = "" if self.strata is None else f" within strata of {self.strata}"
         weighted = "" if self.weights is None else f", each with its weight, {self.weights}"
-        return f"{units}{within}{weighted}"
+        return f"{units}{self.within}{weighted}"
+
+    @property
+    def within(self) -> str:
+        """Within what means are compared, in words that begin with a blank; nothing without strata."""
+        return "" if self.strata is None else f" within strata of {self.strata}"
+
+    @property
+    def counted(self) -> str | None:
+        """What the means, gaps and shares beside the tests are of, in words; None where no design has columns."""
+        weighted = "" if self.weights is None else f", rows weighted by {self.weights}"
+        if self.strata is not None:
+            return (
+                f"means, gaps and shares are{self.within}: both tables weighted so that every stratum counts by its "
+                f"rows{weighted}"
+            )
+        if self.weights is not None:
+            return f"means, gaps and shares are of{weighted.removeprefix(',')}"
+        return "means, gaps and shares count all rows alike; the tests follow the design" if self.columns else None
 
     def notes(self) -> tuple[str, ...]:
         """Return a note on what is shown beside the tests."""
-        return ("means, gaps and shares count all rows alike; the tests follow the design",) if self.columns else ()
+        return () if self.counted is None else (self.counted,)
+
+    def permuted(self, dealt: str) -> str:
+        """Return in words what happens to rows under a random arrangement, which is ``dealt`` without a design."""
+        if self.paired:
+            return "the two rows of every pair were dealt at random to the two tables"
+        whole = f", whole clusters of {self.clusters} at a time, each for one of as many rows"
+        return f"{dealt}{self.within}{'' if self.clusters is None else whole}"
+
+    def alike(self) -> str:
+        """Return how to show that tables are alike: no test does so with a design."""
+        if self.clusters is not None:
+            return "There is no test of equivalence with a design; make one row of each cluster to have one."
+        if self.strata is not None:
+            return "There is no test of equivalence with a design; look at one stratum at a time to have one."
+        return "There is no test of equivalence with a design."
 
     def check_estimator(self, estimator: str, known: Sequence[str]) -> None:
         """Raise for an estimator with weights or parameters of its own, found again under every permutation."""
@@ -110,7 +143,15 @@ class TableDesign:
 
     def as_dict(self) -> dict[str, Any] | None:
         """Return the names of the columns, for JSON; None without a design."""
-        return {**asdict(self), "assumes": self.assumed()} if self else None
+        return {**asdict(self), "assumes": self.assumed(), "means": self.counted} if self else None
+
+    def refuse_witness(self, plot: str) -> None:
+        """Raise if a witness would be drawn: its band of chance is for rows without a design."""
+        if self:
+            raise ValueError(
+                f"{plot} draws a band of chance, which is for rows without a design, and these have {self.options()}; "
+                f"write {written('to_html(path)', '--html FILE')} for the distributions of the columns"
+            )
 
     def refuse_batches(self, otherwise: str) -> None:
         """Raise if rows would be read batch by batch, and say what to write."""
@@ -143,6 +184,7 @@ class TableDesign:
                 f"{first.source} has {count(len(first), 'row')} and {second.source} has {len(second):,}; pairs need "
                 "as many of both, row i of one with row i of the other"
             )
+        check_row_order(first, second, [name for name in first.names if first[name].dtype == object])
         rules = rules_for(missing, first.names)
         dropped = [name for name in first.names if rules[name] == "drop"]
         gone = np.zeros(len(first), dtype=bool)
@@ -163,9 +205,11 @@ class TableDesign:
         """Raise if a column does not exist, has blank cells, or holds weights that are not numbers."""
         for part, name in self._named():
             if name not in frame.names:
+                several = "," in name and {*name.split(",")} <= {*frame.names}
+                cross = "; it takes one: to cross several, make one column of them beforehand" if several else ""
                 raise ValueError(
                     f"{frame.source} has no column {name!r}, which {written(f'{part}=', f'--{part}')} names"
-                    f"{did_you_mean(name, frame.names)}"
+                    f"{cross or did_you_mean(name, frame.names)}"
                 )
             blank = missing_cells(frame[name])
             if blank.any():
@@ -178,11 +222,28 @@ class TableDesign:
                 _check_weights(frame, name)
 
 
+def check_row_order(first: Frame, second: Frame, names: Iterable[str]) -> None:
+    """Raise where rows are no pairs: a column that names every row has the same values in another order."""
+    for name in names:
+        if name not in second.names:
+            continue
+        own, other = ([label(cell) for cell in frame[name].tolist()] for frame in (first, second))
+        if own != other and len({*own}) == len(own) == len(other) and {*own} == {*other}:
+            pairs = written(
+                f"strata={name!r} instead of paired=True", f"{worded('--strata', name)} instead of --paired"
+            )
+            raise ValueError(
+                f"{second.source} has the values of {name!r} in another order than {first.source}, and row i of one "
+                f"is paired with row i of the other; sort both tables by {name!r}, or write {pairs}"
+            )
+
+
 def _check_weights(frame: Frame, name: str) -> None:
     """Raise when a column holds something other than weights."""
     cells = frame[name]
     if cells.dtype != np.float64:
-        raise ValueError(f"{frame.source}: column {name!r} holds no numbers, but weights are numbers; name another one")
+        instead = reading_of(frame, name) or "name another one"
+        raise ValueError(f"{frame.source}: column {name!r} holds no numbers, but weights are numbers; {instead}")
     negative = cells < 0.0
     if negative.any():
         where = int(np.argmax(negative))

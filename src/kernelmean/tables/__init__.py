@@ -1,7 +1,7 @@
 """Tables: where rows come from, what their columns hold, and the built-in tables by name.
 
-A ``Source`` says where rows are and yields them; a ``Frame`` holds some of them as they were read, columns of any kind;
-a ``Table`` holds finite numbers with names.
+A ``Source`` knows where rows are and yields them. A ``Frame`` holds some of them as they were read, with columns of any
+kind. A ``Table`` holds finite numbers with column names.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Whether tables are read batch by batch: what their sources say, or else how long they are; and reading them twice."""
+"""Whether to read tables batch by batch, as their sources say or by their length; and reading them twice."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from .source import Source, joined
 
 
 def asked_for(*tables: Any) -> bool | None:
-    """Whether tables say that they are read batch by batch; None where none says anything of it.
+    """Return whether tables ask to be read batch by batch; None if none of them says so or the opposite.
 
     Raises
     ------
     ValueError
-        When one is to be held in memory and another is not, or two are one iterator.
+        When one is to be held in memory and another is not, or two are the same iterator.
     """
     check_apart(*tables)
     sources = [table for table in tables if isinstance(table, Source)]
@@ -42,7 +42,7 @@ def asked_for(*tables: Any) -> bool | None:
 
 
 def is_long(table: Any, limit: int) -> bool:
-    """Whether a file has more rows than a limit; one that cannot be read has none, which reading it says."""
+    """Return whether a file has more rows than a limit; False for an unreadable file, since reading raises later."""
     if isinstance(table, Source) and table.n_rows is not None:
         return table.n_rows > limit
     path = _path(table)
@@ -59,10 +59,10 @@ def is_long(table: Any, limit: int) -> bool:
 
 
 def measured(source: Source, limit: int, *, frames: bool = False) -> tuple[Source | Table | Frame, bool]:
-    """Return the rows of a source, and whether they are more than a limit.
+    """Return the rows of a source, and whether there are more than a limit.
 
-    Where nobody knows how many batches there are, they are read so far, as numbers or with ``frames`` as columns of any
-    kind: fewer rows are a table then, and more of them a source that goes on with those that were read.
+    If the number of rows is unknown, batches are read up to the limit, as numbers or with ``frames`` as columns of any
+    kind. If that is all, the result is a table; otherwise a source that begins with the batches already read.
     """
     if source.n_rows is not None or _path(source) is not None:
         return source, is_long(source, limit)
@@ -80,7 +80,7 @@ def measured(source: Source, limit: int, *, frames: bool = False) -> tuple[Sourc
 
 
 def _read_from(source: Source, batches: Iterable[Any], frames: bool) -> Source:
-    """Return a source whose columns, or whose numbers, are read from batches."""
+    """Return a source that reads its columns, or its numbers, from batches."""
     if frames:
         return replace(source, _frames=lambda _: iter(batches))
     return replace(source, _arrays=lambda: iter(batches))
@@ -88,14 +88,14 @@ def _read_from(source: Source, batches: Iterable[Any], frames: bool) -> Source:
 
 @contextmanager
 def readable(source: Any, *, frames: bool = False) -> Iterator[Any]:
-    """Lend a source that can be read again: rows that come once are put into a temporary file.
+    """Yield a source that can be read again: rows that can be read only once are put into a temporary file.
 
-    What is put there are numbers, or with ``frames`` columns of any kind.
+    The file holds numbers, or with ``frames`` columns of any kind.
 
     Raises
     ------
     OSError
-        When the file system of temporary files has no room for them.
+        When there is no room for temporary files.
     """
     if not source.once:
         yield source
@@ -109,7 +109,7 @@ def readable(source: Any, *, frames: bool = False) -> Iterator[Any]:
 
 @final
 class _Spooled:
-    """Batches that came once, in a file that only this process can open."""
+    """Batches that could be read only once, stored in a file that only this process can open."""
 
     def __init__(self, file: IO[bytes], batches: Iterable[Any]) -> None:
         self.rows = 0
@@ -129,7 +129,7 @@ class _Spooled:
 
 
 def read_together(A: Source, B: Source) -> str | os.PathLike[str] | None:
-    """Return where sums of two tables are saved: what either says, or both alike."""
+    """Return where to save the sums of two tables: the checkpoint of either, or the same one of both."""
     first, second = A.checkpoint, B.checkpoint
     if None not in (first, second) and first != second:
         raise ValueError(
@@ -140,7 +140,7 @@ def read_together(A: Source, B: Source) -> str | os.PathLike[str] | None:
 
 
 def _path(table: Any) -> Path | None:
-    """Return the file or folder that a table is in, None where it is in none."""
+    """Return the file or folder of a table, None if it has none."""
     name = table.source if isinstance(table, Source) else os.fspath(table) if is_path(table) else ""
     return Path(name) if name and name not in BUILT_IN and Path(name).exists() else None
 

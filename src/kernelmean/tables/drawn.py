@@ -16,22 +16,22 @@ from .source import joined
 class Drawn:
     """Some rows of a table of unknown length, each as probable as any other, in constant memory.
 
-    The rows whose numbers have the smallest hashes: which they are depends on the seed, never on the batches.
+    These are the rows whose numbers have the smallest hashes; they depend on the seed, never on the batches.
 
     Parameters
     ----------
     rows : int
-        How many.
+        How many rows to draw.
     seed : int
     first : int
-        The number of the first row that is added here, where several look at the rows of one table.
+        The number of the first row that is added here, if several objects share the rows of one table.
 
     Attributes
     ----------
     numbers : array of int
-        Which rows they are, from 0, in the order of the frame.
+        The numbers of the drawn rows, from 0, in the order of the frame.
     seen : int
-        How many rows there were.
+        The number of rows seen.
     """
 
     def __init__(self, rows: int, seed: int, first: int = 0) -> None:
@@ -43,7 +43,7 @@ class Drawn:
         self.numbers: IntArray = np.empty(0, dtype=np.int64)
 
     def add(self, frame: Frame) -> None:
-        """Look at the rows that follow those so far."""
+        """Add the rows that follow those so far."""
         start = self._first + self.seen
         numbers = np.arange(start, start + len(frame))
         self.seen += len(frame)
@@ -54,7 +54,7 @@ class Drawn:
             self._take(frame.take(candidates), hashes[candidates], numbers[candidates])
 
     def merge(self, other: Drawn) -> None:
-        """Take in what was drawn from other rows of the table."""
+        """Add what was drawn from other rows of the table."""
         self.seen += other.seen
         if other._frame is not None:
             self._take(other._frame, other._hashes, other.numbers)

@@ -1,4 +1,4 @@
-"""Files that hold tables: what is checked before they are read, headers, separators, and words for errors."""
+"""Files that hold tables: checks before reading, headers, separators, and words for errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 def natural_order(path: str | Path) -> list[tuple[bool, int, str]]:
-    """Return a key that sorts paths as people count: part-2 before part-10.
+    """Return a key that sorts paths by the numbers in them: part-2 before part-10.
 
     Examples
     --------
@@ -59,12 +59,12 @@ def check_file(path: Path) -> None:
 
 
 def empty(name: str) -> str:
-    """Return what is said about a file without content."""
+    """Return the message for a file without content."""
     return f"{name} is empty; a header line and rows of numbers are needed"
 
 
 def ending(path: Path) -> str:
-    """Return how the name of a file ends, in small letters: .csv, or .csv.gz where it is compressed."""
+    """Return the ending of a file name in lower case: .csv, or .csv.gz for a compressed file."""
     return "".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else path.suffixes[-1:]).lower()
 
 
@@ -77,7 +77,7 @@ def unknown_ending(path: Path) -> ValueError:
 
 
 def import_arrow() -> Any:
-    """Return pyarrow, or say how to get it."""
+    """Return pyarrow, or raise and say how to install it."""
     try:
         import pyarrow
     except ImportError as error:
@@ -97,7 +97,7 @@ def check_header(names: list[str], path: Path | str) -> None:
 
 
 def check_columns(names: Sequence[str], path: Path | str) -> None:
-    """Raise when columns are too many, nameless, or of one name."""
+    """Raise when there are too many columns, or one has no name or the name of another."""
     if len(names) > MOST_COLUMNS:
         raise ValueError(
             f"{path} has {count(len(names), 'column')}, at most {MOST_COLUMNS:,} are read from a file; pass an array"
@@ -106,9 +106,9 @@ def check_columns(names: Sequence[str], path: Path | str) -> None:
 
 
 def check_rows(metadata: Any, path: Path) -> None:
-    """Raise when the footer of a Parquet file contradicts itself: readers take memory for as many rows as it says.
+    """Raise when the footer of a Parquet file contradicts itself: readers allocate memory for as many rows as it says.
 
-    Only numbers of rows are looked at: pyarrow ends the process where the description of a column is damaged.
+    Only numbers of rows are checked, because pyarrow ends the process if the description of a column is damaged.
     """
     rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
     if min(rows, default=0) < 0 or sum(rows) != metadata.num_rows:
@@ -116,7 +116,7 @@ def check_rows(metadata: Any, path: Path) -> None:
 
 
 def check_room(numbers: int, path: Path) -> None:
-    """Raise when a table cannot fit into the memory of this machine: a small file may say that it has any size."""
+    """Raise when a table cannot fit into the memory of this machine; a small file may claim any size."""
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

@@ -1,6 +1,6 @@
-"""How many rows a study takes without being asked for it: what lasts minutes."""
+"""How many rows a study takes by default: as many as take minutes."""
 
 from __future__ import annotations
 
 FIT_LIMIT, ADAPTIVE_LIMIT, TEST_LIMIT, ESTIMATE_LIMIT = 5000, 20_000, 100_000, 1_000_000
-"""The rows of a density, of an adaptive test, of a test of one kernel, and of estimates by features."""
+"""The rows for a density, for an adaptive test, for a test with one kernel, and for estimates by features."""

@@ -40,7 +40,7 @@ BATCH_ROWS = 2**16
 def chosen_names(
     names: Sequence[str], source: str, columns: Sequence[str] | None, drop: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the chosen ones of all names, or raise when one is unknown or none is left."""
+    """Return the chosen names, or raise when one is unknown or none is left."""
     check_names(names, source)
     chosen = Frame({name: np.empty(0) for name in names}, source).select(columns, drop).names
     if not chosen:
@@ -50,7 +50,7 @@ def chosen_names(
 
 @dataclass(frozen=True)
 class ColumnChoice:
-    """Which columns of a table, how their text is written, what is done with missing cells, and rows at a time."""
+    """The columns of a table to read, the format of their text, the rule for missing cells, and the batch size."""
 
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
@@ -59,12 +59,12 @@ class ColumnChoice:
     batch_rows: int = BATCH_ROWS
 
     def names(self, names: Sequence[str], source: str) -> tuple[str, ...]:
-        """Return the chosen ones of all names, or raise when one is unknown or none is left."""
+        """Return the chosen names, or raise when one is unknown or none is left."""
         check_units(self.text, names, source)
         return chosen_names(names, source, self.columns, self.drop)
 
     def refuse_for(self, source: Source) -> None:
-        """Raise when a source that was read already is to be read in another way."""
+        """Raise when options are passed for a source that was made already."""
         usual = ColumnChoice()
         refuse(
             f"{source!r} was read already",
@@ -76,7 +76,7 @@ class ColumnChoice:
         )
 
     def known(self, rows: int) -> int | None:
-        """Return how many rows are read, None where some may be left out."""
+        """Return how many rows are read; None if some may be left out."""
         return rows if self.missing == "error" else None
 
     def whole(self, path: Path) -> Frame:
@@ -85,11 +85,11 @@ class ColumnChoice:
 
 
 _Open: TypeAlias = Callable[[Sequence[RowGroup] | None, TextColumns], Iterator[Frame]]
-"""From row groups (None: all), and what reads columns of text, to frames."""
+"""Maps row groups (None: all) and the reader of text columns to frames."""
 
 
 def _opened(source: str, names: tuple[str, ...], choice: ColumnChoice, frames: _Open, *, iso: bool = False) -> Source:
-    """Return the source of what a file holds; its text is read as anything, or strictly as numbers."""
+    """Return the source of the rows of a file; text is read as any type for frames, strictly as numbers for numbers."""
     types: dict[str, str] = {}
     numbers: dict[str, str] = {}
     return Source(
@@ -106,7 +106,7 @@ def _opened(source: str, names: tuple[str, ...], choice: ColumnChoice, frames: _
 
 
 def file_source(path: Path, choice: ColumnChoice) -> Source:
-    """Return a file, or a folder of Parquet files, as a source of rows; raises as :func:`kernelmean.read`."""
+    """Return a file, or a folder of Parquet files, as a source of rows; errors as for :func:`kernelmean.read`."""
     if str(path) == STANDARD_INPUT:
         raise ValueError("standard input can be read once only, not batch by batch; write the table to a file first")
     if path.is_dir():
@@ -167,7 +167,7 @@ def _arrow(path: Path, choice: ColumnChoice) -> Source:
 
 
 def parquet_source(files: Sequence[Path], source: str, choice: ColumnChoice) -> Source:
-    """Return Parquet files of the same columns as one source of rows."""
+    """Return Parquet files with the same columns as one source of rows."""
     looks = [_look(path, choice) for path in files]
     names = looks[0].names
     for path, look in zip(files, looks, strict=True):
@@ -205,12 +205,12 @@ def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) 
 
     wanted = [group.index for group in groups]
     try:
-        with parquet.ParquetFile(path, pre_buffer=False) as file:  # else all that was read stays in memory
+        with parquet.ParquetFile(path, pre_buffer=False) as file:  # otherwise all rows read stay in memory
             for batch in file.iter_batches(batch_rows, row_groups=wanted, columns=list(names)):
-                batch.validate(full=True)  # texts that are no UTF-8
+                batch.validate(full=True)  # texts that are not UTF-8
                 if len(batch):
                     yield as_frame(arrow.Table.from_batches([batch]), str(path)).select(names)
-    except MemoryError:  # which Arrow's is as well
+    except MemoryError:  # also the base class of Arrow's
         raise
     except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, error) from error
@@ -218,7 +218,7 @@ def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) 
 
 @dataclass(frozen=True)
 class _Footer:
-    """What a Parquet file says of itself: the chosen columns, the rows of its groups."""
+    """The footer of a Parquet file: the chosen columns, and the rows of its groups."""
 
     names: tuple[str, ...]
     rows: tuple[int, ...]

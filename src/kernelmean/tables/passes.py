@@ -1,4 +1,4 @@
-"""Passes over rows whose types are known at their end only: a column of text may look like numbers for long."""
+"""Passes over rows whose types are known only at the end: a text column may begin with many numbers."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ Found = TypeVar("Found")
 
 
 def settled(tables: Sequence[Source], one_pass: Callable[[], Found]) -> Found:
-    """Return what a pass finds that reads columns as their types are in the end; it is repeated until it does.
+    """Repeat a pass until it reads all columns with their final types, and return what it finds.
 
     Raises
     ------
     TypeError, ValueError
-        What the pass raises, unless another type of a column is what it fails of.
+        What the pass raises, unless it failed because the type of a column changed.
     """
     while True:
         try:
             return one_pass()
         except Widened:
             continue
-        except (TypeError, ValueError):  # tables may disagree only as far as they were read
+        except (TypeError, ValueError):  # tables may disagree only in the part read so far
             if not _widened(tables):
                 raise
 
 
 def _widened(tables: Sequence[Source]) -> bool:
-    """Read tables to their ends, and return whether a column is of another type than it was so far."""
+    """Read tables to their ends, and return whether the type of a column changed."""
     typed = [table for table in tables if table.types]
     before = [dict(table.types) for table in typed]
     for table in typed:

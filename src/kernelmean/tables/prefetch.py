@@ -1,4 +1,4 @@
-"""Reading while others compute: a thread that is a few items ahead."""
+"""Reading while other threads compute: a thread that stays a few items ahead."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Generator, Iterable
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
-_WAIT = 0.2  # seconds after which a thread looks whether it is still wanted
+_WAIT = 0.2  # seconds after which a thread checks whether it is still needed
 
 
 def ahead(items: Iterable[Item], size: int = 1) -> Generator[Item]:
-    """Yield the items in their order while a thread makes the next ones, at most ``size`` + 1 of them.
+    """Yield items in order while a thread makes the next ones, at most ``size`` + 1 of them.
 
-    What making an item raises is raised when its turn comes; the thread ends when the iterator is closed.
+    An error in making an item is raised when its turn comes; the thread ends when the iterator is closed.
 
     Examples
     --------

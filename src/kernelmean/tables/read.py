@@ -1,4 +1,4 @@
-"""From anything that holds rows to a source of them."""
+"""Make a source of rows from anything that holds rows."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ def read(
     in_memory: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Source:
-    """Say how rows are read that lie in files, in memory, or come in batches.
+    """Return a source of rows from files, memory or batches, with the options for reading them.
 
     Parameters
     ----------
     source : str, path, list of paths, array, data frame, dask table, Arrow reader, or iterable of tables
-        A file of any kind that :func:`kernelmean.tables.read_table` reads; a folder of Parquet files, which are read in
-        the order of their names, or a list of such files; the name of a built-in table; a table in memory, which is a
-        source of one batch; a dask array or data frame, a ``pyarrow.RecordBatchReader``, or an iterable of arrays or
-        data frames. Readers and iterators may be read once only.
+        One of: a file of any kind that :func:`kernelmean.tables.read_table` reads; a folder of Parquet files, which are
+        read in the order of their names, or a list of such files; the name of a built-in table; a table in memory,
+        which is a source of one batch; a dask array or data frame; a ``pyarrow.RecordBatchReader``; or an iterable of
+        arrays or data frames. Readers and iterators can be read only once.
     columns, drop : iterables of str
         The columns to use (None: all), and those of them to leave out.
     missing : {"error", "drop"}
-        What to do with rows that hold a blank or NaN cell, where all columns are numbers. With "drop" the number of
-        rows is not known before. Studies of tables have rules of their own.
+        What to do with rows that hold a blank or NaN cell, if all columns are numbers. With "drop", the number of rows
+        is not known in advance. Studies of tables have their own rules.
     batch_rows : int
-        Rows at a time, at most, from files other than text, and from tables in memory.
+        The largest number of rows of a batch, for files other than text and for tables in memory.
     text : TextFormat
-        How numbers and dates are written in the columns of text of files, and the encoding of text files.
+        How numbers and dates are written in text columns of files, and the encoding of text files.
     in_memory : bool, optional
-        Whether a study, or a test, holds all rows in memory, or reads them batch by batch; by default that depends on
+        Whether a study or a test holds all rows in memory or reads them batch by batch. By default, this depends on
         their number.
     checkpoint : str or path, optional
-        Where a study that reads batch by batch, or :func:`kernelmean.mmd_test`, saves its sums about once a minute; it
-        goes on from there when the file is there already.
+        The file in which a study that reads batch by batch, or :func:`kernelmean.mmd_test`, saves its sums about once a
+        minute. If the file exists, the study continues from there.
 
     Returns
     -------
@@ -66,14 +66,14 @@ def read(
     Raises
     ------
     TypeError, ValueError, OSError
-        As :func:`kernelmean.tables.read_table`: at once where the source as a whole is at fault, and while reading
-        where a row is.
+        As for :func:`kernelmean.tables.read_table`: at once if the source as a whole is at fault, and while reading if
+        a row is.
     ImportError
         When a file is read without pyarrow, which ``kernelmean[cli]`` installs.
 
     Notes
     -----
-    Memory is that of a few batches (of a row group, for Parquet), whatever the length.
+    Memory holds a few batches (for Parquet, a row group), whatever the number of rows.
 
     Examples
     --------
@@ -99,12 +99,12 @@ def read(
 
 
 def hold(table: Any, study: str) -> Any:
-    """Return a table that is in memory, whatever holds it: what has no path and is no source stays as it is.
+    """Return a table in memory; anything that is neither a path nor a source stays as it is.
 
     Raises
     ------
     ValueError
-        When a source says that a ``study`` reads it batch by batch.
+        When a source is to be read batch by batch, but the ``study`` holds all rows in memory.
     """
     if is_path(table):
         name = os.fspath(table)
@@ -120,7 +120,7 @@ def hold(table: Any, study: str) -> Any:
 
 
 def check_apart(*tables: Any) -> None:
-    """Raise when two tables are one iterator or reader, of whose rows each would get a part."""
+    """Raise when two tables are the same iterator or reader, so that each would get a part of its rows."""
     once = [id(rows) for table in tables if (rows := _read_once(table)) is not None]
     if len(set(once)) < len(once):
         raise ValueError(
@@ -130,19 +130,19 @@ def check_apart(*tables: Any) -> None:
 
 
 def _read_once(table: Any) -> Any:
-    """Return the iterator or reader behind a table, None where rows can be read again."""
+    """Return the iterator or reader behind a table, None if rows can be read again."""
     if isinstance(table, Source):
         return table._once
     return table if hasattr(table, "__next__") or hasattr(table, "read_next_batch") else None
 
 
 def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
-    """Whether a table is named by its path."""
+    """Return whether a table is given by its path."""
     return isinstance(source, str | os.PathLike)
 
 
 def is_in_memory(table: Any) -> bool:
-    """Whether rows are at hand, as an array, a data frame or a Series: neither at a place, nor in batches."""
+    """Return whether rows are in memory, as an array, a data frame or a Series, not in a file or in batches."""
     if isinstance(table, Source) or is_path(table) or hasattr(table, "read_next_batch"):
         return False
     return not (_are_paths(table) or _is_dask(table) or _are_batches(table))
@@ -189,7 +189,9 @@ def _named(path: str | os.PathLike[str], choice: ColumnChoice) -> Source:
 def _files(paths: Sequence[Path], choice: ColumnChoice) -> Source:
     others = [path for path in paths if ending(path) not in PARQUET]
     if others and len(paths) > 1:
-        raise ValueError(f"{others[0]} is no Parquet file; several files are read as one table where all are Parquet")
+        raise ValueError(
+            f"{others[0]} is not a Parquet file; several files are read as one table only if all are Parquet"
+        )
     return file_source(paths[0], choice) if len(paths) == 1 else parquet_source(paths, listed(map(str, paths)), choice)
 
 
@@ -212,7 +214,7 @@ def _streamed(
     arrays: Callable[[], Iterator[Array]],
     choice: ColumnChoice,
 ) -> Source:
-    """Return a source of batches that are made elsewhere."""
+    """Return a source of batches from elsewhere."""
 
     def whole() -> Frame:
         found, start = [], 0
@@ -225,13 +227,13 @@ def _streamed(
 
 
 class _OneReading:
-    """What can be read once only: who reads it again is told."""
+    """Items that can be read only once; reading them again raises an error."""
 
     def __init__(self, items: Iterable[Any], called: str) -> None:
         self._items, self._called, self._read = items, called, False
 
     def items(self) -> Iterator[Any]:
-        """Return what there is."""
+        """Return the items; raise the second time."""
         if self._read:
             raise ValueError(
                 f"{self._called} was read already and can be read once only; pass a list or a file, or hold all rows "
@@ -242,7 +244,7 @@ class _OneReading:
 
 
 class _Partitions:
-    """The parts of a dask table, each computed when its turn comes, as often as wanted."""
+    """The parts of a dask table, each computed when its turn comes, any number of times."""
 
     def __init__(self, table: Any) -> None:
         self._parts = table.rechunk({1: -1}).to_delayed().ravel() if hasattr(table, "rechunk") else table.to_delayed()
@@ -253,7 +255,7 @@ class _Partitions:
 
 
 def _batches(source: Iterable[Any], choice: ColumnChoice, called: str) -> Source:
-    """Return the rows of an iterable of tables; the first one is looked at for its names."""
+    """Return the rows of an iterable of tables; the names are those of the first one."""
     iterator = iter(source)
     first = next(iterator, None)
     if first is None:
@@ -284,7 +286,7 @@ def _batches(source: Iterable[Any], choice: ColumnChoice, called: str) -> Source
 
 
 def _numbers(table: Table | Frame, names: Sequence[str], missing: str) -> Array:
-    """Return the numbers of some columns, which may stand beside others."""
+    """Return the numbers of some columns of a table, which may have others."""
     if isinstance(table, Frame):
         return table.select(names).to_table(missing, reader=READER).values
     return table.columns([table.names.index(name) for name in names]).values
@@ -300,7 +302,7 @@ def _columns(table: Table | Frame) -> str:
 
 
 def _in_memory(source: Any, choice: ColumnChoice) -> Source:
-    """Return a table that is in memory: all its rows are there, and cut into batches."""
+    """Return the source of a table in memory, which yields its rows in batches."""
     frame = to_frame(source, UNNAMED)
     names = chosen_names(frame.names, frame.source, choice.columns, choice.drop)
     chosen = frame.select(names)

@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 MOST_GROUPS = 12
-"""That are compared at a time: of 12 groups there are 66 pairs."""
+"""The largest number of groups in one comparison: 12 groups have 66 pairs."""
 
 
 def __dir__() -> list[str]:
@@ -69,9 +69,9 @@ def read_table(
     Parameters
     ----------
     source : str or path
-        A file that ends in .csv, .tsv, .jsonl or .ndjson (also with .gz behind it), .parquet or .pq, .feather or
-        .arrow; "-", which is CSV text from standard input; or the name of a built-in table: wine, breast_cancer (also
-        wbdc), iris, diabetes, digits, eckerle4.
+        A file that ends in .csv, .tsv, .jsonl or .ndjson (also followed by .gz), .parquet or .pq, .feather or .arrow;
+        "-" for CSV text from standard input; or the name of a built-in table: wine, breast_cancer (also wbdc), iris,
+        diabetes, digits, eckerle4.
     columns, drop : iterables of str
         The columns to use (None: all), and those of them to leave out.
     missing : {"error", "drop"}
@@ -82,8 +82,8 @@ def read_table(
     Raises
     ------
     ValueError
-        When the file is empty, damaged, ragged or not text, when a column name is missing or used twice, a cell is
-        missing or infinite, or one of a column with a unit is no number in it.
+        When the file is empty, damaged, ragged or not text; when a column name is missing or used twice; when a cell is
+        missing or infinite, or is not a number in the unit of its column.
     TypeError
         When a column does not hold numbers.
     OSError
@@ -104,7 +104,7 @@ def read_table(
 
 
 def read_frame(source: str | os.PathLike[str], *, text: TextFormat = PLAIN) -> Frame:
-    """Return all columns of a file or a built-in table, of any type; see `read_table`."""
+    """Return all columns of a file or a built-in table, with any types; see `read_table`."""
     name = os.fspath(source)
     if name in BUILT_IN:
         frame = BUILT_IN[name]()
@@ -121,7 +121,7 @@ def read_frame(source: str | os.PathLike[str], *, text: TextFormat = PLAIN) -> F
 
 
 def column_names(source: str | os.PathLike[str]) -> list[str]:
-    """Return the column names of a table by a look at its beginning only; raises as `read_frame` where it is none."""
+    """Return the column names of a table, reading only its beginning; errors as for `read_frame`."""
     name = os.fspath(source)
     if name in BUILT_IN:
         return list(BUILT_IN[name]().names)
@@ -139,7 +139,7 @@ def column_names(source: str | os.PathLike[str]) -> list[str]:
 
 
 def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> tuple[Frame, Frame]:
-    """Cut a frame into two by the values of one column, which is left out of both.
+    """Split a frame into two by the values of one column, which is left out of both.
 
     Parameters
     ----------
@@ -148,8 +148,8 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
     by : str
         The column that holds the groups.
     groups : two str, optional
-        The two groups to take; needed when there are more than two. Those of a boolean column are True and False, also
-        written true and false, or 1 and 0.
+        The two groups to take; required when there are more than two. The groups of a boolean column are True and
+        False, also written true and false, or 1 and 0.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
 
 
 def split_groups(frame: Frame, by: str, groups: Iterable[str] | None = None) -> tuple[Frame, ...]:
-    """Cut a frame into groups by the values of one column, which is left out of all of them.
+    """Split a frame into groups by the values of one column, which is left out of all of them.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def split_groups(frame: Frame, by: str, groups: Iterable[str] | None = None) -> 
     by : str
         The column that holds the groups.
     groups : iterable of str, optional
-        Two or more groups to take; by default all that have at least two rows, and a note names those that have one.
+        Two or more groups to take. By default, all that have at least two rows; a note names those with one row.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def _split(
     groups: Iterable[str] | None,
     choose: Callable[[dict[str, int], str, Iterable[str] | None], list[str]],
 ) -> list[Frame]:
-    """Cut a frame into the groups that are chosen of those of a column, whose rows are counted."""
+    """Split a frame into the groups chosen from those of a column, given the number of rows of each."""
     is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
     labels = list(as_labels(frame, by)) if is_boolean else [label(cell) for cell in frame[by]]
     sizes = Counter(name for name in labels if name is not None)
@@ -267,8 +267,8 @@ def _read_parquet(path: Path, text: TextFormat) -> Frame:
             check_rows(file.metadata, path)
             check_room(file.metadata.num_rows * file.metadata.num_columns, path)
             table = file.read()
-        table.validate(full=True)  # texts that are no UTF-8, which whoever reads the cells would stumble over
-    except MemoryError:  # which Arrow's is as well
+        table.validate(full=True)  # texts that are not UTF-8
+    except MemoryError:  # also the base class of Arrow's
         raise
     except (arrow.ArrowException, OSError) as error:
         raise ValueError(f"{path} is damaged or not a Parquet file ({first_line(error)}); write it again") from error

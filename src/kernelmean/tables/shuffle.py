@@ -1,4 +1,4 @@
-"""A random permutation of any number of rows that is computed row by row, without being stored."""
+"""A random permutation of any number of rows, computed row by row and never stored."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _ROUNDS = 8
 
 
 def shuffled(rows: IntArray, n: int, seed: int) -> IntArray:
-    """Return π(rows) for a permutation π of range(n) that the seed draws; O(1) memory besides the rows.
+    """Return π(rows) for a permutation π of range(n) drawn with the seed; O(1) memory besides the rows.
 
     Notes
     -----
-    A Feistel network of eight rounds on the smallest power of two that holds n; numbers that fall outside are
-    permuted again until they fall inside (Black & Rogaway 2002, "cycle walking"), twice on average at most.
+    A Feistel network of eight rounds on the smallest power of two that is at least n. Numbers that fall outside are
+    permuted again until they fall inside (Black & Rogaway 2002, "cycle walking"), at most twice on average.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def _walked(numbers: IntArray, n: int, seed: int, *, forwards: bool) -> IntArray
 
 
 def _permuted(values: IntArray, bits: int, rounds: Sequence[tuple[bool, Any]]) -> IntArray:
-    """Permute range(2**bits): in every round one half is changed by a hash of the other, which can be undone."""
+    """Permute range(2**bits): in each round, a hash of one half changes the other, which can be undone."""
     low_bits, high_bits = np.uint64(bits // 2), np.uint64(bits - bits // 2)
     low_mask, high_mask = ((np.uint64(1) << size) - np.uint64(1) for size in (low_bits, high_bits))
     low, high = values & low_mask, values >> low_bits

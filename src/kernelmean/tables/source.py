@@ -1,4 +1,4 @@
-"""Where rows come from: a file, a folder, a table in memory, a stream of batches; one noun for all of them."""
+"""Sources of rows: a file, a folder, a table in memory or a stream of batches, all with one interface."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..core.words import listed, refuse
 from .readers import PLAIN, TextFormat
 
 READER = "kernelmean.read"
-"""What errors about cells and columns offer the options of."""
+"""The reader whose options errors about cells and columns suggest."""
 UNNAMED, BATCHES, DASK, ARROW_READER = "the table", "the iterable", "the dask table", "the Arrow reader"
-"""What errors call a table in memory, and others that are at no place."""
+"""The names, in errors, of a table in memory and of other sources without a path."""
 _KINDS = {"f": "numbers", "O": "text", "M": "times", "m": "durations"}
 
 
 @final
 @dataclass(frozen=True)
 class RowGroup:
-    """A part of a Parquet file that can be read by itself: its place, its rows, and the number of its first row."""
+    """A part of a Parquet file that can be read separately: its place, its rows, and the number of its first row."""
 
     path: Path
     index: int
@@ -39,31 +39,31 @@ class RowGroup:
 @final
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Rows that are read batch by batch; :func:`kernelmean.read` makes it. A table in memory is a source of one batch.
+    """Rows that are read batch by batch. Make one with :func:`kernelmean.read`; a table in memory is one batch.
 
-    Iterating yields the numbers, finite float64 arrays of shape (b, d), b ≥ 1; :meth:`frames` yields columns of any
-    kind, and :meth:`whole` all of them at once.
+    Iterating yields the numbers, as finite float64 arrays of shape (b, d), b ≥ 1; :meth:`frames` yields columns of any
+    kind, and :meth:`whole` returns all of them at once.
 
     Attributes
     ----------
     source : str
-        What errors call it.
+        The name of the source in errors.
     names : tuple of str
-        The columns.
+        The names of the columns.
     n_rows : int or None
-        How many rows there are, where that is known before reading.
+        The number of rows, if it is known before reading.
     row_groups : tuple of RowGroup
-        Of Parquet files.
+        The row groups of Parquet files.
     types : dict
-        What columns were read as so far, by name, which a pass widens where cells ask for it.
+        The types as which columns were read so far, by name; a pass widens them when cells require it.
     text : TextFormat
-        How the text of a file is written.
+        How text is written in a file.
     named : bool
-        Whether columns are matched by name: not those of an array.
+        Whether columns are matched by name; False for an array.
     missing : {"error", "drop"}
-        What is done with rows that hold a missing cell where numbers are read.
+        What to do with rows that hold a missing cell when numbers are read.
     in_memory : bool or None
-        Whether all rows are to be held in memory; None leaves that to their number.
+        Whether to hold all rows in memory; with None, this depends on their number.
     checkpoint : str, path, or None
         Where a study of all rows saves its sums.
     """
@@ -82,11 +82,11 @@ class Source:
     in_memory: bool | None = None
     checkpoint: str | os.PathLike[str] | None = None
     _skipped: int = 0
-    _once: Any = None  # the reader or iterator of whose rows there is one reading
+    _once: Any = None  # the reader or iterator, if rows can be read only once
 
     @property
     def once(self) -> bool:
-        """Whether the rows can be read once only."""
+        """Whether the rows can be read only once."""
         return self._once is not None
 
     def __iter__(self) -> Iterator[Array]:
@@ -94,7 +94,7 @@ class Source:
         return without_rows(self._arrays(), self._skipped) if self._skipped else self._arrays()
 
     def frames(self) -> Iterator[Frame]:
-        """Yield frames of at least one row, columns of any kind and rows that carry their numbers, from 1."""
+        """Yield frames of at least one row, with columns of any kind and row numbers from 1."""
         self._check_unskipped()
         refuse(f"rows of {self.source} are read batch by batch, all of them", missing=(self.missing, "error"))
         start = 0
@@ -109,7 +109,7 @@ class Source:
         return found if self.missing == "error" else found.take(found.complete())
 
     def of(self, groups: Sequence[RowGroup]) -> Iterator[Frame]:
-        """Yield the frames of some row groups only, in their order."""
+        """Yield only the frames of some row groups, in their order."""
         for group in groups:
             start = group.start
             for frame in self._frames([group]):
@@ -117,14 +117,14 @@ class Source:
                 start += len(frame)
 
     def after(self, read: int) -> Iterator[Frame]:
-        """Yield the frames of the rows after some, whose row groups are not read again where they are known."""
+        """Yield the frames of the rows after the first ``read``; known row groups before them are not read again."""
         left = [group for group in self.row_groups if group.start + group.rows > read]
         for frame in self.of(left) if read and self.row_groups else self.frames():
             if frame.row_numbers()[-1] > read:
                 yield frame.take(frame.row_numbers() > read) if frame.row_numbers()[0] <= read else frame
 
     def skip(self, rows: int) -> Source:
-        """Return the numbers without those of the first rows, to resume where a checkpoint was written."""
+        """Return the numbers without the first rows, to resume from a checkpoint."""
         check_integer(rows, "rows", 0)
         left = None if self.n_rows is None else max(self.n_rows - rows, 0)
         return replace(self, n_rows=left, _skipped=self._skipped + rows)
@@ -141,7 +141,7 @@ class Source:
         )
 
     def called(self, names: Sequence[str]) -> Source:
-        """Return the same rows with other names of their columns."""
+        """Return the same rows with other column names."""
         return replace(
             self,
             names=tuple(names),
@@ -151,11 +151,11 @@ class Source:
 
     @property
     def titleless(self) -> bool:
-        """Whether the rows are at no place that could name them."""
+        """Whether the rows have no path that could name them."""
         return self.source in (UNNAMED, BATCHES, DASK, ARROW_READER)
 
     def titled(self, source: str) -> Source:
-        """Return the same rows, which errors call otherwise."""
+        """Return the same rows under another name in errors."""
         return replace(
             self,
             source=source,
@@ -164,7 +164,7 @@ class Source:
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """Raise: an array of a source would hold all rows, without a word, and have no names."""
+        """Raise: an array of a source would silently hold all rows, and have no names."""
         raise TypeError(
             f"{self!r} is read row by row; write rows.whole() for a table in memory, which has names, or "
             "numpy.concatenate(list(rows)) for its numbers"
@@ -175,7 +175,7 @@ class Source:
         return f"Source({self.source}: {rows}, columns {listed(self.names)})"
 
     def _check_unskipped(self) -> None:
-        """Raise when rows are left out that only a reader of numbers goes without."""
+        """Raise when rows are skipped, which only reading numbers allows."""
         if self._skipped:
             raise ValueError(f"{self!r} leaves out {self._skipped:,} rows, and all are needed; leave skip() out")
 
@@ -186,7 +186,7 @@ def numbered(frame: Frame, start: int) -> Frame:
 
 
 def numbers_of(frames: Iterator[Frame], missing: str) -> Iterator[Array]:
-    """Yield the numbers of frames that follow one another; errors count rows from the start."""
+    """Yield the numbers of consecutive frames; errors count rows from the start."""
     start = 0
     for frame in frames:
         chosen = numbered(frame, start)
@@ -198,7 +198,7 @@ def numbers_of(frames: Iterator[Frame], missing: str) -> Iterator[Array]:
 
 
 def split_rows(batches: Iterator[Array], rows: int) -> tuple[Array | None, Iterator[Array]]:
-    """Return the first rows (fewer where there are not so many, None for none) and what is left, in batches."""
+    """Return the first rows (fewer if there are fewer, None if there are none) and the remaining batches."""
     head: list[Array] = []
     missing = rows
     rest: list[Array] = []
@@ -213,7 +213,7 @@ def split_rows(batches: Iterator[Array], rows: int) -> tuple[Array | None, Itera
 
 
 def without_rows(batches: Iterator[Array], rows: int) -> Iterator[Array]:
-    """Yield batches without the first rows, which are read and forgotten."""
+    """Yield batches without the first rows, which are read and discarded."""
     for batch in batches:
         if len(batch) > rows:
             yield batch[rows:]
@@ -221,7 +221,7 @@ def without_rows(batches: Iterator[Array], rows: int) -> Iterator[Array]:
 
 
 def joined(frames: Sequence[Frame]) -> Frame:
-    """Return the rows of several frames of the same columns as one; a column may be without cells in some.
+    """Return the rows of several frames with the same columns as one; a column may have no cells in some of them.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def joined(frames: Sequence[Frame]) -> Frame:
 
 
 def _alike(frames: Sequence[Frame], name: str) -> list[Cells]:
-    """Return the parts of a column as of one type: cells that are all missing are NaN whatever the column holds."""
+    """Return the parts of a column with one type; a part in which all cells are missing is NaN in any column."""
     parts = [frame[name] for frame in frames]
     if all(part.dtype.kind == parts[0].dtype.kind for part in parts):
         return parts

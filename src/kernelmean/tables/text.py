@@ -1,4 +1,4 @@
-"""CSV files in blocks: types of columns are found in the first block, and widened where a later cell does not fit."""
+"""CSV files in blocks: column types are found in the first block, and widened when a later cell does not fit."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ CHAIN: Final = (
     "double",
     NUMBERS,
 )
-"""What Arrow takes a column for, in the order in which it tries; what fits none is text, which may hold numbers yet."""
+"""The types of a column in the order in which Arrow tries them; if none fits, it is text, and may still be numbers."""
 
 
 @final
 @dataclass(frozen=True)
 class CsvBlocks:
-    """A CSV file that is read block by block."""
+    """A CSV file, read block by block."""
 
     file: TextFile
     header: Header
@@ -60,13 +60,13 @@ class CsvBlocks:
 
     @classmethod
     def of(cls, path: Path, text: TextFormat) -> CsvBlocks:
-        """Look at the beginning of a file; raises as :func:`kernelmean.tables.read_table`."""
+        """Read the beginning of a file; errors as for :func:`kernelmean.tables.read_table`."""
         file = open_text(path, text)
         return cls(file, read_header(file, text), text)
 
     @cached_property
     def raw(self) -> dict[str, str]:
-        """The names of the columns, and how they are written in the file, with blanks around them."""
+        """The names of the columns, and the same as written in the file, with blanks around them."""
         found = raw_names(self.file, self.header)
         names = [name.strip() for name in found]
         check_header(names, self.file.name)
@@ -74,10 +74,10 @@ class CsvBlocks:
         return dict(zip(names, found, strict=True))
 
     def frames(self, names: Sequence[str], types: dict[str, str]) -> Callable[[Any], Iterator[Frame]]:
-        """Return what yields the frames of some columns of any kind.
+        """Return a function that yields the frames of some columns of any kind.
 
-        Types of columns that are not known yet are found in the first block. A pass may raise :class:`Widened`; types
-        that a whole pass went through stay as they are.
+        Unknown types are found in the first block. A pass may raise :class:`Widened`; types with which a whole pass
+        succeeded stay as they are.
         """
         raw = {name: self.raw[name] for name in names}
 
@@ -145,14 +145,14 @@ class CsvBlocks:
         return {name: NUMBERS if name in text else str(kind) for name, kind in zip(raw, found, strict=True)}
 
     def _codes(self, types: Mapping[str, Any]) -> list[str]:
-        """Return which columns of whole numbers hold codes that begin with a zero, by a look at the first block."""
+        """Return the columns of whole numbers that hold codes with a leading zero, judging by the first block."""
         if not types:
             return []
         with self.file.open() as source, self._reader(source, dict(zip(types, types, strict=True)), types) as reader:
             return codes(import_arrow().Table.from_batches([reader.read_next_batch()]))
 
     def _arrow_type(self, kind: str) -> Any:
-        """Return the type that Arrow reads a column with: what it does not know is text, which is read afterwards."""
+        """Return Arrow's type for a column; types that it does not know are text, which is parsed afterwards."""
         arrow = import_arrow()
         known = {
             "timestamp[s, tz=UTC]": arrow.timestamp("s", "UTC"),
@@ -161,11 +161,11 @@ class CsvBlocks:
         return known.get(kind) or (arrow.type_for_alias(kind) if kind in CHAIN[:-1] else arrow.string())
 
     def _widen(self, types: dict[str, str], error: BaseException) -> None:
-        """Give the column of an error the next wider type, and raise Widened; or raise what is wrong."""
+        """Give the column of an error the next wider type and raise Widened; or raise the error."""
         found = _COLUMN.search(str(error))
         if found is None:
             raise refused(self.file, error) from error
-        name = list(self.raw)[int(found.group(1))]  # numbers count all columns of the file, also those left out
+        name = list(self.raw)[int(found.group(1))]  # numbers count all columns of the file, also unused ones
         if types[name] not in CHAIN[:-1]:
             raise refused(self.file, error) from error
         wider = CHAIN[CHAIN.index(types[name]) + 1 :]

@@ -48,7 +48,7 @@ def test_bins_are_of_one_size_and_take_almost_all_rows(sizes: tuple[int, int]) -
         assert own.bins >= 1
         assert own.left_over == n - own.bins * own.size >= 0
     small = min(deals, key=lambda own: own.n)
-    assert small.bins >= min(small.n, 256)
+    assert small.bins >= min(small.n, 64)
     assert small.left_over <= 0.005 * small.n
     if sizes[0] == sizes[1]:
         assert deals[0] == deals[1]

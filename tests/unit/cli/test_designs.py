@@ -25,8 +25,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     table = pd.DataFrame(values, columns=["x", "y"]).assign(center=center, patient=patient, w=rng.random(60) + 0.5)
     table.assign(arm=arm).to_csv("t.csv", index=False)
     before = pd.DataFrame(rng.normal(size=(20, 2)), columns=["x", "y"])
+    before["id"] = np.arange(20) + 100
     before.to_csv("before.csv", index=False)
-    (before + rng.normal(0.2, 0.1, (20, 2))).to_csv("after.csv", index=False)
+    before[::-1].to_csv("shuffled.csv", index=False)
+    before = before[["x", "y"]]
+    table.assign(arm=arm).to_csv("comma.csv", index=False, sep=";", decimal=",")
+    after = (before + rng.normal(0.2, 0.1, (20, 2))).assign(id=np.arange(20) + 100)
+    after.to_csv("after.csv", index=False)
     return tmp_path
 
 
@@ -61,10 +66,12 @@ def test_compare_answers_as_the_library_and_says_what_it_assumes(
 
 
 def test_pairs(capsys: pytest.CaptureFixture[str]) -> None:
-    _, plain, _ = run(capsys, "compare", "before.csv", "after.csv", "-q", *QUICK)
-    _, paired, _ = run(capsys, "compare", "before.csv", "after.csv", "--paired", "-q", *QUICK)
+    _, plain, _ = run(capsys, "compare", "before.csv", "after.csv", "--drop", "id", "-q", *QUICK)
+    _, paired, _ = run(capsys, "compare", "before.csv", "after.csv", "--drop", "id", "--paired", "-q", *QUICK)
     assert plain.startswith("No difference")
     assert "differ: p = 0.01" in paired
+    _, keyed, _ = run(capsys, "compare", "after.csv", "shuffled.csv", "--strata", "id", "-q", *QUICK)
+    assert "differ: p = 0.01" in keyed
 
 
 def test_dependence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,7 +99,19 @@ def test_dependence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("compare before.csv after.csv --paired --estimator s-kmse", "write one of kme, mkme, mmkme"),
         (
             "compare wine --by target --strata hue",
-            "two tables, and 'target' has 3 groups; name two with --groups",
+            "with --strata two groups are compared, and 'target' has 3: '0', '1', '2'; name two, such as --groups 0,1",
+        ),
+        ("compare t.csv --by arm --strata center --strata patient", "--strata was passed twice, and takes one column"),
+        ("compare t.csv --by arm --strata center,patient", "it takes one: to cross several, make one column of them"),
+        ("compare t.csv --by arm --strata center --plot p.png", "--plot draws a band of chance, which is for rows"),
+        (
+            "compare before.csv shuffled.csv --paired --drop id",
+            "has the values of 'id' in another order than before",
+        ),
+        ("compare before.csv shuffled.csv --clusters id", "as pairs are, write --strata, or --paired"),
+        (
+            "compare comma.csv --by arm --weights w --columns x",
+            "but weights are numbers; read it with --decimal ,",
         ),
         ("compare t.csv --by arm --strata patient", "no stratum holds rows of both"),
         ("dependence t.csv --x x --y center --strata center", "'center' stands in x or in y"),

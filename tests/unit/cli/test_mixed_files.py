@@ -172,7 +172,7 @@ def test_a_picture_is_of_the_columns_of_numbers(folder: Path, capsys: pytest.Cap
         (("--missing", "town=drop"), "missing names a column 'town' that is not there"),
         (("--missing", "age=noise,city=category", "--estimator", "adaptive"), "exact kernel for --estimator kme only"),
         (("--missing", "drop", "--ordinal", "size"), "--ordinal is 'size'; write a column, an equals sign"),
-        (("--missing", "drop", "--ordinal", "size=low,mid"), "holds 'high', which is none of its levels low, mid"),
+        (("--missing", "drop", "--ordinal", "size=low,mid"), "holds 'high', which is not one of its levels low, mid"),
         (("--missing", "drop", "--ordinal", "weight=low,mid"), "has no column 'weight'"),
         (("--missing", "drop", "--categorical", "cod"), "has no column 'cod' (did you mean 'code'?)"),
     ],

@@ -143,5 +143,5 @@ def test_refusals_say_what_is_needed():
         km.compress(mu + km.embed(X, Gaussian(1.0), noise=Normal(0.1)), 3)
     with pytest.raises(ValueError, match="method"):
         km.compress(mu, 3, method="herding")
-    with pytest.raises(TypeError, match="no Embedding"):
+    with pytest.raises(TypeError, match="not an Embedding"):
         km.compress(X, 3)

@@ -222,8 +222,8 @@ def test_a_family_takes_the_bandwidth():
         ({"strength": "cv"}, "write 'loocv' or a number"),
         ({"strength": -1.0, "filter": "scale"}, "non-negative"),
         ({"filter": "ridge", "strength": 0}, "strength is 0"),
-        ({"strength": 2.0}, "no filter has it; write filter='scale' or 'ridge'"),
-        ({"strength": 2.0, "noise": "isotropic"}, "no filter has it"),
+        ({"strength": 2.0}, "there is no filter; write filter='scale' or 'ridge'"),
+        ({"strength": 2.0, "noise": "isotropic"}, "there is no filter"),
         ({"noise": "isotropic", "filter": "ridge"}, "pass a fixed noise"),
         ({"filter": "ridge", "criterion": "risk"}, "no unbiased risk"),
         ({"contraction": "tied"}, "write noise='isotropic'"),
@@ -334,6 +334,6 @@ def test_a_plan_changes_who_adds_up_and_no_number(make):
 
 def test_the_sums_of_a_fit_run_by_its_plan():
     X = np.random.default_rng(12).normal(size=(60, 2))
-    with pytest.raises(ValueError, match="this plan allows 50 × 50"):
+    with pytest.raises(ValueError, match="this plan allows at most 50 × 50"):
         FKMSE().fit(X, plan=km.Plan(max_dense=50))
     FKMSE().fit(X)  # which is no longer under that plan

@@ -73,7 +73,7 @@ def test_other_kernels_have_frequencies_but_no_weights():
         (km.KME(), ValueError, "damps nothing"),
         (km.VPMKME(), ValueError, "moves the points"),
         (KernelMean(Linear(), noise=Normal(0.1)), TypeError, "a kernel of x - y"),
-        (KernelMean(noise=Normal.isotropic(np.linspace(0.1, 0.2, 25))), ValueError, "noise that all share"),
+        (KernelMean(noise=Normal.isotropic(np.linspace(0.1, 0.2, 25))), ValueError, "noise that all points share"),
     ],
 )
 def test_what_damps_no_frequency_by_a_factor_is_refused(estimator, error, words):

@@ -179,7 +179,7 @@ def test_weights_are_positive_and_between_those_of_the_sizes_beside(members):
     for label, weight in middle.items():
         ends = low.get(label, 0.0), high.get(label, 0.0)
         assert min(ends) <= weight <= max(ends)
-    assert members(1e4) == members(1e6)
+    assert members(1e5) == members(1e6)
     assert members(2.0) == members(5.0)
 
 

@@ -121,7 +121,7 @@ def test_awkward_data_give_finite_scores(name, update, kind):
     assert np.isfinite(mix.sample(10)).all()
 
 
-@pytest.mark.filterwarnings("ignore:n_components is", "ignore:the fit did not come to rest")
+@pytest.mark.filterwarnings("ignore:n_components is", "ignore:the fit did not converge")
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_joint_fits_that_are_not_stopped_stay_finite(name):
     rng = np.random.default_rng(0)
@@ -233,7 +233,7 @@ def test_information_criteria():
 
 
 def test_a_fit_that_does_not_rest_warns():
-    with pytest.warns(ConvergenceWarning, match="did not come to rest in 2 steps"):
+    with pytest.warns(ConvergenceWarning, match="did not converge in 2 steps"):
         KernelMeanMatching(3, early_stopping=False, bandwidth="median", max_iter=2, random_state=0).fit(blobs())
 
 

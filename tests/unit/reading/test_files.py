@@ -299,12 +299,12 @@ def test_json_lines_keep_their_types(tmp_path: Path) -> None:
     [
         ('{"a": {"b": 1}}', r"line 3, key 'a' holds several values"),
         ('{"a": [1]}', "holds several values"),
-        ('{"a": 1, " a": 2}', "a key stands in it twice"),
+        ('{"a": 1, " a": 2}', "a key occurs in it twice"),
         ('{"a": "x"}', r"line 3, key 'a' holds text \('x'\), and numbers in the lines before"),
         ('{"a": true}', "holds truth values"),
-        ("[1]", "line 3 is no JSON object"),
+        ("[1]", "line 3 is not a JSON object"),
         ("a,b", "line 3 is not JSON"),
-        ('{"a": 1, "a": 2}', "a key stands in it twice"),
+        ('{"a": 1, "a": 2}', "a key occurs in it twice"),
     ],
 )
 def test_json_lines_that_are_no_table_are_named(line: str, message: str, tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_what_can_be_read_once_is_never_read_twice_in_silence() -> None:
         (lambda: km.compare(km.read(A, checkpoint="a.npz"), B, rng=np.random.default_rng(0)), TypeError, "rng is"),
         (lambda: km.read(A, in_memory=True, checkpoint="a.npz"), ValueError, "leave checkpoint= out"),
         (lambda: km.read(A, text=TextFormat(decimal=",")), ValueError, "leave text= out"),
-        (lambda: km.read(["a.csv", "b.csv"]), ValueError, "several files are read as one table where all are Parquet"),
+        (lambda: km.read(["a.csv", "b.csv"]), ValueError, "read as one table only if all are Parquet"),
         (lambda: km.dependence(km.read(A, checkpoint="a.npz")), ValueError, "dependence saves no sums on the way"),
         (lambda: fit_all(km.read(NUMBERS, checkpoint="x")), ValueError, "estimate holds all rows in memory"),
         (lambda: list(km.read(NUMBERS, missing="drop").frames()), ValueError, "leave missing= out"),

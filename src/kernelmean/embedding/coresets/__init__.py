@@ -1,4 +1,4 @@
-"""Compression: a few weighted points that stand for a kernel mean, with the distance in the RKHS."""
+"""Compression: a few weighted points that represent a kernel mean, with their distance from it in the RKHS."""
 
 from .coreset import Coreset, compress
 from .thinning import Atoms, compressed, halve, split, swapped

@@ -1,4 +1,4 @@
-"""Coresets of kernel means: few weighted points, and how far their mean is from that of all."""
+"""Coresets of kernel means: a few weighted points, and the distance of their mean from that of all points."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ EXACT_UP_TO = 20_000
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Coreset(Frozen):
-    """A few weighted points that stand for an embedding μ.
+    """A few weighted points that represent an embedding μ.
 
     Attributes
     ----------
     embedding : Embedding
-        ν, of the chosen points with their weights and the noise of μ.
+        ν, the embedding of the chosen points with their weights and the noise of μ.
     indices : array of shape (m,)
         The numbers of the points in ``mu.points``; a point may be chosen twice.
     error : float
-        |μ - ν| in the RKHS, or what it is at most: see ``error_kind``.
+        |μ - ν| in the RKHS, or a bound of it: see ``error_kind``.
     error_kind : {"exact", "bound"}
-        "bound": the sum of the norms that every halving changed the mean by, which always holds and is several times
-        the distance, computed where |μ| itself would take O(n²).
+        A "bound" is the sum of the norms by which each halving changed the mean. It always holds, is several times
+        the distance, and is used where |μ| itself would take O(n²).
     sizes, errors : array of shape (s,)
-        The error curve: after every round of halving how many points there were and how far their mean was, of the
-        same kind as ``error``, which is that after swaps and new weights.
+        The error curve: the number of points after each round of halving, and the error of their mean, of the same
+        kind as ``error``. ``error`` itself is the one after swaps and new weights.
     method : str
         How the points were found.
     """
@@ -79,38 +79,38 @@ def compress(
     exact_up_to: int = EXACT_UP_TO,
     rng: RngLike = 0,
 ) -> Coreset:
-    r"""Return ``m`` of the points of an embedding, with weights, whose mean is near: |μ - ν| like 1/m, not 1/√m.
+    r"""Return ``m`` points of an embedding, with weights, whose mean is near: |μ - ν| falls like 1/m, not 1/√m.
 
     Parameters
     ----------
     mu : Embedding
-        Weights of any sizes, none negative; points without noise or with one.
+        With any weights, none negative; points with one noise or without noise.
     m : int
         From 1 to the number of points.
     method : {"thinning", "split"}
-        Kernel thinning: halving, then every point is swapped for the best one. "split" leaves the swaps out: then
-        E ν = μ, for a sample of any size n and any m. Greedy points are those of
+        "thinning" is kernel thinning: it halves the points, then swaps every point for the best one. "split" does not
+        swap, so that E ν = μ for a sample of any size n and any m. For greedy points, use
         :func:`kernelmean.embedding.herding.herd`.
     reweight : bool
-        Give the points the weights on the simplex that are nearest to μ, by a quadratic programme: O(m³) a step.
+        Give the points the weights on the simplex that bring ν nearest to μ, by a quadratic programme: O(m³) per step.
     exact_up_to : int
-        The number of points up to which |μ - ν| is computed, in O(n²) time; above it is bounded.
+        Up to this many points, |μ - ν| is computed, in O(n²) time; above, it is bounded.
     rng : int or Generator
-        Seeds pairs and coins.
+        Seeds the pairs and the coin flips.
 
     Raises
     ------
     TypeError
-        When ``mu`` is no embedding.
+        When ``mu`` is not an embedding.
     ValueError
         When weights are negative, parts have different noises, m is out of range, or an option is unknown.
 
     Notes
     -----
     Kernel thinning with the kernel itself, Dwivedi & Mackey (2022, 2024): KT-SPLIT, then the better of its points and
-    a random draw, then KT-SWAP. Above 8192 points by Compress++ (Shetty, Dwivedi & Mackey 2022) in near-linear time.
-    Any n and m: a round halves as many of the lightest points as are too many, and weights add up. Beyond
-    ``exact_up_to`` swaps, new weights and choices aim at the mean of the about 16√n points that Compress leaves.
+    a random draw, then KT-SWAP. Above 8192 points, Compress++ (Shetty, Dwivedi & Mackey 2022) runs in near-linear time.
+    Any n and m are possible: a round merges only as many of the lightest points as needed, and weights add up. Beyond
+    ``exact_up_to``, swaps, new weights and choices aim at the mean of the about 16√n points that Compress leaves.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def compress(
     (True, True)
     """
     if not isinstance(mu, Embedding):
-        raise TypeError(f"{mu!r} is no Embedding; write km.embed(X, kernel) first")
+        raise TypeError(f"{mu!r} is not an Embedding; write km.embed(X, kernel) first")
     if method not in ("thinning", "split"):
         raise ValueError(f"method is {method!r}; write 'thinning' or 'split', or mu.herd(m) for herding")
     whole = Atoms.of(mu)
@@ -152,7 +152,7 @@ class _Found:
 
 @dataclass(frozen=True)
 class _Search:
-    """The search for a coreset of so many points."""
+    """The search for a coreset of a given size."""
 
     atoms: Atoms
     size: int
@@ -182,7 +182,7 @@ class _Search:
         return _Found(atoms, base.rows[rows], error, kind, curve, scheme)
 
     def _drawn(self, base: Stage) -> tuple[IntArray, Array]:
-        """Return a random draw with equal weights, in proportion to the weights."""
+        """Return a random draw in proportion to the weights, with equal weights."""
         total = base.weights.sum()
         drawn = self.rng.choice(len(base.rows), self.size, replace=False, p=base.weights / total)
         return drawn, np.full(self.size, total / self.size)
@@ -215,7 +215,7 @@ class _Target:
         return math.sqrt(max(squared, 0.0))
 
     def best_weights(self, rows: IntArray, weights: Array) -> Array:
-        """Return the weights of the same sum, none negative, that are nearest to the mean."""
+        """Return the non-negative weights with the same sum that come nearest to the mean."""
         few, total = self.atoms.take(rows), float(weights.sum())
         gram = few.blocks()(slice(None), slice(None))
         return total * solve_simplex_qp(gram, self.values[rows] / total, start=weights / total).weights

@@ -1,6 +1,6 @@
-"""Kernel thinning of the functions that an embedding is a weighted sum of, to any number of them: halving, and swaps.
+"""Kernel thinning of the weighted functions that make up an embedding, to any number of them: halving, and swaps.
 
-Of every pair of weighted points one takes the weight of both, so that errors cancel.
+In every pair of weighted points, one takes the weight of both, so that errors cancel.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Atoms:
         return self.weighted(factor * self.weights)
 
     def blocks(self, other: Atoms | None = None) -> Blocks:
-        """Prepare ``f(i, j) = ⟨ξ_i, ξ'_j⟩`` for slices, of these atoms and others."""
+        """Prepare ``f(i, j) = ⟨ξ_i, ξ'_j⟩`` for slices of these atoms and others."""
         other = self if other is None else other
         return expected_blocks(self.kernel, self.points, self.noise, other.points, other.noise)
 
@@ -97,18 +97,18 @@ _BLOCK = 128
 
 
 def halve(atoms: Atoms, size: int, rng: np.random.Generator) -> tuple[IntArray, Array, float]:
-    r"""Return the numbers (``size``,) and weights of the atoms that remain, and the norm of what that changes.
+    r"""Return the numbers (``size``,) and weights of the remaining atoms, and the norm of the change.
 
-    The n - ``size`` merges take the lightest atoms, in pairs of neighbours by weight, random among equals. Of atoms
-    with weights w and w' one gets w + w': the first with probability w/(w + w'), moved by at most the smaller of the
-    two probabilities so that the error so far is reduced. The sum of the weights stays. In expectation every atom
-    keeps its weight: exactly where at most one pair has unequal weights, as for samples of any size; otherwise up to
-    coins that became certain.
+    The n - ``size`` merges take the lightest atoms, in pairs of neighbours by weight, random among equals. In a pair
+    with weights w and w', one atom gets w + w': the first with probability w/(w + w'), shifted by at most the smaller
+    of the two probabilities so as to reduce the error so far. The sum of the weights does not change. In expectation,
+    every atom keeps its weight: exactly if at most one pair has unequal weights, as for samples of any size; otherwise
+    up to coin flips that became certain.
 
     Notes
     -----
-    The self-balancing walk of kernel halving, Dwivedi & Mackey (2024), algorithm 1 (KT-SPLIT), which is the case of
-    equal weights; its threshold without the factor √(2 log(2/δ)), which makes errors about 1.6 times as large. O(n²)
+    The self-balancing walk of kernel halving: Dwivedi & Mackey (2024), algorithm 1 (KT-SPLIT), is the case of equal
+    weights. The threshold here lacks their factor √(2 log(2/δ)), which makes errors about 1.6 times as large. O(n²)
     kernel values, O(n) memory.
     """
     merges = len(atoms) - size
@@ -178,7 +178,7 @@ def _slopes(blocks: Blocks, rows: slice, signed: Array) -> Array:
 
 
 DENSE = 8192
-"""Points up to which all pairs are looked at."""
+"""Up to this many points, all pairs are used."""
 _LEAF = 256
 _OVERSAMPLING = 4
 
@@ -186,7 +186,7 @@ _OVERSAMPLING = 4
 @final
 @dataclass(frozen=True)
 class Stage:
-    """Points that remain, by their numbers, with weights; ``moved`` bounds their distance from those at the start."""
+    """The remaining points, by number, with weights; ``moved`` bounds the distance of their mean from the first one."""
 
     rows: IntArray
     weights: Array
@@ -204,8 +204,8 @@ def split(atoms: Atoms, size: int, rng: np.random.Generator) -> list[Stage]:
 def compressed(atoms: Atoms, size: int, rng: np.random.Generator, dense: int = DENSE) -> list[Stage]:
     """Return the stages of thinning to ``size`` points, by Compress++ above ``dense`` points.
 
-    Compress++ of Shetty, Dwivedi & Mackey (2022), algorithms 1 and 2: quarters are compressed and their union is
-    halved, down to quarters of about max(256, 16 m²/n) points, then the result is thinned. O(n log n) time for m ~ √n.
+    Compress++ of Shetty, Dwivedi & Mackey (2022), algorithms 1 and 2: it compresses quarters and halves their union,
+    down to quarters of about max(256, 16 m²/n) points, then thins the result. O(n log n) time for m ~ √n.
     """
     n = len(atoms)
     leaf = max(_LEAF, -(-((_OVERSAMPLING * size) ** 2) // n))
@@ -234,20 +234,20 @@ def _halved(atoms: Atoms, stage: Stage, size: int, rng: np.random.Generator) -> 
 
 
 def swapped(candidates: Atoms, values: Array, rows: IntArray, weights: Array) -> IntArray:
-    """Replace one point after the other by the candidate that brings the weighted sum nearest to the target.
+    """Replace each point in turn by the candidate that brings the weighted sum nearest to the target.
 
     Parameters
     ----------
     candidates : Atoms
-        c of them.
+        The c candidates.
     values : array of shape (c,)
         ⟨ξ_z, μ⟩ of every candidate with the target.
     rows, weights : array of shape (m,)
-        The points, by their numbers among the candidates.
+        The points, by their numbers among the candidates, and their weights.
 
     Notes
     -----
-    KT-SWAP, Dwivedi & Mackey (2024), algorithm 1; O(c m) kernel values. No step makes the distance larger.
+    KT-SWAP, Dwivedi & Mackey (2024), algorithm 1; O(c m) kernel values. No step increases the distance.
     """
     rows, own, blocks = rows.copy(), candidates.diag(), candidates.blocks
 

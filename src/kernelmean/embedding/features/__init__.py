@@ -1,4 +1,4 @@
-"""Finite features of kernels: kernel means in constant memory, with stated errors."""
+"""Finite features of kernels: kernel means in constant memory, with known errors."""
 
 from .base import FeatureMap, Summary, Total
 from .embedding import FeaturePart, FeatureSums, embed, pooled, smoothed

@@ -1,4 +1,4 @@
-"""What a feature map is: vectors whose inner products are, or come near, the values of a kernel."""
+"""Feature maps: vectors whose inner products equal or approximate the values of a kernel."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from ...plan.plan import DEFAULT, Plan
 
 _TILE_NUMBERS, _LEAST_ROWS, _MOST_ROWS = 2**17, 32, 1024
 _PIECE = 2**13  # rows whose moments one thread adds up
-_SHORT_GROUP = 16  # rows: sums of fewer are faster as a product with a sparse matrix
+_SHORT_GROUP = 16  # rows: shorter groups are summed faster by a sparse matrix
 HEAD = 4
-"""Numbers in front of the features in a vector of sums: Σ w, Σ w², Σ w |φ|², and the largest distance from Σ w φ."""
+"""Numbers before the features in a vector of sums: Σ w, Σ w², Σ w |φ|², and a bound of the distance from Σ w φ."""
 
 
 _buffers = threading.local()
 
 
 def scratch(name: str, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> Array:
-    """Return an array of this thread that the next call with this name takes again: fresh pages cost more than sums."""
+    """Return an array that the next call with this name in this thread reuses: fresh pages cost more than sums."""
     size = math.prod(shape)
     buffer = getattr(_buffers, name, None)
     if buffer is None or buffer.dtype != dtype or buffer.size < size:
@@ -44,7 +44,7 @@ def scratch(name: str, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64
 
 
 def grouped_sums(values: Array, starts: IntArray) -> Array:
-    """Return the sums of rows (n, m) of any type from one start to the next in float64, shape (g, m)."""
+    """Return the float64 sums of rows (n, m), of any type, from one start to the next, shape (g, m)."""
     edges = np.append(starts, len(values))
     if len(starts) > max(1, len(values) // _SHORT_GROUP):
         counts = np.diff(edges)
@@ -55,16 +55,16 @@ def grouped_sums(values: Array, starts: IntArray) -> Array:
 
 
 def tiled(features: FeatureMap, batches: Iterable[Array]) -> Iterator[Array]:
-    """Cut the rows of batches so that the features of a piece fit the cache."""
+    """Cut the rows of batches into pieces whose features fit the cache."""
     return (X[rows] for X in batches for rows in features.tiles(len(X)))
 
 
 class Summary(ABC):
-    """What rows leave behind, of a size that does not depend on their number; files hold such values."""
+    """A summary of rows whose size does not depend on their number; files can hold it."""
 
     @abstractmethod
     def __add__(self, other: Self) -> Self:
-        """Return what the rows of both leave behind."""
+        """Return the summary of the rows of both."""
 
 
 class FeatureMap(ABC):
@@ -72,7 +72,7 @@ class FeatureMap(ABC):
 
     kernel: Kernel
     origin: Array
-    """A point amid the rows, shape (d,), from which their moments are counted."""
+    """A point near the rows, shape (d,); moments are taken about it."""
 
     @property
     @abstractmethod
@@ -87,7 +87,7 @@ class FeatureMap(ABC):
     @property
     @abstractmethod
     def summary(self) -> str:
-        """Say in words what the features are."""
+        """The features in words."""
 
     @abstractmethod
     def fill(self, X: Array, noise: Noise, out: Array) -> None:
@@ -98,21 +98,21 @@ class FeatureMap(ABC):
         """Raise when rows under this noise have no features in closed form."""
 
     def damped(self, vectors: Array, noise: Noise) -> Array:
-        """Return mean features (..., m) as they are under additional noise, without another look at the rows."""
+        """Return mean features (..., m) under additional noise, without reading the rows again."""
         if isinstance(noise, Dirac):
             return vectors
         raise TypeError(
-            f"{noise!r} cannot be added after the pass: {self.summary} do not tell frequencies apart; pass noise= "
-            "before the pass, or use features.fourier(...)"
+            f"{noise!r} cannot be added after the embedding: {self.summary} have no frequencies; pass noise= to "
+            "features.embed, or use features.fourier(...)"
         )
 
     def residuals(self, X: Array, tile: Array, noise: Noise) -> Array | None:
-        """Return |E k(x̃_i, ·)|² - |φ_i|² ≥ 0, shape (n,), where the features are a projection; None where not."""
+        """Return |E k(x̃_i, ·)|² - |φ_i|² ≥ 0, shape (n,), if the features are a projection; otherwise None."""
         del X, tile, noise
         return None
 
     def check_rows(self, X: Any) -> Array:
-        """Return rows of as many columns as the features are made for, or say what is wrong with them."""
+        """Return rows with the number of columns that the features are made for, or raise."""
         X = check_points(X)
         if X.shape[1] != self.dim:
             raise ValueError(f"X has {X.shape[1]} columns, the features are made for {self.dim}")
@@ -141,15 +141,15 @@ class FeatureMap(ABC):
         return out
 
     def grouped(self, X: Array, starts: IntArray) -> Array:
-        """Return the sums of 1, 1, |φ|², √residual, φ over few rows, those from one start to the next, (g, 4 + m)."""
+        """Return the sums of 1, 1, |φ|², √residual, φ over few rows, from one start to the next, shape (g, 4 + m)."""
         return grouped_sums(self.augmented(X, Dirac()), starts)
 
     def row_sums(
         self, X: Array, weights: Array | None, noise: Noise, plan: Plan = DEFAULT, *, moments: bool = False
     ) -> Array:
-        """Return the sums over rows of w, w², w |φ|², what :meth:`gap` says, and w φ, shape (4 + m,).
+        """Return the sums over rows of w, w², w |φ|², a bound of the distance (:meth:`gap`), and w φ, shape (4 + m,).
 
-        With ``moments`` those of w k(x, x), w (x - o), w (x - o)² and w φφᵀ follow, shape (1 + 2 d + m²,). O(n m d)
+        With ``moments``, those of w k(x, x), w (x - o), w (x - o)² and w φφᵀ follow, shape (1 + 2 d + m²,). O(n m d)
         time, O(n m²) with moments; memory does not grow with n.
         """
 
@@ -175,7 +175,7 @@ class FeatureMap(ABC):
         return np.concatenate([total, [w @ self.kernel.diag(X)], w @ Z, w @ Z**2, second.ravel()])
 
     def gap(self, X: Array, w: Array, total: Array, noise: Noise) -> float:
-        """Return the distance of Σ w φ, ``total``, from Σ w E k(x̃, ·) for few rows where φ is a projection, else 0."""
+        """Return the distance of Σ w φ, ``total``, from Σ w E k(x̃, ·) for few rows if φ is a projection, else 0."""
         del X, w, total, noise
         return 0.0
 
@@ -188,11 +188,11 @@ class FeatureMap(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class Total(Frozen):
-    """A vector of sums as unevaluated pairs high + low of float64, so that merging loses no digits.
+    """A vector of sums, each an unevaluated pair high + low of float64, so that merging loses no digits.
 
     Notes
     -----
-    Knuth's two-sum; the relative error of a merge is 2⁻¹⁰⁰ or so of the sum of magnitudes (Dekker 1971).
+    Knuth's two-sum; the error of a merge is about 2⁻¹⁰⁰ times the sum of magnitudes (Dekker 1971).
 
     Examples
     --------
@@ -203,11 +203,11 @@ class Total(Frozen):
 
     high: Array
     low: Array
-    """The rounded sums, and what rounding left out, shape (m,)."""
+    """The rounded sums, and their rounding errors, shape (m,)."""
 
     @classmethod
     def of(cls, values: Any) -> Total:
-        """Return the sums that ``values`` are, exactly."""
+        """Return ``values`` as exact sums."""
         high = np.asarray(values, dtype=np.float64)
         return cls(high, np.zeros_like(high))
 

@@ -1,4 +1,4 @@
-"""Embeddings by features: sums over rows, in memory that does not grow with them."""
+"""Embeddings by features: sums over rows, in memory that does not grow with their number."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .fourier import Fourier
 @final
 @dataclass(frozen=True, eq=False)
 class FeatureMoments:
-    """Means over rows, of which estimators with a noise or a filter are made."""
+    """Means over rows, from which estimators with a noise or a filter are computed."""
 
     squared_norm: float
     """The mean of k(x, x)."""
@@ -43,7 +43,7 @@ class FeatureMoments:
 @final
 @dataclass(frozen=True, eq=False)
 class FeatureSums:
-    r"""Sums of the features of rows, of which :math:`c Σ_i w_i E φ(\tilde x_i) / Σ_i w_i` is made: their mean times c.
+    r"""Sums of the features of rows, for their mean times c: :math:`c Σ_i w_i E φ(\tilde x_i) / Σ_i w_i`.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class FeatureSums:
     count : int
         The number of rows.
     sums : Total
-        Σ w, Σ w², Σ w |φ|², Σ w √residual, and Σ w φ; kept to 30 digits, so that pooling them loses none.
+        Σ w, Σ w², Σ w |φ|², Σ w √residual, and Σ w φ; kept to 30 digits, so that pooling loses none.
     factor : float
-        c; 1 for the mean of rows, another number once that was multiplied.
+        c; 1 for the mean of rows, another number for a multiple of it.
     moments : Total or None
-        Σ w k(x, x), Σ w (x - o), Σ w (x - o)² and Σ w φφᵀ, of which estimators with a noise or a filter are made; o is
-        the origin of the features.
+        Σ w k(x, x), Σ w (x - o), Σ w (x - o)² and Σ w φφᵀ, which estimators with a noise or a filter need; o is the
+        origin of the features.
     """
 
     noise: Noise
@@ -78,15 +78,15 @@ class FeatureSums:
 
     @property
     def residual(self) -> float:
-        """The largest distance that the mean of the projections may have from μ, for landmarks; else 0."""
+        """For landmarks, a bound of the distance between the mean of the projections and μ; else 0."""
         values = self.sums.value
         return float(values[3] / values[0])
 
     def moments_of(self, features: FeatureMap) -> FeatureMoments:
-        """Return the moments of the rows, or say that they were not added up."""
+        """Return the moments of the rows, or raise when they were not summed."""
         if self.moments is None:
             raise ValueError(
-                "the sums have the means of features only, and this needs second moments; embed the rows with "
+                "the sums hold only the means of features, but this needs second moments; embed the rows with "
                 "features.embed(X, features, moments=True)"
             )
         parts = np.split(self.moments.value / self.weight, np.cumsum([1, features.dim, features.dim]))
@@ -95,7 +95,7 @@ class FeatureSums:
         return FeatureMoments(float(parts[0][0]), features.origin + center, np.maximum(square - center**2, 0.0), second)
 
     def check_fits(self, features: FeatureMap) -> None:
-        """Raise unless the sums, which a file may have brought, are those of a mean of features."""
+        """Raise unless the sums, which may come from a file, are those of a mean of features."""
         high, low = self.sums.high, self.sums.low
         if high.shape != (HEAD + features.size,) or low.shape != high.shape:
             raise ValueError(f"sums of shape {high.shape} do not fit {features!r}")
@@ -125,20 +125,20 @@ class FeatureSums:
 @final
 @dataclass(frozen=True, eq=False)
 class FeaturePart(Part):
-    """Rows that were added up as features: one vector, whatever their number.
+    """Rows summed as features: one vector, whatever their number.
 
     Attributes
     ----------
     features : FeatureMap
     terms : tuple of FeatureSums
-        The terms of the sum; one where rows were embedded at once.
+        The terms of the sum; a single one for rows embedded at once.
     """
 
     features: FeatureMap
     terms: tuple[FeatureSums, ...]
 
     def __post_init__(self) -> None:
-        """Check what files may bring."""
+        """Check values that may come from a file."""
         if not self.terms:
             raise ValueError("an embedding by features lacks the sums of its rows")
         for mean in self.terms:
@@ -171,16 +171,16 @@ class FeaturePart(Part):
 
     @property
     def total_variation(self) -> float:
-        """The sum of the sizes of the factors; the vector is at most so long where k(x, x) = 1."""
+        """The sum of the absolute factors, which bounds the norm of the vector if k(x, x) = 1."""
         return sum(abs(term.factor) for term in self.terms)
 
     @property
     def residual(self) -> float:
-        """The largest distance that the projection may have from the embedding, for landmarks; else 0."""
+        """For landmarks, a bound of the distance between the projection and the embedding; else 0."""
         return sum(abs(term.factor) * term.residual for term in self.terms)
 
     def inner(self, other: Part, kernel: Kernel, plan: Plan) -> float:
-        """Return the inner product as features give it, in O(m)."""
+        """Return the inner product from the features, in O(m)."""
         del kernel, plan
         return float(self.vector @ cast("FeaturePart", other).vector)
 
@@ -204,12 +204,12 @@ class FeaturePart(Part):
     def here(self) -> NoReturn:
         """Raise: rows are not kept."""
         raise TypeError(
-            f"the {counted(self.shape[0], 'row')} were added up as {self.features.summary} and not kept, and this "
-            "needs them; embed them by their kernel, km.embed(X, kernel)"
+            f"the {counted(self.shape[0], 'row')} were added up as {self.features.summary} and not kept, but this "
+            "needs them; embed them with their kernel, km.embed(X, kernel)"
         )
 
     def places(self, Y: Array) -> Array:
-        """Return points of as many columns as the features are made for, or raise."""
+        """Return points with the number of columns that the features are made for, or raise."""
         return self.features.check_rows(Y)
 
     def embedding(self) -> Embedding:
@@ -234,31 +234,30 @@ def embed(
     features : FeatureMap
         From :func:`fourier`, :func:`nystrom` or :func:`random_cholesky`.
     weights : array of shape (n,), optional
-        Not negative and not all zero; 1 each by default. Only their ratios matter, also to rows that are pooled later.
+        Not negative and not all zero; 1 each by default. Only their ratios matter, also to rows that you pool later.
     noise : Noise, optional
-        Shared by all rows. For Fourier features any additive one, for landmarks one with a closed form.
+        Shared by all rows: any additive noise for Fourier features, one with a closed form for landmarks.
     plan : Plan or DaskPlan, optional
         Threads, or a cluster.
     moments : bool
-        Whether to add up second moments too, for landmarks and rows without noise: with them every estimator can be
-        fitted to the embedding, ``km.MMKME().fit(mu)``. Fourier features need none.
+        Whether to sum second moments too (for landmarks, and rows without noise). With them, you can fit every
+        estimator to the embedding, as in ``km.MMKME().fit(mu)``. Fourier features do not need them.
 
     Returns
     -------
     Embedding
-        Its part, ``mu.parts[0]``, has the ``vector`` in feature space, and sums that :func:`pooled` adds up.
+        Its part, ``mu.parts[0]``, holds the ``vector`` in feature space, and the sums that :func:`pooled` adds.
 
     Raises
     ------
     TypeError, ValueError
-        When X is not a finite table of numbers of as many columns as the features, a weight is negative or all are
+        When X is not a finite table of numbers, its columns do not fit the features, a weight is negative or all are
         zero, or the noise does not fit.
 
     Notes
     -----
     O(n m d) time and O(m) memory besides the rows (landmarks: O(n m (m + d)) time; moments: O(n m²) time, O(m²)
-    memory). Inner products are those of
-    features; :func:`inner` says how far off they may be.
+    memory). Inner products are those of the features; :func:`inner` returns their error, too.
 
     Examples
     --------
@@ -282,13 +281,13 @@ def embed(
     features.check_noise(noise)
     w = None if weights is None else check_weights(weights, len(rows))
     if w is not None and (w.min() < 0 or w.max() == 0):
-        raise ValueError("a weight is negative, or all are 0; weights of a mean are not negative and not all zero")
+        raise ValueError("a weight is negative, or all are 0; pass weights ≥ 0 that are not all 0")
     later = isinstance(features, Fourier)  # noise is cheaper after the sum
     own = Dirac() if later else noise
     if moments and (later or noise != Dirac()):
         raise ValueError(
-            f"moments are for landmarks and rows without noise, features is {features!r} and noise {noise!r}; leave "
-            "moments= out"
+            f"features is {features!r} and noise is {noise!r}, but moments are for landmarks and rows without noise; "
+            "leave moments= out"
         )
     sums = np.split(features.row_sums(rows, w, own, plan, moments=moments), [HEAD + features.size])
     mean = FeatureSums(own, len(rows), Total.of(sums[0]), moments=Total.of(sums[1]) if moments else None)
@@ -299,13 +298,13 @@ def embed(
 def pooled(first: Embedding, *others: Embedding) -> Embedding:
     """Return the embedding of the rows of several samples together, from their sums alone.
 
-    The order and the grouping change nothing but the last digits. ``mu + nu`` is another thing: the sum of two
-    functions, here as for all embeddings.
+    Order and grouping change only the last digits. Do not use ``mu + nu`` for this: it is the sum of two functions, as
+    for all embeddings.
 
     Parameters
     ----------
     first, *others : Embedding
-        By the same features and with the same noise, from :func:`embed`.
+        From :func:`embed`, with the same features and the same noise.
 
     Raises
     ------
@@ -337,12 +336,12 @@ def pooled(first: Embedding, *others: Embedding) -> Embedding:
 
 
 def smoothed(mu: Embedding, noise: Noise) -> Embedding:
-    """Return an embedding by Fourier features under additional noise, from the sums alone, in O(m).
+    """Return an embedding by Fourier features under additional noise, computed from the sums in O(m).
 
     Raises
     ------
     TypeError
-        For landmarks, for an embedding that is not by features, and for a noise without characteristic function.
+        For landmarks, for an embedding that is not by features, or for a noise without a characteristic function.
     """
     if noise == Dirac():
         return mu
@@ -350,14 +349,14 @@ def smoothed(mu: Embedding, noise: Noise) -> Embedding:
 
 
 def part_of(mu: Embedding) -> FeaturePart:
-    """Return the part of an embedding by features, or say that it is another one."""
+    """Return the part of an embedding by features; raise for any other."""
     if not (isinstance(mu, Embedding) and isinstance(mu.parts[0], FeaturePart)):
-        raise TypeError(f"{mu!r} is no embedding by features; write features.embed(X, features) first")
+        raise TypeError(f"{mu!r} is not an embedding by features; write features.embed(X, features) first")
     return mu.parts[0]
 
 
 def sums_of(mu: Embedding) -> FeatureSums:
-    """Return the one mean that an embedding by features is, or say that it is a sum or a multiple."""
+    """Return the one mean of an embedding by features; raise when it is a sum or a multiple."""
     part = part_of(mu)
     if len(part.terms) > 1 or part.mass != 1.0:
         raise ValueError(

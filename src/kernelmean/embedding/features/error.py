@@ -1,4 +1,4 @@
-"""How far features are from the kernel: bounds with a probability from the spread over independent frequencies."""
+"""The error of features: bounds with a given probability, from the spread over independent frequencies."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from ..embedding import Embedding
 from .embedding import part_of
 from .fourier import Fourier
 
-_CAUTION = 0.03  # group means are skewed: at Student's own quantile 97.5 to 98.8 % of bounds for 99 % hold
+_CAUTION = 0.03  # group means are skewed: with Student's own quantile, 97.5 to 98.8 % of the 99 % bounds hold
 Guarantee = Literal["auto", "bernstein", "student", "projection"]
 
 
 @final
 @dataclass(frozen=True)
 class FeatureEstimate:
-    """A number that features estimate, and how far it may be from what the kernel itself gives for the same rows.
+    """A number estimated by features, and its possible error: the distance from the kernel's value for the same rows.
 
     Attributes
     ----------
     value : float
     standard_error : float
-        Over the draw of the features; 0 for landmarks, nan where only one independent group of frequencies was drawn.
+        Over the draw of the features; 0 for landmarks, nan if only one independent group of frequencies was drawn.
     bound : float
         |value - exact| ≤ bound with probability ``confidence`` over the draw of the features.
     confidence : float
         1 for landmarks: their bound always holds.
     guarantee : str
-        "bernstein" holds for every number of features; "student" when they are many; "projection" always.
+        "bernstein" holds for any number of features, "student" for many, "projection" always.
     """
 
     value: float
@@ -46,30 +46,30 @@ class FeatureEstimate:
 def inner(mu: Embedding, nu: Embedding, *, confidence: float = 0.99, guarantee: Guarantee = "auto") -> FeatureEstimate:
     r"""Return ⟨μ, ν⟩ of two embeddings by features, with its error.
 
-    Of a squared distance as well: with ``gap = mu - nu`` it is ``inner(gap, gap)``, the V-statistic of the squared
-    maximum mean discrepancy.
+    For a squared distance, set ``gap = mu - nu`` and call ``inner(gap, gap)``: the V-statistic of the squared maximum
+    mean discrepancy.
 
     Parameters
     ----------
     mu, nu : Embedding
-        By the same features, from :func:`embed`; sums and multiples, too.
+        From :func:`embed`, with the same features; also sums and multiples.
     confidence : float
         The probability, over the draw of the features, with which the bound holds; in [0.5, 1).
     guarantee : {"auto", "bernstein", "student"}
-        Which bound, see the notes; "auto" is "student" for quasi-random frequencies and "bernstein" for others.
-        Landmarks have one bound, which always holds: the product of the mean distances of the rows from the span of
-        the landmarks.
+        The bound, see the notes; "auto" is "student" for quasi-random frequencies and "bernstein" for others.
+        Landmarks have a single bound, which always holds: the product of the mean distances of the rows from the span
+        of the landmarks.
 
     Raises
     ------
     TypeError, ValueError
-        When one is not by features, the features differ, or the confidence or the guarantee is none.
+        When one is not by features, the features differ, or the confidence or the guarantee is not valid.
 
     Notes
     -----
-    Groups of frequencies are independent and their means have the exact value as expectation. "bernstein" is the
-    smaller of Hoeffding's bound and of the empirical Bernstein bound of Maurer & Pontil (2009), theorem 4, both for
-    two sides and together with probability 1 - δ: with R the length of the limits, V the variance of G group means,
+    Groups of frequencies are independent, and the expectation of their means is the exact value. "bernstein" is the
+    smaller of Hoeffding's bound and the empirical Bernstein bound of Maurer & Pontil (2009), theorem 4, both two-sided
+    and jointly with probability 1 - δ: with R the length of the range and V the variance of G group means,
     :math:`\min\{R\sqrt{\ln(4/δ)/2G}, \sqrt{2V\ln(8/δ)/G} + 7R\ln(8/δ)/(3(G-1))\}`. "student" is the standard
     error times Student's t-quantile for .03 δ, for group means that are nearly normal. Several components of a spectrum
     share δ evenly.
@@ -99,7 +99,7 @@ def inner(mu: Embedding, nu: Embedding, *, confidence: float = 0.99, guarantee: 
 def from_frequencies(
     features: Fourier, parts: Array, limits: tuple[float, float], confidence: float, guarantee: Guarantee
 ) -> FeatureEstimate:
-    r"""Return :math:`Σ_s c_s \overline{t}_s` with its error, ``parts`` t (M,) of every frequency within ``limits``."""
+    r"""Return :math:`Σ_s c_s \overline{t}_s` with its error, from the ``parts`` t (M,), each within ``limits``."""
     if guarantee == "auto":
         guarantee = "student" if features.design == "quasi" else "bernstein"
     if not 0.5 <= confidence < 1 or guarantee not in ("bernstein", "student"):
@@ -138,8 +138,8 @@ def _bernstein(variance: float, count: int, length: float, delta: float) -> floa
 def _student(variance: float, count: int, delta: float) -> float:
     if count < 2:
         raise ValueError(
-            "there is one independent group of frequencies only, whose spread is unknown; make more features, or pass "
-            "guarantee='bernstein'"
+            "there is only one independent group of frequencies, so their spread is unknown; make more features, or "
+            "pass guarantee='bernstein'"
         )
     return float(stats.t.isf(_CAUTION * delta / 2, count - 1)) * math.sqrt(variance / count)
 

@@ -1,4 +1,4 @@
-"""Random Fourier features: every shift-invariant kernel, and every additive noise by its characteristic function."""
+"""Random Fourier features for shift-invariant kernels and, by its characteristic function, any additive noise."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ...noise.dirac import Dirac
 from .base import HEAD, FeatureMap, grouped_sums, scratch
 from .spectral_measures import DESIGNS, Design, spectra
 
-_MOST_TURNS = 2.0**44  # of a wave from the origin to a row: the phase then is known to 1/500 of a turn
+_MOST_TURNS = 2.0**44  # of a wave from the origin to a row: the phase is then known to 1/500 of a turn
 _WORDS = {"plain": "random", "orthogonal": "orthogonal random", "quasi": "quasi-random"}
 
 
 def wrapped(turns: Array, dtype: str) -> Array:
-    """Return phases in turns, which are overwritten, as angles in [-π, π]; this thread's next call overwrites them."""
+    """Return phases in turns (overwritten) as angles in [-π, π]; this thread's next call overwrites them."""
     whole = scratch("whole", turns.shape)
     with np.errstate(over="ignore", invalid="ignore"):
         np.rint(turns, out=whole)
@@ -45,14 +45,14 @@ class Fourier(Frozen, FeatureMap):
     Attributes
     ----------
     kernel : Kernel
-        What they approximate.
+        The kernel that they approximate.
     frequencies : array of shape (M, d)
         ω, in units of 1/X.
     strata : tuple of (float, int, int)
-        For every component of the spectrum its mass, the number of independent groups and the size of a group; the
-        frequencies come in that order.
+        For every component of the spectrum: its mass, the number of independent groups and the size of a group. The
+        frequencies are in this order.
     origin : array of shape (d,)
-        o, subtracted from all rows; no inner product depends on it but by rounding.
+        o, subtracted from all rows; inner products depend on it only by rounding.
     design : {"plain", "orthogonal", "quasi"}
     dtype : {"float64", "float32"}
         The type in which cosines are computed.
@@ -66,7 +66,7 @@ class Fourier(Frozen, FeatureMap):
     dtype: Literal["float64", "float32"] = "float64"
 
     def __post_init__(self) -> None:
-        """Check what files may bring."""
+        """Check values that may come from a file."""
         super().__post_init__()
         check_kernel(self.kernel)
         many = sum(groups * size for _, groups, size in self.strata)
@@ -89,7 +89,7 @@ class Fourier(Frozen, FeatureMap):
 
     @property
     def summary(self) -> str:
-        """Say in words what the features are."""
+        """The features in words."""
         return f"{len(self.frequencies)} {_WORDS[self.design]} Fourier frequencies"
 
     @cached_property
@@ -115,19 +115,19 @@ class Fourier(Frozen, FeatureMap):
         TypeError
             When the noise is not additive, or its characteristic function is not known.
         ValueError
-            When every point has a noise of its own, or the noise is made for other columns.
+            When every point has its own noise, or the noise is made for another number of columns.
         """
         if not isinstance(noise, Additive):
             raise TypeError(f"{noise!r} is not additive, so it damps no frequencies; use features.nystrom(...)")
         if noise.per_point is not None:
             raise ValueError(
-                f"{noise!r} has one distribution per point; embed the points of every distribution by themselves"
+                f"{noise!r} has one distribution per point; embed the points of each distribution separately"
             )
         check_dim(noise, self.dim)
         return np.asarray(noise.characteristic(self.frequencies), dtype=np.float64)
 
     def damped(self, vectors: Array, noise: Noise) -> Array:
-        """Return mean features (..., 2M) as they are under additional noise: cosines and sines times its damping."""
+        """Return mean features (..., 2M) under additional noise: cosines and sines times its damping."""
         return vectors if isinstance(noise, Dirac) else vectors * np.tile(self.damping(noise), 2)
 
     @cached_property
@@ -136,7 +136,7 @@ class Fourier(Frozen, FeatureMap):
         return self.frequencies.T / (2 * np.pi)
 
     def angles(self, X: Array, columns: slice = slice(None)) -> Array:
-        """Return ωᵀ(x - o) in [-π, π], of some columns only, shape (n, M); this thread's next call overwrites it."""
+        """Return ωᵀ(x - o) in [-π, π] over some columns, shape (n, M); this thread's next call overwrites it."""
         turns = scratch("turns", (len(X), len(self.frequencies)))
         with np.errstate(over="ignore", invalid="ignore"):
             np.matmul(X[:, columns] - self.origin[columns], self._turns[columns], out=turns)
@@ -149,7 +149,7 @@ class Fourier(Frozen, FeatureMap):
 
     @cached_property
     def _amplitudes(self) -> Array:
-        """What cosines and sines are multiplied by, shape (2M,)."""
+        """The factors of cosines and sines, shape (2M,)."""
         return np.tile(np.sqrt(self.weights), 2)
 
     def _waves(self, X: Array) -> Array:
@@ -161,7 +161,7 @@ class Fourier(Frozen, FeatureMap):
         return waves
 
     def grouped(self, X: Array, starts: IntArray) -> Array:
-        """Return the sums of 1, 1, |φ|², 0, φ over few rows, those from one start to the next, shape (g, 4 + 2M)."""
+        """Return the sums of 1, 1, |φ|², 0, φ over few rows, from one start to the next, shape (g, 4 + 2M)."""
         out = np.empty((len(starts), HEAD + self.size))
         out[:, :2] = np.diff(np.append(starts, len(X)))[:, None]
         out[:, 2], out[:, 3] = self.mass * out[:, 0], 0.0
@@ -174,7 +174,7 @@ class Fourier(Frozen, FeatureMap):
         return np.full(len(tile), constant)
 
     def power(self, left: Array, right: Array) -> Array:
-        """Return the part that every frequency has in an inner product, over its weight, shape (M,)."""
+        """Return each frequency's part of an inner product, divided by its weight, shape (M,)."""
         products = (left * right).reshape(2, -1).sum(axis=0)
         return np.asarray(products / self.weights)
 
@@ -213,22 +213,22 @@ def fourier(
     dim : int
         The number of columns d.
     n_frequencies : int
-        M, at least; rounded up to whole groups of the design. A frequency has two features, cosine and sine.
+        The smallest M; it is rounded up to whole groups of the design. A frequency has two features, cosine and sine.
     design : {"plain", "orthogonal", "quasi"}
-        Independent frequencies; orthogonal ones in independent blocks of up to d; 16 independently scrambled Sobol
-        sequences. The last two have smaller errors for smooth kernels in few columns.
+        "plain": independent frequencies; "orthogonal": orthogonal ones, in independent blocks of up to d; "quasi": 16
+        independently scrambled Sobol sequences. The last two have smaller errors for smooth kernels in few columns.
     origin : float or array of shape (d,)
-        A point near the data: what is subtracted from all rows so that a large offset costs no digits.
+        A point near the data. It is subtracted from all rows, so that a large offset costs no digits.
     dtype : {"float64", "float32"}
-        The type in which cosines are computed; in float32 a feature has an absolute error of about 1e-7 and takes a
-        fifth of the time. Sums are in float64 either way.
+        The type in which cosines are computed. In float32, a feature has an absolute error of about 1e-7 and takes a
+        fifth of the time. Sums are in float64 in both cases.
     rng : int or Generator
         The seed.
 
     Raises
     ------
     TypeError
-        When the kernel has no sampler of frequencies.
+        When there is no sampler for the frequencies of the kernel.
     ValueError
         When a number is not positive, or an option is unknown.
 
@@ -236,7 +236,7 @@ def fourier(
     -----
     O(n d M) time for n rows. Rahimi & Recht (2007), algorithm 1; Yu et al. (2016) for orthogonal frequencies, Avron
     et al. (2016) for quasi-random ones. Noise multiplies the features of a frequency ω by its characteristic function
-    φ_v(ω), so that E k(x̃, ỹ) needs no closed form of its own.
+    φ_v(ω), so E k(x̃, ỹ) does not need a closed form.
 
     Examples
     --------

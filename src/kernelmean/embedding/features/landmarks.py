@@ -19,8 +19,8 @@ from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from .base import FeatureMap
 
-_DEPENDENT = 1e-10  # of the largest k(x, x): a landmark that others explain so far is dropped
-ROUNDING = 1e-12  # of k(x, x), added to every residual so that bounds hold in spite of rounding
+_DEPENDENT = 1e-10  # of the largest k(x, x): a landmark that others explain up to this is dropped
+ROUNDING = 1e-12  # of k(x, x), added to every residual so that bounds hold despite rounding
 
 
 @final
@@ -45,7 +45,7 @@ class Landmarks(Frozen, FeatureMap):
     method: str
 
     def __post_init__(self) -> None:
-        """Check what files may bring."""
+        """Check values that may come from a file."""
         super().__post_init__()
         check_kernel(self.kernel)
         rank = len(self.points)
@@ -68,14 +68,14 @@ class Landmarks(Frozen, FeatureMap):
 
     @property
     def summary(self) -> str:
-        """Say in words what the features are."""
+        """The features in words."""
         return f"{self.size} landmarks ({self.method})"
 
     def check_noise(self, noise: Noise) -> None:
         """Raise unless the noise is shared by all points and has a closed form with the kernel."""
         if noise.per_point is not None:
             raise ValueError(
-                f"{noise!r} has one distribution per point; embed the points of every distribution by themselves"
+                f"{noise!r} has one distribution per point; embed the points of each distribution separately"
             )
         check_noise(noise, self.size, self.dim)
         expected_blocks(self.kernel, self.points[:1], noise, self.points[:1], noise)
@@ -86,7 +86,7 @@ class Landmarks(Frozen, FeatureMap):
         out[:] = solve_triangular(self.triangle, columns, lower=True, check_finite=False).T
 
     def residuals(self, X: Array, tile: Array, noise: Noise) -> Array:
-        """Return |E k(x̃_i, ·)|² - |φ_i|², and a little for rounding, shape (n,)."""
+        """Return |E k(x̃_i, ·)|² - |φ_i|², plus a margin for rounding, shape (n,)."""
         squared = self.kernel.diag(X) if isinstance(noise, Dirac) else expected_diag(self.kernel, X, noise, noise)
         return np.maximum(squared - self.squared_norms(tile, noise), 0.0) + ROUNDING * np.abs(squared)
 
@@ -96,13 +96,13 @@ class Landmarks(Frozen, FeatureMap):
         return np.asarray(sealed(self.points.mean(axis=0)))
 
     def gap(self, X: Array, w: Array, total: Array, noise: Noise) -> float:
-        """Return the distance of Σ w E k(x̃, ·) from its projection, and a little for rounding: all pairs of a tile."""
+        """Return the distance of Σ w E k(x̃, ·) from its projection, plus a margin for rounding: all pairs of a tile."""
         gram = expected_blocks(self.kernel, X, noise, X, noise)(slice(None), slice(None))
         squared = float(w @ gram @ w)
         return math.sqrt(max(squared - float(total @ total), 0.0) + ROUNDING * abs(squared))
 
     def weights(self, vector: Array) -> Array:
-        """Return the weights α with which Σ_a α_a k(s_a, ·) has given coordinates, shape (r,), or (n, r) for many."""
+        """Return the weights α for which Σ_a α_a k(s_a, ·) has given coordinates, shape (r,), or (n, r) for many."""
         return np.asarray(solve_triangular(self.triangle, vector.T, lower=True, trans="T", check_finite=False).T)
 
     def __eq__(self, other: object) -> bool:
@@ -128,7 +128,7 @@ def nystrom(kernel: Kernel, X: Any, rank: int = 256, *, rng: RngLike = 0) -> Lan
     X : array of shape (n, d)
         Rows to draw from: a sample of the data.
     rank : int
-        How many landmarks, at most; those that others explain to 1e-10 are dropped.
+        The largest number of landmarks; those that others explain to 1e-10 are dropped.
     rng : int or Generator
         The seed.
 
@@ -155,11 +155,11 @@ def nystrom(kernel: Kernel, X: Any, rank: int = 256, *, rng: RngLike = 0) -> Lan
 
 
 def random_cholesky(kernel: Kernel, X: Any, rank: int = 256, *, rng: RngLike = 0) -> Landmarks:
-    """Return features from landmarks drawn one by one in proportion to what is left of k(x, x).
+    """Return features from landmarks drawn one by one, in proportion to the remaining part of k(x, x).
 
     Randomly pivoted Cholesky, Chen, Epperly, Tropp & Webber (2025), algorithm 1: O(n r (r + d)) time and O(n r)
-    memory for a sample of n rows, so pass some 10 000 rows at most. Parameters and errors as in :func:`nystrom`; it
-    needs fewer landmarks than uniform draws where the data have clusters of different sizes.
+    memory for a sample of n rows, so pass at most about 10 000 rows. Parameters and errors are those of
+    :func:`nystrom`. It needs fewer landmarks than uniform draws if the data have clusters of different sizes.
 
     Examples
     --------
@@ -172,9 +172,9 @@ def random_cholesky(kernel: Kernel, X: Any, rank: int = 256, *, rng: RngLike = 0
 
 
 def pivoted_triangle(matrix: Array, tolerance: float) -> tuple[Array, IntArray]:
-    """Return L and row numbers p with LLᵀ = matrix[p][:, p], greedy until no diagonal above ``tolerance`` is left.
+    """Return L and row numbers p with LLᵀ = matrix[p][:, p], greedy until no diagonal is above ``tolerance``.
 
-    The matrix is overwritten; what stands above the diagonal of L is not zero.
+    The matrix is overwritten; entries above the diagonal of L are not zero.
     """
     triangle, order, rank, _ = lapack.dpstrf(matrix.T, tol=tolerance, lower=1, overwrite_a=1)
     return triangle[:rank, :rank], order[:rank] - 1

@@ -1,12 +1,12 @@
-r"""Leaving one out in feature space, from sums over the rows alone.
+r"""Leave-one-out in feature space, from sums over the rows alone.
 
-Fourier features of a frequency have length :math:`\sqrt{w_j}` whatever the row, and noise multiplies them by
+The Fourier features of a frequency have norm :math:`\sqrt{w_j}` for every row, and noise multiplies them by
 d_j = φ_v(ω_j). With :math:`p_j = |\hat μ_j|^2` the power of the mean at a frequency, L and Q of the score have
 
 .. math:: Σ_{ij} L_{ij} = n^2 Σ_j d_j p_j, \quad L_{ii} = Σ_j d_j w_j, \quad Q: d_j^2 \text{ in place of } d_j,
 
-so that one pass over the rows, which adds up their features, gives the score of every noise. So it does for landmarks,
-with second moments of the features: see ``noise_scores.py``.
+so one pass over the rows, which sums their features, gives the score of every noise. With second moments of the
+features, the same is true for landmarks: see ``noise_scores.py``.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from .noise_scores import DampedScore, NoiseScore, ProjectedRows, ProjectedScore
 
 
 def leave_one_out(mu: Embedding, noise: Noise | None = None) -> Means:
-    r"""Return the means of which the leave-one-out score consists, exact for the kernel of the features.
+    r"""Return the means that make up the leave-one-out score, exact for the kernel of the features.
 
     Parameters
     ----------
     mu : Embedding
         By features, without noise and weights.
     noise : Noise, optional
-        What the estimate adds to the rows; none is the empirical mean. With landmarks it takes ``moments=True`` of
-        :func:`embed`: rows are their projections, and noise acts on the landmarks of which these are sums.
+        The noise that the estimate adds to the rows; none is the empirical mean. With landmarks, embed the rows with
+        ``moments=True`` (:func:`embed`): rows are replaced by their projections, and noise acts on the landmarks.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def leave_one_out(mu: Embedding, noise: Noise | None = None) -> Means:
     ValueError
         When rows are weighted, have noise already, or are fewer than two, or ``mu`` is a sum or a multiple of others.
     TypeError
-        When ``mu`` is not by features, or the noise does not damp them, or moves landmarks in no closed form.
+        When ``mu`` is not by features, or the noise neither damps them nor has a closed form for landmarks.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def leave_one_out(mu: Embedding, noise: Noise | None = None) -> Means:
     noise = Dirac() if noise is None else noise
     weight, squares = rows.sums.value[:2]
     if not weight == squares == rows.count:
-        raise ValueError("the rows are weighted; leaving one out needs rows that count alike")
+        raise ValueError("the rows are weighted, but leave-one-out needs equal weights; embed them without weights")
     if rows.noise != Dirac():
         raise ValueError(f"the rows have the noise {rows.noise!r} already; embed them without noise first")
     if isinstance(features, Landmarks) and noise != Dirac():
@@ -82,7 +82,7 @@ def choose_noise(mu: Embedding, form: str = "isotropic") -> Normal:
     Parameters
     ----------
     mu : Embedding
-        By features, without noise and weights; by landmarks of a Gaussian kernel with moments.
+        By features, without noise and weights; landmarks need a Gaussian kernel and moments.
     form : {"isotropic", "diagonal"}
         One σ² (MKME), or one variance per column (MMKME).
 
@@ -100,7 +100,7 @@ def choose_noise(mu: Embedding, form: str = "isotropic") -> Normal:
 
     Notes
     -----
-    Exact for the kernel of the features, in O(M d) an evaluation for M frequencies and O(r² d) for r landmarks,
+    Exact for the kernel of the features. An evaluation takes O(M d) for M frequencies and O(r² d) for r landmarks,
     whatever the number of rows. Xia et al. (2021), eq. (loocv).
 
     Examples
@@ -122,7 +122,7 @@ def choose_noise(mu: Embedding, form: str = "isotropic") -> Normal:
 
 
 def noise_score(mu: Embedding) -> NoiseScore:
-    """Return the score of an embedding by features as a function of the noise; errors as :func:`choose_noise`."""
+    """Return the score of an embedding by features as a function of the noise; errors as in :func:`choose_noise`."""
     rows = sums_of(mu)
     if isinstance(mu.features, Fourier):
         return DampedScore(mu.features, rows.mean, rows.count)

@@ -1,6 +1,6 @@
 r"""Leave-one-out scores of embeddings by features, as functions of the noise, and their minima.
 
-A row by landmarks is :math:`P k(x_i, ·) = Σ_a α_{ia} k(s_a, ·)`, and noise and contractions act on the landmarks s.
+With landmarks, a row is :math:`P k(x_i, ·) = Σ_a α_{ia} k(s_a, ·)`, and noise and contractions act on the landmarks s.
 Sums over pairs of rows i ≠ j are then sums over pairs of landmarks, with the mean α of the α_i and the mean A of
 :math:`α_i α_i^⊤`:
 
@@ -38,15 +38,15 @@ _LOWEST, _STEPS = 1e-16, 185  # of σ² in units of the score, and of its logari
 
 
 class NoiseScore(ABC):
-    """The score of Gaussian noise less that of no noise."""
+    """The score of Gaussian noise minus that without noise."""
 
     dim: int
     largest = 1e4
-    """The largest variance that is tried, in units of ``unit``."""
+    """The largest variance to try, in units of ``unit``."""
 
     @abstractmethod
     def __call__(self, variances: Array) -> tuple[float, Array]:
-        """Return the score at a variance per column (d,), and its gradient (d,)."""
+        """Return the score at one variance per column (d,), and its gradient (d,)."""
 
     @property
     @abstractmethod
@@ -59,7 +59,7 @@ class NoiseScore(ABC):
         """Whether no noise lowers the score, as for rows that are all equal."""
 
     def isotropic(self) -> float:
-        """Return the σ² ≥ 0 with the lowest score: the lowest of all minima that a grid over log σ² tells apart."""
+        """Return the σ² ≥ 0 with the lowest score, of all minima that a grid over log σ² separates."""
         if self.flat:
             return 0.0
         ones = np.ones(self.dim)
@@ -72,7 +72,7 @@ class NoiseScore(ABC):
         return 0.0 if found is None else math.exp(found)
 
     def diagonal(self) -> Array:
-        """Return a variance per column, a local minimum of the score that is not above that of the best common one."""
+        """Return one variance per column: a local minimum of the score, not above that of the best common one."""
         common = self.isotropic() * np.ones(self.dim)
         if not common.any():
             return common
@@ -81,7 +81,7 @@ class NoiseScore(ABC):
 
 
 def lowest(score: Callable[[float], tuple[float, float]], grid: Array) -> float | None:
-    """Return where a score with its slope is lowest, of all minima that a grid tells apart; None if none is below 0."""
+    """Return the lowest of all minima that a grid separates, of a score with its slope; None if none is below 0."""
     slopes = np.array([score(u)[1] for u in grid])
     turns = np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))
     found = [float(brentq(lambda u: score(u)[1], grid[k], grid[k + 1], xtol=1e-12)) for k in turns] + [float(grid[-1])]
@@ -109,7 +109,7 @@ def descended(score: Any, start: Array, bounds: Array) -> Array:
 
 @final
 class DampedScore(NoiseScore):
-    r"""The score of damping factors 1 - δ_j less that of no damping, a quadratic form without cancellation.
+    r"""The score of damping factors 1 - δ_j minus that without damping: a quadratic form without cancellation.
 
     .. math:: J(δ) - J(0) = Σ_j \frac{2n (p_j - w_j)}{(n-1)^2} δ_j + \frac{(n-2) n p_j + w_j}{(n-1)^2} δ_j^2
 
@@ -151,7 +151,7 @@ class DampedScore(NoiseScore):
 _NONE = Dirac()
 _LOSSES = np.log(np.geomspace(1e-13, 1.0 - 1e-9, 105))  # log (1 - r)
 _BOUNDS = np.log([[1e-13, 1.0 - 1e-9], [1e-13, 1e4]])  # of 1 - r, and of σ² in units of θ² and the mean variance
-_WAYS = 4  # of a grid, the lowest, from which a search sets out
+_WAYS = 4  # lowest points of a grid to start from
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +170,7 @@ class ProjectedRows:
 
     @classmethod
     def of(cls, mu: Embedding, features: Landmarks) -> ProjectedRows:
-        """Return those of an embedding with moments."""
+        """Return the rows of an embedding with moments."""
         sums = sums_of(mu)
         moments = sums.moments_of(features)
         second = features.weights(features.weights(moments.second).T)
@@ -178,22 +178,22 @@ class ProjectedRows:
 
     @property
     def pairs(self) -> tuple[Array, Array]:
-        """The weights of pairs of landmarks in L̄ and, less those, in Q̄, shape (r, r)."""
+        """The weights of pairs of landmarks in L̄, and those in Q̄ minus these, shape (r, r)."""
         outer, n = np.outer(self.weights, self.weights), self.n
         return (n * outer - self.second) / (n - 1.0), n * (self.second - outer) / (n - 1.0) ** 2
 
     def moved(self, factor: float) -> Array:
-        """Return the landmarks drawn to the mean row by a factor, shape (r, d)."""
+        """Return the landmarks moved towards the mean row by a factor, shape (r, d)."""
         center = self.moments.center
         return self.features.points if factor == 1.0 else center + factor * (self.features.points - center)
 
     def means(self, noise: Noise, contraction: float = 1.0) -> Means:
-        """Return L̄ and Q̄ under a noise, the points drawn to the mean of the others by ``contraction``; O(r² d)."""
+        """Return L̄ and Q̄ under a noise, with points contracted to the mean of the others; O(r² d)."""
         kernel = self.features.kernel
         if not (isinstance(kernel, Stationary) and isinstance(noise, Additive | Dirac)) or noise.per_point is not None:
             raise TypeError(
-                f"{noise!r} under {kernel!r} does not act on landmarks alone: that takes a kernel of x - y and an "
-                "additive noise that all rows share; pass it before the pass, features.embed(X, features, noise=...)"
+                f"{noise!r} under {kernel!r} does not act on landmarks alone: this needs a kernel of x - y and an "
+                "additive noise that all rows share; pass it to features.embed(X, features, noise=...)"
             )
         targets, points = (self.moved(factor) for factor in (1.0 + (1.0 - contraction) / (self.n - 1.0), contraction))
         everything = slice(None)
@@ -215,10 +215,10 @@ class ProjectedRows:
         contraction: float = 1.0,
         direction: Array | None = None,
     ) -> float:
-        r"""Return a bound of the length of :math:`Σ_i w_i E (I-P) k(\tilde x_i, ·)`, for which the rows are read again.
+        r"""Return a bound of the norm of :math:`Σ_i w_i E (I-P) k(\tilde x_i, ·)`; this reads the rows again.
 
-        The points are drawn to the mean row by ``contraction``; w is 1, or the value of the function ``direction`` (m,)
-        in feature space at a row. The lengths of tiles of rows add up: O(n r (r + d)) time.
+        The points are moved towards the mean row by ``contraction``; w is 1, or the value at a row of the function with
+        coordinates ``direction`` (m,) in feature space. The norms of tiles of rows are added: O(n r (r + d)) time.
         """
         features, center = self.features, self.moments.center
         kernel, points, everything = features.kernel, self.moved(contraction), slice(None)
@@ -239,10 +239,10 @@ class ProjectedRows:
 
 @final
 class ProjectedScore(NoiseScore):
-    r"""The score of Gaussian noise under a Gaussian kernel less that of no noise, without cancellation.
+    r"""The score of Gaussian noise under a Gaussian kernel minus that without noise, without cancellation.
 
-    With :math:`G_1 = G_0 e^{u_1}` and :math:`G_2 = G_0 e^{u_2}` the kernels of L and Q at two landmarks, w the weight
-    of a pair in L̄ and w + v that in Q̄, it is :math:`Σ w G_0 [(e^{u_2} - 1) - 2 (e^{u_1} - 1)] + v G_0 (e^{u_2} - 1)`.
+    With :math:`G_1 = G_0 e^{u_1}` and :math:`G_2 = G_0 e^{u_2}` the kernels of L and Q at two landmarks, w and w + v
+    the weights of a pair in L̄ and Q̄, it is :math:`Σ w G_0 [(e^{u_2} - 1) - 2 (e^{u_1} - 1)] + v G_0 (e^{u_2} - 1)`.
 
     Parameters
     ----------

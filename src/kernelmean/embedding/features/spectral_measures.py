@@ -1,7 +1,7 @@
 """Spectra of shift-invariant kernels: frequencies ω drawn so that k(x, y) = c E cos(ωᵀ(x - y)) (Bochner's theorem).
 
-Every sampler turns standard normal numbers into frequencies, so that independent, orthogonal and quasi-random draws
-are three ways to make normal numbers and nothing else.
+Every sampler turns standard normal numbers into frequencies, so independent, orthogonal and quasi-random draws differ
+only in how these numbers are made.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def spectra(kernel: Kernel, dim: int) -> Spectra:
     Raises
     ------
     TypeError
-        When no sampler is known, with those that are.
+        When there is no sampler for the kernel; the message lists the kernels that have one.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def _student(freedom: float, bandwidths: Array, dim: int) -> Spectra:
 
 @spectral_rules.register(RationalQuadratic)
 def _rational_quadratic(kernel: RationalQuadratic, dim: int) -> Spectra:
-    """Mix Gaussian kernels over a Gamma distribution of the precision, which one more normal number makes."""
+    """Mix Gaussian kernels over a Gamma distribution of the precision, drawn from one more normal number."""
     bandwidths = kernel.bandwidths(dim)
 
     def frequencies(Z: Array) -> Array:
@@ -167,7 +167,7 @@ def _combined(factors: list[Spectra]) -> Spectra:
 
 Design = Literal["plain", "orthogonal", "quasi"]
 GROUPS = 16
-"""Independent groups that are there at least, wherever so many frequencies are: their spread tells the error."""
+"""The least number of independent groups, if there are as many frequencies: their spread gives the error."""
 
 
 def plain(normals: int, count: int, rng: np.random.Generator) -> Array:
@@ -189,7 +189,7 @@ def orthogonal(normals: int, count: int, rng: np.random.Generator) -> Array:
 
 
 def quasi(normals: int, count: int, rng: np.random.Generator) -> Array:
-    """Return independently scrambled Sobol points through the normal quantile, shape (16, rows, normals)."""
+    """Return independently scrambled Sobol points mapped by the normal quantile, shape (16, rows, normals)."""
     log_rows = max(0, math.ceil(math.log2(count / GROUPS)))
     groups = []
     for child in rng.spawn(GROUPS):

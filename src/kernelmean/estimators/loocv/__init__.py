@@ -1,4 +1,4 @@
-"""Leave-one-out scores: the definition, and exact shortcuts that tests hold to it."""
+"""Leave-one-out scores: the definition, and exact shortcuts that tests compare with it."""
 
 from ...embedding.score import Criterion, Score
 from . import binned, isotropic

@@ -1,4 +1,4 @@
-"""Squared distances in narrow bins with their moments: one pass over the pairs, then a sum at any scale to 1e-12."""
+"""Squared distances in narrow bins with moments: one pass over the pairs, then sums at any scale, exact to 1e-12."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ...core.array import Array, IntArray
 
 BITS = 10
-"""Bins of 1 + t share the exponent and so many bits of the mantissa: 0.1 % wide, or 0.001 where t < 1."""
+"""Values 1 + t in a bin share the exponent and this many bits of the mantissa: 0.1 % wide, or 0.001 where t < 1."""
 _ORDER = 4
 _ZERO = 1023 << BITS
 """The leading bits of 1.0."""
@@ -20,8 +20,8 @@ _TAYLOR = np.array([1 / math.factorial(k) for k in range(_ORDER + 2)])
 class DistanceBins:
     r"""Bins with the moments Σ (t - c)^k, k = 0 … 4, of the distances in them about their centres c.
 
-    The Taylor series of exp(-t/2s) about c gives the sum of a bin; with the half width h the remainder of each term is
-    at most exp(-(c - h)/2s) (h/2s)^5 / 5!.
+    The Taylor series of exp(-t/2s) about c gives the sum of a bin. With half width h, the remainder of each term is at
+    most exp(-(c - h)/2s) (h/2s)^5 / 5!.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class DistanceBins:
         """The mean distance of every bin."""
         return self.centers + self.moments[:, 1] / self.counts
 
-    @np.errstate(over="ignore", invalid="ignore")  # where bins are far wider than the kernel: the error says so
+    @np.errstate(over="ignore", invalid="ignore")  # bins far wider than the kernel: the error bound shows it
     def laplace(self, s: float) -> tuple[float, float, float]:
         """Return log mean exp(-t/2s), its derivative in s, and a bound on the error of the logarithm; O(bins)."""
         rate = -0.5 / s
@@ -59,7 +59,7 @@ class DistanceBins:
 
 @np.errstate(over="ignore", invalid="ignore")
 def gathered(chunks: Iterable[Array], largest: float) -> Array:
-    """Return the moments (n_bins, 5) of all distances, none above ``largest`` but by rounding; O(1) for each."""
+    """Return the moments (n_bins, 5) of all distances, each at most ``largest`` up to rounding; O(1) for each."""
     total = np.zeros((n_bins(largest), _ORDER + 1))
     for chunk in chunks:
         bins = index(chunk)
@@ -72,7 +72,7 @@ def gathered(chunks: Iterable[Array], largest: float) -> Array:
 
 
 def n_bins(largest: float) -> int:
-    """Return how many bins distances up to ``largest`` need, one more where rounding puts one just above it."""
+    """Return how many bins distances up to ``largest`` need, and one more for rounding just above it."""
     return int(index(np.array([largest]))[0]) + 2
 
 
@@ -82,7 +82,7 @@ def index(distances: Array) -> IntArray:
 
 
 def _centers(bins: IntArray) -> Array:
-    """Return the middle of bins, by setting the bit after those that they share."""
+    """Return the centres of bins, by setting the bit after the shared ones."""
     return np.asarray((((2 * (bins + _ZERO) + 1) << (51 - BITS)).view(np.float64)) - 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Distances of pairs put into bins with their moments, compiled by numba: no distance is ever stored."""
+"""Moments of pair distances in bins, compiled by numba: no distance is ever stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HALF = np.int64(1 << (_KEEP - 1))
 
 
 def _gather_tile(rows: Array, columns: Array, triangle: bool, distances: Array, moments: Array) -> None:
-    """Add the moments of all pairs of two tiles (d, n) and (d, m), of i < j where both are the same."""
+    """Add the moments of all pairs of two tiles (d, n) and (d, m), only i < j where both are the same."""
     for i in range(rows.shape[1]):
         first = i + 1 if triangle else 0
         distances[first:] = 1.0

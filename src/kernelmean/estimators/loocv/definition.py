@@ -1,4 +1,4 @@
-"""The definition of the leave-one-out score, and of nothing else: every shortcut is held to it."""
+"""The definition of the leave-one-out score; tests compare every shortcut with it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Fit = Callable[[Array], Embedding]
 
 
 def leave_one_out(fit: Fit, X: Array) -> float:
-    r"""Return :math:`\frac1n Σ_i |k(x_i, ·) - \hat μ^{(-i)}|^2`, refitting without every point in turn.
+    r"""Return :math:`\frac1n Σ_i |k(x_i, ·) - \hat μ^{(-i)}|^2`, refitting without each point in turn.
 
     Parameters
     ----------

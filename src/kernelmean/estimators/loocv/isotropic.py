@@ -22,9 +22,9 @@ Tile = tuple[slice, slice]
 
 STORE_UP_TO = 5000
 SUM_UP_TO = 700
-"""Up to so many points a sum over all pairs is as fast as one over bins."""
+"""Up to this many points, a sum over all pairs is as fast as one over bins."""
 _PRECISION = 1e-12
-"""Of the logarithms of sums over bins; the search for log σ² ends at 1e-7."""
+"""The largest error of logarithms of sums over bins; the search for log σ² ends at 1e-7."""
 _CHUNK = 2**15
 _TILE = 512
 _KEPT_BITS = 7  # of the mantissa: bins of the sketch are 0.8 % wide
@@ -33,15 +33,15 @@ _KEPT_BITS = 7  # of the mantissa: bins of the sketch are 0.8 % wide
 class Distances:
     """The n (n-1)/2 squared distances of a sample, in units in which no kernel is narrower than exp(-t/2).
 
-    Few are stored and summed one by one. Many are gathered once in bins with moments, which give a sum to 1e-12, or
-    summed one by one where that bound does not hold. Sums of squared differences: an offset or an outlier costs no
-    digits.
+    A few are stored and summed one by one. Many are gathered once in bins with moments, which give sums exact to
+    1e-12; where that bound does not hold, they are summed one by one. Distances are sums of squared differences, so
+    neither an offset nor an outlier costs digits.
 
     Parameters
     ----------
     Y : array of shape (n, d)
     leading : int
-        So many first points are a sample of their own, ``first``, gathered in the same pass.
+        This many first points are also a sample of their own, ``first``, gathered in the same pass.
     """
 
     def __init__(self, Y: Array, leading: int = 0) -> None:
@@ -60,7 +60,7 @@ class Distances:
 
     @cached_property
     def largest(self) -> float:
-        """The largest distance, or a little more where they are not stored."""
+        """The largest distance, or a little more if distances are not stored."""
         if self._stored is not None:
             return float(self._stored.max())
         return 4.0 * float(np.square(self._points - self._points.mean(axis=0)).sum(axis=1).max())
@@ -96,7 +96,7 @@ class Distances:
         return np.asarray(sum(running().map(both, _strips(rows), self.n**2), start=np.zeros(())))
 
     def _gathering(self) -> Callable[[list[Tile]], Array]:
-        """Return what gives the moments of the distances of some tiles."""
+        """Return a function from tiles to the moments of their distances."""
         if not running().compiles(self.n**2 * self.dim):
             return lambda tiles: gathered((self._cell(*tile) for tile in tiles), self.largest)
         from .compiled import gatherer
@@ -118,7 +118,7 @@ class Distances:
         return cdist(self._points[i], self._points[j], "sqeuclidean").ravel()
 
     def laplace(self, s: float) -> tuple[float, float]:
-        """Return log mean exp(-t/2s) and its derivative in s, in O(n²), or less once there are bins."""
+        """Return log mean exp(-t/2s) and its derivative in s, in O(n²), or less if there are bins."""
         if self.n > SUM_UP_TO:
             log_mean, slope, error = self._bins.laplace(s)
             if error <= _PRECISION:
@@ -126,7 +126,7 @@ class Distances:
         return self._summed(s)
 
     def _summed(self, s: float) -> tuple[float, float]:
-        """Return the same, every distance by itself."""
+        """Return the same, summed over single distances."""
         first = self._smallest
 
         def sums(chunk: Array) -> tuple[float, float]:
@@ -180,13 +180,13 @@ class ScaledDistances:
 
 
 class SummedDistances:
-    """The distances of points of another library than NumPy: none is stored, every sum goes over all pairs again.
+    """The distances of points of a library other than NumPy: not stored, every sum runs over all pairs again.
 
     Parameters
     ----------
     Y : array of shape (n, d)
     some : array of shape (m, d)
-        Rows on the host, of which a sketch is made.
+        Rows on the host, for the sketch.
     """
 
     def __init__(self, Y: Array, some: Array) -> None:
@@ -209,15 +209,15 @@ class SummedDistances:
 
 
 class PairDistances:
-    """The distances of a sample's rows, shared by searches under several bandwidths.
+    """The distances between a sample's rows, shared by searches under several bandwidths.
 
     Parameters
     ----------
     X : array of shape (n, d)
     unit : float
-        About the smallest bandwidth that there will be.
+        About the smallest bandwidth to be used.
     leading : int
-        So many first rows are a sample of their own, ``first``.
+        This many first rows are also a sample of their own, ``first``.
     """
 
     def __init__(self, X: Array, unit: float, leading: int = 0) -> None:
@@ -243,7 +243,7 @@ def _strips(rows: list[slice]) -> Iterator[list[Tile]]:
 class Sketch:
     """Distances in bins, each at its mean: sums for many noises at once.
 
-    In the bins of :meth:`Distances.sketch` scores are right to about 1e-4, to see where minima are, not to report.
+    With the bins of :meth:`Distances.sketch`, scores are exact to about 1e-4: enough to locate minima, not to report.
     Bins of one sample have the shape (m,), those of a stack of samples (b, m).
     """
 
@@ -252,7 +252,7 @@ class Sketch:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of bins, that of samples before it."""
+        """The number of bins, preceded by that of samples in a stack."""
         return self._centers.shape
 
     def of(self, samples: IntArray) -> Sketch:
@@ -293,7 +293,7 @@ def _sketched(parts: Iterator[tuple[Array, Array]]) -> Array:
 
 
 def leading_bits(distances: Array) -> IntArray:
-    """Return exponent and leading mantissa bits as a small integer; all below 2^-64 share bin 0."""
+    """Return exponent and leading mantissa bits as a small integer; all values below 2^-64 share bin 0."""
     bits = np.ascontiguousarray(distances).view(np.int64) >> (52 - _KEPT_BITS)
     return np.asarray(np.maximum(bits - ((1023 - 64) << _KEPT_BITS), 0))
 
@@ -304,7 +304,7 @@ Source = Distances | ScaledDistances | SummedDistances | Sketch
 def terms(distances: Source, noise: Any, alpha: float) -> Terms:
     r"""Return the terms of the score at the noise σ²/θ² = ``noise``, for points in units of θ.
 
-    L_ij = (1+a)^{-d/2} exp(-t_ij/(2(1+a))), Q_ij the same with 2a; one exponential a pair each.
+    L_ij = (1+a)^{-d/2} exp(-t_ij/(2(1+a))), Q_ij the same with 2a; one exponential per pair for each.
     A sketch takes many noises at once, shape (G,).
     """
     cross = factor(distances, noise, 1.0)
@@ -327,15 +327,15 @@ _COARSER = 2  # bits
 
 
 def stacked(distances: Array, dim: int) -> Sketch:
-    """Return the distances (b, p) of b samples as a sketch whose every bin is one distance: sums over it are exact."""
+    """Return the distances (b, p) of b samples as a sketch with one distance per bin, so that sums are exact."""
     return Sketch(dim, distances, np.full((1, 1), -math.log(distances.shape[1])))
 
 
 def sketched(distances: Array, dim: int) -> Sketch:
-    """Return the distances (b, p) gathered in bins wide enough to see where scores turn.
+    """Return the distances (b, p) gathered in bins narrow enough to see where scores turn.
 
-    These are four times as wide as in the sketch of one sample, 3 %, and the same ones for all samples; where they are
-    no fewer than the distances, every distance is a bin.
+    Bins are four times as wide as in the sketch of one sample, 3 %, and the same for all samples. If there are no fewer
+    bins than distances, every distance is a bin.
     """
     bits, (b, p) = leading_bits(distances) >> _COARSER, distances.shape
     present = np.zeros(int(bits.max()) + 1, dtype=bool)

@@ -1,4 +1,4 @@
-"""Sums of Gaussians over all pairs, tile by tile, and the scores that are made of them."""
+"""Sums of Gaussians over all pairs, tile by tile, and the scores computed from them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def pair_sum(A: Array, B: Array, *, moments: bool = True) -> PairSum:
     cells = [(i, j) for k, i in enumerate(rows) for j in (rows[k:] if symmetric else rows)]
     cells = [(i, j) for i, j in cells if i != j or i.stop - i.start > 1]  # one point has no pair with itself
     sums = [_device_sums(blocks(i, j), A[i, :], B[j, :], i == j, moments) for i, j in cells]
-    numbers = to_numpy(namespace(A).stack(sums))  # summed up where the arrays live and copied at the end
+    numbers = to_numpy(namespace(A).stack(sums))  # summed on the device and copied at the end
     tiles = [_Tile(float(row[0]), float(row[1]), row[2:].reshape(3, dim if moments else 0)) for row in numbers]
     whole = [tile.mirrored() if symmetric and i != j else tile for tile, (i, j) in zip(tiles, cells, strict=True)]
     return _combine([tile for tile in whole if tile.total > 0])
@@ -77,7 +77,7 @@ def _(A: Array, B: Array, *, moments: bool = True) -> PairSum:
 
 
 def _differences(A: Array, B: Array) -> Blocks:
-    """Return squared distances by differences: of few points faster than a product, which must be prepared."""
+    """Return squared distances by differences: for few points faster than a product, which must be prepared."""
     return lambda i, j: cdist(A[i], B[j], "sqeuclidean")
 
 
@@ -88,7 +88,7 @@ class _Tile:
     products: Array  # (3, d) unnormalized: a², b², ab
 
     def mirrored(self) -> _Tile:
-        """Return the sum with the tile across the diagonal, where left and right change places."""
+        """Return the sum with the mirrored tile, in which left and right are swapped."""
         return _Tile(self.shift, 2 * self.total, self.products + self.products[[1, 0, 2]])
 
 
@@ -164,12 +164,12 @@ def _axis_factor(Y: Array, noise: Array, sides: float, slopes: bool) -> tuple[fl
     return float(log_mean), slope
 
 
-# -- the variance-preserving estimator: points drawn towards their mean, the lost variance as noise --------------------
+# -- the variance-preserving estimator: points moved towards their mean, the lost variance as noise --------------------
 #
 # x̃ = x̄ + r (x - x̄) + ε, ε ~ N(0, σ²I), tied σ² = (1 - r²) v or free. Leaving one out also moves the mean, so that L is
 # not symmetric.
 
-_STEPS = 100  # of log r²/(1+2a), between which exploring interpolates
+_STEPS = 100  # values of log r²/(1+2a), between which the exploration interpolates
 
 
 def spanned(Y: Array) -> Array:
@@ -186,7 +186,7 @@ def contracted_terms(Y: Array, contraction: float, noise: float, alpha: float, n
 
     L_ij = κ(|y_i - (1-r) ȳ_(-i) - r y_j|²; a) and Q_ij = κ(r² |y_i - y_j|²; 2a) with
     κ(t; a) = (1+a)^{-d/2} exp(-t/(2(1+a))). Exact in O(n² d); slopes are derivatives in (r, a), r > 0. The ``n``
-    points of the sample have mean zero; Y may be a part of them, and lie in a subspace of the ``dim`` columns.
+    points of the sample have mean zero; Y may be a part of them, in coordinates of a subspace of the ``dim`` columns.
     """
     r = float(contraction)
     c, c_slope = (
@@ -218,8 +218,7 @@ def _log_mean(
 def contracted_on_grid(Y: Array, contractions: Array, noises: Array, alpha: float, n: int, dim: int) -> Terms:
     """Return the terms at every r of ``contractions`` with every σ²/θ² of ``noises``, shape (R, G), without slopes.
 
-    For exploring: of the off-diagonal of Q, which depends on r²/(1+2a) alone, values in between are interpolated.
-    O(R G n²) time.
+    For exploration: the off-diagonal part of Q, which depends only on r²/(1+2a), is interpolated. O(R G n²) time.
     """
     inner = Y @ Y.T
     pairs = ~np.eye(len(Y), dtype=bool)

@@ -1,8 +1,8 @@
-r"""Leave-one-out scores of spectral filters: of the ridge for many λ at once, of any filter all points at once.
+r"""Leave-one-out scores of spectral filters: for the ridge, many λ at once; for any filter, all points at once.
 
 For the ridge, β = (K+λI)^{-1} K 1_n, one eigendecomposition serves all λ. Writing K = c I + E with E zero on the
 diagonal (stationary kernels) keeps the digits of narrow kernels, whose score differs from the constant by products of
-entries of E. Other filters have no shortcut: O(n³) a strength.
+entries of E. Other filters have no shortcut: O(n³) per strength.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def mean_excess(
     r"""Return the leave-one-out scores less the mean of K_ii, (…, m), for a stack of K = c I + V diag(ε) Vᵀ.
 
     With s = c + λ, G = (K+λI)^{-1} = (I - H)/s, a = KG1 and w_i = λ (G1)_i / G_ii, the weights without x_i are
-    b_j = (a_j - w_i H_ji / s)/(n-1) for j ≠ i. All sums over j ≠ i are written with H, of which the diagonal is
-    taken from H_ii = E_ii/s - Σ_k V_ik² ε_k²/(s(s+ε_k)), E = K - c I: no difference of nearly equal numbers is left
-    where E has a zero diagonal. O(n² m) as matrix products.
+    b_j = (a_j - w_i H_ji / s)/(n-1) for j ≠ i. All sums over j ≠ i are written with H, whose diagonal is computed as
+    H_ii = E_ii/s - Σ_k V_ik² ε_k²/(s(s+ε_k)), E = K - c I: where E has a zero diagonal, no difference of nearly equal
+    numbers is left. O(n² m) as matrix products.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def mean_excess(
 
 
 def _times(matrix: Array, *columns: AnyArray) -> list[AnyArray]:
-    """Return a matrix times every block of columns, as one product."""
+    """Return a matrix times each block of columns, computed as one product."""
     return np.split(times(matrix, np.concatenate(columns, axis=-1)), len(columns), axis=-1)
 
 
@@ -124,8 +124,8 @@ def times(matrix: Array, columns: AnyArray) -> AnyArray:
 def printed_scores(spectrum: GramSpectrum, strengths: Array) -> Array:
     r"""Return the score printed in Muandet et al. (2014), Theorem 4, for every λ, shape (m,).
 
-    It drops x_i as a target but keeps it as a basis point, so it is not the leave-one-out score; it is here to
-    reproduce that paper: (1/n) Σ_i d_iᵀ G K G d_i with d_i = (K1 - n K δ_i - (n-1) λ δ_i)/(n-1).
+    It is (1/n) Σ_i d_iᵀ G K G d_i with d_i = (K1 - n K δ_i - (n-1) λ δ_i)/(n-1). It drops x_i as a target but keeps it
+    as a basis point, so it is not the leave-one-out score; it is here to reproduce that paper.
     """
     V, gamma = spectrum.vectors, (spectrum.constant + spectrum.values)[:, None]
     n, lam = len(V), np.asarray(strengths, dtype=np.float64)[None, :]
@@ -138,7 +138,7 @@ def printed_scores(spectrum: GramSpectrum, strengths: Array) -> Array:
 
 
 class Masked:
-    """A Gram matrix from which every point is left out in turn: column i of an (n, n) array lives without point i."""
+    """A Gram matrix from which each point is left out in turn: column i of an (n, n) array is without point i."""
 
     def __init__(self, gram: Array) -> None:
         self.gram = gram
@@ -146,7 +146,7 @@ class Masked:
         self._off = 1.0 - np.eye(self.n)
 
     def start(self) -> Array:
-        """Return equal weights 1/(n-1) for the points that stay."""
+        """Return equal weights 1/(n-1) for the remaining points."""
         return self._off / (self.n - 1)
 
     def apply(self, columns: Array) -> Array:
@@ -181,9 +181,9 @@ def score_of(columns: Array, cross: Array, square: Array, constant: float) -> Sc
 
 
 def spectral_score(cross: Array, square: Array, constant: float, factor: Callable[[Array], Array]) -> Score:
-    r"""Return the score of a filter that is known by its factor x g_λ(x) only, by n eigendecompositions, O(n⁴).
+    r"""Return the score of a filter known only by its factor x g_λ(x), by n eigendecompositions, O(n⁴).
 
-    Without point i the filtered weights are Σ_k v_k γ_k g_λ(γ_k) (v_kᵀ 1_{n-1}), of eigenvalues γ_k ≥ 0.
+    Without point i, the filtered weights are Σ_k v_k γ_k g_λ(γ_k) (v_kᵀ 1_{n-1}), with eigenvalues γ_k ≥ 0.
     """
     excess = 0.0
     for values, equal, linear in _without_each(cross, square):
@@ -202,9 +202,9 @@ def _without_each(cross: Array, square: Array) -> Iterator[tuple[Array, Array, A
 
 
 def cutoff_scores(cross: Array, square: Array, constant: float, cutoffs: Array) -> list[Score]:
-    r"""Return the score of truncated singular values for every cutoff, by n eigendecompositions, O(n⁴).
+    r"""Return the score of the spectral cut-off for every cutoff, by n eigendecompositions, O(n⁴).
 
-    Without point i the filtered weights are Σ_{γ_k ≥ λ} v_k (v_kᵀ 1_{n-1}), so one decomposition serves all λ.
+    Without point i, the filtered weights are Σ_{γ_k ≥ λ} v_k (v_kᵀ 1_{n-1}), so one decomposition serves all λ.
     """
     excess = np.zeros(len(cutoffs))
     for values, equal, linear in _without_each(cross, square):

@@ -1,6 +1,6 @@
-"""Exponential-polynomial distributions: powers of the Laplace distribution, their mixtures, their sums.
+"""Exponential-polynomial distributions: powers of the Laplace distribution, their mixtures and their sums.
 
-With Gaussian noise the square is completed on both half-lines.
+With Gaussian noise, the square is completed on both half-lines.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy.special import roots_jacobi
 from ...core.array import Array, added_where, namespace, special
 from .half_line import NEAR, added_by_distance, body_moments, normal_density, smooth_rules, tail_moments
 
-# How many times larger than their sum the terms of a partial fraction may be: it costs as many rounding errors.
+# The largest allowed ratio of the terms of a partial fraction to their sum: rounding errors grow by this factor.
 _LARGEST_LOSS = 300.0
 
 
@@ -41,7 +41,7 @@ class LaplacePowers:
     scale: float
     """b, in the units of X."""
     weights: tuple[float, ...]
-    """w_1, …, w_M, of sum one in a distribution; the terms of a partial fraction may be negative."""
+    """w_1, …, w_M, with sum 1 in a distribution; the terms of a partial fraction may be negative."""
 
     @cached_property
     def coefficients(self) -> list[float]:
@@ -91,14 +91,14 @@ def _exact_power_coefficients(power: int) -> list[Fraction]:
 
 
 def sum_of_powers(terms: Iterable[LaplacePowers]) -> tuple[LaplacePowers, ...]:
-    r"""Write the distribution of a sum of independent ``terms`` as a sum of densities, one term a scale.
+    r"""Write the distribution of a sum of independent ``terms`` as a sum of densities, one for each scale.
 
-    Two powers of different scales a > b are separated by partial fractions while the terms stay comparable with
-    their sum, and otherwise by Feynman's positive mixture over λ ~ Beta(i, j) with 1/c² = λ/a² + (1-λ)/b²,
+    Two powers of different scales a > b are separated by partial fractions as long as the terms stay comparable with
+    their sum, otherwise by Feynman's positive mixture over λ ~ Beta(i, j) with 1/c² = λ/a² + (1-λ)/b²,
 
     .. math:: A_a^i A_b^j = E_λ\, (c/a)^{2i} (c/b)^{2j} A_c^{i+j},
 
-    whose integrand is analytic: a Gauss-Jacobi rule of a few nodes is exact to rounding.
+    whose integrand is analytic: a Gauss-Jacobi rule with a few nodes is exact up to rounding.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _partial_fractions(a: float, i: int, b: float, j: int) -> Iterator[_Term]:
 def _feynman(a: float, i: int, b: float, j: int) -> list[_Term]:
     """Mix A_c^{i+j} over scales c between a > b; the range of log c sets the number of nodes.
 
-    So many nodes serve the tails too, where e^{-t/c} varies most with c: to 10⁻¹³ at t = 650 a.
+    These nodes suffice in the tails, too, where e^{-t/c} varies most with c: to 10⁻¹³ at t = 650 a.
     """
     nodes, weights = roots_jacobi(12 + math.ceil(160 * math.log(a / b)), j - 1, i - 1)
     terms = []
@@ -189,8 +189,8 @@ def _feynman(a: float, i: int, b: float, j: int) -> list[_Term]:
     return terms
 
 
-_WIDE = 5.0  # scales so many halfwidths wide are integrated rather than subtracted
-_PANEL_EDGES, _PANEL_NODES = (-7.0, -3.5, 0.0, 3.5, 7.0), 12  # in deviations; beyond, it is the density itself
+_WIDE = 5.0  # scales at least this many halfwidths wide are integrated instead of subtracted
+_PANEL_EDGES, _PANEL_NODES = (-7.0, -3.5, 0.0, 3.5, 7.0), 12  # in deviations; beyond, the density itself is used
 
 
 def density_with_normal(powers: LaplacePowers, deviation: float, gap: Array) -> Array:
@@ -205,7 +205,7 @@ def _both_halves(coefficients: Sequence[float], scale: float, deviation: float, 
 
     .. math:: φ(τ) \sum_k q_k u^k \{I_k(u - τ) ± I_k(u + τ)\}, \qquad u = s/b,\; τ = gap/s.
 
-    Where u < τ the first term is e^{u²/2 - gap/b} times a Gaussian moment around u - τ, so that nothing overflows.
+    Where u < τ, the first term is e^{u²/2 - gap/b} times a Gaussian moment around u - τ, so nothing overflows.
     """
     u, tau = deviation / scale, gap / deviation
     value = tail_moments(u + tau, coefficients, u)
@@ -225,11 +225,11 @@ def _both_halves(coefficients: Sequence[float], scale: float, deviation: float, 
 class BoxWithBoth:
     r"""The density of a uniform variable on [-h, h] plus mixtures of Laplace powers plus N(0, s²).
 
-    With S the survival function of all but the uniform variable it is (S(t - h) - S(t + h)) / 2h. Where the box is
-    narrow against s the difference cancels, but there the density is so smooth that 9 to 32 Gauss-Legendre nodes
-    are exact to rounding. A box that is wide against s but narrow against the scale b of a distribution costs b/h
-    rounding errors; from b/h = 5 on, its density is integrated over the box instead, in panels graded around
-    its rounded peak.
+    With S the survival function of everything but the uniform variable, it is (S(t - h) - S(t + h)) / 2h. If the box is
+    narrow compared with s, the difference cancels, but then the density is so smooth that 9 to 32 Gauss-Legendre nodes
+    are exact up to rounding. If the box is wide compared with s but narrow compared with the scale b of a distribution,
+    rounding errors grow by b/h; from b/h = 5 on, the density is integrated over the box instead, in panels graded
+    around its rounded peak.
     """
 
     halfwidth: float
@@ -257,7 +257,7 @@ class BoxWithBoth:
         return value
 
     def _in_panels(self, powers: LaplacePowers, gap: Array) -> Array:
-        """Integrate the density, rounded by the normal noise within some deviations of zero, over the box."""
+        """Integrate the density over the box; the normal noise rounds it within some deviations of zero."""
         xp, h = namespace(gap), self.halfwidth
         edges = [-math.inf, *(self.deviation * edge for edge in _PANEL_EDGES), math.inf]
         value = xp.zeros_like(gap)

@@ -1,4 +1,4 @@
-"""Moments of a Gaussian on half a line, to full relative accuracy however far out the half-line starts."""
+"""Moments of a Gaussian on a half-line, to full relative accuracy however far out it starts."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ SQRT_2PI = float(np.sqrt(2 * np.pi))
 _ROOT_HALF_PI, _ROOT_2 = float(np.sqrt(np.pi / 2)), float(np.sqrt(2))
 _DEGREE = 29
 NEAR = 7.0
-"""Up to so many standard deviations beyond an interval the first of its ``smooth_rules`` will do."""
+"""Up to this many standard deviations beyond an interval, the first of its ``smooth_rules`` suffices."""
 
 
 @lru_cache(maxsize=256)
 def smooth_rules(width: float) -> list[tuple[Array, Array]]:
-    """Return two Gauss-Legendre rules on [-1, 1] for a normal density over at most 1.5 deviations, ``width`` of them.
+    """Return two Gauss-Legendre rules on [-1, 1] for a normal density over an interval of ``width`` ≤ 1.5 deviations.
 
-    The first is exact to rounding up to ``NEAR`` deviations beyond the interval, the second wherever the density is
-    not 0 to a float: there it changes by up to e^57 over the interval.
+    The first is exact up to rounding as far as ``NEAR`` deviations beyond the interval, the second wherever the density
+    does not underflow: there it changes by up to e^57 over the interval.
     """
     return [leggauss(8 + math.ceil(4 * width)), leggauss(14 + math.ceil(12 * width))]
 
@@ -38,7 +38,7 @@ def added_by_distance(  # the mask and ``near`` serve NumPy's arrays
     far: Callable[[Array], Array],
     argument: Array,
 ) -> Array:
-    """Return ``value`` plus one of two functions, of which ``far`` is right everywhere, and ``near`` faster."""
+    """Return ``value`` plus one of two functions: ``far`` is correct everywhere, ``near`` is faster."""
     return value + far(argument)
 
 
@@ -65,11 +65,11 @@ def tail_moments(z: Array, coefficients: Sequence[float | Array], unit: float = 
     Parameters
     ----------
     z : array
-        Where the half-line starts, in standard deviations beyond the mean; not negative.
+        The start of the half-line, in standard deviations beyond the mean; not negative.
     coefficients : sequence of float or array
         a_0, …, a_p; arrays must have the shape of ``z``.
     unit : float
-        u, kept apart from ``coefficients`` so that neither overflows.
+        u, separate from ``coefficients`` so that neither overflows.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def body_moments(z: Array, scaled: Array, coefficients: Sequence[float], unit: f
 
 
 def _highest_ratio(z: Array, order: int) -> Array:
-    """Return I_p(z) / I_{p-1}(z) for p = ``order`` from its fit: Horner's rule in w, in place."""
+    """Return I_p(z) / I_{p-1}(z) for p = ``order`` from its fit, by Horner's rule in w, in place."""
     scale, coefficients = _ratio_fit(order)
     shifted = z + scale
     w = 1.0 - 2.0 * scale / shifted
@@ -124,8 +124,8 @@ def _highest_ratio(z: Array, order: int) -> Array:
 def _ratio_fit(order: int) -> tuple[float, list[float]]:
     """Fit (z + a) I_p / I_{p-1} by a polynomial in w = (z - a) / (z + a), which maps [0, ∞) to [-1, 1).
 
-    The function is analytic there, and a near 3 + √p makes its Chebyshev coefficients fall fast enough (to 1e-15 at
-    degree 29 for p ≤ 20) for powers of w to be as good a basis.
+    The function is analytic there. With a near 3 + √p, its Chebyshev coefficients fall fast enough (to 1e-15 at degree
+    29 for p ≤ 20) that powers of w are an equally good basis.
     """
     scale = 3.0 + 0.8 * math.sqrt(order)
     w = np.asarray(chebyshev.chebpts1(2 * _DEGREE))
@@ -136,7 +136,7 @@ def _ratio_fit(order: int) -> tuple[float, list[float]]:
 
 
 def _moment_by_quadrature(order: int, z: Array) -> Array:
-    """Return I_k(z) by a Gauss-Legendre rule on a positive integrand, cut where it is below 1e-25."""
+    """Return I_k(z) by a Gauss-Legendre rule on a positive integrand, truncated where it falls below 1e-25."""
     nodes, weights = leggauss(100)
     reach = 60.0 + 4 * order
     end = 2 * reach / (z + np.sqrt(z * z + 2 * reach))

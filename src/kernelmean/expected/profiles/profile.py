@@ -1,4 +1,4 @@
-"""One-dimensional stationary kernels as scaled densities: noise adds an independent variable. And their products."""
+"""One-dimensional stationary kernels as scaled densities, to which noise adds a variable; and their products."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Density = Callable[[Array], Array]
 
 
 class Smoothable(Protocol):
-    """A stationary kernel on one axis to which the three noises can be added."""
+    """A stationary kernel on one axis that the three noises can smooth."""
 
     def __call__(self, gap: Array) -> Array:
         """Return the kernel at the differences ``gap`` ≥ 0."""
@@ -35,12 +35,12 @@ class Smoothable(Protocol):
 
 @dataclass(frozen=True)
 class Profile:
-    r"""The kernel ``height`` · density of Z_1 + Z_2 + Z_3, independent and symmetric, on one axis.
+    r"""The kernel ``height`` · density of Z_1 + Z_2 + Z_3 on one axis; the Z_i are independent and symmetric.
 
     Notes
     -----
-    Closed under the three noises: a normal adds to ``variance``, a Laplace variable to ``exponentials``, a uniform
-    one to ``spline``. All three at once have a stable closed form when ``spline`` is a single box.
+    Closed under the three noises: a normal variable adds to ``variance``, a Laplace variable to ``exponentials``, a
+    uniform one to ``spline``. All three together have a stable closed form if ``spline`` is a single box.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Profile:
     variance: float = 0.0
     """Z_1 ~ N(0, variance)."""
     exponentials: tuple[LaplacePowers, ...] = ()
-    """Z_2 is the sum of independent variables with these distributions, of distinct scales in ascending order."""
+    """Z_2 is the sum of independent variables with these distributions, whose scales are distinct and ascending."""
     spline: Spline | None = None
     """The distribution of Z_3."""
 
@@ -127,7 +127,7 @@ class Tilted:
 
     Notes
     -----
-    The product of the two Gaussians is a Gaussian again, so with ρ = θ²/(θ² + σ²) the smoothed product is
+    The product of the two Gaussians is again a Gaussian. So with ρ = θ²/(θ² + σ²) the smoothed product is
     :math:`\sqrt{ρ}\, e^{-ρ t²/2θ²} (f * N(0, ρσ²))(ρ t)`. Other noises have no closed form.
     """
 
@@ -174,12 +174,12 @@ class Tilted:
 
 
 def product_of_profiles(factors: Sequence[Smoothable]) -> Smoothable:
-    """Return the pointwise product of kernels on one axis: Gaussians times Matérn kernels, or times one other.
+    """Return the pointwise product of kernels on one axis: Gaussians times Matérn kernels, or times one other kernel.
 
     Raises
     ------
     TypeError
-        When more than one factor is neither, or one is a product that was smoothed already.
+        When more than one factor is neither Gaussian nor Matérn, or one is a product that was already smoothed.
     """
     parts = [part for factor in factors for part in _unpacked(factor)]
     gaussians = [part for part in parts if part.is_gaussian]

@@ -24,7 +24,7 @@ _Powers = tuple[tuple[Fraction, tuple[Fraction, ...]], ...]
 
 
 class Knot(NamedTuple):
-    """A point as a float and what its rounding left, so that small distances from it are exact."""
+    """A point as a float and its rounding error, so that small distances from it are exact."""
 
     value: float
     rest: float
@@ -72,8 +72,8 @@ class Spline:
     """
 
     powers: _Powers
-    """The truncated powers in ascending order of x, as fractions. Floats are fractions, so that convolutions lose
-    nothing however different the widths are; only ``pieces`` rounds."""
+    """The truncated powers in ascending order of x, as fractions. Floats are fractions, so convolutions are exact
+    however different the widths are; only ``pieces`` rounds."""
     divisor: Fraction
     """N."""
 
@@ -157,7 +157,7 @@ def wendland(order: int, radius: float) -> Spline:
     return Spline(powers, Fraction(4, 5) * theta**5)
 
 
-# Pieces up to this many standard deviations wide take the quadrature rules, wider ones their closed form.
+# Pieces up to this many standard deviations wide use the quadrature rules, wider ones the closed form.
 _NARROW = 1.5
 _Integral = Callable[[Array], Array]
 
@@ -166,9 +166,9 @@ _Integral = Callable[[Array], Array]
 class SplineWithNormal:
     r"""The density of a spline distribution plus N(0, s²), :math:`\int w(u) φ((t - u)/s)/s \, du`.
 
-    A wide piece contributes its polynomial averaged over the whole Gaussian where ``gap`` lies inside it, and
-    Gaussian tail moments beyond its ends, with nothing to cancel. On a narrow piece those terms cancel, but there
-    the integrand is so smooth that 9 to 32 Gauss-Legendre nodes are exact to rounding.
+    A wide piece contributes its polynomial averaged over the whole Gaussian where ``gap`` is inside it, and Gaussian
+    tail moments beyond its ends, without cancellation. On a narrow piece these terms cancel, but there the integrand is
+    so smooth that 9 to 32 Gauss-Legendre nodes are exact up to rounding.
     """
 
     spline: Spline
@@ -192,7 +192,7 @@ class SplineWithNormal:
 
     @cached_property
     def _rules(self) -> list[tuple[Knot, _Integral, _Integral]]:
-        """For every narrow piece its right end, and its integral where that is near, and where it is far."""
+        """For every narrow piece, its right end, and its integral where that is near and where it is far."""
         rules: list[tuple[Knot, _Integral, _Integral]] = []
         for piece in self.spline.pieces:
             if (width := piece.width / self.deviation) <= _NARROW:
@@ -215,7 +215,7 @@ class SplineWithNormal:
 
     @cached_property
     def _knots(self) -> list[tuple[Knot, list[float]]]:
-        """The ends of wide pieces, and what the polynomial in (t - knot)/s gains there."""
+        """The ends of wide pieces, and the change of the polynomial in (t - knot)/s there."""
         jumps: dict[Knot, list[float]] = {}
         for piece in self._wide:
             ratio = self.deviation / piece.width
@@ -230,7 +230,7 @@ class SplineWithNormal:
         return list(jumps.items())
 
     def _beyond(self, knot: Knot, jumps: list[float], gap: Array) -> Array:
-        """Integrate the gained polynomial over the side of ``knot`` away from ``gap``."""
+        """Integrate the change of the polynomial over the side of ``knot`` away from ``gap``."""
         z = knot.minus(gap) / self.deviation
         side = namespace(z).where(z > 0, like(1.0, z), like(-1.0, z))
         z = overwritten("abs", z)
@@ -329,7 +329,7 @@ class _PieceDensity:
 
 def lower_gammas(x: Array, order: int) -> list[Any]:
     """Return γ(1, x), …, γ(order, x), downward by positive terms: γ(k, x) = (γ(k + 1, x) + x^k e^{-x}) / k."""
-    x = namespace(x).minimum(x, like(1e3, x))  # beyond, they are complete
+    x = namespace(x).minimum(x, like(1e3, x))  # beyond this, they are complete
     decay = namespace(x).exp(-x)
     gammas = [math.factorial(order - 1) * special("gammainc", order, x)]
     for k in range(order - 1, 0, -1):

@@ -13,8 +13,11 @@ from ...tables.shuffle import shuffled, unshuffled
 
 MOST_BINS = 1024
 """The most bins, for both samples together."""
-_LEAST_BINS = 256
-"""The fewest bins of the smaller sample, if it has that many rows."""
+_MANY_BINS, _LEAST_BINS = 256, 64
+"""The smaller sample has as many bins as its share of the rows gives if these are many, and never fewer than the least,
+if it has that many rows."""
+_LEFT_OVER = 0.005
+"""The share of a much smaller sample that may be left over."""
 PILOT = 4096
 """The number of rows that features are fitted to, or somewhat more: equally many from every bin."""
 MOST_PILOT = PILOT + MOST_BINS
@@ -87,13 +90,15 @@ def deal(n: int, m: int, seed: int) -> tuple[Deal, Deal]:
     size, bins with the same number hold the same quantiles, which moves the level by the order of one in the number of
     bins.
 
-    If one sample is much smaller, bins are small enough that it fills 256 of them, and the larger sample leaves some
-    rows out of bins. With the number of bins fixed first, half of the smaller sample could be left over.
+    If one sample is much smaller, bins are small enough that it fills 64 of them with hardly a row left over, and the
+    larger sample leaves some rows out of bins. The fewer these are, the greater is the power: rows outside of bins stay
+    in their sample under every permutation.
     """
     small, large = sorted((n, m))
     size = -(-(n + m) // MOST_BINS)
-    if small < _LEAST_BINS * size:
-        size = max(1, small // _LEAST_BINS)
+    if small < _MANY_BINS * size:
+        most = max(1, min(size, small // _LEAST_BINS))
+        size = next(own for own in range(most, 0, -1) if small % own <= _LEFT_OVER * small)
     few = min(small // size, MOST_BINS // 2)
     many = min(large // size, MOST_BINS - few)
     pilot = min(size, -(-PILOT // (few + many)))

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...core.cells import missing_cells
 from ...core.validate import check_weights
-from ...core.words import count, passed
+from ...core.words import passed, written
 
 
 @final
@@ -56,7 +56,7 @@ class Design:
     >>> X, Y = [[0.0], [2.0], [10.0]], [[1.0], [11.0], [13.0]]
     >>> centers = km.Design(groups=([1, 1, 2], [1, 2, 2]))
     >>> km.mmd_test(X, Y, design=centers, statistic="v").notes[-1]
-    'permuted within 2 groups only'
+    'rows change places within 2 strata only'
     """
 
     groups: Any = None
@@ -175,7 +175,8 @@ def check_codes(values: Any, n: int, name: str) -> Any:
         raise ValueError(f"{name} has shape {array.shape}; one label per row, ({n},), is needed")
     blank = missing_cells(array) if array.dtype.kind in "fO" else np.zeros(n, dtype=bool)
     if blank.any():
-        raise ValueError(f"{name} has no label in row {int(np.argmax(blank))}; give every row a label, or leave it out")
+        row = int(np.argmax(blank)) + 1
+        raise ValueError(f"{name} has no label in row {row}; give every row a label, or leave it out")
     return array
 
 
@@ -195,7 +196,15 @@ def check_nested(clusters: IntArray | None, names: tuple[str, ...], of: IntArray
     pairs = np.unique(np.stack([clusters, of], axis=1), axis=0)[:, 0]
     torn = np.flatnonzero(np.diff(pairs) == 0)
     if len(torn):
-        raise ValueError(f"cluster {names[int(pairs[torn[0]])]} has rows in two {what}; a cluster moves as a whole")
+        instead = ""
+        if what == "samples":
+            strata = written(
+                "pass them as groups= (of whole tables: strata=), or pairs by paired=True", "write --strata"
+            )
+            instead = f"; if clusters are in both samples, as pairs are, {strata}{written('', ', or --paired')}"
+        raise ValueError(
+            f"cluster {names[int(pairs[torn[0]])]} has rows in two {what}; a cluster moves as a whole{instead}"
+        )
 
 
 def check_sample_weights(weights: Any, n: int, name: str) -> Array:
@@ -203,20 +212,21 @@ def check_sample_weights(weights: Any, n: int, name: str) -> Array:
     array = check_weights(weights, n, name)
     if (array < 0.0).any():
         where = int(np.argmax(array < 0.0))
-        raise ValueError(f"{name} is {array[where]:g} in row {where}; weights must not be negative")
+        raise ValueError(f"row {where + 1} of {name} is {array[where]:g}; weights must not be negative")
     if not array.any():
-        raise ValueError(f"{name} sums to zero; at least one row needs a positive weight")
+        raise ValueError(f"{name} are all zero; at least one row needs a positive weight")
     return array
 
 
 def description(layout: Layout, names: tuple[str, ...], clustered: bool) -> tuple[str, ...]:
     """Return what a reader should know of the permutations."""
     notes: tuple[str, ...] = ()
-    units = "cluster" if clustered else "row"
+    units, still, every = "clusters" if clustered else "rows", layout.still, len(layout.cells)
+    of = f"{every - still:,} of {every:,}" if still else f"{every:,}"
     if clustered:
-        notes += (f"{count(len(layout.cells), units)} change places whole, with those of as many rows only",)
+        notes += (f"{of} clusters change places whole, with those of as many rows only",)
+    elif still:
+        notes += (f"{of} rows change places; no others match the rest",)
     if len(names) > 1:
-        notes += (f"permuted within {len(names)} groups only",)
-    if layout.still:
-        notes += (f"{count(layout.still, units)} of {len(layout.cells)} stay in place: no others match them",)
+        notes += (f"{units} change places within {len(names)} strata only",)
     return notes

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...core.array import Array, IntArray, check_numpy, slices
+from ...core.array import Array, BoolArray, IntArray, check_numpy
 from ...core.words import count, listed
 from ...kernels import Kernel
 from ...plan.plan import serial_blas
@@ -35,7 +34,6 @@ from .quadratic_forms import Forms, forms_bytes, gram_forms
 
 _LEAST_PAIRS = 1e-9
 _LEAST_SHARE = 1e-8
-_BLOCK = 2048
 
 
 @final
@@ -74,7 +72,7 @@ class _Stratum:
         return mass, means, (all_pairs - self.own @ chosen) / pairs
 
     @classmethod
-    def of(cls, side: KernelSide, layout: Layout, rows: slice, forms: Forms) -> _Stratum:
+    def of(cls, layout: Layout, rows: slice, forms: Forms) -> _Stratum:
         """Prepare a stratum for the unbiased statistic."""
         starts = layout.starts
         units = slice(int(np.searchsorted(starts, rows.start)), int(np.searchsorted(starts, rows.stop)))
@@ -84,7 +82,7 @@ class _Stratum:
         means = forms.times(weights[:, None])[:, :, 0] / total
         linear = np.add.reduceat(means * weights, first, axis=1)
         alone = bool((layout.sizes[units] == 1).all())
-        own = forms.diagonal * weights**2 if alone else _within_units(_rows(side, rows), weights, layout.sizes[units])
+        own = forms.diagonal * weights**2 if alone else forms.within(weights, layout.sizes[units])
         return cls(rows, units, forms, own, linear, np.add.reduceat(weights, first))
 
 
@@ -97,7 +95,7 @@ class StratifiedMMD:
         self.forms = gram_forms(side, resources)
         several = len(layout.strata) > 1
         self.parts = [
-            _Stratum.of(side, layout, rows, gram_forms(_rows(side, rows), resources) if several else self.forms)
+            _Stratum.of(layout, rows, gram_forms(_rows(side, rows), resources) if several else self.forms)
             for rows in (layout.strata if kind == "u" else [])
         ]
         self.starts = np.array([rows.start for rows in layout.strata])
@@ -137,21 +135,7 @@ def _rows(side: KernelSide, rows: slice) -> KernelSide:
     return KernelSide(side.points[rows], side.kernels, side.shifts)
 
 
-def _within_units(side: KernelSide, weights: Array, sizes: IntArray) -> Array:
-    """Return Σ ω_i ω_j k_ij over the rows of every unit, shape (m, units)."""
-    tiles, ends = side.tiles(), np.cumsum(sizes)
-    found: Array = np.zeros((side.count, len(sizes)))
-    for unit, (stop, size) in enumerate(zip(ends.tolist(), sizes.tolist(), strict=True)):
-        for part in slices(size, _BLOCK):
-            i = slice(stop - size + part.start, stop - size + part.stop)
-            j = slice(stop - size, stop)
-            blocks = zip(tiles(i, j), side.shifts, strict=True)
-            found[:, unit] += [weights[i] @ (gram - shift) @ weights[j] for gram, shift in blocks]
-    return found
-
-
 Pair = tuple[Any, Any]
-BoolArray = npt.NDArray[np.bool_]
 Samples = tuple[Array, Array]
 
 
@@ -264,10 +248,16 @@ def _kept(
         both &= np.bincount(strata[weighted & (first == label)], minlength=len(names)) > 0
     if not both.any():
         raise ValueError("no stratum holds rows of both samples, so none can be compared; pass coarser groups")
+    kept = weighted & both[strata]
     if not both.all():
-        alone = [name for name, present in zip(names, both, strict=True) if not present]
-        notes = (*notes, f"left out, with rows of one sample only: groups {listed(alone)}")
-    return weighted & both[strata], tuple(name for name, present in zip(names, both, strict=True) if present), notes
+        alone = listed(name for name, present in zip(names, both, strict=True) if not present)
+        left, every = int(kept.sum()), int(weighted.sum())
+        few, coarser = ("only ", "; pass coarser strata, such as ranges of a number") if 2 * left < every else ("", "")
+        notes = (
+            *notes,
+            f"{few}{left:,} of {every:,} rows take part: the others are in strata of one sample only, {alone}{coarser}",
+        )
+    return kept, tuple(name for name, present in zip(names, both, strict=True) if present), notes
 
 
 def _pooled_codes(pair: Pair | None, sizes: tuple[int, int], name: str) -> tuple[IntArray | None, tuple[str, ...]]:

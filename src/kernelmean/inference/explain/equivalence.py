@@ -73,9 +73,9 @@ class EquivalenceResult(Shown):
         facts = [("p-value", f"{self.pvalue:.4g}"), (f"upper limit ({self.level:.0%})", f"{self.upper:.4g}")]
         facts += [("rows", " and ".join(f"{size:,}" for size in self.sizes))]
         facts += [("p-value from", self.method), ("kernel", repr(self.kernel))]
-        said = "shown" if self.equivalent else "not shown"
-        outcome = f"less than {self.margin:.4g} ({self.unit}): {said} at level {1.0 - self.level:.3g}"
-        return Description("Equivalence test", f"A difference or dependence {outcome}.", facts)
+        what, said = "dependence" if isinstance(self.kernel, tuple) else "difference", "" if self.equivalent else "not "
+        outcome = f"less than {self.margin:.4g} ({self.unit}) was {said}shown at level {1.0 - self.level:.3g}"
+        return Description("Equivalence test", f"A {what} of {outcome}.", facts)
 
 
 @final

@@ -182,8 +182,8 @@ class Question(ABC):
             return self
         why = "had a design" if self.of_two else "asked something else"
         raise ValueError(
-            f"explanations need plain samples or pairs, and this test {why}; call mmd_test or hsic_test without a "
-            "design, and ask its result"
+            f"explanations need plain samples or pairs, and this test {why}; call mmd_test or hsic_test on rows that "
+            "are independent as they are, such as one of each cluster or those of one stratum, and ask its result"
         )
 
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:

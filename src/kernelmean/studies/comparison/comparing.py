@@ -96,7 +96,8 @@ def compare(
     Returns
     -------
     Comparison
-        Sizes, tests, means and shares are of all rows. Batch by batch ``encoded`` holds 2000 rows of each table,
+        Sizes, tests, means and shares are of all rows, with strata and weights within strata and weighted. Batch by
+        batch ``encoded`` holds 2000 rows of each table,
         drawn at random.
 
     Raises

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import as_rng
-from ...core.words import count
+from ...core.words import count, listed
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
@@ -16,6 +16,7 @@ from ...tables.columns.missing import noise_needs_kme
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
+from .row_weights import weigh_by
 from .table_test import TableTest, check_estimator, form_of
 
 
@@ -36,7 +37,8 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     progress("all columns together", 0, 1 + len(order))
     joint, theta = test.run(encoded, order, stream, asked.n_resamples)
     alone, screened = test.columns(encoded, order, stream_alone)
-    summaries = [summarize(coding, encoded.frames) for coding in encoded.codings]
+    weigh = weigh_by(design)
+    summaries = [summarize(coding, encoded.frames, weigh) for coding in encoded.codings]
     return Comparison(
         names=names,
         sizes=(len(encoded.frames[0]), len(encoded.frames[1])),
@@ -45,7 +47,16 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         bandwidth=_in_table_order(theta, encoded),
         scaled=asked.encoding.scale,
         columns=ranked(encoded.codings, summaries, joint.noise, alone),
-        notes=(*asked.notes, *paired, *asked.design.notes(), *_notes(encoded, theta), *told, *screened, *joint.notes),
+        notes=(
+            *_telling(encoded),
+            *asked.notes,
+            *paired,
+            *asked.design.notes(),
+            *_notes(encoded, theta, clustered=asked.design.clusters is not None),
+            *told,
+            *screened,
+            *joint.notes,
+        ),
         missing=encoded.missing,
         encoded=encoded,
         design=asked.design,
@@ -72,8 +83,22 @@ def _in_table_order(theta: Any, encoded: Encoded) -> Any:
     return [float(theta[j]) for name in encoded.in_table_order() for j in encoded.groups[name]]
 
 
-def _notes(encoded: Encoded, theta: Any) -> tuple[str, ...]:
-    notes = [*encoded.notes(" over both tables"), *encoded.repeated()]
+def _telling(encoded: Encoded) -> tuple[str, ...]:
+    """Return a note on columns that are constant in each table and differ, such as the arm of a trial."""
+    names = [
+        name for name in encoded.in_table_order() if all(not np.ptp(p, axis=0).any() for p in encoded.points((name,)))
+    ]
+    if not names:
+        return ()
+    have, they, leave = ("has", "it shows", "it") if len(names) == 1 else ("have", "they show", "them")
+    return (
+        f"{listed(names)} {have} one value in each table and another in the other, so {they} from which table a row "
+        f"is; leave {leave} out unless that is your question",
+    )
+
+
+def _notes(encoded: Encoded, theta: Any, *, clustered: bool) -> tuple[str, ...]:
+    notes = [*encoded.notes(" over both tables"), *(() if clustered else encoded.repeated())]
     if isinstance(theta, Bandwidth):
         used = "" if theta.exact else f" of {count(theta.n_points, 'random row')}"
         notes.append(f"bandwidth: {theta.rule}{used}")

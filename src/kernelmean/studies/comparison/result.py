@@ -39,9 +39,11 @@ class ColumnDifference:
     name : str
     means : (float, float)
         The two means, in the units of the column. Ordinal levels count from 0, times are seconds since 1970 (UTC), and
-        the mean of truth values is the share of true ones. nan for categories.
+        the mean of truth values is the share of true ones. nan for categories. With weights they are weighted; with
+        strata both tables are weighted so that every stratum counts by its rows.
     gap : float
-        The first mean minus the second, in standard deviations of the pooled column; nan for categories.
+        The first mean minus the second, in standard deviations of the pooled column; nan for categories. With strata
+        this is the mean of the differences within strata.
     noise : float
         The standard deviation of the noise that the joint test chose, in the units of the column (for categories: of
         shares).
@@ -56,7 +58,7 @@ class ColumnDifference:
     kind : str
         "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
     shares : tuple of CategoryShares
-        For categories and truth values: how often each occurs in the two tables.
+        For categories and truth values: how often each occurs in the two tables, weighted as the means.
     """
 
     name: str
@@ -199,7 +201,7 @@ class Comparison(JointTest, Result):
         Raises
         ------
         ValueError
-            When a column is unknown or holds no numbers, or no column holds numbers.
+            When a column is unknown or holds no numbers, no column holds numbers, or the comparison has a design.
 
         Examples
         --------
@@ -211,6 +213,7 @@ class Comparison(JointTest, Result):
         """
         from ..plots import column_witnesses
 
+        self.design.refuse_witness("plot()")
         names = list(columns) or list(self.numbers[:_PANELS])
         if not names or not {*names} <= {*self.numbers}:
             raise ValueError(f"columns is {names}; columns of numbers that vary can be drawn: {listed(self.numbers)}")
@@ -244,7 +247,8 @@ class Comparison(JointTest, Result):
     def grid(self) -> Grid:
         """Return the columns as texts, those that differ most first."""
         values, noisy = self.adjusted(), any(column.noise for column in self.columns)
-        heads = ("column", *(f"mean {name}" for name in titles(self.names)), "gap/sd")
+        within = " within strata" if self.design.strata is not None else ""
+        heads = ("column", *(f"mean {name}" for name in titles(self.names)), f"gap/sd{within}")
         heads += (*(("noise sd",) if noisy else ()), "MMD²", "p", "adjusted p")
         alone = self.test.pvalue if len(self.columns) == 1 else None
         rows = [
@@ -260,7 +264,8 @@ class Comparison(JointTest, Result):
             for column in self.columns
         ]
         strong = frozenset((k, 0) for k, column in enumerate(self.columns) if values[column.name] <= self.level)
-        title, beyond = "Columns that differ most", "which differ less"
+        below = "; unbiased MMD² may be below 0" if any(column.statistic < 0.0 for column in self.columns) else ""
+        title, beyond = f"Columns that differ most (gap: first minus second{below})", "which differ less"
         return Grid(title, heads, rows, noun="column", beyond=beyond, strong=strong, mark="differs")
 
     def document(self, *, progress: Progress = SILENT) -> Document:

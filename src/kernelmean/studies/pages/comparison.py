@@ -45,11 +45,12 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
     ['How large', 'What kind of difference', 'The columns that matter most', 'What to do next']
     """
     said, labels = result.describe(), titles(result.names)
+    dealt = result.design.permuted("the rows were dealt at random to the two tables")
     sections = (
         _columns(result),
         _shapes(result, evidence, labels),
         *_rows(result, evidence, labels),
-        null_section(result.test, "the rows were dealt at random to the two tables", said.in_detail().facts),
+        null_section(result.test, dealt, said.in_detail().facts),
         caveats(_caveats(result, evidence), said.notes),
     )
     return Document(
@@ -96,7 +97,10 @@ def _columns(result: Comparison) -> Section:
         words = [on_columns(result)]
     if any(column.shares for column in result.columns):
         words.append("Of categories, the one whose share differs most is named; true values count 1.")
-    caption = "Columns, those that differ most first; a positive gap: the mean of the first table is larger"
+    below = (
+        "; MMD² is unbiased, so it may be below 0" if any(column.statistic < 0.0 for column in result.columns) else ""
+    )
+    caption = f"Columns, those that differ most first; a positive gap: the mean of the first table is larger{below}"
     return Section("Which columns differ", (*words, *grid.words_on_rest()), tables=(grid.table(caption),))
 
 
@@ -157,7 +161,8 @@ def _assumption(result: Comparison) -> str:
     if result.design:
         return (
             f"That needs the design: {result.design.assumed()}. There are no effect size and no witnesses, "
-            "whose limits are for rows without a design. Rows, means and shares count all rows alike."
+            "whose limits are for rows without a design. The pictures and the "
+            "rows that stand out count all rows alike."
         )
     return (
         "That needs independent rows: repeated measurements of the same subjects, time series and matched pairs need a "
@@ -174,7 +179,7 @@ def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
     if result.differ():
         effect = "" if result.design else ": see the effect size"
         yield f"A small p says that there is a difference, not that it is large or matters{effect}."
-    else:
+    elif not result.design:
         yield "To show that a difference is smaller than some margin, test for equivalence instead."
     if len(result.columns) > 1:
         yield (

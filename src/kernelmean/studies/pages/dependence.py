@@ -35,7 +35,7 @@ def dependence_page(result: Dependence) -> Document:
     '1 of 3 pairs of columns depends on each other (adjusted p at most 0.05), most of all x0 and x2 (strength 0.39).'
     """
     said, test = result.describe(), result.test
-    dealt = "rows of one group were paired at random with those of the other"
+    dealt = result.design.permuted("rows of one group were paired at random with those of the other")
     tested = () if test is None else (null_section(test, dealt, said.in_detail().facts),)
     sections = (_map(result), *_shapes(result), _pairs(result), *tested)
     return Document(

@@ -26,12 +26,19 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
     kind = result.test.kind
     items = (
+        _design(result),
         ("How large", tuple(_size(effect, result.differ()))),
         ("What kind of difference", () if kind is None else (f"{kind} A description, not a test.",)),
-        ("The columns that matter most", tuple(_column(titles(result.names), column) for column in found[:_MOST])),
+        ("The columns that matter most", tuple(_column(result, column) for column in found[:_MOST])),
         ("What to do next", tuple(_after_comparison(result, effect, bool(found)))),
     )
     return tuple(item for item in items if item[1])
+
+
+def _design(result: Comparison | Dependence) -> tuple[str, tuple[str, ...]]:
+    """Return what is assumed about the rows, if there is a design."""
+    assumed = result.design.assumed()
+    return "The design", (f"{assumed[0].upper()}{assumed[1:]}.",) if result.design else ()
 
 
 def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
@@ -47,11 +54,13 @@ def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
         yield f"Which table a row comes from explains at most {percent(share.high)} of how rows vary ({span})."
 
 
-def _column(names: tuple[str, str], column: ColumnDifference) -> str:
+def _column(result: Comparison, column: ColumnDifference) -> str:
     """Return what a column is like in both tables."""
-    first, second = column.describe()
-    gap = "" if column.gap != column.gap else f" ({signed(column.gap, '+z.2f')} standard deviations)"  # nan: categories
-    of = "" if column.kind == "categorical" else "mean "
+    (first, second), names, design = column.describe(), titles(result.names), result.design
+    within = "" if design.strata is None else " within strata"
+    size = f"{signed(column.gap, '+z.2f')} standard deviations"
+    gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size}{within})"  # nan: categories
+    of = "" if column.kind == "categorical" else "mean " if design.weights is None else "weighted mean "
     return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}", 2 * _LONGEST)
 
 
@@ -61,7 +70,10 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
             yield "Test the columns named here again on new rows before you act on them."
         else:
             yield "Nothing here calls for action."
-        yield "To show that the tables are alike, test for equivalence with a margin that you choose beforehand."
+        if result.design:
+            yield result.design.alike()
+        else:
+            yield "To show that the tables are alike, test for equivalence with a margin that you choose beforehand."
         return
     if effect is not None and effect.explained.value < _SMALL:
         yield f"Over all columns together the difference is small{_largest(result)}. Decide whether it matters."
@@ -90,6 +102,7 @@ def of_dependence(result: Dependence) -> Overview:
     )
     scale = ("0 is independent, 1 means that each determines the other, as the kernels see it.",) if pairs else ()
     items = (
+        _design(result),
         ("On all pairs", (result.on_pairs(),) if result.test is not None and len(result.pairs) > 1 else ()),
         ("The strongest pairs", (*pairs, *scale)),
         ("What to do next", tuple(_after_dependence(result))),

@@ -1,6 +1,7 @@
-"""Tables of mixed columns: the kernel of every column, as coordinates that all estimators and tests take."""
+"""Tables of mixed columns: the kernel of each column, as coordinates for all estimators and tests."""
 
 from .column_codings import CategoryShares, ColumnSummary, summarize
+from .column_codings import Weigh as Weigh
 from .encoder import TableEncoder
 from .encoding import Encoded, Encoding, as_frames, encode, match_columns
 from .encoding import EncodingOptions as EncodingOptions

@@ -1,16 +1,17 @@
-"""How one column becomes coordinates, such that every column weighs the same, and what it is like, for people."""
+"""How a column becomes coordinates, so that every column has the same weight; and summaries of columns for readers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, BoolArray, IntArray
 from ...core.cells import missing_cells
 from ...core.table import Frame, Table
 from ...core.words import count, leave_out, written
@@ -22,7 +23,7 @@ _NOT_FITTED = "which the tables that were fitted did not; fit on all tables: Tab
 
 @dataclass(frozen=True)
 class Coding(ABC):
-    """The way from the cells of a column to its coordinates, found from all rows of all tables."""
+    """The map from the cells of a column to its coordinates, found from all rows of all tables."""
 
     name: str
     type: ColumnType
@@ -35,7 +36,7 @@ class Coding(ABC):
     @property
     @abstractmethod
     def varies(self) -> bool:
-        """Whether not all rows have the same coordinates."""
+        """Whether some rows have different coordinates."""
 
     @abstractmethod
     def coordinates(self, frame: Frame) -> Array:
@@ -44,16 +45,16 @@ class Coding(ABC):
     @property
     @abstractmethod
     def scale(self) -> float:
-        """How much of the column one unit of a coordinate is."""
+        """How much of the column one unit of a coordinate represents."""
 
     @property
     def variance_of_missing(self) -> float:
-        """The variance of the noise that the first coordinate of a missing cell has."""
+        """The variance of the noise in the first coordinate of a missing cell."""
         return 0.0
 
     @final
     def variances(self, frame: Frame) -> Array:
-        """Return the variances of the noise of the coordinates, shape (n, k) as these; 0 where a cell is known."""
+        """Return the variances of the noise of the coordinates, shape (n, k); 0 where a cell is known."""
         out = np.zeros((len(frame), len(self.names)))
         if self.variance_of_missing:
             out[missing_cells(frame[self.name]), 0] = self.variance_of_missing
@@ -71,7 +72,7 @@ def variances_of(codings: Sequence[Coding], frame: Frame) -> Array:
 
 
 def side_by_side(codings: Sequence[Coding], blocks: Sequence[Array], n: int) -> Array:
-    """Return one block for every column as one array, in which the names of the columns say where each stands."""
+    """Return the blocks of all columns as one array, after checking their shapes against the names of coordinates."""
     for coding, block in zip(codings, blocks, strict=True):
         if block.shape != (n, len(coding.names)):
             raise AssertionError(f"{coding.name!r} has the coordinates {coding.names}, not a block of {block.shape}")
@@ -81,10 +82,10 @@ def side_by_side(codings: Sequence[Coding], blocks: Sequence[Array], n: int) -> 
 @final
 @dataclass(frozen=True)
 class Spread:
-    """What a coding of numbers is made of."""
+    """The moments from which a coding of numbers is made."""
 
     origin: int
-    """Of times, in nanoseconds: what was subtracted."""
+    """For times, the number of nanoseconds that was subtracted."""
     center: float
     deviation: float
     """The mean and the standard deviation, 0 for a constant."""
@@ -98,18 +99,18 @@ class Numbers(Coding):
     r"""Numbers, levels or times on one coordinate, in standard deviations; missing ones have the mean."""
 
     origin: int
-    """Of times, in nanoseconds: what is subtracted before float64 would round."""
+    """For times, the number of nanoseconds to subtract before float64 would round."""
     center: float
     deviation: float
     """The mean and the standard deviation of the cells that are not missing."""
     unit: float
-    """What the numbers are divided by."""
+    """The divisor of the numbers."""
     indicator: float
-    r"""The second coordinate of a missing cell, 0 where there is none. With the share q of missing cells it is
-    :math:`s/\sqrt{1-q}`, s the deviation in the unit: the two coordinates then have the variance s² of a column
-    without missing cells."""
+    r"""The second coordinate of a missing cell, 0 if there is none. With a share q of missing cells it is
+    :math:`s/\sqrt{1-q}`, where s is the deviation in the unit: the two coordinates then have the variance s² of a
+    column without missing cells."""
     noisy: bool
-    """Whether a missing cell has the variance of the column as the variance of its noise."""
+    """Whether a missing cell has noise with the variance of the column."""
     complete: bool
     """Whether no cell was missing."""
 
@@ -134,19 +135,19 @@ class Numbers(Coding):
         deviation, absent, indicator = found.deviation, found.absent, 0.0
         unit = deviation if scale and deviation > 0.0 else 1.0
         if rule == "category" and 0.0 < absent < 1.0:
-            alone = 1.0 / np.sqrt(absent * (1.0 - absent))  # of a column in which all cells but missing ones are equal
+            alone = 1.0 / np.sqrt(absent * (1.0 - absent))  # for a column in which all cells but missing ones are equal
             indicator = float(deviation / unit / np.sqrt(1.0 - absent) if deviation else alone)
         noisy, complete = rule == "noise", absent == 0.0
         return cls(name, column, found.origin, found.center, deviation, unit, indicator, noisy, complete)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The column, and whether it is missing."""
+        """The name of the column, and of its indicator of missing cells."""
         return (self.name, f"{self.name} is missing") if self.indicator else (self.name,)
 
     @property
     def varies(self) -> bool:
-        """Whether there are two values, or missing cells beside one."""
+        """Whether there are two values, or one value and missing cells."""
         return self.deviation > 0.0 or self.indicator > 0.0
 
     @property
@@ -159,7 +160,7 @@ class Numbers(Coding):
         return as_numbers(frame, self.name, self.type, self.origin)
 
     def coordinates(self, frame: Frame) -> Array:
-        """Return the numbers in the unit and, when missing cells are a category, the indicator."""
+        """Return the numbers in the unit and, if missing cells are a category, the indicator."""
         values = self.numbers(frame)
         absent = np.isnan(values)
         if self.complete and not self.noisy and absent.any():
@@ -177,7 +178,7 @@ class Numbers(Coding):
 
 @final
 class TooManyCategoriesError(ValueError):
-    """Columns that are no categories; ``found`` says of each how many it has."""
+    """Columns with too many categories; ``found`` says how many each has."""
 
     def __init__(self, found: Mapping[str, str], most: int) -> None:
         self.found, self.most = dict(found), most
@@ -193,8 +194,8 @@ class TooManyCategoriesError(ValueError):
 class Categories(Coding):
     r"""One coordinate c for every category, :math:`c = 1 / \sqrt{1 - \sum_k p_k^2}` with the shares p of all rows.
 
-    Different categories are :math:`\sqrt 2 c` apart, and the mean squared distance of two independent rows is 2, as
-    that of two standardised numbers. Two categories take one coordinate, 0 and √2 c, with the same distance.
+    Different categories are :math:`\sqrt 2 c` apart. The mean squared distance of two independent rows is 2, the same
+    as for standardised numbers. Two categories take one coordinate, 0 or √2 c, with the same distance.
     """
 
     categories: tuple[str, ...]
@@ -216,7 +217,7 @@ class Categories(Coding):
     def of_counts(
         cls, name: str, column: ColumnType, counts: Mapping[str | None, int], rule: str, most: int
     ) -> Categories:
-        """Return the coding for the number of cells of every category, and of missing cells under None."""
+        """Return the coding for the counts of every category, and of missing cells under None."""
         absent = counts.get(None, 0) if rule == "category" else 0
         categories = tuple(sorted(each for each in counts if each is not None))
         if len(categories) > most:
@@ -230,17 +231,17 @@ class Categories(Coding):
 
     @property
     def scale(self) -> float:
-        """The share that one unit of a coordinate is."""
+        """The share that one unit of a coordinate represents."""
         return 1.0 / (self.weight if self.size > 2 else np.sqrt(2.0) * self.weight)
 
     @property
     def size(self) -> int:
-        """The number of categories, with that of missing cells."""
+        """The number of categories, including that of missing cells."""
         return len(self.categories) + self.missing
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the categories; of two the second."""
+        """The names of the categories; of two, only the second."""
         all_names = [f"{self.name}={each}" for each in self.categories]
         all_names += [f"{self.name} is missing"] * self.missing
         return tuple(all_names[1:] if len(all_names) == 2 else all_names or [self.name])
@@ -251,7 +252,7 @@ class Categories(Coding):
         return self.size > 1
 
     def codes(self, frame: Frame) -> IntArray:
-        """Return the position of the category of every row, shape (n,); that of missing cells is the last."""
+        """Return the index of each row's category, shape (n,); missing cells have the last one."""
         labels = as_labels(frame, self.name)
         known: dict[str | None, int] = {each: code for code, each in enumerate(self.categories)}
         known |= {None: len(self.categories)} if self.missing else {}
@@ -262,7 +263,7 @@ class Categories(Coding):
         return np.fromiter((known[each] for each in labels), dtype=np.intp, count=len(labels))
 
     def coordinates(self, frame: Frame) -> Array:
-        """Return one column for every category, or one for two categories."""
+        """Return one coordinate for every category, or a single one for two categories."""
         codes = self.codes(frame)
         if self.size < 3:
             return np.asarray(np.sqrt(2.0) * self.weight * codes[:, None])
@@ -271,7 +272,7 @@ class Categories(Coding):
         return out
 
 
-# -- what a column is like in every table: means, or shares of categories ----------------------------------------------
+# -- summaries of a column in every table: means, or shares of categories ----------------------------------------------
 
 
 ABSENT = "(missing)"
@@ -280,7 +281,7 @@ ABSENT = "(missing)"
 @final
 @dataclass(frozen=True)
 class CategoryShares:
-    """How often a category occurs: its share of the rows of every table."""
+    """The share of a category in the rows of every table."""
 
     category: str
     shares: tuple[float, ...]
@@ -289,35 +290,46 @@ class CategoryShares:
 @final
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What a column is like in every table."""
+    """A summary of a column in every table."""
 
     means: tuple[float, ...]
-    """In the units of the column: of levels their number from 0, of times seconds since 1970 (UTC), of truth values the
+    """In the units of the column: levels are numbered from 0, times are seconds since 1970 (UTC), truth values give the
     share of true ones. nan for categories. Missing cells do not count."""
     deviation: float
     """The standard deviation over all tables, nan for categories."""
     shares: tuple[CategoryShares, ...]
-    """Of categories and truth values, with those of missing cells where they are one."""
+    """For categories and truth values, including missing cells if they are a category."""
 
     @property
     def gap(self) -> float:
-        """The first mean less the second, in standard deviations."""
+        """The first mean minus the second, in standard deviations."""
         difference = self.means[0] - self.means[1]
         return difference / self.deviation if self.deviation else 0.0 * difference
 
 
-def summarize(coding: Coding, frames: Sequence[Frame]) -> ColumnSummary:
-    """Return what a column is like in every table."""
+Weigh = Callable[[Sequence[BoolArray]], Sequence[Array]]
+"""From which rows of every table have a value to how much each of them counts."""
+
+
+def _alike(known: Sequence[BoolArray]) -> Sequence[Array]:
+    return [own.astype(np.float64) for own in known]
+
+
+def summarize(coding: Coding, frames: Sequence[Frame], weigh: Weigh | None = None) -> ColumnSummary:
+    """Return the summary of a column in every table, by default with all rows alike."""
+    weigh = weigh or _alike
     if isinstance(coding, Numbers):
         offset = coding.origin / 1e9
-        return ColumnSummary(tuple(_mean(coding.numbers(f)) + offset for f in frames), coding.deviation, ())
+        means = _means([coding.numbers(frame) for frame in frames], weigh)
+        return ColumnSummary(tuple(mean + offset for mean in means), coding.deviation, ())
     assert isinstance(coding, Categories)
-    counts = [Counter(as_labels(frame, coding.name).tolist()) for frame in frames]
+    weights = weigh([np.ones(len(frame), dtype=bool) for frame in frames])
+    counts = [_counted(as_labels(frame, coding.name), own) for frame, own in zip(frames, weights, strict=True)]
     known: list[str | None] = [*coding.categories, *([None] if coding.missing else [])]
     shares = tuple(
         CategoryShares(
             ABSENT if each is None else each,
-            tuple(own[each] / len(frame) for own, frame in zip(counts, frames, strict=True)),
+            tuple(own[each] / float(every.sum()) for own, every in zip(counts, weights, strict=True)),
         )
         for each in known
     )
@@ -325,10 +337,22 @@ def summarize(coding: Coding, frames: Sequence[Frame]) -> ColumnSummary:
         return ColumnSummary((np.nan,) * len(frames), np.nan, shares)
     truths = [np.asarray(frame[coding.name], dtype=np.float64) for frame in frames]
     pooled = np.concatenate(truths)
-    return ColumnSummary(tuple(map(_mean, truths)), float(np.nanstd(pooled)), shares)
+    return ColumnSummary(_means(truths, weigh), float(np.nanstd(pooled)), shares)
 
 
-def _mean(values: Array) -> float:
-    """Return the mean of the numbers that are not missing, nan without any."""
-    observed = values[~np.isnan(values)]
-    return float(observed.mean()) if len(observed) else float("nan")
+def _counted(labels: npt.NDArray[Any], weights: Array) -> Counter[Any]:
+    """Return the weight of every label."""
+    found: Counter[Any] = Counter()
+    for label, weight in zip(labels.tolist(), weights.tolist(), strict=True):
+        found[label] += weight
+    return found
+
+
+def _means(tables: Sequence[Array], weigh: Weigh) -> tuple[float, ...]:
+    """Return the means of the numbers that are not missing, nan if there are none."""
+    known = [~np.isnan(values) for values in tables]
+    found = zip(tables, known, weigh(known), strict=True)
+    return tuple(
+        float(np.average(values[own], weights=weights[own])) if weights[own].any() else float("nan")
+        for values, own, weights in found
+    )

@@ -1,4 +1,4 @@
-"""The scikit-learn face: a transformer from tables of mixed columns to coordinates."""
+"""The scikit-learn interface: a transformer from tables of mixed columns to coordinates."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ from .missing import Missing, settle
 
 @dataclass(eq=False, repr=False)
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Turn a table of mixed columns into coordinates on which every column weighs the same.
+    r"""Turn a table of mixed columns into coordinates in which every column has the same weight.
 
     A Gaussian kernel on the coordinates is a product of one kernel per column: for numbers (and booleans, ordinal
-    levels, times) the Gaussian kernel of their standardised values, for categories 1 where they are equal and
-    :math:`e^{-c^2/θ^2}` where they are not. All columns have mean squared distance 2 between two independent rows.
+    levels, times), the Gaussian kernel of their standardised values; for categories, 1 if they are equal and otherwise
+    :math:`e^{-c^2/θ^2}`. In every column, the mean squared distance between two independent rows is 2.
 
     Parameters
     ----------
     missing : {"error", "category", "noise"}, or dict from column to one of them
-        What a missing cell is: an error; a value of its own (of a column of numbers: the mean, and an indicator
-        coordinate); or, for numbers and times, the mean of the column with the variance of the column as Gaussian
-        noise, which :meth:`noise` returns. With a dict all other columns must be complete.
+        What to do with a missing cell: raise an error; take it as a value of its own (for numbers: the mean, and an
+        indicator coordinate); or, for numbers and times, take it as the mean of the column with Gaussian noise of the
+        column's variance, which :meth:`noise` returns. With a dict, all other columns must be complete.
     ordinal : dict from str to sequence, optional
-        The levels of ordinal columns, lowest first. Ordered categorical types need not be named.
+        The levels of ordinal columns, lowest first. You need not name columns of an ordered categorical type.
     categorical : str or sequence of str
         Columns that hold categories although their cells are numbers or dates, or nearly all different.
     scale : bool
-        Divide numbers by their standard deviation. False leaves them as they are, times in seconds; categories keep
+        Divide numbers by their standard deviation. False leaves them as they are (times in seconds); categories keep
         their scale.
     max_categories : int
-        More categories in a column are an error: each takes one coordinate.
+        More categories in a column raise an error, because each takes one coordinate.
     keep : str or sequence of str
-        Columns of integers that are used although they look like identifiers.
+        Columns of integers to use although they look like identifiers.
 
     Attributes
     ----------
     kinds_ : dict from str to str
         The kind of every column: "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
     groups_ : dict from str to tuple of int
-        The coordinates of every column, as ``result.attribute(groups=...)`` takes them.
+        The coordinates of every column; pass them to ``result.attribute(groups=...)``.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Of tables that have names.
+        The names of the columns, if the tables have names.
     n_rows_ : int
-        The rows that were fitted.
+        The number of rows of the fit.
 
     Notes
     -----
@@ -91,17 +91,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array of shape (n, d), data frame, Table or Frame
-            In an array NaN is a missing cell.
+            In an array, NaN is a missing cell.
         y : None
             Not used.
 
         Raises
         ------
         ValueError
-            When a cell is missing without a rule for it or infinite, or a column has too many categories or looks like
-            an identifier.
+            When a cell is missing without a rule or is infinite, or a column has too many categories or looks like an
+            identifier.
         TypeError
-            When a column holds something else than numbers, categories and times, or these as text.
+            When a column holds anything but numbers, categories and times, or holds numbers or times as text.
         """
         del y
         return self._fit((X,), ("X",))
@@ -112,12 +112,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         *tables : arrays, data frames, Tables or Frames
-            As :meth:`fit` takes one.
+            As for :meth:`fit`.
 
         Raises
         ------
         ValueError
-            As :meth:`fit`, and when the tables differ in their columns or the types of these.
+            As for :meth:`fit`, and when the tables differ in their columns or in the types of these.
 
         Examples
         --------
@@ -136,12 +136,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array, data frame, Table or Frame
-            The columns of the fit, in any order when they have names.
+            The columns of the fit, in any order if they have names.
 
         Raises
         ------
         ValueError
-            When the columns differ, a cell is missing without a rule for it, or a category was not fitted.
+            When the columns differ, a cell is missing without a rule, or a category did not occur in the fit.
         """
         return coordinates_of(self._codings, self._frame(X))
 
@@ -151,7 +151,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array, data frame, Table or Frame
-            As :meth:`transform` takes it.
+            As for :meth:`transform`.
 
         Examples
         --------
@@ -190,14 +190,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._codings: tuple[Coding, ...] = codings
         self.kinds_ = {coding.name: coding.type.kind for coding in codings}
         self.groups_ = groups_of(codings)
-        if "n_features_in_" not in self.__dict__:  # an array has none, and scikit-learn has counted its columns
+        if "n_features_in_" not in self.__dict__:  # an array has no names, and scikit-learn has counted its columns
             self.feature_names_in_ = np.array(list(self.kinds_), dtype=object)
             self.n_features_in_ = len(self.kinds_)
         self.n_rows_ = sum(map(len, kept))
         return self
 
     def _read(self, X: Any, name: str, *, reset: bool) -> Frame:
-        """Return a table with names as it is, and an array as scikit-learn checks it."""
+        """Return a table with names as it is, and an array after scikit-learn's checks."""
         frame = named_frame(X, name)
         if frame is not None:
             return frame
@@ -209,7 +209,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return numbered_frame(validated(self, X, reset=reset, ensure_all_finite="allow-nan"), name)
 
     def _frame(self, X: Any) -> Frame:
-        """Return a table with the columns of the fit, all its missing cells with a rule."""
+        """Return a table with the columns of the fit, in which every missing cell has a rule."""
         check_is_fitted(self)
         frame = as_frames([self._read(X, "X", reset=False)], ["X"])[0]
         fitted = Frame({name: np.zeros(0) for name in self.kinds_}, "the table that was fitted")

@@ -1,4 +1,4 @@
-"""Tables of mixed columns as coordinates that a kernel takes, with the columns that they came from."""
+"""Tables of mixed columns as coordinates for a kernel, with the columns that they come from."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .noisy import NoisyRows
 
 
 class EncodingOptions(TypedDict, total=False):
-    """The options of an :class:`Encoding` that functions of whole tables take as keywords."""
+    """The options of an :class:`Encoding`, as keywords of functions of whole tables."""
 
     missing: Missing
     ordinal: Mapping[str, Iterable[Any]] | None
@@ -45,26 +45,26 @@ class EncodingOptions(TypedDict, total=False):
 @final
 @dataclass(frozen=True)
 class Encoding:
-    """How columns become coordinates: what they hold, and what is done with missing cells.
+    """How columns become coordinates: what they hold, and what to do with missing cells.
 
     Parameters
     ----------
     missing : {"error", "drop", "category", "noise"}, or dict from column to one of them
-        What a missing cell is: an error; a reason to leave the row out; a category of its own (of a column of numbers:
-        the mean, and an indicator); or a number known with noise only, N(mean, variance) of the column. With a dict all
-        other columns must be complete.
+        What to do with a missing cell: raise an error; leave its row out; take it as a category of its own (for
+        numbers: the mean, and an indicator); or take it as a noisy number, N(mean, variance) of the column. With a
+        dict, all other columns must be complete.
     ordinal : dict from str to sequence, optional
-        The levels of ordinal columns, lowest first; ordered categorical types need not be named.
+        The levels of ordinal columns, lowest first. You need not name columns of an ordered categorical type.
     categorical : str or iterable of str
         Columns that hold categories although their cells are numbers or dates, or nearly all different.
     scale : bool
-        Divide every column by its standard deviation; categories have that scale anyway.
+        Divide every column by its standard deviation; categories have that scale in any case.
     max_categories : int
-        More categories in a column are an error: each takes one coordinate.
+        More categories in a column raise an error, because each takes one coordinate.
     keep : str or iterable of str
-        Columns of integers that are used although they look like identifiers.
+        Columns of integers to use although they look like identifiers.
     drops : bool
-        Whether rows may be left out, which errors then offer.
+        Whether rows may be left out; if so, errors suggest it.
 
     Examples
     --------
@@ -77,8 +77,8 @@ class Encoding:
     categorical: str | Iterable[str] = ()
     scale: bool = True
     max_categories: int = MAX_CATEGORIES
-    keep: str | Iterable[str] = field(default=(), repr=False)  # changes no number: checkpoints hold good
-    drops: bool = field(default=True, repr=False)  # whether rows may be left out, which errors then offer
+    keep: str | Iterable[str] = field(default=(), repr=False)  # changes no number: checkpoints stay valid
+    drops: bool = field(default=True, repr=False)  # whether rows may be left out; if so, errors suggest it
 
     def __post_init__(self) -> None:
         for name in ("missing", "ordinal", "categorical", "keep"):  # a caller could change them, or read them once only
@@ -87,19 +87,21 @@ class Encoding:
 
     @classmethod
     def of(cls, encoding: Encoding | None, options: EncodingOptions) -> Encoding:
-        """Return the encoding that keywords describe, or one that was passed in their place.
+        """Return the encoding that keywords describe, or the one that was passed instead.
 
         Raises
         ------
         TypeError
-            When a keyword is none of EncodingOptions, or an encoding is something else.
+            When a keyword is not in EncodingOptions, or ``encoding`` is not an Encoding.
         ValueError
             When both are passed.
         """
         known = EncodingOptions.__annotations__
         for name in options:
             if name not in known:
-                raise TypeError(f"there is no option {name!r}{did_you_mean(name, known)}; it may be {listed(known)}")
+                raise TypeError(
+                    f"there is no option {name!r}{did_you_mean(name, known)}; the options are {listed(known)}"
+                )
         if encoding is None:
             return cls(**options)
         if not isinstance(encoding, Encoding):
@@ -111,7 +113,7 @@ class Encoding:
         return encoding
 
     def options(self) -> dict[str, Any]:
-        """Return the options as plain values by their names, alike where they mean the same."""
+        """Return the options as plain values by name; equal meanings give equal values."""
         return {
             "missing": self.missing if isinstance(self.missing, str) else dict(self.missing),
             "ordinal": dict(self.named.ordinal),
@@ -126,11 +128,11 @@ class Encoding:
         return Named.of(self.ordinal, self.categorical)
 
     def inspection(self, frame: Frame, tables: int) -> Inspection:
-        """Return what looks at tables with the columns of a frame."""
+        """Return the inspection of tables with the columns of a frame."""
         return Inspection(frame, tables, self.named, self.keep, self.max_categories)
 
     def inspect(self, frames: Sequence[Frame]) -> tuple[str, ...]:
-        """Return notes on columns of whole tables, or raise where one is no use as it is."""
+        """Return notes on columns of whole tables, or raise when one is unusable as it is."""
         found = self.inspection(frames[0], len(frames))
         for table, frame in enumerate(frames):
             found.add(frame, table)
@@ -143,7 +145,7 @@ class Encoding:
         return tuple(self._codings(types, kept, rules)), kept, missing
 
     def restricted(self, frame: Frame, names: Sequence[str]) -> Encoding:
-        """Return what is said here of some columns of a frame, after a check that all columns it names are there."""
+        """Return the encoding restricted to some columns of a frame, after checking that all columns it names exist."""
         rules_for(self.missing, frame.names)
         named, keep = self.named, (self.keep,) if isinstance(self.keep, str) else tuple(self.keep)
         frame.select([*named.ordinal, *named.categorical, *keep])
@@ -155,7 +157,7 @@ class Encoding:
     def _codings(
         self, types: Mapping[str, ColumnType], frames: Sequence[Frame], rules: Mapping[str, str]
     ) -> Iterator[Coding]:
-        """Yield the coding of every column; those that have too many categories are named together."""
+        """Yield the coding of every column; one error names all columns with too many categories."""
         wide: dict[str, str] = {}
         for name, column in types.items():
             if column.kind not in ("boolean", "categorical"):
@@ -179,21 +181,21 @@ class Encoded(Frozen):
     """Tables as coordinates: one block for every column that varies."""
 
     codings: tuple[Coding, ...]
-    """The columns that vary, in an order that depends on their values only: not on where they stand."""
+    """The columns that vary, in an order that depends only on their values, not on their positions."""
     tables: tuple[Array, ...]
     """The coordinates, shape (n, D)."""
     variances: tuple[Array, ...] | None
-    """Shape (n, D). Those of the noise of the coordinates; None when no cell is noisy."""
+    """The variances of the noise of the coordinates, shape (n, D); None when no cell is noisy."""
     frames: tuple[Frame, ...]
     """The rows that are used."""
     constant: tuple[str, ...]
-    """The columns that were left out because they say nothing."""
+    """The columns that were left out because they are constant."""
     missing: MissingCells
     remarks: tuple[str, ...] = ()
-    """On columns that may be meant otherwise."""
+    """Notes on columns that may be meant differently."""
 
     def __post_init__(self) -> None:
-        """Freeze, and check that every coordinate has one variance, in its place."""
+        """Freeze, and check that the variances have the shapes of the coordinates."""
         super().__post_init__()
         object.__setattr__(self, "frames", tuple(frame.frozen() for frame in self.frames))
         shapes = [table.shape for table in self.tables]
@@ -219,11 +221,11 @@ class Encoded(Frozen):
         return groups_of(self.codings)
 
     def coordinates(self, names: Iterable[str] | None = None) -> tuple[Array, ...]:
-        """Return the coordinates of some columns in every table, in the order of ``names`` of this object."""
+        """Return the coordinates of some columns in every table, in the order of ``self.names``."""
         return tuple(table[:, self._index(names)] for table in self.tables)
 
     def points(self, names: Iterable[str] | None = None) -> tuple[Array, ...]:
-        """Return what :meth:`kernel` takes: the coordinates, followed by their variances when cells are noisy."""
+        """Return the rows for :meth:`kernel`: the coordinates, followed by their variances if cells are noisy."""
         if self.variances is None:
             return self.coordinates(names)
         index = self._index(names)
@@ -233,11 +235,11 @@ class Encoded(Frozen):
         )
 
     def kernel(self, kernel: Gaussian) -> Kernel:
-        """Return the kernel between rows of :meth:`points`: that of the coordinates, or its expectation."""
+        """Return the kernel between rows of :meth:`points`: the kernel of the coordinates, or its expectation."""
         return kernel if self.variances is None else NoisyRows(kernel)
 
     def notes(self, where: str = "") -> tuple[str, ...]:
-        """Return what a reader should know: columns that were left out, and missing cells."""
+        """Return notes for the reader: columns that were left out, and missing cells."""
         constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
         return (*constant, *self.remarks, *self.missing.notes([frame.source for frame in self.frames]))
 
@@ -264,19 +266,19 @@ ENCODED: tuple[type[Any], ...] = (
     MissingCells,
     MissingColumn,
 )
-"""What files of results may hold of the tables that they rest on."""
+"""What files of results may hold about the tables behind them."""
 
 
 def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> Encoded:
-    """Return tables as coordinates; columns are matched by name, and found the same wherever they stand.
+    """Return tables as coordinates; columns are matched by name, and their order does not matter.
 
     Raises
     ------
     ValueError
-        When the tables differ in their columns or their types, a cell is missing without a rule for it, is infinite,
-        or a column has too many categories or looks like an identifier.
+        When the tables differ in their columns or their types, a cell is missing without a rule or is infinite, or a
+        column has too many categories or looks like an identifier.
     TypeError
-        When a column holds something else than numbers, categories and times, or these as text that was not read.
+        When a column holds anything but numbers, categories and times, or holds numbers or times as unread text.
     """
     frames = as_frames(tables, names)
     remarks = encoding.inspect(frames)
@@ -301,7 +303,7 @@ def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> E
 
 
 def as_frames(tables: Sequence[Any], names: Sequence[str]) -> tuple[Frame, ...]:
-    """Return tables as frames with their columns in the order of the first; arrays take the names of other tables."""
+    """Return tables as frames with the columns in the order of the first; arrays take the names of other tables."""
     frames = [to_frame(table, name) for table, name in zip(tables, names, strict=True)]
     for frame in frames:
         check_size(frame)
@@ -313,7 +315,7 @@ def as_frames(tables: Sequence[Any], names: Sequence[str]) -> tuple[Frame, ...]:
 def match_columns(A: Frame, B: Frame) -> tuple[Frame, bool]:
     """Return ``B`` with its columns in the order of ``A``, and whether they had to be moved.
 
-    Columns without names, those of an array, stand as those of ``A`` and take their names.
+    Columns without names, as in an array, are in the order of those of ``A`` and take their names.
 
     Raises
     ------
@@ -373,10 +375,10 @@ def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Arra
 
 
 def _shape(block: Array) -> float:
-    """Return the mean distance of the rows of a column from their mean, in its deviations.
+    """Return the mean distance of a column's rows from their mean, in standard deviations of the column.
 
-    A function of the values that neither the order of rows, nor that of columns, nor the unit changes: rounded to nine
-    digits, beyond which the order of summation shows.
+    It does not depend on the order of rows or columns, nor on the unit. It is rounded to nine digits, beyond which the
+    order of summation would show.
     """
     distances = np.sort(np.linalg.norm(block - block.mean(axis=0), axis=1))
     unit = distances.max()

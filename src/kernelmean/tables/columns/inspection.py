@@ -1,4 +1,4 @@
-"""Columns that are no measurements: what is kept of their cells on the way, and what is said about them."""
+"""Columns that are not measurements: what is kept of their cells while reading, and the messages about them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .kinds import Named
 from .texts import Finding, TextCells, refusal
 
 MOST_KEPT = 2**20
-"""Cells of a table that are compared with each other, the first ones: memory does not grow beyond."""
+"""The number of first cells of a table that are compared with each other, so that memory is bounded."""
 _CHANCE = math.log(1e-6)
 _DENSE, _LEAST_ROWS, _LEAST_NAMED = 0.5, 20, 4
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -36,7 +36,7 @@ _FIRST_YEAR, _LAST_YEAR, _LEAST_DAYS = 1850, 2149, 5
 @final
 @dataclass
 class IntegersSeen:
-    """What cells of one table are, as far as it tells identifiers from measurements; NaN is a missing cell."""
+    """What distinguishes identifiers from measurements in the cells of one table; NaN is a missing cell."""
 
     rows: int = 0
     """The cells that are not missing."""
@@ -47,7 +47,7 @@ class IntegersSeen:
     """Whether all cells are integers, and the first ``MOST_KEPT`` of them all different."""
     ascending: bool = True
     descending: bool = True
-    """Whether they are strictly, in the order of the rows."""
+    """Whether they are strictly ascending, or descending, in the order of the rows."""
     _last: float = math.nan
     _known: Array = field(default_factory=lambda: np.empty(0))
     _pending: list[Array] = field(default_factory=list)
@@ -72,11 +72,11 @@ class IntegersSeen:
         if room > 0:
             self._pending.append(values[:room])
             self._waiting += len(self._pending[-1])
-            if self._waiting >= len(self._known):  # doubles: merging costs n log n in all
+            if self._waiting >= len(self._known):  # sizes double, so merging costs n log n in all
                 self._merge()
 
     def merge(self, other: IntegersSeen) -> None:
-        """Take in what the rows that follow left behind; a cell that those repeat among themselves counts as one."""
+        """Add the summary of the rows that follow; a cell that is repeated among those counts once."""
         if not (self.distinct and other.distinct):
             self._forget()
             return
@@ -94,7 +94,7 @@ class IntegersSeen:
         self._merge()
 
     def kept(self) -> Array:
-        """Return the different cells that are kept, ascending."""
+        """Return the distinct cells that are kept, ascending."""
         return np.sort(self._in_order())
 
     def _in_order(self) -> Array:
@@ -123,11 +123,11 @@ class IntegersSeen:
 def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> tuple[Finding | None, str | None]:
     """Return why a column of numbers is refused, or a note on it, or neither.
 
-    A column numbers rows when all its cells are different integers that fill at least half of their range, in a table
-    or in all together, and when rows drawn independently from any distribution on that range would all differ with a
-    probability below one in a million: 17 integers without a gap, or 45 on twice the range. The uniform distribution is
-    the one under which that is most probable. A column that is called an identifier is one when all its cells are
-    different. Times are noted only, and so are columns without names.
+    A column is taken as row numbers when all its cells are different integers that fill at least half of their range,
+    in a table or in all together, and when rows drawn independently from any distribution on that range would all
+    differ with a probability below one in a million: 17 integers without a gap, or 45 on twice the range. (This is most
+    probable under the uniform distribution.) A column with the name of an identifier is one when all its cells are
+    different. Times, and columns without names, only get a note.
     """
     filled = [table for table in tables if table.rows]
     if not filled or not all(len(table.kept()) and table.distinct for table in filled):
@@ -146,7 +146,7 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
 
 
 def called_identifier(name: str) -> bool:
-    """Whether a column is called an identifier: id, customer_id, orderID, key, index, "Unnamed: 0"."""
+    """Return whether a column has the name of an identifier: id, customer_id, orderID, key, index, "Unnamed: 0"."""
     if name == "NO":  # nitric oxide, while no and No number rows
         return False
     if _NUMBERED_LEVEL.fullmatch(name):
@@ -158,7 +158,7 @@ def called_identifier(name: str) -> bool:
 
 
 def _may_be_identifier(tables: Sequence[IntegersSeen]) -> bool:
-    """Whether rows are sorted by a column, so many differ that they were hardly drawn, or both tables share them."""
+    """Return whether rows are sorted by a column, too many differ for a random draw, or both tables share them."""
     large = [table for table in tables if table.rows >= _LEAST_ROWS]
     if any(table.ascending or table.descending for table in large):
         return True
@@ -168,7 +168,7 @@ def _may_be_identifier(tables: Sequence[IntegersSeen]) -> bool:
 
 
 def _shared(first: IntegersSeen, second: IntegersSeen) -> bool:
-    """Whether half of the cells of a table stand in the other as well, and far more than would by chance."""
+    """Return whether half of the cells of one table also occur in the other, and far more than by chance."""
     smaller = min(len(first.kept()), len(second.kept()))
     common = len(np.intersect1d(first.kept(), second.kept(), assume_unique=True))
     by_chance = len(first.kept()) * len(second.kept()) / max(first.width, second.width)
@@ -176,7 +176,7 @@ def _shared(first: IntegersSeen, second: IntegersSeen) -> bool:
 
 
 def _views(tables: Sequence[IntegersSeen]) -> list[tuple[bool, float]]:
-    """Return of each table, of all side by side, and of all as one: is it dense, and the chance of no repeat."""
+    """Return for each table, all side by side, and all as one: whether it is dense, and the chance of no repeat."""
     views = [(table.rows, table.width) for table in tables]
     found = [(_is_dense(*view), _log_chance(*view)) for view in views]
     together = _is_dense(sum(rows for rows, _ in views), sum(width for _, width in views))
@@ -194,7 +194,7 @@ def _is_dense(rows: int, width: float) -> bool:
 
 
 def _log_chance(rows: int, width: float) -> float:
-    """Return the logarithm of the probability that independent draws, uniform on so many integers, all differ."""
+    """Return the log probability that ``rows`` independent uniform draws from ``width`` integers all differ."""
     n = min(float(rows), float(MOST_KEPT), width)
     if n < 1e-3 * width:
         return -0.5 * n * (n - 1.0) / width
@@ -204,14 +204,14 @@ def _log_chance(rows: int, width: float) -> float:
 @final
 @dataclass
 class DaysSeen:
-    """Whether all cells of a column are days without marks; NaN is a missing cell."""
+    """Whether all cells of a column are dates without marks; NaN is a missing cell."""
 
     rows: int = 0
     """The cells that are not missing."""
     example: float = np.nan
     """The first of them."""
     days: bool = True
-    """Whether all are days: other measurements of eight digits would soon have a month beyond 12 or a day beyond 31."""
+    """Whether all are dates: measurements of eight digits would soon have a month beyond 12 or a day beyond 31."""
 
     def add(self, cells: Array) -> None:
         """Look at more cells."""
@@ -242,7 +242,7 @@ class DaysSeen:
 
 @final
 class Inspection:
-    """Looks at the rows of tables, in any number of parts, in memory that does not grow with them.
+    """Inspects the rows of tables, in any number of parts and in bounded memory.
 
     Parameters
     ----------
@@ -251,16 +251,16 @@ class Inspection:
     tables : int
         How many tables there are.
     named : Named
-        The columns whose kind the user named, which pass.
+        The columns whose kind the user named; they pass.
     keep : str or iterable of str
-        Columns of numbers that are used although they look like identifiers.
+        Columns of numbers to use although they look like identifiers.
     most : int
-        The number of categories beyond which a column is refused anyway.
+        The number of categories beyond which a column is refused in any case.
 
     Raises
     ------
     ValueError
-        When a column that is named does not exist, or is named in ``keep`` and beside it.
+        When a named column does not exist, or is named both in ``keep`` and elsewhere.
     """
 
     def __init__(self, frame: Frame, tables: int, named: Named, keep: str | Iterable[str], most: int) -> None:
@@ -270,8 +270,8 @@ class Inspection:
             if named.find(name) is not None:
                 kind, keep = "ordinal" if name in named.ordinal else "categorical", written("keep=", "--keep")
                 raise ValueError(
-                    f"column {name!r} stands in keep and in {kind}, which never looks like an identifier; leave it out "
-                    f"of {keep}"
+                    f"column {name!r} is named in keep and in {kind}, which never looks like an identifier; leave it "
+                    f"out of {keep}"
                 )
         self._tables, self._most, self._named = tables, most, frame.named
         self._open = tuple(name for name in frame.names if named.find(name) is None)
@@ -283,7 +283,7 @@ class Inspection:
         self._sources: dict[str, None] = {}
 
     def add(self, frame: Frame, table: int) -> None:
-        """Look at some rows of a table."""
+        """Inspect some rows of a table."""
         self._sources.setdefault(frame.source)
         for name in self._open:
             cells, declared = frame[name], frame.declared.get(name)
@@ -296,7 +296,7 @@ class Inspection:
                 self._days.setdefault(name, DaysSeen()).add(cells)
 
     def merge(self, other: Inspection) -> None:
-        """Take in what the rows that follow, of the same columns, left behind."""
+        """Add the inspection of the rows that follow, with the same columns."""
         self._sources |= other._sources
         self._declared |= other._declared
         for name, texts in other._texts.items():
@@ -309,7 +309,7 @@ class Inspection:
             self._days.setdefault(name, DaysSeen()).merge(days)
 
     def check(self) -> tuple[str, ...]:
-        """Return notes, or raise one line for all columns that are no use as they are.
+        """Return notes, or raise one error for all columns that are unusable as they are.
 
         Raises
         ------
@@ -325,18 +325,18 @@ class Inspection:
         return tuple(note for _, note in judged if note is not None)
 
     def judged(self) -> dict[str, tuple[Finding | None, str | None]]:
-        """Return of every column whose kind nobody named what is wrong with it, or a note on it, or neither."""
+        """Return for every column whose kind was not named what is wrong with it, or a note on it, or neither."""
         return {name: self._judge(name) for name in self._open}
 
     def check_text(self) -> None:
-        """Raise where text that was seen so far holds numbers or dates, as :meth:`check` does."""
+        """Raise when text read so far holds numbers or dates, as :meth:`check` does."""
         texts = [each for each in self._texts.values() if not self._declared[each.name]]
         found = [finding for each in texts if (finding := each.unread())]
         if found:
             raise refusal(found)
 
     def candidates(self) -> tuple[str, ...]:
-        """Return the columns that rows so far do not keep from being identifiers."""
+        """Return the columns that may be identifiers, judging by the rows so far."""
         return tuple(
             name
             for name, seen in self._integers.items()
@@ -346,7 +346,7 @@ class Inspection:
     def _judge(self, name: str) -> tuple[Finding | None, str | None]:
         texts = self._texts.get(name)
         if texts is not None and texts.cells:
-            if self._declared[name]:  # a type that says categories is the user's word for their being ones
+            if self._declared[name]:  # the user declared categories by the type
                 return texts.unlike(), None
             return self._of_one_table(texts.finding()), texts.remark()
         finding, note = judge(name, self._integers.get(name, ()), named=self._named)

@@ -24,12 +24,12 @@ _LONGEST = 290 * 365 * 86400
 @final
 @dataclass(frozen=True)
 class ColumnType:
-    """The kind of a column in all tables."""
+    """The kind of a column, the same in all tables."""
 
     kind: Kind
     """"numeric", "boolean", "categorical", "ordinal", "datetime" or "duration"."""
     levels: tuple[str, ...] = ()
-    """Of an ordinal column, lowest first."""
+    """The levels of an ordinal column, lowest first."""
     zoned: bool = False
     """Whether times have a zone."""
 
@@ -41,21 +41,21 @@ class ColumnType:
 @final
 @dataclass(frozen=True)
 class Named:
-    """The columns whose kind the user named: the levels of ordinal ones, and those that hold categories."""
+    """The columns whose kind the user named: ordinal ones with their levels, and those that hold categories."""
 
     ordinal: Mapping[str, tuple[str, ...]]
     categorical: tuple[str, ...]
 
     @classmethod
     def of(cls, ordinal: Mapping[str, Iterable[Any]] | None, categorical: str | Iterable[str]) -> Named:
-        """Check what the user wrote."""
+        """Check what the user passed."""
         if not isinstance(ordinal or {}, Mapping):
             raise TypeError(f"ordinal is {ordinal!r}; write a dict such as {{'size': ['low', 'mid', 'high']}}")
         levels = {name: _check_levels(name, given) for name, given in (ordinal or {}).items()}
         names = (categorical,) if isinstance(categorical, str) else tuple(categorical)
         both = [name for name in names if name in levels]
         if both:
-            raise ValueError(f"column {both[0]!r} stands in ordinal and in categorical; name it once")
+            raise ValueError(f"column {both[0]!r} is named both in ordinal and in categorical; name it once")
         return cls(levels, names)
 
     def find(self, name: str) -> ColumnType | None:
@@ -77,14 +77,14 @@ def _check_levels(name: str, given: Iterable[Any]) -> tuple[str, ...]:
 
 
 def agreed_types(frames: Sequence[Frame], named: Named) -> dict[str, ColumnType]:
-    """Return the type of every column, which all tables must agree on; a column without cells agrees with any.
+    """Return the type of every column, on which all tables must agree; a column without cells agrees with any type.
 
     Raises
     ------
     ValueError
         When tables disagree, or a column that the user named does not exist.
     TypeError
-        When a column holds something else than numbers, categories and times.
+        When a column holds anything but numbers, categories and times.
     """
     frames[0].select([*named.ordinal, *named.categorical])
     for name in (*named.ordinal, *named.categorical):
@@ -93,7 +93,7 @@ def agreed_types(frames: Sequence[Frame], named: Named) -> dict[str, ColumnType]
 
 
 def check_codes(frames: Sequence[Frame], name: str) -> None:
-    """Raise when codes are numbers in one table and text in another that numbers do not write so, such as 01."""
+    """Raise when codes are numbers in one table and, in another, text that is no way to write a number, such as 01."""
     numbers = next((frame for frame in frames if frame[name].dtype == np.float64), None)
     if numbers is None:
         return
@@ -107,7 +107,7 @@ def check_codes(frames: Sequence[Frame], name: str) -> None:
 
 
 def agreed_type(frames: Sequence[Frame], name: str) -> ColumnType:
-    """Return the type of one column, which all tables must agree on; without any cell it is numeric."""
+    """Return the type of one column, on which all tables must agree; without any cell it is numeric."""
     found = [(frame, own) for frame in frames if (own := _own_type(frame, name)) is not None]
     if not found:
         return ColumnType("numeric")
@@ -122,7 +122,7 @@ def agreed_type(frames: Sequence[Frame], name: str) -> ColumnType:
 
 
 def check_types(frame: Frame, types: Mapping[str, ColumnType], named: Named) -> None:
-    """Raise when a column of a table is of another type than it was in those that were fitted."""
+    """Raise when a column of a table has another type than in the tables of the fit."""
     for name, expected in types.items():
         own = None if named.find(name) else _own_type(frame, name)
         if own not in (None, expected):
@@ -157,7 +157,7 @@ def _own_type(frame: Frame, name: str) -> ColumnType | None:
 
 
 def _check_text(frame: Frame, name: str) -> None:
-    """Raise unless a column of objects holds text that is not numbers written down."""
+    """Raise unless a column of objects holds text, and not numbers as text."""
     distinct = [cell for cell in dict.fromkeys(_hashable(frame, name)) if cell is not None]
     other = next((cell for cell in distinct if not isinstance(cell, str)), None)
     if other is not None:
@@ -217,16 +217,16 @@ def as_numbers(frame: Frame, name: str, column: ColumnType, origin: int = 0) -> 
     if unknown:
         row = frame.row_numbers()[int(np.flatnonzero(labels == unknown[0])[0])]
         raise ValueError(
-            f"{frame.source}: row {row}, column {name!r} holds {unknown[0]!r}, which is none of its levels "
+            f"{frame.source}: row {row}, column {name!r} holds {unknown[0]!r}, which is not one of its levels "
             f"{listed(column.levels)}; name all levels, lowest first, or correct the cell"
         )
     return np.array([order[cell] for cell in labels], dtype=np.float64)
 
 
 def nanoseconds(frame: Frame, name: str) -> Any:
-    """Return times as whole nanoseconds since 1970 (UTC), or spans as whole nanoseconds; 0 where missing."""
+    """Return times as whole nanoseconds since 1970 (UTC), or durations as whole nanoseconds; 0 where missing."""
     cells = frame[name]
-    if cells.dtype == np.float64:  # nothing but missing cells
+    if cells.dtype == np.float64:  # only missing cells
         return np.zeros(len(cells), dtype=np.int64)
     filled = np.where(np.isnat(cells), np.zeros(1, dtype=cells.dtype), cells)
     seconds = filled.astype(f"{'datetime64' if cells.dtype.kind == 'M' else 'timedelta64'}[s]")

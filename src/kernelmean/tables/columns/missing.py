@@ -1,4 +1,4 @@
-"""Cells that are missing: what is done with them, and what is said about them."""
+"""Missing cells: what is done with them, and the messages about them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .kinds import ColumnType
 RULES = ("error", "drop", "category", "noise")
 _NAMED = "'error', 'drop', 'category' or 'noise'"
 Missing: TypeAlias = str | Mapping[str, str]
-"""One rule for all columns, or one for each of some columns, where the others must be complete."""
+"""One rule for all columns, or one for each of some columns; the others must then be complete."""
 
 _WORDS = {
     "drop": "such rows were left out",
@@ -28,7 +28,7 @@ _WORDS = {
 @final
 @dataclass(frozen=True)
 class MissingColumn:
-    """The missing cells of one column: what became of them, and how many there are in every table."""
+    """The missing cells of one column: what was done with them, and how many there are in every table."""
 
     name: str
     rule: str
@@ -41,11 +41,11 @@ class MissingCells:
     """The missing cells of tables."""
 
     rule: Any
-    """As it was passed: "error", "drop", "category", "noise", or one of them for each of some of the columns used."""
+    """The rule as passed: "error", "drop", "category", "noise", or one of them for each of some of the columns used."""
     columns: tuple[MissingColumn, ...]
     """The columns with missing cells."""
     rows: tuple[int, ...]
-    """The rows that were left out of every table."""
+    """The number of rows that were left out of every table."""
 
     def notes(self, sources: Sequence[str]) -> tuple[str, ...]:
         """Return sentences for a reader."""
@@ -77,7 +77,7 @@ def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
     ValueError
         When a rule or a column is unknown.
     TypeError
-        When it is neither a text nor a dict.
+        When ``missing`` is neither a text nor a dict.
     """
     if not isinstance(missing, str | Mapping):
         raise TypeError(f"missing is {missing!r}; write one of {_NAMED}, or a dict from column to one of them")
@@ -93,7 +93,7 @@ def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
 def settle(
     frames: Sequence[Frame], types: Mapping[str, ColumnType], missing: Missing, *, drops: bool = True
 ) -> tuple[tuple[Frame, ...], dict[str, str], MissingCells]:
-    """Return the frames without the rows that are left out, the rule of every column, and the counts."""
+    """Return the frames without the rows to leave out, the rule of every column, and the counts."""
     names = frames[0].names
     rules = rules_for(missing, names)
     masks = {name: [missing_cells(frame[name]) for frame in frames] for name in names}
@@ -111,7 +111,7 @@ def settle(
 def _check_complete(
     frames: Sequence[Frame], masks: Mapping[str, Sequence[Any]], drops: bool = True, whole: bool = True
 ) -> None:
-    """Raise when cells are missing, and say where the first is and how many there are in every column.
+    """Raise when cells are missing; say where the first is and how many there are in every column.
 
     Of ``whole`` tables it also says how many rows have one.
     """
@@ -154,7 +154,7 @@ def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:
 
 
 def _without(frame: Frame, masks: Sequence[Any], names: Sequence[str]) -> Frame:
-    """Return the frame without the rows in which a mask is true; none may be nothing."""
+    """Return the frame without the rows in which a mask is true; raise when no row is left."""
     if not masks:
         return frame
     incomplete = np.logical_or.reduce(masks)
@@ -164,7 +164,7 @@ def _without(frame: Frame, masks: Sequence[Any], names: Sequence[str]) -> Frame:
 
 
 def noise_needs_kme(estimator: str) -> ValueError:
-    """Return what to raise for missing cells that are noise, and a test without an exact kernel for them."""
+    """Return the error for missing cells taken as noise in a test without an exact kernel for them."""
     kme = written("estimator='kme'", "--estimator kme")
     noise = written("missing='noise'", "--missing noise")
     others = written("missing='category' or 'drop'", "--missing category or drop")
@@ -175,7 +175,7 @@ def noise_needs_kme(estimator: str) -> ValueError:
 
 
 def sifted(frame: Frame, types: Mapping[str, ColumnType], rules: Mapping[str, str]) -> tuple[Frame, dict[str, int]]:
-    """Return a part of a table without the rows that are left out, maybe none, and its missing cells by column."""
+    """Return a part of a table without the rows to leave out (it may be empty), and its missing cells by column."""
     masks = {name: mask for name in frame.names if (mask := missing_cells(frame[name])).any()}
     _check_complete([frame], {name: [mask] for name, mask in masks.items() if rules[name] == "error"}, whole=False)
     _check_noise([name for name in masks if rules[name] == "noise"], types)

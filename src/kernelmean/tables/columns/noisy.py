@@ -1,4 +1,4 @@
-"""The kernel between rows of which some cells are known with noise only."""
+"""The kernel between rows in which some cells are noisy."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class NoisyRows(Kernel):
     r"""The kernel :math:`E\,k(x + ε, y + η)` between rows that carry the variances of their own noise.
 
     A row is (x, e): d coordinates, and the d variances of ε ~ N(0, diag e). Noise of different rows is independent, and
-    so are the two draws of a row with itself: the matrix is the Gram matrix of the kernel means of the rows'
-    distributions, so it is positive semi-definite, and a test may permute the rows, each with its noise.
+    so are the two draws for a row with itself. So the matrix is the Gram matrix of the kernel means of the rows'
+    distributions: it is positive semi-definite, and a test may permute the rows, each with its noise.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class NoisyRows(Kernel):
         return np.asarray(np.exp(-0.5 * np.log1p(2.0 * variances / squared).sum(axis=1)))
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
-        """Cut coordinates and variances apart once, and prepare the expectation."""
+        """Separate coordinates and variances once, and prepare the expectation."""
         (points, variances), (others, other_variances) = _halves(X), _halves(Y)
         noises = Normal.diagonal(variances), Normal.diagonal(other_variances)
         return expected_blocks(self.kernel, points, noises[0], others, noises[1])

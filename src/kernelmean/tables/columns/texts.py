@@ -1,13 +1,14 @@
-"""Text that is no category: numbers and dates that were not read, and cells that are nearly all different.
+"""Text that is not a category: numbers and dates that were not read, and cells that are nearly all different.
 
-Thresholds. A category that occurs once tells nothing: under every permutation it is alone. So text is refused when its
-categories have fewer than two rows each on average (more than half of the cells are different) and there are at least
-20 of them; when all of ten cells or more are different; and when it is a key of the tables: at least 20 cells in each,
-all different there. The 50 states in 200 rows, postcodes that repeat, sizes and models pass.
+Thresholds. A category that occurs once carries no information: under every permutation it is alone. So text is refused
+when its categories have fewer than two rows each on average (more than half of the cells are different) and there are
+at least 20 of them; when there are ten cells or more and all are different; and when it is a key of the tables: at
+least 20 cells in each, all different there. The 50 states in 200 rows, repeated postcodes, sizes and models pass.
 
 Numbers with units or signs, and dates, are refused when more than half of the cells are different or there are more
-than ten different ones. A few ("36 months", "60 months") may be meant as categories, which a note says; numbers that
-have marks only ("1 234") are hardly ever. Two are two categories under either reading, with the same kernel.
+than ten different ones. A few ("36 months", "60 months") may be meant as categories, so they only get a note; numbers
+with marks only ("1 234") hardly ever are. Two distinct cells are two categories in either reading, with the same
+kernel.
 """
 
 from __future__ import annotations
@@ -46,16 +47,16 @@ _ZERO = re.compile(r"[+-]?0\d+")
 @final
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with a column, in words that follow its name, and what mends it."""
+    """What is wrong with a column, in words that follow its name, and how to fix it."""
 
     column: str
     taken: str
-    """What it is taken for, in a word or two."""
+    """What it seems to be, in a word or two."""
     what: str
     where: str = ""
     """The table, or the tables."""
     advice: str = ""
-    """How it is to be read or written, where that is known."""
+    """How to read or write it, if known."""
     insist: str = "categorical"
     """"categorical" or "keep": the option that takes the column as it is; "" where none does."""
     wrong_type: bool = False
@@ -63,7 +64,7 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What is wrong with which column of which table."""
+        """The table, the column, and what is wrong."""
         return (
             f"{self.where}: column {self.column!r} {self.what}" if self.where else f"column {self.column!r} {self.what}"
         )
@@ -77,9 +78,9 @@ class Finding:
 @final
 @dataclass
 class TextCells:
-    """The different cells of a column of text over all tables, with the place of the first of each, and their number.
+    """The distinct cells of a text column over all tables, with the first place of each, and the number of cells.
 
-    At most ``most`` different cells are kept, the first ones: which they are does not depend on batches.
+    Only the first ``most`` distinct cells are kept; which these are does not depend on batches.
     """
 
     name: str
@@ -92,11 +93,11 @@ class TextCells:
 
     @property
     def cells(self) -> int:
-        """The cells that are not missing."""
+        """The number of cells that are not missing."""
         return sum(self._counts.values())
 
     def add(self, frame: Frame, table: int = 0) -> None:
-        """Look at the cells of some rows of a table; what is neither text nor missing is refused elsewhere."""
+        """Add the cells of some rows of a table; cells that are neither text nor missing are refused elsewhere."""
         cells = frame[self.name]
         try:
             distinct = [cell for cell in dict.fromkeys(cells) if isinstance(cell, str)]
@@ -113,7 +114,7 @@ class TextCells:
             self.full = len(self.places) >= self.most
 
     def merge(self, other: TextCells) -> None:
-        """Take in what the rows that follow left behind."""
+        """Add the cells of the rows that follow."""
         self.decimal = other.decimal
         self._counts += other._counts
         for table, cells in other._of_tables.items():
@@ -124,11 +125,11 @@ class TextCells:
         self.full = len(self.places) >= self.most
 
     def finding(self) -> Finding | None:
-        """Return what is wrong, None where the column may be one of categories."""
+        """Return what is wrong; None if the column may hold categories."""
         return self.unread() or self.unlike()
 
     def unread(self) -> Finding | None:
-        """Return a finding where cells are numbers or dates that were not read as such."""
+        """Return a finding if cells are numbers or dates that were not read as such."""
         form = self._form()
         if form is not None and self._is_certain(form):
             cell, known = next((cell for cell in form.cells if not is_number(cell)), form.cells[0]), set(form.cells)
@@ -140,14 +141,14 @@ class TextCells:
         return self._mixed(numbers) if numbers else None
 
     def mixed(self) -> Finding | None:
-        """Return a finding where some cells are numbers, which more rows cannot change."""
+        """Return a finding if some cells are numbers, which more rows cannot change."""
         return self.unread() if self._numbers() else None
 
     def _numbers(self) -> list[str]:
         return [cell for cell in self.places if is_number(cell) or has_decimal_comma(cell)]
 
     def unlike(self) -> Finding | None:
-        """Return a finding where nearly all cells are different."""
+        """Return a finding if nearly all cells are different."""
         distinct = len(self.places)
         all_differ = distinct == self.cells >= _LEAST_CELLS
         few_rows_each = distinct >= _LEAST_DISTINCT and 2 * distinct > self.cells
@@ -158,7 +159,7 @@ class TextCells:
         cell = next(iter(self.places))
         what = (
             f"holds {distinct:,} different texts in {self.cells:,} cells ({self._shown(cell)}), so it is an identifier "
-            "or free text and no category"
+            "or free text and not a category"
         )
         return Finding(self.name, "free text", what, self._where(cell))
 
@@ -171,7 +172,7 @@ class TextCells:
         return f"{self.name} holds {form.what} ({form.cells[0]!r}){read}, and was taken as categories"
 
     def _form(self) -> Form | None:
-        """Return how the cells are written where nearly all of them are written alike."""
+        """Return the format of the cells if nearly all of them share one."""
         found = number_format(self.places)
         needed = _SHARE if found is not None and is_bare(found) else _SHARE_OF_UNITS
         if found is not None and len(found.cells) >= needed * len(self.places):
@@ -180,7 +181,7 @@ class TextCells:
         return dates if dates is not None and len(dates.cells) >= _SHARE_OF_UNITS * len(self.places) else None
 
     def _is_certain(self, form: Form) -> bool:
-        """Whether cells are numbers or dates and no categories: they are many, or some need no option to be numbers."""
+        """Return whether cells are numbers or dates, not categories: they are many, or some are plain numbers."""
         if self._numbers():
             return len(form.cells) == len(self.places)
         return len(form.cells) >= _LEAST_WRITTEN and (
@@ -204,7 +205,7 @@ class TextCells:
         return self._found(cell, "text and numbers", what, f"{advice} all of them as numbers")
 
     def _found(self, cell: str, taken: str, what: str, advice: str = "") -> Finding:
-        """Return what is wrong with cells that are no categories."""
+        """Return the finding for cells that are not categories."""
         return Finding(self.name, taken, what, self._where(cell), advice, wrong_type=True)
 
     def _where(self, cell: str) -> str:
@@ -216,7 +217,7 @@ class TextCells:
 
 
 def mend(name: str) -> str:
-    """Return what may be done with a column that is no category by itself."""
+    """Return what to do with a column that is not a category by itself."""
     holds = insist("categorical", [name])
     return f"leave the column out {leave_out([name])}, or say that it holds categories with {holds}"
 
@@ -227,9 +228,9 @@ def insist(option: str, names: Sequence[str]) -> str:
 
 
 def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
-    """Return what to raise, one line for all that is wrong with columns.
+    """Return one error for everything that is wrong with columns.
 
-    A ``TypeError`` where cells are numbers or dates that were not read as such, a ``ValueError`` for identifiers and
+    It is a ``TypeError`` if cells are numbers or dates that were not read as such, a ``ValueError`` for identifiers and
     free text.
     """
     rest = [each.column for each in found[most:]]

@@ -1,4 +1,4 @@
-"""From files to frames: how text is written, and what its cells are."""
+"""From files to frames: the format of text, and the types of its cells."""
 
 from .columns import TextColumns, Widened, check_units
 from .text_format import PLAIN, TextFormat

@@ -1,4 +1,4 @@
-"""Arrow IPC files (feather), and tables whose columns have types already."""
+"""Arrow IPC files (Feather), and tables whose columns already have types."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_arrow(path: Path, text: TextFormat) -> Frame:
     Raises
     ------
     ValueError, OSError
-        When the file is damaged or of another format, has no rows or columns, or says that it is larger than memory.
+        When the file is damaged or has another format, has no rows or columns, or claims to be larger than memory.
     """
     arrow = import_arrow()
     batches = list(arrow_batches(path))
@@ -32,7 +32,7 @@ def read_arrow(path: Path, text: TextFormat) -> Frame:
 
 
 def typed_frame(table: Any, path: Path, text: TextFormat) -> Frame:
-    """Return the columns of an Arrow table; those of text may become numbers or times."""
+    """Return the columns of an Arrow table; text columns may become numbers or times."""
     index = [name for name in table.column_names if name.startswith(_INDEX)]
     notes = (f"{path}: the saved row index ({listed(index)}) was left out",) if index else ()
     check_columns(table.column_names, path)
@@ -55,7 +55,7 @@ def arrow_rows(path: Path) -> tuple[int, ...]:
 
 
 def arrow_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """Yield the record batches of an Arrow IPC file, whose cells are checked: readers trust what it says of them."""
+    """Yield the record batches of an Arrow IPC file with checked cells, because readers trust what the file says."""
     with _opened(path) as reader:
         for number in range(reader.num_record_batches):
             batch = reader.get_batch(number)
@@ -72,7 +72,7 @@ def _opened(path: Path) -> Iterator[Any]:
     try:
         with arrow.OSFile(str(path)) as file, ipc.open_file(file) as reader:
             yield reader
-    except MemoryError:  # which Arrow's is as well
+    except MemoryError:  # also the base class of Arrow's
         raise
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise ValueError(

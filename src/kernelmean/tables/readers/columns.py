@@ -1,4 +1,4 @@
-"""Columns of text become numbers or times where all of their cells are written so, in memory or batch by batch."""
+"""Text columns become numbers or times if all of their cells are, in memory or batch by batch."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from ..files import MISSING_TEXTS
 from .text_format import Parse, TextFormat, number_parser, time_parser, unit_parser, zoned_parser
 
 NUMBERS, DATES, TIMES, ZONED, TEXT = "numbers", "dates", "times", "times with a zone", "text"
-"""What a column of text may be read as; text is the last, and fits every cell."""
+"""The types as which a text column may be read; text is the last one and fits every cell."""
 KINDS: Final = (NUMBERS, DATES, TIMES, ZONED, TEXT)
 _TYPES: Final = {NUMBERS: "float64", DATES: "datetime64[D]", TIMES: "datetime64[s]", ZONED: "datetime64[s]"}
 _MISSING = frozenset([*MISSING_TEXTS, "<NA>", "NaT"])
 
 
 class Widened(Exception):  # noqa: N818 (no failure: read once more)
-    """A cell did not fit the type of its column, which is wider from now on: read the file from its start again."""
+    """A cell did not fit the type of its column, which is now wider: read the file again from its start."""
 
 
 @final
 class TextColumns:
-    """Reads the columns of text of one table, frame after frame.
+    """Reads the text columns of one table, frame after frame.
 
     Parameters
     ----------
     text : TextFormat
-        How they are written.
+        The format of the text.
     kinds : dict from str to str
-        What columns were read as so far: kept up to date, so that another pass begins with what was found.
+        The types as which columns were read so far. It is updated, so that another pass begins with these.
     iso : bool
-        Whether ISO dates are read without being asked for, as in files that have no type for times.
+        Whether to read ISO dates by default, as in files that have no type for times.
     untyped : bool
-        Whether all cells of the file are text, as in CSV files: blanks around them and spellings of missing cells that
-        stand between blanks are none of their meaning, and numbers and ISO dates are read that these hid before.
+        Whether all cells of the file are text, as in CSV files. Then blanks around cells are removed, missing cells are
+        also recognized between blanks, and numbers and ISO dates that the blanks hid are read.
     strict : bool
-        Whether cells that are no numbers are an error.
+        Whether cells that are not numbers raise an error.
     """
 
     def __init__(
@@ -69,18 +69,18 @@ class TextColumns:
 
     @property
     def readings(self) -> tuple[str, ...]:
-        """What a column of text may be read as, in the order in which it is tried."""
+        """The types as which a text column may be read, in the order in which they are tried."""
         return (*self._parsers, TEXT)
 
     def read(self, frame: Frame) -> Frame:
-        """Return a frame whose columns of text are numbers and times where they can be.
+        """Return a frame whose text columns are numbers and times where possible.
 
         Raises
         ------
         ValueError
-            When a cell of a column with a unit is no number in this unit, or a column with a unit holds numbers.
+            When a cell of a column with a unit is not a number in this unit, or a column with a unit holds numbers.
         Widened
-            When a column was read otherwise in the frames before.
+            When a column was read as another type in the frames before.
         """
         kept = {name: self._without(frame, name) for name in frame.names} if self._absent else frame.cells
         frame = replace(frame, cells=kept, decimal=self._text.decimal)
@@ -93,7 +93,7 @@ class TextColumns:
         return replace(frame, cells=cells, declared={**frame.declared, **zoned})
 
     def _without(self, frame: Frame, name: str) -> Cells:
-        """Return a column without the cells that only say that they are missing."""
+        """Return a column with None for the cells whose text means that they are missing."""
         cells = frame[name]
         if cells.dtype == object:
             found = shared(cells, lambda cell: None if isinstance(cell, str) and cell.strip() in self._absent else cell)
@@ -103,7 +103,7 @@ class TextColumns:
         return cells
 
     def _bare(self, cell: str | None) -> str | None:
-        """Return a cell without blanks around it, None where it is missing."""
+        """Return a cell without blanks around it, None if it is missing."""
         return None if cell is None or cell.strip() in self._missing else cell.strip()
 
     def _column(self, frame: Frame, name: str) -> Cells:
@@ -111,8 +111,8 @@ class TextColumns:
         if not _is_text(frame, name):
             if unit is not None and not missing_cells(frame[name]).all():
                 raise ValueError(
-                    f"{frame.source}: column {name!r} holds no text but {_held(frame, name)}, so the unit {unit!r} is "
-                    "none of its cells; leave it out of the units"
+                    f"{frame.source}: column {name!r} holds no text but {_held(frame, name)}, so no cell has the "
+                    f"unit {unit!r}; leave it out of the units"
                 )
             return frame[name]
         if unit is not None:
@@ -123,7 +123,7 @@ class TextColumns:
         return self._settled(frame[name], name)
 
     def _settled(self, cells: Cells, name: str) -> Cells:
-        """Return the cells in the first reading, from the one so far on, that fits all of them."""
+        """Return the cells as the first type that fits all of them, beginning with the current one."""
         before = self._kinds.get(name, "")
         start = self.readings.index(before) if before in self.readings else 0
         for kind in self.readings[start:-1]:
@@ -141,7 +141,7 @@ class TextColumns:
             raise Widened
 
     def _needed(self, frame: Frame, name: str, parse: Parse, what: str) -> Cells:
-        """Return numbers, or raise when a cell is none."""
+        """Return numbers, or raise when a cell is not one."""
         values, bad = self._parsed(frame[name], parse)
         if bad is None:
             return _converted(frame[name], values, NUMBERS)
@@ -152,7 +152,7 @@ class TextColumns:
         )
 
     def _parsed(self, cells: Cells, parse: Parse) -> tuple[dict[str | None, Any], str | None]:
-        """Return the values of all different cells, None where missing, and the first cell that has none."""
+        """Return the values of all distinct cells, None where missing, and the first cell without a value."""
         values: dict[str | None, Any] = {None: None}
         for cell in dict.fromkeys(cells):
             bare = self._bare(cell)
@@ -162,7 +162,7 @@ class TextColumns:
         return values, None
 
     def _advice(self, cells: Cells, name: str) -> str:
-        """Return what reads a column, where that is something else than what was said of it."""
+        """Return what would read a column, if that differs from the options passed for it."""
         known_cells = [cell for cell in dict.fromkeys(cells) if cell is not None and self._bare(cell) is not None]
         if advice := other_marks(known_cells, self._text.decimal) or absent_words(known_cells):
             return f"; {advice}"

@@ -1,4 +1,4 @@
-"""CSV and TSV files: what separates the cells, whether the first line is a header, and reading them into memory."""
+"""CSV and TSV files: their separator, whether the first line is a header, and reading them into memory."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _UNIT = r"[^\d,;|\t\"]{0,4}"
 _VALUE: Final = re.compile(
     rf"{_UNIT}{_NUMBER.pattern}{_UNIT}|\d{{1,4}}([-./])\d{{1,2}}\1\d{{1,4}}|true|false", re.IGNORECASE
 )
-"""What a cell holds that is no text: a number, with a unit or not, a date or a truth value."""
+"""Patterns of cells that are not text: a number, with or without a unit, a date or a truth value."""
 
-_DIRECTIVE: Final = re.compile("sep=.?", re.IGNORECASE)  # for a spreadsheet
+_DIRECTIVE: Final = re.compile("sep=.?", re.IGNORECASE)  # for spreadsheets
 
 
 @final
@@ -40,22 +40,22 @@ class Header:
     separator: str
     """Between cells."""
     above: int = 0
-    """The lines above, which do not belong to the table: "sep=;", by which Excel is told the separator."""
+    """The number of lines above, which do not belong to the table: "sep=;" names the separator for Excel."""
 
     @property
     def one_column(self) -> bool:
-        """Whether there is one column, in which a blank line is a blank cell."""
+        """Whether there is only one column; a blank line is then a blank cell."""
         return len(self.names) == 1
 
 
 def read_header(file: TextFile, text: TextFormat) -> Header:
-    """Find the separator of a file by its header and its first lines, with an eye on quotes.
+    """Find the separator of a file from its header and its first lines, taking quotes into account.
 
     Raises
     ------
     ValueError
-        When the file holds blanks only, or the lines below have another number of cells than the first one, as below a
-        title or a comment.
+        When the file holds only blanks, or the lines below the first one have another number of cells, as below a title
+        or a comment.
     """
     if not file.head.strip():
         raise ValueError(empty(file.name))
@@ -88,24 +88,24 @@ class _Cut:
 
     @property
     def width(self) -> int:
-        """How many cells the header has."""
+        """The number of cells in the header."""
         return len(self.lines[0])
 
     @property
     def alike(self) -> int:
-        """How many lines below have as many cells as the header."""
+        """The number of lines below with as many cells as the header."""
         return sum(len(cells) == self.width for cells in self.lines[1:])
 
     @property
     def usual(self) -> tuple[int, int]:
-        """The number of cells that most lines below have, and how many lines do."""
+        """The most frequent number of cells in the lines below, and the number of lines that have it."""
         return Counter(len(cells) for cells in self.lines[1:] or [[]]).most_common(1)[0]
 
     @property
     def score(self) -> tuple[bool, float, float, bool, int]:
-        """How much speaks for the separator: lines like the header, cells that are no text, no comma, many cells.
+        """The evidence for the separator: lines like the header, cells that are not text, no comma, many cells.
 
-        Commas stand in names and in numbers, the others hardly ever.
+        Commas also occur in names and in numbers, the other separators hardly ever.
         """
         below = self.lines[1:]
         cells = [cell for line in below for cell in line if cell.strip()]
@@ -114,7 +114,7 @@ class _Cut:
         return self.width > 1, alike, known, self.separator != ",", self.width
 
     def check_title(self, file: TextFile) -> None:
-        """Raise when the lines below the first one agree in another number of cells, or the first one is a comment."""
+        """Raise when the lines below the first one agree on another number of cells, or the first one is a comment."""
         first = file.head.lstrip().splitlines()[0]
         shown = printable(first if len(first) <= 40 else first[:40] + "…")
         mend = "remove the lines above the header, so that the first line names the columns"
@@ -141,7 +141,7 @@ def _names(cells: list[str]) -> bool:
 
 
 def _is(pattern: re.Pattern[str], cell: str) -> bool:
-    """Whether a cell is of a pattern; a longer one is none, and would take long to tell."""
+    """Return whether a cell matches a pattern; long cells count as no match, because matching them takes long."""
     bare = cell.strip()
     return len(bare) <= _LONGEST and pattern.fullmatch(bare) is not None
 
@@ -152,8 +152,8 @@ def read_csv(path: Any, text: TextFormat) -> Frame:
     Raises
     ------
     ValueError, OSError
-        When the file is empty, damaged, ragged, not text, or without a header of names; when a column with a unit does
-        not exist or holds a cell that is no number in this unit.
+        When the file is empty, damaged, ragged, not text, or has no header with names; when a column with a unit does
+        not exist or holds a cell that is not a number in this unit.
     """
     file = open_text(path, text)
     header = read_header(file, text)
@@ -171,7 +171,7 @@ def read_csv(path: Any, text: TextFormat) -> Frame:
 
 
 def csv_options(file: TextFile, header: Header, text: TextFormat, block: int | None = None, **convert: Any) -> Any:
-    """Return the options that Arrow reads a file with; blank lines are nothing in a wide table."""
+    """Return Arrow's options for reading a file; blank lines are ignored in a table of several columns."""
     from pyarrow import csv
 
     parse = {"delimiter": header.separator, "ignore_empty_lines": not header.one_column, "newlines_in_values": True}
@@ -190,13 +190,13 @@ def csv_options(file: TextFile, header: Header, text: TextFormat, block: int | N
 
 
 def text_columns(file: TextFile, header: Header, text: TextFormat) -> dict[str, Any]:
-    """Return the types of columns that Arrow must leave as text: those with a unit."""
+    """Return the types of the columns that Arrow must leave as text: those with a unit."""
     names = raw_names(file, header) if text.units else []
     return {name: import_arrow().string() for name in names if name.strip() in text.units}
 
 
 def raw_names(file: TextFile, header: Header) -> list[str]:
-    """Return the names of the columns as they are written, with blanks around them."""
+    """Return the names of the columns as written in the file, with blanks around them."""
     arrow = import_arrow()
     from pyarrow import csv
 
@@ -208,7 +208,7 @@ def raw_names(file: TextFile, header: Header) -> list[str]:
 
 
 def check_closed(file: TextFile, table: Any) -> None:
-    """Raise when a quotation mark that opens a cell is never closed: the cell then holds the rest of the file."""
+    """Raise when an opening quotation mark is never closed, so that its cell holds the rest of the file."""
     last = table.slice(table.num_rows - 1).column(table.num_columns - 1).to_pylist()
     if last and isinstance(last[0], str) and "\n" in last[0].replace("\r", "\n") and not file.ends_with_quote():
         raise ValueError(
@@ -228,12 +228,12 @@ def refused(file: TextFile, error: BaseException, separator: str = "") -> ValueE
 
 
 def is_bytes(kind: Any) -> bool:
-    """Whether a column has cells that are not UTF-8, which Arrow keeps as bytes."""
+    """Return whether a column has cells that are not UTF-8, which Arrow keeps as bytes."""
     return str(kind) in ("binary", "large_binary")
 
 
 def codes(table: Any) -> list[str]:
-    """Return the names of columns of text in which a whole number begins with a zero, as postcodes do: 01067."""
+    """Return the names of text columns in which a whole number begins with a zero, as in postcodes: 01067."""
     from pyarrow import compute
 
     zeros = (compute.match_substring_regex(column, r"^\s*[+-]?0[0-9]+\s*$") for column in table.columns)
@@ -241,7 +241,7 @@ def codes(table: Any) -> list[str]:
 
 
 def whole_numbers(names: Sequence[str], types: Sequence[Any]) -> dict[str, Any]:
-    """Return as text the columns that Arrow takes for whole numbers, whose zeros in front it drops."""
+    """Return text types for the columns that Arrow takes for whole numbers, whose leading zeros it drops."""
     arrow = import_arrow()
     return {name: arrow.string() for name, kind in zip(names, types, strict=True) if kind == arrow.int64()}
 

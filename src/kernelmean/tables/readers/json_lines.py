@@ -1,4 +1,4 @@
-"""JSON lines: one flat object a line, as frames; a key that a line lacks is a missing cell."""
+"""JSON lines as frames: one flat object per line; a key that a line lacks is a missing cell."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read_json_lines(path: Path, text: TextFormat) -> Frame:
     Raises
     ------
     ValueError, OSError
-        When a line is no flat object, or a key holds values of several types.
+        When a line is not a flat object, or a key holds values of several types.
     """
     lines = JsonLines(path, text)
     return next(lines.frames(lines.names, None, TextColumns(text, iso=True)))
@@ -44,7 +44,7 @@ def json_names(path: Path) -> list[str]:
 
 @final
 class JsonLines:
-    """A file of JSON lines; the keys of all its lines are the columns, in the order in which they occur first."""
+    """A file of JSON lines; the keys of all its lines are the columns, in the order of their first occurrence."""
 
     def __init__(self, path: Path, text: TextFormat) -> None:
         self._file: TextFile = open_text(path, text)
@@ -56,7 +56,7 @@ class JsonLines:
         check_units(text, self.names, self._file.name)
 
     def frames(self, names: Sequence[str], rows: int | None, columns: TextColumns) -> Iterator[Frame]:
-        """Yield frames of some columns, of so many rows at most (None: all)."""
+        """Yield frames of some columns with at most ``rows`` rows each (None: all in one)."""
         kinds: dict[str, str] = {}
         start = 0
         with closing(self._rows()) as lines:
@@ -90,7 +90,7 @@ class JsonLines:
             raise ValueError(f"{self._file.name}: line {number} is not JSON ({said})") from None
         if not isinstance(row, dict):
             raise ValueError(  # noqa: TRY004 (the file is wrong, not the type of an argument)
-                f'{self._file.name}: line {number} is no JSON object, such as {{"a": 1, "b": "x"}}'
+                f'{self._file.name}: line {number} is not a JSON object, such as {{"a": 1, "b": "x"}}'
             )
         nested = next((name for name, value in row.items() if isinstance(value, dict | list)), None)
         if nested is not None:
@@ -123,5 +123,5 @@ class JsonLines:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
     row = {name.strip(): value for name, value in pairs}
     if len(row) < len(pairs):
-        raise ValueError("a key stands in it twice")
+        raise ValueError("a key occurs in it twice")
     return row

@@ -1,4 +1,4 @@
-"""Files of text: plain, compressed, or standard input, and the encoding of their letters."""
+"""Text files: plain, compressed, or standard input, and their encoding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..files import check_file, empty, first_line
 from .text_format import TextFormat
 
 STANDARD_INPUT: Final = "-"
-"""The name of standard input among the sources of tables."""
+"""The name of standard input as a source of tables."""
 _STREAM_NAME: Final = "standard input"
 _HEAD = 1 << 16
 _MARKS: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -28,34 +28,34 @@ _UTF8 = ("utf-8", "utf-8-sig")
 @final
 @dataclass(frozen=True)
 class TextFile:
-    """A file of text, whose beginning was looked at."""
+    """A text file whose beginning has been read."""
 
     path: Path
     """Where it is."""
     name: str
-    """What errors call it."""
+    """The name of the file in errors."""
     encoding: str
     """Of its letters."""
     head: str
-    """How it begins: 64 KiB at most, without a byte order mark."""
+    """Its beginning: at most 64 KiB, without a byte order mark."""
     whole: bool
-    """Whether the head is all of it."""
+    """Whether ``head`` is the whole file."""
     data: bytes | None = None
-    """Of standard input, which can be read once only."""
+    """The bytes of standard input, which can be read only once."""
 
     @property
     def is_utf8(self) -> bool:
-        """Whether nothing must be decoded: readers of tables expect UTF-8."""
+        """Whether no decoding is needed: readers of tables expect UTF-8."""
         return self.encoding in _UTF8
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO | str]:
-        """Yield what readers of tables take; damage that is found meanwhile is a plain error.
+        """Yield the file in a form that readers of tables take; damage found while reading is a plain error.
 
         Raises
         ------
         ValueError
-            When the compressed data is damaged, or a letter is none of the encoding.
+            When the compressed data are damaged, or a character is not in the encoding.
         """
         with told(self.name, self.encoding):
             if self.data is None and not _is_compressed(self.path):
@@ -65,7 +65,7 @@ class TextFile:
                     yield file
 
     def ends_with_quote(self) -> bool:
-        """Whether the last letter that is no end of a line is a quotation mark."""
+        """Whether the last character, apart from line ends, is a quotation mark."""
         with told(self.name, self.encoding), _opened(self.path, self.data) as file:
             tail = first = file.read(2)
             while block := file.read(1 << 20):
@@ -75,12 +75,12 @@ class TextFile:
 
 
 def open_text(path: Path, text: TextFormat) -> TextFile:
-    """Look at the beginning of a file of text.
+    """Read the beginning of a text file.
 
     Raises
     ------
     ValueError, OSError
-        When there is no such file, when it is empty, damaged or not text.
+        When there is no such file, or it is empty, damaged or not text.
     """
     data = _standard_input() if str(path) == STANDARD_INPUT else None
     if data is None:
@@ -130,7 +130,7 @@ def _opened(path: Path, data: bytes | None) -> BinaryIO:
 
 @contextmanager
 def told(name: str, encoding: str) -> Iterator[None]:
-    """Turn damage of compressed data, and letters that an encoding does not have, into plain errors."""
+    """Turn damaged compressed data, and characters that are not in the encoding, into plain errors."""
     try:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -142,7 +142,7 @@ def told(name: str, encoding: str) -> Iterator[None]:
 
 
 def not_encoded(name: str, encoding: str) -> ValueError:
-    """Return the error for bytes that are no letters of an encoding."""
+    """Return the error for bytes that are not characters of an encoding."""
     called = "UTF-8" if encoding in _UTF8 else encoding
     mend = written("text=TextFormat(encoding='latin-1')", "--encoding latin-1")
     return ValueError(f"{name} is not {called} text; say how it is encoded with {mend}, or cp1252, utf-16, ...")

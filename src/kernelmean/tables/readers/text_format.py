@@ -1,4 +1,4 @@
-"""How text in files writes numbers and times: what a caller says of it, and what reads such cells."""
+"""How numbers and times are written in text files: the options of the caller, and the parsers of such cells."""
 
 from __future__ import annotations
 
@@ -18,36 +18,35 @@ ORDERS = ("dmy", "mdy", "ymd")
 @final
 @dataclass(frozen=True)
 class TextFormat:
-    """How numbers and dates are written in text, and how the letters of a text file are.
+    """How numbers and dates are written in text, and the encoding of text files.
 
     Parameters
     ----------
     decimal : {".", ","}
         The decimal mark.
     thousands : {".", ",", "'", "_", " "}, optional
-        The mark between groups of three digits. A blank stands for all blanks that are set there, an apostrophe for
-        the raised comma as well.
+        The mark between groups of three digits. A blank stands for all kinds of blanks, an apostrophe also for the
+        typographic one (’).
     dates : {"dmy", "mdy", "ymd"}, optional
-        The order of day, month and year in dates such as 01.02.2024 or 1/2/2024, with the time of the day behind it
-        or not. Years have four digits. ISO dates such as 2024-02-01 need no order.
+        The order of day, month and year in dates such as 01.02.2024 or 1/2/2024, with or without a time of day after
+        them. Years have four digits. ISO dates such as 2024-02-01 need no order.
     units : mapping from str to str
-        What stands before or behind every number of a column, such as ``{"price": "$", "weight": "kg"}``.
+        The text before or after every number of a column, such as ``{"price": "$", "weight": "kg"}``.
     encoding : str, optional
-        Of text files, a name that Python knows. By default UTF-8, or UTF-16 behind a byte order mark.
+        The encoding of text files, by its name in Python. By default UTF-8, or UTF-16 after a byte order mark.
     na_values : str or iterable of str
-        What stands in cells that are missing, beside nothing, NA, N/A, n/a, #N/A, ?, NaN, NULL, null and None, which
-        are missing in text files anyway: ``("-", ".")``, say. Of a number, such as "-9999", all cells of that value.
+        Texts of missing cells, such as ``("-", ".")``. Empty cells, NA, N/A, n/a, #N/A, ?, NaN, NULL, null and None
+        always count as missing in text files. For a number, such as "-9999", all cells with its value are missing.
 
     Raises
     ------
     TypeError, ValueError
-        When a value is none of these, when two of them contradict each other, or when a unit could be taken for a
-        part of the number.
+        When a value is not one of these, two of them contradict each other, or a unit could be part of a number.
 
     Notes
     -----
-    A column of text becomes one of numbers or of times when all its cells but the missing ones are well-formed;
-    otherwise it stays text. A column in ``units`` must become numbers: a cell that is none is an error.
+    A text column becomes numbers or times if all its cells except missing ones are well-formed; otherwise it stays
+    text. A column in ``units`` must become numbers: any other cell raises an error.
 
     Examples
     --------
@@ -81,7 +80,7 @@ class TextFormat:
 
     @property
     def numbers(self) -> bool:
-        """Whether numbers are written otherwise than a computer writes them."""
+        """Whether numbers are written in another format than the usual one of computers."""
         return self.decimal != "." or self.thousands is not None
 
     @property
@@ -105,7 +104,7 @@ class TextFormat:
         return found
 
     def _checked_words(self) -> tuple[str, ...]:
-        """Return what stands in missing cells, without blanks around it."""
+        """Return the texts of missing cells, without blanks around them."""
         words = self.na_values
         found = (words,) if isinstance(words, str) else tuple(words)
         if not all(isinstance(word, str) and word.strip() for word in found):
@@ -129,7 +128,7 @@ def _check_encoding(name: Any) -> None:
         known = None
     if known is None or not getattr(known, "_is_text_encoding", True):
         raise ValueError(
-            f"{written('encoding', '--encoding')} is {name!r}, which is no encoding of text that Python knows; write "
+            f"{written('encoding', '--encoding')} is {name!r}, which is not a text encoding that Python knows; write "
             "one such as utf-8, latin-1, cp1252 or utf-16"
         )
 
@@ -141,7 +140,7 @@ PLAIN: Final = TextFormat()
 Parse: TypeAlias = Callable[[str], Any]
 """Returns the value of a cell, or None."""
 _SHAPES = {" ": " \u00a0\u2007\u2009\u202f", "'": "'\u2019"}
-"""Marks between thousands that are set in several ways."""
+"""Marks between thousands that have several characters."""
 _LARGEST_EXACT = 2**53
 _SECOND = r"(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
 _TIME = rf"(?:(?:T|,? +)(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}}){_SECOND}(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
@@ -152,10 +151,10 @@ _ZONE = re.compile(rf"(?P<time>.*:\d{{2}}(?:[.,]\d+)?) ?(?:Z|UTC|{_OFFSET})", re
 
 
 def number_parser(text: TextFormat) -> Parse:
-    """Return what reads numbers with the marks of a format.
+    """Return a parser of numbers with the marks of a format.
 
-    Between marks stand three digits. A zero in front is that of a code, and whole numbers beyond 2⁵³ are as well: their
-    cells are no numbers.
+    Between marks there are three digits. Cells with a leading zero, and whole numbers beyond 2⁵³, are codes and not
+    numbers.
     """
     point, digits = re.escape(text.decimal), "0|[1-9][0-9]{0,300}"
     if text.thousands is not None:
@@ -178,7 +177,7 @@ def number_parser(text: TextFormat) -> Parse:
 
 
 def unit_parser(unit: str, number: Parse) -> Parse:
-    """Return what reads numbers that a unit stands before, behind their sign too, or behind."""
+    """Return a parser of numbers with a unit before them (also between sign and digits) or after them."""
 
     def parse(cell: str) -> Any:
         sign = cell[:1] if cell[:1] in ("+", "-") else ""
@@ -191,12 +190,12 @@ def unit_parser(unit: str, number: Parse) -> Parse:
 
 
 def _digits_first(cell: str, number: Parse) -> Any:
-    """Read a number that begins and ends with a digit: ".5" behind "Rs" is "Rs." and 5."""
+    """Read a number that begins and ends with a digit: ".5" after "Rs" may be "Rs." and 5."""
     return number(cell) if cell.lstrip("+-")[:1].isdecimal() and cell[-1:].isdecimal() else None
 
 
 def zoned_parser(order: str | None) -> Parse:
-    """Return what reads dates with a time of the day and a zone, as times in UTC without it."""
+    """Return a parser of dates with a time of day and a zone; it returns times in UTC, without a zone."""
     local = time_parser(order)
 
     def parse(cell: str) -> datetime | None:
@@ -214,7 +213,7 @@ def zoned_parser(order: str | None) -> Parse:
 
 
 def time_parser(order: str | None, *, with_time: bool = True) -> Parse:
-    """Return what reads dates, those of ISO and of an order; with a time of the day or not, unless that is refused."""
+    """Return a parser of ISO dates and of dates in an order, with or without a time of day unless that is refused."""
     patterns = [_ISO]
     if order is not None:
         first, second, third = (_PARTS[part] for part in order)
@@ -228,7 +227,7 @@ def time_parser(order: str | None, *, with_time: bool = True) -> Parse:
 
 
 def _instant(found: re.Match[str]) -> datetime | None:
-    """Return the time, None for one that no calendar has."""
+    """Return the time, None if it does not exist in the calendar."""
     hour, half = int(found["hour"] or 0), (found["half"] or "").lower()
     if half:
         if not 1 <= hour <= 12:

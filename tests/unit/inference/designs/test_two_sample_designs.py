@@ -172,7 +172,7 @@ def test_an_adaptive_test_respects_strata():
     )
     assert result.pvalue > 0.05
     assert (result.scheme, result.sizes) == ("random", (30, 30))
-    assert "permuted within 2 groups only" in result.notes
+    assert "rows change places within 2 strata only" in result.notes
 
 
 def test_constant_rows_have_p_value_one():
@@ -192,8 +192,24 @@ def test_text_labels_and_strata_of_one_sample():
     result = mmd_test(X, Y, design=Design(groups=(list("aabbcc"), list("aabbb"))), kernel=KERNEL)
     without = mmd_test(X[:4], Y, design=Design(groups=(list("aabb"), list("aabbb"))), kernel=KERNEL)
     assert (result.statistic, result.pvalue) == (without.statistic, without.pvalue)
-    assert "left out, with rows of one sample only: groups 'c'" in result.notes
+    assert "9 of 11 rows take part: the others are in strata of one sample only, 'c'" in result.notes
     assert result.sizes == (6, 5)
+    few = mmd_test(X, Y, design=Design(groups=([1, 2, 3, 4, 5, 5], [5, 5, 6, 7, 8])), kernel=KERNEL).notes[0]
+    assert few.startswith("only 4 of 11 rows take part: ")
+    assert few.endswith("1, 2, 3, 4, 6, 7, 8; pass coarser strata, such as ranges of a number")
+
+
+def test_notes_count_the_units_that_can_change_places():
+    X, Y = draw(6), draw(5, 1)
+    clusters = ([0, 0, 1, 1, 2, 2], [3, 3, 4, 5, 6])
+    notes = mmd_test(X, Y, design=Design(clusters=clusters), kernel=KERNEL).notes
+    assert notes == ("4 of 7 clusters change places whole, with those of as many rows only",)
+    strata = ([0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2])
+    notes = mmd_test(X, Y, design=Design(groups=strata, clusters=clusters), kernel=KERNEL, statistic="v").notes
+    assert notes == (
+        "2 of 7 clusters change places whole, with those of as many rows only",
+        "clusters change places within 3 strata only",
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,14 +219,15 @@ def test_text_labels_and_strata_of_one_sample():
         ({"groups": ([0] * 5, [0] * 5)}, ValueError, r"groups of X has shape \(5,\)"),
         ({"groups": [0] * 11}, TypeError, "pass a pair"),
         ({"groups": ([0] * 6, ["a"] * 5)}, TypeError, "text for one sample"),
-        ({"groups": ([0, 0, 0, 0, 0, np.nan], [0] * 5)}, ValueError, "no label in row 5"),
+        ({"groups": ([0, 0, 0, 0, 0, np.nan], [0] * 5)}, ValueError, "no label in row 6"),
         ({"groups": ([0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2])}, ValueError, r"one row or cluster in stratum 2.*'v'"),
-        ({"clusters": ([0, 0, 1, 1, 2, 2], [2, 2, 3, 3, 3])}, ValueError, "cluster 2 has rows in two samples"),
+        ({"clusters": ([0, 0, 1, 1, 2, 2], [2, 2, 3, 3, 3])}, ValueError,
+         "cluster 2 has rows in two samples; a cluster moves as a whole; if clusters are in both .* as groups="),
         ({"clusters": ([0] * 6, [1] * 5)}, ValueError, "nothing can be permuted"),
         ({"clusters": ([0, 0, 1, 1, 2, 2], [3, 3, 4, 4, 5]), "groups": ([0, 1, 1, 1, 1, 1], [0] * 5)}, ValueError,
          "cluster 0 has rows in two groups"),
-        ({"weights": ([1] * 5 + [-1], [1] * 5)}, ValueError, "is -1 in row 5; weights must not be negative"),
-        ({"weights": ([0] * 6, [1] * 5)}, ValueError, "weights of X sums to zero"),
+        ({"weights": ([1] * 5 + [-1], [1] * 5)}, ValueError, "row 6 of weights of X is -1; weights"),
+        ({"weights": ([0] * 6, [1] * 5)}, ValueError, "weights of X are all zero"),
         ({"weights": ([1] * 5 + [np.nan], [1] * 5)}, ValueError, "NaN"),
         ({"weights": ([1] * 5, [1] * 5)}, ValueError, r"shape \(5,\)"),
         ({"weights": ([1] + [0] * 5, [1] * 5)}, ValueError, "pass statistic='v'"),
