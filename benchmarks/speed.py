@@ -261,7 +261,7 @@ INTRODUCTION = f"""A line has n rows per sample, or n pairs of rows, in d column
 
 - *One kernel* is `estimator="kme"`, Gaussian with the median bandwidth. Ratios to peers are about it.
 - *Default* is the test without options, which combines about twenty kernels. Above {ADAPTIVE_LIMIT:,} rows it adds up
-  features in bins, and [](scale.md) has its times.
+  features in bins, and [Data of any length](scale.md) has its times.
 - A *peer* is another library or program. *From 60* means that it was measured with one and with 60 permutations, and
   continued in a straight line to {RESAMPLES}. dcor tests the distance covariance, with its own kernel. The NumPy loop
   indexes the Gram matrix again for every permutation. MMDAgg is rebuilt from its paper (`benchmarks/rebuilt/`: twenty

@@ -100,7 +100,10 @@ def table() -> None:
         "# Levels of the tests\n\nDo the tests raise false alarms no more often than they promise? `study.py run` "
         "measures it, and"
     )
-    print("`python benchmarks/levels/report.py` wrote this page. [](calibration.md) says how counts are judged.\n")
+    print(
+        "`python benchmarks/levels/report.py` wrote this page. [Calibration](calibration.md) says how counts are "
+        "judged.\n"
+    )
     trials = Counter(row["trials"] for row in rows).most_common()
     measured = " and ".join(f"{many} of {each} null data sets" for each, many in trials)
     print(f"{len(rows)} cells are measured, {measured}. For {len(kept)} the whole distribution of p-values is kept.")

@@ -312,10 +312,12 @@ def main() -> None:
         "",
         "How often does a test find a difference or a dependence that is there? This page compares the default test, "
         "called *adaptive* here, with tests of other libraries (*peers*) and with tests of one kernel. The adaptive "
-        "test has about twenty kernels and one p-value; [](speed.md) says how many times as long as one kernel it "
-        "takes. The cases are of our choice. MMDAgg, MMD-FUSE, HSICAgg and a spectral regularised MMD are in no "
-        "package index. We rebuilt them from their definitions (`benchmarks/rebuilt/`), and [](public-benchmarks.md) "
-        "compares them with published powers. ACTT, CTT, MMDAgg and HSICAgg decide at level 0.05 and have the same "
+        "test has about twenty kernels and one p-value; [Speed and memory of the tests](speed.md) says how many "
+        "times as long as one kernel it takes. The cases are of our choice. "
+        "MMDAgg, MMD-FUSE, HSICAgg and a spectral regularised MMD are in no "
+        "package index. We rebuilt them from their definitions (`benchmarks/rebuilt/`), and "
+        "[Public benchmarks](public-benchmarks.md) compares them with published powers. "
+        "ACTT, CTT, MMDAgg and HSICAgg decide at level 0.05 and have the same "
         "decisions at other levels. The spectral test, with a Bonferroni correction, has no p-value below 0.025.",
         "",
     ]

@@ -177,7 +177,7 @@ def test_a_button_copies_what_is_typed_and_no_output(page: Page, site: Path) -> 
     assert page.value("document.querySelectorAll('button.copy').length === document.querySelectorAll('pre').length")
     copied = awaited(page, COPY)
     shell, command, python = copied[:3]
-    assert shell == 'pip install -c constraints.txt ".[cli,plot]"\n'
+    assert shell == 'pip install -c constraints.txt ".[cli,plot]" pandas\n'
     assert command == "kernelmean compare iris --by target --groups 1,2 --quiet\n"
     assert python.startswith("from sklearn.datasets import load_iris\nimport kernelmean as km\n")
     assert ">>>" not in "".join(copied)

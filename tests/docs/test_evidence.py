@@ -69,7 +69,7 @@ def test_there_is_evidence_for_and_against() -> None:
 @pytest.mark.parametrize("row", CLAIMS, ids=lambda row: row[0][:60])
 def test_figures_of_the_evidence_stand_on_the_page_that_it_names(row: tuple[str, str, str, str]) -> None:
     _, figure, command, link = row
-    page = re.fullmatch(r"\[\]\((.+)\)", link)
+    page = re.fullmatch(r"\[.+\]\((.+)\)", link)
     assert page is not None, link
     text = ELSEWHERE.get(page[1], DOCS / page[1]).read_text(encoding="utf-8")
     numbers = [number.rstrip(",") for number in NUMBER.findall(re.sub("`.*?`", "", figure))]

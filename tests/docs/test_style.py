@@ -81,6 +81,11 @@ def test_pages_are_written_in_plain_english(path: Path) -> None:
     assert found(CODE.sub(" ", path.read_text(encoding="utf-8"))) == []
 
 
+@pytest.mark.parametrize("path", [*pages()], ids=name)
+def test_links_have_words_for_those_who_read_pages_as_files(path: Path) -> None:
+    assert re.findall(r"\[\]\(.*?\)", path.read_text(encoding="utf-8")) == []
+
+
 def test_docstrings_and_messages_are_written_in_plain_english() -> None:
     hits = {name(path): hits for path in programs() for text in strings(path) if (hits := found(text))}
     assert hits == {}

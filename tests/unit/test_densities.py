@@ -95,6 +95,24 @@ def test_constant_columns_are_left_out_and_told() -> None:
     assert fits.notes == ("constant, so left out: c",)
 
 
+def test_columns_of_unlike_scales_are_told_once_where_they_are_not_scaled() -> None:
+    table = Table(VALUES * [1.0, 10.0], ("a", "b"))
+    (note,) = quick(table, scale=False).notes
+    assert note.startswith("column 'b' varies more than 5 times as much as column 'a', for which the components")
+    assert quick(table).notes == ()
+
+
+def test_values_that_many_rows_share_are_told() -> None:
+    values = VALUES.copy()
+    values[:9] = [4.0, 90.0]
+    assert quick(Table(values, ("a", "b"))).notes == tuple(
+        f"9 of 80 rows have the same {name}, {value}: a density spreads such ties over a range"
+        for name, value in (("a", 4), ("b", 90))
+    )
+    values[8] = VALUES[8]
+    assert quick(Table(values, ("a", "b"))).notes == ()
+
+
 def test_result_as_json(fits: Densities) -> None:
     content = json.loads(json.dumps(fits.to_dict(), allow_nan=False))
     assert content["rows"] == {"training": 56, "held out": 24}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -36,6 +37,24 @@ def test_an_estimate_is_the_same_function_in_the_units_of_the_table(name: str) -
     ours, scaled = fits.embedding(name), fits.estimators[name].embedding_
     np.testing.assert_allclose(ours(X[:5]), scaled(X[:5] / unit), rtol=1e-9)
     assert ours.norm() == pytest.approx(scaled.norm(), rel=1e-9)
+
+
+def test_the_gain_is_the_share_of_the_error_of_kme_that_is_saved() -> None:
+    """By the definition: the error of the mean of n - 1 rows is their variance in the feature space over n - 1."""
+    fits, n = fit_all(X), len(X)
+    rows = X / X.std(axis=0)
+    gram = fits.estimators["kme"].kernel_(rows, rows)
+    variance = np.trace(gram) / n - gram[~np.eye(n, dtype=bool)].mean()
+    saved = fits.estimators["kme"].loocv_ - fits.estimators["mkme"].loocv_
+    assert fits.relative_gain("mkme") == pytest.approx(saved / (variance / (n - 1)), rel=1e-9)
+    assert 0.01 < fits.relative_gain("mkme") < 0.5
+    assert fits.relative_gain("kme") == 0.0
+
+
+def test_where_kme_is_best_no_gain_is_claimed() -> None:
+    fits = fit_all(X)
+    alone = replace(fits, estimators={"kme": fits.estimators["kme"]})
+    assert alone.verdict() == "No estimator has a lower leave-one-out score than kme, the plain mean."
 
 
 def test_constant_columns_are_left_out_and_told() -> None:

@@ -38,7 +38,9 @@ class Written:
     save_path: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Save the mixture as an embedding.")
     ] = None
-    sample: Annotated[int | None, typer.Option(metavar="N", min=1, help="Draw N rows from the mixture.")] = None
+    sample: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Draw N rows from the mixture of kernel mean matching.")
+    ] = None
     sample_to: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawn rows to this CSV file.")] = (
         None
     )
@@ -88,7 +90,9 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
         written.append(f"the mixture saved to {kept.save_path}")
     if kept.sample is not None and kept.sample_to is not None:
         write_rows(result.sample(kept.sample, units.seed), result.table.names, kept.sample_to)
-        written.append(f"{count(kept.sample, 'row')} drawn from the mixture written to {kept.sample_to}")
+        written.append(
+            f"{count(kept.sample, 'row')} drawn from the mixture of kernel mean matching written to {kept.sample_to}"
+        )
     if report.plot_path is not None:
         write_picture(result.plot(), report.plot_path)
         written.append(f"marginals and pairs drawn in {report.plot_path}")

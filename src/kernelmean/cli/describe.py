@@ -15,8 +15,9 @@ def describe(data: OneTable, seed: Seed, table: MixedTable, numbers: RowsOutput)
     """Show what every column of a table is taken for, why, and which option changes that.
 
     If compare or dependence stop at a column, this says at which one, and what
-    to write. A table of more than a million rows is read to its end, and the
-    values shown are those of a random part of its rows.
+    to write. With --by, compare may stop at more columns: those that number the
+    rows within a group. A table of more than a million rows is read to its end,
+    and the values shown are those of a random part of its rows.
     """
     from .inputs import described, reading  # slow to import, which help can do without
     from .progress import progress

@@ -297,6 +297,7 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any
 def _seen(one: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a checkpoint says about a batch; earlier versions did not save its number of rows."""
     rows = {"rows": check_integer(one["rows"], "rows", 1)} if "rows" in one else {}
-    first, last = one.get("alarm", (1, 1))
-    alarm = {"alarm": [check_integer(first, "alarm", 1), check_integer(last, "alarm", 1)]} if "alarm" in one else {}
+    alarm = {"alarm": [check_integer(row, "alarm", 1) for row in one["alarm"]]} if "alarm" in one else {}
+    if alarm and len(alarm["alarm"]) != 2:
+        raise ValueError("alarm is not two numbers of rows")
     return {"name": str(one["name"]), "digest": str(one["digest"]), **rows, **alarm}

@@ -72,11 +72,10 @@ class Table(Frozen):
         ValueError
             When one is so small or large that its square underflows or overflows.
         """
-        unit = 2.0 ** np.frexp(np.abs(self.values).max(axis=0))[1].clip(-1000, 1000)  # squares would under- or overflow
-        deviations = (self.values / unit).std(axis=0) * unit
+        deviations = deviations_of(self.values)
         for name, deviation in zip(self.names, deviations, strict=True):
             check_deviation(name, deviation)
-        return np.asarray(deviations)
+        return deviations
 
     def constant(self) -> tuple[IntArray, tuple[str, ...]]:
         """Return the indices of the columns that vary, and the names of those that do not."""
@@ -203,9 +202,12 @@ class Frame:
         found = list(names)
         for name in found:
             if name not in self.cells:
+                commas = any("," in each for each in self.names)
+                names = map(repr, self.names) if commas else self.names
+                once = written("", "; repeat an option, such as --drop, for each name with a comma") if commas else ""
                 raise ValueError(
                     f"{self.source} has no column {name!r}{did_you_mean(name, self.names)}; its columns are "
-                    f"{listed(self.names)}"
+                    f"{listed(names)}{once}"
                 )
         return found
 
@@ -317,6 +319,12 @@ def _as_frame(frame: nw.DataFrame[Any], named: bool, source: str, notes: tuple[s
     declared = {name: said for name, (_, said) in found.items() if said is not None}
     cells = {name: own for name, (own, _) in found.items()}
     return Frame(cells, source, notes, declared=declared, named=named)
+
+
+def deviations_of(values: Array) -> Array:
+    """Return the standard deviations of the columns, shape (d,); squares neither overflow nor vanish."""
+    unit = 2.0 ** np.frexp(np.abs(values).max(axis=0))[1].clip(-1000, 1000)
+    return np.asarray((values / unit).std(axis=0) * unit)
 
 
 def check_deviation(name: str, deviation: float) -> None:

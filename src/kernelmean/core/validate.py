@@ -138,7 +138,10 @@ def validated(estimator: Any, X: Any, **options: Any) -> Array:
     if found is not None and np.ndim(X) == 1:
         X = found[0].to_native() if getattr(X, "name", None) else as_column(X, "X")
     check_cells(X)
-    array = np.asarray(validate_data(estimator, X, dtype=np.float64, **options))
+    as_sklearn = {"ensure_all_finite": False, **options}
+    array = np.asarray(validate_data(estimator, X, dtype=np.float64, **as_sklearn))
+    if "ensure_all_finite" not in options:
+        check_finite(array, "X")
     _check_labels(estimator, () if found is None else found[0].columns, reset=options.get("reset", True))
     return array
 

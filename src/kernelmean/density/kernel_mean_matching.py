@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.array import Array
 from ..core.frozen import FrozenAttributes, sealed
 from ..core.points import points_like
-from ..core.validate import check_points, on_host, validated
+from ..core.validate import check_points, names_in, on_host, validated
 from ..embedding.embedding import Embedding
 from ..estimators.loocv.isotropic import PairDistances
 from ..kernels.bandwidth import bandwidth_from
@@ -38,7 +38,7 @@ from .recipe import (
     split,
     try_targets,
 )
-from .units import Units, units_of
+from .units import Units, units_of, unlike_scales
 
 FACTORS = (0.1, 0.3, 1.0, 3.0)
 _FALLBACK = (
@@ -197,10 +197,13 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         Warns
         -----
         UserWarning
-            When there are fewer distinct rows than components, or too few rows to hold some out.
+            When there are fewer distinct rows than components, too few rows to hold some out, or columns of very
+            different scales: one bandwidth, one floor of variances and spherical components serve all columns.
         """
         del y
         X = validated(self, on_host(X), ensure_min_samples=2)
+        if told := unlike_scales(X, names_in(self)):
+            warnings.warn(told, UserWarning, stacklevel=2)
         given = Sample.of(X, sample_weight)
         recipe, grid, rng = self._prepare()
         units = units_of(given, recipe, self.kernel, self.bandwidth)

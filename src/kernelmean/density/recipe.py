@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from ..core.array import Array, IntArray
 from ..core.simplex_qp import solve_simplex_qp
-from ..core.validate import check_points, check_positive, check_weights
+from ..core.validate import check_integer, check_points, check_positive, check_weights
 from ..core.words import refuse
 from ..embedding.embedding import Embedding, embed
 from ..estimators import NAMED, KernelMean
@@ -159,8 +159,8 @@ def make_recipe(n_components: Any, *, prototypes: Any, **options: Any) -> tuple[
     _check_word("update", options["update"], ("all", "weights"))
     _check_word("pool_over", options["pool_over"], ("clusters", "data"))
     covariance_type = _check_word("covariance_type", options["covariance_type"], COVARIANCE_TYPES)
-    counts = [int(K) for K in np.atleast_1d(np.asarray(n_components))]
-    check_at_least_one(n_components=min(counts), max_iter=options["max_iter"], kmeans_n_init=options["kmeans_n_init"])
+    counts = [check_integer(K, "n_components", 1) for K in (n_components if np.ndim(n_components) else [n_components])]
+    check_at_least_one(max_iter=options["max_iter"], kmeans_n_init=options["kmeans_n_init"])
     for name, zero in (("variance_floor", False), ("pooling", True), ("ridge", True), ("tol", True)):
         options[name] = float(check_positive(options[name], name, zero=zero))
     given = None

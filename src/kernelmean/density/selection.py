@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from ..core.array import Array
 from ..core.frozen import Frozen
 from ..core.validate import check_points
 from .kernel_mean_matching import KernelMeanMatching
+from .units import scales_as_they_are, unlike_scales
 
 _NARROW = (0.03, 0.1, 0.3)
 _RIDGES = (0.01, 0.1)
@@ -71,14 +73,17 @@ def select(
     1
     """
     X = check_points(X)
+    if told := unlike_scales(X, None):
+        warnings.warn(told, UserWarning, stacklevel=2)
     candidates = recommended(X, random_state=random_state) if candidates is None else list(candidates)
     if not candidates:
         raise ValueError("there is no candidate; pass at least one KernelMeanMatching")
     from sklearn.model_selection import KFold  # slow to import
 
     folds = list(KFold(n_splits, shuffle=True, random_state=random_state).split(X))
-    scores = np.array([[clone(one).fit(X[fit]).score(X[held]) for fit, held in folds] for one in candidates])
-    best = clone(candidates[int(np.argmax(scores.mean(axis=1)))]).fit(X)
+    with scales_as_they_are():
+        scores = np.array([[clone(one).fit(X[fit]).score(X[held]) for fit, held in folds] for one in candidates])
+        best = clone(candidates[int(np.argmax(scores.mean(axis=1)))]).fit(X)
     return Selection(best, candidates, scores)
 
 

@@ -7,6 +7,9 @@ deviation of their column, they are equal.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,6 +17,8 @@ import numpy as np
 
 from ..core.array import Array
 from ..core.frozen import sealed
+from ..core.table import deviations_of
+from ..core.words import written
 from ..embedding.embedding import Embedding
 from ..embedding.parts import PointPart
 from ..estimators import KernelMean
@@ -25,6 +30,8 @@ from .mixture import GaussianMixture
 from .recipe import Recipe, Sample
 
 _DIGITS = 32
+_UNLIKE = 5.0
+"""How many times as wide as another a column may be without a warning."""
 
 
 @dataclass(frozen=True)
@@ -117,3 +124,28 @@ def _rounded(values: Array) -> Array:
     """Return numbers rounded to 32 binary digits each."""
     digits, exponents = np.frexp(values)
     return np.ldexp(np.rint(np.ldexp(digits, _DIGITS)), exponents - _DIGITS)
+
+
+def unlike_scales(points: Array, names: Sequence[str] | None) -> str:
+    """Return what to tell where one column varies so much more than another that one width suits only one of them.
+
+    Constant columns are passed over.
+    """
+    deviations = deviations_of(points)
+    largest, smallest = int(np.argmax(deviations)), int(np.argmin(np.where(deviations > 0, deviations, np.inf)))
+    if not deviations[largest] > _UNLIKE * deviations[smallest] > 0:
+        return ""
+    wide, narrow = (repr(names[j]) if names else str(j) for j in (largest, smallest))
+    mend = "divide every column by its standard deviation first, such as by make_pipeline(StandardScaler(), ...)"
+    return (
+        f"column {wide} varies more than {_UNLIKE:g} times as much as column {narrow}, for which the components will "
+        f"be too wide; {written(mend, 'leave --no-scale out')}"
+    )
+
+
+@contextmanager
+def scales_as_they_are() -> Iterator[None]:
+    """Let fits pass over columns of unlike scales, which were told before or are meant."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="column .* varies more than")
+        yield

@@ -327,7 +327,11 @@ def _text(value: Any) -> str:
 def _kind(content: dict[str, Any]) -> EvidenceKind | None:
     """Return the kind of difference; JSON from before results had one says nothing about it."""
     found = content.get("kind")
-    return None if found is None else EvidenceKind(str(found["name"]), dict(found["shares"]))
+    return (
+        None
+        if found is None
+        else EvidenceKind(str(found["name"]), dict(found["shares"]), tuple(found.get("kinds", ())))
+    )
 
 
 def _content(text: str) -> dict[str, Any]:

@@ -124,6 +124,8 @@ class DescribedTable(Shown):
         reasons = Grid("Why, and what changes it", ("column", "why", "what changes it"), words, 3, whole=True)
         options = self.options()
         facts = [("compare takes it with", options)] if options else []
+        if any(column.taken == KINDS["categorical"] and not column.stops for column in self.columns):
+            facts.append(("with --by", "compare may stop at more columns: those that number the rows within a group"))
         return Description(f"The columns of {self.name}", self.verdict(), facts, (kinds, reasons), self.notes)
 
     def rows(self) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -18,6 +18,7 @@ from ..core.table import Table
 from ..core.words import count, listed
 from ..density import GaussianMixture, KernelMeanMatching, select
 from ..density.recipe import Trial
+from ..density.units import scales_as_they_are, unlike_scales
 from ..embedding.embedding import Embedding
 from ..inference.base_result import Result
 from ..kernels import Gaussian
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FOLDS = 5
+_TIED = 0.1
+"""Share of the rows from which on one value of a column is told."""
 _CLEAR = 2.0
 """Standard errors beyond which a difference of losses counts."""
 _COMPONENTS = (1, 2, 3, 5, 10, 20)
@@ -276,13 +279,28 @@ def fit_densities(
         "KernelDensity": partial(_kernel_density, seed),
     }
     found = []
-    for step, (name, search) in enumerate(searches.items()):
-        progress(name, step, len(searches))
-        found.append(_measured(name, search, fit, held))
-    model = clone(found[0][2]).fit((table.values - center) / unit)
+    with scales_as_they_are():  # a note tells
+        for step, (name, search) in enumerate(searches.items()):
+            progress(name, step, len(searches))
+            found.append(_measured(name, search, fit, held))
+        model = clone(found[0][2]).fit((table.values - center) / unit)
     (best, least, _), *others = sorted(found, key=lambda one: one[0].loss)
     behind = (replace(c, behind=c.loss - best.loss, behind_error=_standard_error(x - least)) for c, x, _ in others)
-    return Densities(table, (len(fit), len(held)), (best, *behind), model, center, unit, notes)
+    unlike = () if scale else (unlike_scales(table.values, table.names),)
+    found_notes = (*notes, *filter(None, unlike), *_ties(table))
+    return Densities(table, (len(fit), len(held)), (best, *behind), model, center, unit, found_notes)
+
+
+def _ties(table: Table) -> Iterator[str]:
+    """Yield notes on columns of many values of which one takes so many rows that no density has it."""
+    for name, cells in zip(table.names, table.values.T, strict=True):
+        values, counts = np.unique(cells, return_counts=True)
+        most = int(np.argmax(counts))
+        if len(values) > _COMPONENTS[-1] and counts[most] > _TIED * len(cells):
+            yield (
+                f"{counts[most]:,} of {count(len(cells), 'row')} have the same {name}, {values[most]:.6g}: a density "
+                "spreads such ties over a range"
+            )
 
 
 _Search = Callable[[Array], tuple[Any, str]]

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.array import SILENT, Array, Progress
 from ..core.frozen import Frozen
 from ..core.table import Table
-from ..core.words import listed, number_range
+from ..core.words import listed, number_range, percent, signed
 from ..embedding.embedding import Embedding
 from ..embedding.parts import PointPart
 from ..estimators import NAMED, KernelMean
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROUNDING = 1e-12
+_MOST_TOLD = 0.95
+"""Of a share; beyond, what is left of an error is lost in the scatter of the score."""
 _NEEDS = Needs("estimate", 2, "", "there is nothing to estimate")
 
 
@@ -69,11 +71,17 @@ class Fits(Frozen, Result):
         return min(self.estimators, key=lambda name: self.estimators[name].criterion_)
 
     def verdict(self) -> str:
-        """Return in one sentence which estimator, or estimators, have the lowest leave-one-out score."""
+        """Return which estimator, or estimators, have the lowest leave-one-out error, and by how much."""
         best = self.estimators[self.best]
         equal = [name for name, one in self.estimators.items() if not best.criterion_ < one.criterion_]
+        if "kme" in equal:
+            return "No estimator has a lower leave-one-out score than kme, the plain mean."
         names = f"{listed(equal[:-1])} and {equal[-1]} have" if len(equal) > 1 else f"{self.best} has"
-        return f"{names} the lowest leave-one-out score: {best.loocv_:.6g}."
+        gain = self._told_gain(self.best)
+        return (
+            f"{names} the smallest leave-one-out error, {gain} below that of kme (optimistic: the parameters were "
+            "fitted to this score)."
+        )
 
     def embedding(self, name: str) -> Embedding:
         """Return an estimate in the units of the table, whatever units it was fitted in."""
@@ -96,16 +104,28 @@ class Fits(Frozen, Result):
     def describe(self) -> Description:
         """Return the estimator with the lowest leave-one-out score, and the scores and choices of all."""
         n, dim = self.table.values.shape
-        header = ("estimator", "score", "below kme", "noise sd", "other")
+        header = ("estimator", "score", "error below kme", "noise sd", "other")
         facts = [("rows", f"{n:,}"), ("columns", f"{dim:,}"), ("score", "leave-one-out; lower is better")]
+        facts.append(("error", "squared distance to the kernel mean of the distribution, by the score"))
         rows = []
         for name, fit in self.estimators.items():
             chosen, words = self.parameters(name), {"strength": "λ", "contraction": "r"}
             noise = number_range(chosen["noise"]) if "noise" in chosen else "none"
             other = ", ".join(f"{word} = {chosen[key]:.4g}" for key, word in words.items() if key in chosen)
-            rows.append((name, f"{fit.loocv_:.8g}", f"{self.gain(name):.3g}", noise, other))
+            rows.append((name, f"{fit.loocv_:.8g}", self._told_gain(name), noise, other))
         grid = Grid("Scores and what was chosen", header, rows)
         return Description(f"Estimates of the kernel mean of {self.name}", self.verdict(), facts, (grid,), self.notes)
+
+    def relative_gain(self, name: str) -> float:
+        """Return how much smaller the estimated squared error of an estimator is than that of KME, as a share.
+
+        Scores contain the spread of the rows, which no estimator changes; the error of KME is 1/n of its score.
+        """
+        return len(self.table) * self.gain(name) / self.estimators["kme"].loocv_
+
+    def _told_gain(self, name: str) -> str:
+        share = self.relative_gain(name)
+        return f"more than {percent(_MOST_TOLD)}" if share > _MOST_TOLD else signed(100.0 * share, "z.2g") + " %"
 
     def gain(self, name: str) -> float:
         """Return how much lower the score of an estimator is than that of KME."""

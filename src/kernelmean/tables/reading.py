@@ -194,6 +194,11 @@ def _split(
     choose: Callable[[dict[str, int], str, Iterable[str] | None], list[str]],
 ) -> list[Frame]:
     """Split a frame into the groups chosen from those of a column, given the number of rows of each."""
+    if not isinstance(by, str):
+        raise TypeError(
+            f"by has type {type(by).__name__}; pass the name of a column of the table, such as {frame.names[0]!r}, and "
+            "labels as a column of it"
+        )
     is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
     labels = list(as_labels(frame, by)) if is_boolean else [label(cell) for cell in frame[by]]
     sizes = Counter(name for name in labels if name is not None)
@@ -205,11 +210,22 @@ def _split(
     blank = labels.count(None)
     if blank:
         rest = replace(rest, notes=(*rest.notes, f"{frame.source}: {count(blank, 'row')} without {by!r} left out"))
+    for names in _alike(sizes):
+        told = f"{frame.source}: the groups {listed(map(repr, names))} of {by!r} are equal but for capitals and blanks"
+        rest = replace(rest, notes=(*rest.notes, told))
     alone = [name for name in sizes if name not in chosen] if asked is None else []
     if alone:
         rest = replace(rest, notes=(*rest.notes, f"{frame.source}: groups of one row left out: {listed(alone)}"))
     rows = {name: np.array([each == name for each in labels], dtype=bool) for name in chosen}
     return [_renamed(rest.take(own), f"{by}={name}") for name, own in rows.items()]
+
+
+def _alike(names: Iterable[str]) -> list[list[str]]:
+    """Return names that are equal but for capitals and the blanks around them, together."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(name.strip().casefold(), []).append(name)
+    return [those for those in found.values() if len(those) > 1]
 
 
 _TRUTH = {"true": "True", "1": "True", "false": "False", "0": "False"}

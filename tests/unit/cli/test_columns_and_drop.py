@@ -61,5 +61,16 @@ def test_drop_beside_columns_in_python(read: Callable[..., Any], source: str, pl
     assert len(read(source, columns=["a", "b"], drop=["b"]))
 
 
+def test_names_with_commas_are_quoted_and_the_way_out_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "D.csv"
+    TABLE.assign(**{"BP, mmHg": TABLE.a}).to_csv(path, index=False)
+    assert run(["dependence", str(path), "--drop", "a,BP, mmHg"]) == 2
+    told = "its columns are 'a', 'b', 'c', 'BP, mmHg'; repeat an option, such as --drop, for each name with a comma"
+    assert told in capsys.readouterr().err
+    assert run(["describe", str(path), "--drop", "a", "--drop", "BP, mmHg"]) == 0
+
+
 def test_a_monitor_that_cuts_by_a_column_takes_it_among_its_columns(place: None) -> None:
     assert run(["monitor", "A.csv", "B.csv", "--by", "c", "--columns", "a,b,c", "--quiet"]) == 0

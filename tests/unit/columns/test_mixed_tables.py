@@ -74,7 +74,9 @@ def test_means_are_in_the_units_of_the_column() -> None:
     assert found["dose"].means == pytest.approx((A["dose"].mean(), B["dose"].mean()))
     assert found["flag"].means == pytest.approx((A["flag"].mean(), B["flag"].mean()))
     assert found["size"].means == pytest.approx((A["size"].cat.codes.mean(), B["size"].cat.codes.mean()))
-    assert found["visit"].describe()[0] == str(A["visit"].mean().round("s").isoformat(" "))
+    first, second = (T["visit"].mean() for T in (A, B))
+    form = "%Y-%m-%d" if first.date() != second.date() else "%Y-%m-%d %H:%M"
+    assert found["visit"].describe() == (first.strftime(form), second.strftime(form))
     pooled = pd.concat([A, B])
     for name, values in (("dose", pooled["dose"]), ("flag", pooled["flag"]), ("size", pooled["size"].cat.codes)):
         gap = (values[:N].mean() - values[N:].mean()) / values.std(ddof=0)
@@ -128,7 +130,8 @@ def test_the_answer_is_json_with_the_rule_and_the_counts() -> None:
     arm = next(column for column in content["columns"] if column["name"] == "arm")
     assert arm["means"] == [None, None]
     assert arm["shares"][-1]["category"] == "(missing)"
-    assert any("missing cells of dose: a category of its own" in note for note in result.notes)
+    counted = "; ".join(f"{counts[name][0]} and {counts[name][1]} of {name}" for name in ("dose", "arm"))
+    assert f"missing cells in A and B: {counted} (a category of its own)" in result.notes
 
 
 # -- what must not matter ---------------------------------------------------------------------------------------------

@@ -337,3 +337,12 @@ def test_the_sums_of_a_fit_run_by_its_plan():
     with pytest.raises(ValueError, match="this plan allows at most 50 × 50"):
         FKMSE().fit(X, plan=km.Plan(max_dense=50))
     FKMSE().fit(X)  # which is no longer under that plan
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_missing_and_infinite_values_are_refused_with_what_helps_here(bad: float) -> None:
+    rows = np.ones((5, 2))
+    rows[2, 1] = bad
+    for estimator in (MKME(), km.KernelMeanMatching(2)):
+        with pytest.raises(ValueError, match=r"^X holds 1 NaN or infinite values \(the first at \(2, 1\)\); drop or "):
+            estimator.fit(rows)

@@ -12,8 +12,8 @@ from scipy.stats import rankdata
 
 from dense_members import viewed
 from kernelmean.inference import Adaptive, Member, candidates, hsic_test, mmd_test
+from kernelmean.inference.adaptive.aspects import shapes
 from kernelmean.inference.adaptive.columns import DIRECT, Whitening, clustered
-from kernelmean.inference.adaptive.kinds import l_ratios
 from kernelmean.inference.adaptive.members import independence_members, two_sample_members
 from kernelmean.inference.adaptive.spectrum import spectrum
 from kernelmean.inference.adaptive.views import VIEWS, Views, ViewSource, available, view
@@ -245,10 +245,10 @@ def test_ranks_are_those_of_scipy(columns):
 
 def test_l_moments_are_those_of_known_distributions() -> None:
     quantiles = (np.arange(20_000) + 0.5)[:, None] / 20_000
-    exponential = l_ratios(-np.log(quantiles))
-    np.testing.assert_allclose(exponential.ravel(), [1 / 3, 1 / 6], atol=2e-3)
-    np.testing.assert_allclose(l_ratios(quantiles).ravel(), [0.0, 0.0], atol=1e-9)
-    assert not l_ratios(np.ones((9, 2))).any()
+    exponential = shapes(-np.log(quantiles))
+    np.testing.assert_allclose(exponential.values, [1 / 3, 1 / 6], atol=2e-3)
+    np.testing.assert_allclose(shapes(quantiles).values, [0.0, 0.0], atol=1e-9)
+    assert not shapes(np.ones((9, 2))).values.any()
 
 
 def test_views():

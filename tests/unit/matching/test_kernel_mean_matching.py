@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -111,7 +112,7 @@ def awkward():
     }
 
 
-@pytest.mark.filterwarnings("ignore:n_components is", "ignore:2 rows are too few")
+@pytest.mark.filterwarnings("ignore:n_components is", "ignore:2 rows are too few", "ignore:column . varies more than")
 @pytest.mark.parametrize(("name", "update", "kind"), checkered(list(awkward()), ["weights", "all"], COVARIANCE_TYPES))
 def test_awkward_data_give_finite_scores(name, update, kind):
     X = awkward()[name]
@@ -128,6 +129,20 @@ def test_joint_fits_that_are_not_stopped_stay_finite(name):
     X = rng.standard_t(5, size=(15, 10))
     mix = KernelMeanMatching(10, estimator=name, early_stopping=False, random_state=0).fit(X)
     assert np.isfinite(mix.score_samples(rng.standard_t(5, size=(1000, 10)))).all()
+
+
+@pytest.mark.parametrize("covariance_type", COVARIANCE_TYPES)
+def test_columns_of_very_different_scales_warn_and_lead_to_nonsense(covariance_type):
+    narrow = np.random.default_rng(0).gamma(2.0, size=(200, 1)) * 0.2
+    X = np.hstack([narrow, 4.0 * narrow[::-1], np.zeros((200, 1))])
+    options = {"update": "weights", "covariance_type": covariance_type, "random_state": 0}
+    KernelMeanMatching(2, **options).fit(X)
+    with pytest.warns(UserWarning, match="column 1 varies more than 5 times as much as column 0.*StandardScaler"):
+        mix = KernelMeanMatching(2, **options).fit(X * [1.0, 8.0, 1.0])
+    assert mix.sample(2000)[:, 0].std() > 1.5 * narrow.std()
+    frame = pd.DataFrame(X[:, :2] * [1.0, 2.0], columns=["pedigree", "BMI"])
+    with pytest.warns(UserWarning, match="column 'BMI' varies more than 5 times as much as column 'pedigree'"):
+        KernelMeanMatching(2, **options).fit(frame)
 
 
 def test_fewer_distinct_rows_than_components_say_so():
@@ -245,6 +260,8 @@ def test_a_fit_that_does_not_rest_warns():
         ({"estimator": "kde"}, ValueError, "estimator is 'kde'"),
         ({"estimator": 3}, TypeError, "km.KernelMean"),
         ({"n_components": 0}, ValueError, "n_components is 0"),
+        ({"n_components": 2.5}, ValueError, "n_components is 2.5, an integer"),
+        ({"n_components": [2, 2.5]}, ValueError, "n_components is 2.5, an integer"),
         ({"variance_floor": 0.0}, ValueError, "variance_floor"),
         ({"validation_fraction": 1.0}, ValueError, "validation_fraction"),
         ({"bandwidth": "mean"}, ValueError, "bandwidth is 'mean'"),

@@ -29,3 +29,12 @@ def test_recommended_candidates_fit_the_number_of_rows():
 def test_nothing_to_choose_from_raises():
     with pytest.raises(ValueError, match="no candidate"):
         select(np.eye(6), [])
+
+
+def test_columns_of_unlike_scales_are_told_once() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2)) * [1.0, 100.0]
+    with pytest.warns(UserWarning, match="varies more than") as told:
+        select(X, [KernelMeanMatching(K, update="weights", random_state=0) for K in (1, 2)], n_splits=2)
+    assert [str(each.message).partition(",")[0] for each in told] == [
+        "column 1 varies more than 5 times as much as column 0"
+    ]

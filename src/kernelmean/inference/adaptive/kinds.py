@@ -1,90 +1,45 @@
 r"""What kind of difference or dependence an adaptive test found: where its evidence lies, in words. Not a test.
 
-The combined statistic is :math:`\log \sum_k ω_k / p_k`, so the share of a kind is the share of its members in this sum.
-Here p_k comes from the *other* permutations alone, without the observed one: with it, all members that see a strong
-difference have the same p-value, the smallest possible with that many permutations.
+*Samples.* The evidence for the means, the spread, the way columns go together and the shape is that of the columns
+themselves, see :mod:`kernelmean.inference.adaptive.aspects`; every kind with clear evidence is named. If the strongest
+of the members for shape and for local differences finds more than all that, the difference is local. If a design
+decides which rows may change places, columns themselves say too much: the kind is that of the strongest member which
+sees one kind only.
 
-Most members see several kinds. A shift is seen by narrow kernels too, and nobody would call it local. Some members see
-one kind only, such as a linear kernel on the distance from the center: they mark it. The evidence of another member
-counts for a kind that is marked at least about two thirds as strongly. Otherwise it counts for a kind without such
-members: the tails or the shape of single columns, if their L-moments (Hosking 1990; no single row can dominate them)
-differ, or something local.
+*Pairs.* The combined statistic is :math:`\log \sum_k ω_k / p_k`, so the share of a kind is that of its members in this
+sum. Here p_k is taken from the *other* permutations alone, without the observed one: with it, all members of a strong
+dependence have the same p-value, the smallest that so many permutations can have. Most members see several kinds. Some
+see one kind only, such as linear kernels: they mark it. What another member found counts for a kind that is marked at
+least as strongly as three fifths of it, and else for something local.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, field
 from typing import Any, Self, final
 
 import numpy as np
-from scipy.special import gammaincc, gammaln, logsumexp
+from scipy.special import logsumexp
 
 from ...core.array import Array
+from .aspects import LEAST_ROWS, MEANS, SHAPE, SPREAD, TAILS, TOGETHER, evidence_of, minus_log_tail
 from .members import ENERGY, LINEAR, Member, PairMember
-
-_NORMAL = np.sqrt([[0.1866], [0.0883]])
-"""The deviations of L-skewness and L-kurtosis of n normal values are these over √n."""
-_LEAST_ROWS = 8
-_DEVIATIONS, _SHARE = 3.0, 0.3
-_HEAVY = 0.17
-"""Tails are called heavy from this L-kurtosis on: it is .1226 for normal values, .26 for Student's t with 3."""
-
-
-def residual(samples: Sequence[Array], strength: float) -> str:
-    """Return the kind of a difference that is not in the means, the spread, or the dependence of columns.
-
-    "tails" or "shape" if the L-kurtosis or the L-skewness of a column differs by three deviations and by a share of the
-    ``strength`` of the evidence, -log of a p-value; otherwise "local".
-    """
-    if min(map(len, samples), default=0) < _LEAST_ROWS:
-        return "local"
-    ratios = [l_ratios(sample) for sample in samples]
-    found = [
-        (deviations, order, max(own[order, column], other[order, column]))
-        for (own, n), (other, m) in combinations([(r, len(s)) for r, s in zip(ratios, samples, strict=True)], 2)
-        for (order, column), deviations in np.ndenumerate(np.abs(own - other) / (_NORMAL * np.sqrt(1 / n + 1 / m)))
-    ]
-    deviations, order, largest = max(found)
-    if deviations < _DEVIATIONS or deviations**2 / 2 < _SHARE * strength:
-        return "local"
-    return "tails" if order == 1 and largest >= _HEAVY else "shape"
-
-
-def l_ratios(points: Array) -> Array:
-    """Return the L-skewness and the L-kurtosis of every column, shape (2, d); 0 of constant columns.
-
-    Examples
-    --------
-    >>> l_ratios(np.arange(5.0)[:, None] ** 2).round(3).ravel().tolist()
-    [0.35, 0.0]
-    """
-    rows = np.sort(points, axis=0)
-    n = len(rows)
-    rank = np.arange(n)[:, None]
-    below = [np.ones((n, 1))]
-    for k in range(1, 4):
-        below.append(below[-1] * (rank - k + 1) / (n - k))
-    moments = [(share * rows).mean(axis=0) for share in below]
-    scale = 2 * moments[1] - moments[0]
-    third = 6 * moments[2] - 6 * moments[1] + moments[0]
-    fourth = 20 * moments[3] - 30 * moments[2] + 12 * moments[1] - moments[0]
-    higher = np.stack([third, fourth])
-    return np.divide(higher, scale, out=np.zeros_like(higher), where=scale > 0.0)
-
 
 LEAST_SKEWNESS = 0.05
 LEVEL = 0.05
 """A kind is named if the p-value is at most this."""
-_CLEAR = 0.5
-_ALMOST_ALL, _NEARLY_ONE = 0.95, 0.995
-_EXPLAINED = {"samples": 0.7, "columns together": 0.6, "pairs": 0.6}
-"""A kind explains a member if it is marked with this share of its strength (chosen on design settings)."""
-_STRONG, _FALL = 20.0, 0.4
-"""For strengths beyond this the share falls, with this power: linear kernels never have p-values as small as others."""
+_MOST, _ALMOST_ALL = 0.5, 0.95
+_CLEAR = 4.8
+"""A kind of samples is named from this evidence on, -log of a p-value: six kinds at the level .05 together."""
+_EXPLAINED, _EXPLAINED_PAIRS = 0.7, 0.6
+"""A member is explained by kinds that have this share of its strength (chosen on design settings)."""
+_TAILS_COUNT = 3.0
+"""How much more tails explain than their evidence says."""
+_STRONG, _FALL, _FALL_PAIRS = 20.0, 0.5, 0.4
+"""Strengths beyond the first fall by this power: narrow kernels have p-values much smaller than linear ones."""
 _ONE_WAY = 0.5
-_UNDERFLOW, _ROUNDING, _DECIMALS = 1e-290, 1e-9, 6
+_ROUNDING, _DECIMALS = 1e-9, 6
 
 PHRASES: Mapping[str, str] = {
     "means": "in the means",
@@ -99,11 +54,8 @@ PHRASES: Mapping[str, str] = {
 }
 """What a kind is called in a sentence."""
 
-_TIERS = {
-    "samples": (("means", "spread", "columns together"),),
-    "pairs": (("trend",), ("several columns",), ("curve", "spread")),
-}
-"""The kinds that members mark, the simplest first; a simple one explains members of later ones."""
+_TIERS = ("trend",), ("several columns",), ("curve", "spread")
+"""The kinds that pairs mark, the simplest first; a simple one explains members of those behind it."""
 
 
 @final
@@ -115,53 +67,59 @@ class EvidenceKind:
     ----------
     name : str
         The kind of difference ("means", "spread", "columns together", "tails", "shape", "local") or of dependence
-        ("trend", "curve", "spread", "several columns", "local") with more than half of the evidence; "" if there is
-        none.
+        ("trend", "curve", "spread", "several columns", "local") with the most evidence; "" where none is clear.
     shares : dict of str to float
-        The share of every kind in Σ w/p, the largest first; they sum to 1.
+        The share of every kind in the evidence, the largest first; together 1. Of samples that is -log of the p-value
+        of what a kind adds to those before it, of pairs Σ w/p.
+    kinds : tuple of str
+        Every kind of difference that is clear, the one with the most evidence first: ``name`` and those beside it.
 
     Examples
     --------
-    >>> kind = EvidenceKind("spread", {"spread": 0.71, "local": 0.29})
+    >>> kind = EvidenceKind("spread", {"spread": 0.71, "means": 0.29}, ("spread", "means"))
     >>> print(kind)
-    The evidence lies mostly in the spread (71 %).
+    The evidence lies in the spread and in the means.
     >>> kind.clear
     True
     """
 
     name: str
     shares: Mapping[str, float]
+    kinds: tuple[str, ...] = field(default=(), metadata={"later": True})
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "kinds", tuple(self.kinds) or ((self.name,) if self.name else ()))
         whole = sum(self.shares.values())
-        if not {*self.shares} <= {*PHRASES} or self.name not in ("", *self.shares) or not abs(whole - 1.0) <= _ROUNDING:
+        known = {*self.shares} <= {*PHRASES} and {*self.kinds} <= {*self.shares}
+        if not known or self.name != "".join(self.kinds[:1]) or not abs(whole - 1.0) <= _ROUNDING:
             raise ValueError(
                 f"the kind {self.name!r} with the shares {dict(self.shares)} is none that a test found; it was altered"
             )
 
     @classmethod
-    def of(cls, found: Mapping[str, float]) -> Self:
-        """Return the kind with the largest share; shares have six decimals, finer than a description needs."""
-        parts = {kind: round(share, _DECIMALS) for kind, share in found.items()}
+    def of(cls, found: Mapping[str, float], clear: Mapping[str, bool]) -> Self:
+        """Return those of the kinds that are clear, and all shares to six decimals, finer than a description needs."""
+        sums = sum(found.values())
+        parts = {kind: round(part / sums, _DECIMALS) for kind, part in found.items()}
         whole = sum(parts.values())
-        ordered = sorted(((kind, part / whole) for kind, part in parts.items()), key=lambda item: (-item[1], item[0]))
-        first, share = ordered[0]
-        return cls(first if share > _CLEAR else "", dict(ordered))
+        ordered = dict(sorted(((kind, part / whole) for kind, part in parts.items()), key=lambda it: (-it[1], it[0])))
+        kinds = tuple(kind for kind in ordered if clear[kind])
+        return cls("".join(kinds[:1]), ordered, kinds)
 
     @property
     def clear(self) -> bool:
-        """Whether one kind has more than half of the evidence."""
+        """Whether there is a clear kind."""
         return bool(self.name)
 
     @property
     def words(self) -> str:
-        """Where most of the evidence lies, in a few words with its share, or "no clear kind"."""
+        """Where the evidence lies, the kind with the most first, in a few words, or "no clear kind"."""
         if not self.clear:
             return "no clear kind"
-        share = self.shares[self.name]
-        percent = "more than 99" if share >= _NEARLY_ONE else f"{100 * share:.0f}"
-        most = "almost entirely" if share >= _ALMOST_ALL else "mostly"
-        return f"{most} {PHRASES[self.name]} ({percent} %)"
+        *others, last = (PHRASES[kind] for kind in self.kinds)
+        if others:
+            return f"{', '.join(others)} and {last}"
+        return last if self.shares[self.name] >= _ALMOST_ALL else f"mostly {last}"
 
     def __str__(self) -> str:
         return f"The evidence lies {self.words}." if self.clear else "The evidence is of no clear kind."
@@ -180,20 +138,47 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
     samples : sequence of arrays of shape (n, d)
         The samples whose columns are compared; empty for variables.
     """
-    asked = "samples" if isinstance(members[0], Member) else "pairs"
     strengths = strengths_of(rows)
-    marked = _marked(members, strengths, asked)
+    if isinstance(members[0], Member):
+        return _of_samples(members, strengths, samples)
+    marked = _marked_pairs(members, strengths)
     if not any(marked):
         return None
-    rest = residual(samples, float(strengths.max())) if asked == "samples" else "local"
-    needed = {kind: _EXPLAINED.get(kind, _EXPLAINED[asked]) for kind in PHRASES}
-    marks = sorted(zip(strengths.tolist(), marked, strict=True))  # the strongest of every kind comes last
-    tiers = [{kind: own for own, kind in marks if kind in tier} for tier in _TIERS[asked]]
-    easier = _FALL if rest == "local" else 0.0
-    compared = (strengths * (_STRONG / np.maximum(strengths, _STRONG)) ** easier).tolist()
-    counted = [_explained(kind, own, tiers, needed) or rest for kind, own in zip(marked, compared, strict=True)]
+    marks = sorted(zip(strengths.tolist(), marked, strict=True))  # so that the strongest of every kind comes last
+    tiers = [{kind: own for own, kind in marks if kind in tier} for tier in _TIERS]
+    compared = _compressed(strengths, _FALL_PAIRS).tolist()
+    counted = [_explained(kind, own, tiers) or "local" for kind, own in zip(marked, compared, strict=True)]
     shares = np.exp(np.log(weights) + strengths - logsumexp(np.log(weights) + strengths))
-    return EvidenceKind.of({kind: float(shares[[own == kind for own in counted]].sum()) for kind in counted})
+    found = {kind: float(shares[[own == kind for own in counted]].sum()) for kind in counted}
+    return EvidenceKind.of(found, {kind: share > _MOST for kind, share in found.items()})
+
+
+def _of_samples(members: Sequence[Member], strengths: Array, samples: Sequence[Array]) -> EvidenceKind | None:
+    """Return the kinds of a difference between samples, None of few rows."""
+    marked = _marked_samples(members)
+    if not any(marked) or min(map(len, samples), default=LEAST_ROWS) < LEAST_ROWS:
+        return None
+    marks = {
+        kind: float(strengths[[own == kind for own in marked]].max(initial=0.0)) for kind in (MEANS, SPREAD, TOGETHER)
+    }
+    found = evidence_of(samples) if samples else {}
+    if max(found.values(), default=0.0) < _CLEAR:  # under a design, or of many rows of which only some are looked at
+        best = max(marks, key=lambda kind: marks[kind])
+        found[best] = max(found.get(best, 0.0), marks[best])
+    clear = {kind: own for kind, own in found.items() if own >= _CLEAR}
+    explained = max(*found.values(), *marks.values(), sum(clear.values()), _TAILS_COUNT * clear.get(TAILS, 0.0))
+    fine = [member.group in (SHAPE, "local") for member in members]
+    most = float(_compressed(strengths[fine], _FALL).max(initial=0.0))
+    if most * _EXPLAINED > explained:
+        found["local"] = most
+    if not any(found.values()):
+        return None
+    return EvidenceKind.of(found, {kind: own >= _CLEAR for kind, own in found.items()})
+
+
+def _compressed(strengths: Array, power: float) -> Array:
+    """Return strengths of which those beyond a strong one count less."""
+    return np.asarray(strengths * (_STRONG / np.maximum(strengths, _STRONG)) ** power)
 
 
 def strengths_of(rows: Array) -> Array:
@@ -205,23 +190,18 @@ def strengths_of(rows: Array) -> Array:
     scores = np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0.0)
     observed = np.divide(rows[:, 0] - others.mean(axis=1), deviation[:, 0], out=np.zeros(len(rows)), where=varies)
     skewness = np.maximum(np.mean(scores * scores * scores, axis=1), LEAST_SKEWNESS)
-    return _minus_log_tail(4.0 / skewness**2, observed)
+    return minus_log_tail(4.0 / skewness**2, observed)
 
 
-def _minus_log_tail(shape: Array, scores: Array) -> Array:
-    """Return -log of the tail of a standardized gamma variable; where it underflows, its leading term."""
-    places = np.maximum(shape + scores * np.sqrt(shape), 0.1 * shape)
-    tail = gammaincc(shape, places)
-    far = places - (shape - 1.0) * np.log(places) + gammaln(shape)
-    return np.asarray(np.where(tail > _UNDERFLOW, -np.log(np.maximum(tail, _UNDERFLOW)), far))
+def _marked_samples(members: Sequence[Member]) -> list[str]:
+    """Return the kind that every member of samples marks, "" of those that see several."""
+    alone = [member.kernel == LINEAR and member.group in (MEANS, SPREAD, TOGETHER) for member in members]
+    robust = [member.group == MEANS and member.view in ("scores", "ranks") for member in members]
+    return [own.group if any(marks) else "" for own, *marks in zip(members, alone, robust, strict=True)]
 
 
-def _marked(members: Sequence[Any], strengths: Array, asked: str) -> list[str]:
-    """Return the kind that every member marks, "" for those that see several."""
-    if asked == "samples":
-        alone = [member.kernel == LINEAR and member.group in _TIERS["samples"][0] for member in members]
-        robust = [member.group == "means" and member.view in ("scores", "ranks") for member in members]
-        return [own.group if any(marks) else "" for own, *marks in zip(members, alone, robust, strict=True)]
+def _marked_pairs(members: Sequence[Any], strengths: Array) -> list[str]:
+    """Return the kind that every pair of members marks, "" of those that see several."""
     marked = [_marked_by_pair(pair) for pair in members]
     one_way = "curve" if _turns(members, strengths) else "spread"
     return [one_way if kind == "one-sided spread" else kind for kind in marked]
@@ -257,12 +237,12 @@ def _plain_energy(side: Member) -> bool:
     return side.kernel == ENERGY and side.ridge is None
 
 
-def _explained(kind: str, own: float, tiers: Sequence[Mapping[str, float]], needed: Mapping[str, float]) -> str:
-    """Return the simplest kind that explains what a member found: its own if it marks one, or ""."""
+def _explained(kind: str, own: float, tiers: Sequence[Mapping[str, float]]) -> str:
+    """Return the simplest kind that explains what a pair found, itself where it marks one, or ""."""
     for tier in tiers:
         if kind in tier:
             return kind
         best = max(tier, key=lambda name: tier[name], default="")
-        if best and tier[best] >= needed[best] * own:
+        if best and tier[best] >= _EXPLAINED_PAIRS * own:
             return best
     return ""

@@ -73,9 +73,12 @@ class EquivalenceResult(Shown):
         facts = [("p-value", f"{self.pvalue:.4g}"), (f"upper limit ({self.level:.0%})", f"{self.upper:.4g}")]
         facts += [("rows", " and ".join(f"{size:,}" for size in self.sizes))]
         facts += [("p-value from", self.method), ("kernel", repr(self.kernel))]
-        what, said = "dependence" if isinstance(self.kernel, tuple) else "difference", "" if self.equivalent else "not "
-        outcome = f"less than {self.margin:.4g} ({self.unit}) was {said}shown at level {1.0 - self.level:.3g}"
-        return Description("Equivalence test", f"A {what} of {outcome}.", facts)
+        pairs = isinstance(self.kernel, tuple)
+        what, said = "dependence" if pairs else "difference", "" if self.equivalent else "not "
+        units = {"distance": "√HSIC" if pairs else "MMD", "explained": "share of variance explained"}
+        margin = f"{self.margin:.4g} ({units.get(self.unit, self.unit)})"
+        sentence = f"A {what} of less than {margin} was {said}shown at level {1.0 - self.level:.3g}."
+        return Description("Equivalence test", sentence, facts)
 
 
 @final

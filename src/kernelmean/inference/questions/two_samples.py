@@ -88,8 +88,8 @@ class TwoSamples(Question):
 
     @property
     def compared(self) -> Tables:
-        """Return both samples."""
-        return self.samples
+        """Return both samples, none where a design says more than which rows are pairs."""
+        return self.samples if self.design is None or isinstance(self.design, PairedDesign) else ()
 
     @property
     def tables(self) -> Tables:

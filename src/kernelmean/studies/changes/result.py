@@ -9,7 +9,6 @@ from ...core.array import SILENT, Progress
 from ...core.frozen import Frozen
 from ...core.words import count, listed, written
 from ...inference import EvidenceKind
-from ...inference.adaptive.kinds import PHRASES
 from ...inference.base_result import Result
 from ...inference.changes import Search
 from ...inference.wording import beside, brief
@@ -58,7 +57,7 @@ class ChangePoint:
     @property
     def words(self) -> str:
         """What changes, in a few words."""
-        kind = PHRASES[self.kind.name] if self.kind is not None and self.kind.clear else "of no clear kind"
+        kind = self.kind.words if self.kind is not None and self.kind.clear else "of no clear kind"
         more = len(self.columns) - _MOST_COLUMNS
         names = ", ".join(map(brief, self.columns[:_MOST_COLUMNS])) + (f" and {more} more" if more > 0 else "")
         return f"{kind}: {names}" if names else kind

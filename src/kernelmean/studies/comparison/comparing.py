@@ -47,6 +47,8 @@ def compare(
 ) -> Comparison:
     """Compare two tables: an exact joint test over all columns, and a test of every column alone.
 
+    Groups of one table, split by a column: :func:`kernelmean.studies.groups.compare_groups`.
+
     Parameters
     ----------
     A, B : arrays of shape (n, d) and (m, d), data frames, paths, or anything else that :func:`kernelmean.read` takes

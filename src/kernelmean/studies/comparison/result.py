@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -21,11 +22,12 @@ from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED
+from .relations import RelationDifference, relations
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_PANELS, _LONGEST_CELL = 6, 24
+_PANELS, _LONGEST_CELL, _MOST_PAIRS = 6, 24, 3
 UNSCALED = "columns as they are, so those with large numbers weigh most"
 
 
@@ -87,16 +89,33 @@ class ColumnDifference:
         if self.kind == "categorical":
             most = max(self.shares, key=lambda each: abs(each.shares[0] - each.shares[1]))
             first, second = (_cut(f"{share:.1%} {most.category}") for share in most.shares)
+        elif self.kind == "datetime":
+            first, second = _dates(self.means)
         else:
             first, second = (_written(mean, self.kind) for mean in self.means)
         return first, second
 
 
+def _dates(means: tuple[float, float]) -> tuple[str, str]:
+    """Return two times as days, or with minutes or seconds where only these tell them apart.
+
+    Examples
+    --------
+    >>> _dates((0.0, 1e6)), _dates((0.0, 3600.0)), _dates((86399.0, float("nan")))
+    (('1970-01-01', '1970-01-12'), ('1970-01-01 00:00', '1970-01-01 01:00'), ('1970-01-01', 'none'))
+    """
+    written = [[_time(mean, unit) if math.isfinite(mean) else "none" for mean in means] for unit in ("D", "m", "s")]
+    first, second = next((pair for pair in written if pair[0] != pair[1]), written[0])
+    return first, second
+
+
+def _time(mean: float, unit: str) -> str:
+    return str(np.datetime64(round(mean), "s").astype(f"M8[{unit}]")).replace("T", " ")
+
+
 def _written(mean: float, kind: str) -> str:
     if not math.isfinite(mean):
         return "none"
-    if kind == "datetime":
-        return str(np.datetime64(round(mean), "s")).replace("T", " ")
     if kind == "duration":
         return f"{signed(mean)} s"
     return signed(mean, "z,.0f") if kind == "numeric" and 1e4 <= abs(mean) < 1e9 else signed(mean)
@@ -172,6 +191,20 @@ class Comparison(JointTest, Result):
             return {self.columns[0].name: self.test.pvalue}
         return {column.name: column.adjusted for column in self.columns}
 
+    @cached_property
+    def relations(self) -> tuple[RelationDifference, ...]:
+        """The pairs of columns, three at most, that go together differently, where that is a kind of the difference.
+
+        Or where the tables differ and no column does. None under a design, and of values known with noise.
+        """
+        kind = self.test.kind
+        together = kind is not None and "columns together" in kind.kinds
+        if not self.differ() or self.design or self.encoded.variances is not None:
+            return ()
+        if not together and min(self.adjusted().values()) <= self.level:
+            return ()
+        return tuple(own for own in relations(self.encoded)[:_MOST_PAIRS] if own.adjusted <= self.level)
+
     def verdict(self, level: float | None = None) -> str:
         """Return the outcome of the joint test in one sentence, with which every report begins."""
         level = self.level if level is None else level
@@ -226,14 +259,20 @@ class Comparison(JointTest, Result):
         return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.details())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the rows, what is assumed about them, the p-value, and what kind of difference there is."""
+        """Return the rows, what is assumed about them, the p-value, the kind of difference, and pairs of columns."""
         n, m = self.sizes
         return [
             ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
             *self.test.in_short(self.level),
+            *([("pairs", self._pairs())] if self.relations else []),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
+
+    def _pairs(self) -> str:
+        """Return in words how differently pairs of columns go together, naming the tables once."""
+        first, *others = self.relations
+        return "; ".join([first.words(titles(self.names)), *(own.words() for own in others)])
 
     def details(self) -> list[tuple[str, str]]:
         """Return details for ``--verbose``: the statistic, the permutations, the kernels and the scale."""
@@ -265,7 +304,8 @@ class Comparison(JointTest, Result):
         ]
         strong = frozenset((k, 0) for k, column in enumerate(self.columns) if values[column.name] <= self.level)
         below = "; unbiased MMD² may be below 0" if any(column.statistic < 0.0 for column in self.columns) else ""
-        title, beyond = f"Columns that differ most (gap: first minus second{below})", "which differ less"
+        title = "Columns that differ most" if strong else "Columns, none of which differs"
+        title, beyond = f"{title} (gap: first minus second{below})", "which differ less"
         return Grid(title, heads, rows, noun="column", beyond=beyond, strong=strong, mark="differs")
 
     def document(self, *, progress: Progress = SILENT) -> Document:
@@ -311,6 +351,7 @@ class Comparison(JointTest, Result):
             "kernels": [asdict(member) for member in test.members],
             "scaled": self.scaled,
             "columns": [column.content() for column in self.columns],
+            "relations": [asdict(own) for own in self.relations],
             "missing": self.missing.as_dict(),
             "design": self.design.as_dict(),
             "notes": list(self.notes),

@@ -144,6 +144,7 @@ class GroupComparison(JointTest, Result):
             ("rows", f"{', '.join(sizes)}; {count(len(self.encoded.names), 'column')}"),
             *self.test.in_short(self.level),
             ("pairs", self.on_pairs()),
+            ("strength", "share of how the rows of two groups vary that their group explains; about 0 if alike"),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
 

@@ -98,5 +98,9 @@ def _caveats(result: Densities) -> Iterator[str]:
         "The mixture shown was fitted to all rows with the choices of the training rows; the scores are of fits to the "
         "training rows alone."
     )
+    yield (
+        "Components are pieces that make up the density, not groups of rows: another number of them may describe the "
+        "rows as well."
+    )
     if result.scaled:
         yield "Scores are of standardised columns: compare them with each other, not with those of other tables."

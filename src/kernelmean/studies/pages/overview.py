@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...core.words import cut, percent, signed
+import numpy as np
+
+from ...core.words import cut, listed, percent, signed
 from ...inference.explain import EffectSize
 from ...inference.wording import brief, titles
+from ...tables.columns.kinds import as_numbers
 
 if TYPE_CHECKING:
     from ..comparison import ColumnDifference, Comparison
@@ -17,19 +20,21 @@ Overview = tuple[tuple[str, tuple[str, ...]], ...]
 _SMALL, _WEAK = 0.02, 0.05
 """Effects below these are called small: the explained share, and the strength of a pair."""
 _MUCH = 0.2
-"""A shift of a mean, in standard deviations, that is not called small."""
-_MOST, _LONGEST = 3, 60
+"""A shift of a mean, in standard deviations, that is not called small; a change of a correlation, of the logarithm of a
+spread; and the share of a variance that one cell should not have."""
+_MOST, _FEWEST, _LONGEST = 3, 10, 60
 
 
 def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     """Return how large a difference is, of what kind, in which columns, and what to do next."""
     found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
-    kind = result.test.kind
+    kind, names = result.test.kind, titles(result.names)
     items = (
         _design(result),
         ("How large", tuple(_size(effect, result.differ()))),
         ("What kind of difference", () if kind is None else (f"{kind} A description, not a test.",)),
         ("The columns that matter most", tuple(_column(result, column) for column in found[:_MOST])),
+        ("Pairs of columns that go together differently", tuple(own.words(names) for own in result.relations)),
         ("What to do next", tuple(_after_comparison(result, effect, bool(found)))),
     )
     return tuple(item for item in items if item[1])
@@ -47,7 +52,10 @@ def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
     share = effect.explained
     span = f"{100 * effect.level:.0f} % interval {percent(share.low)} to {percent(share.high)}"
     if differ:
-        yield f"Which table a row comes from explains {percent(max(share.value, 0.0))} of how rows vary ({span})."
+        yield (
+            f"Which table a row comes from explains {percent(max(share.value, 0.0))} of how rows vary over all columns "
+            f"({span})."
+        )
         yield "0 % is no difference; 100 % means that each table repeats one row of its own."
     else:
         yield "How large a difference may have been missed?"
@@ -55,13 +63,54 @@ def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
 
 
 def _column(result: Comparison, column: ColumnDifference) -> str:
-    """Return what a column is like in both tables."""
-    (first, second), names, design = column.describe(), titles(result.names), result.design
-    within = "" if design.strata is None else " within strata"
-    size = f"{signed(column.gap, '+z.2f')} standard deviations"
-    gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size}{within})"  # nan: categories
-    of = "" if column.kind == "categorical" else "mean " if design.weights is None else "weighted mean "
+    """Return what a column is like in both tables: its means, or its standard deviations where these differ more."""
+    spreads, cells = _spreads(result, column)
+    names, design = _groups(result.names), result.design
+    extreme = f" {listed(cells)}" if cells else ""
+    if spreads and abs(np.log(spreads[1] / spreads[0])) > abs(column.gap):
+        (first, second), of = map(signed, spreads), "standard deviation "
+        gap = extreme and f", without{extreme}"
+    else:
+        first, second = column.describe()
+        within = "" if design.strata is None else " within strata"
+        size = f"{signed(column.gap, '+z.2f')} standard deviations"
+        gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size}{within})"  # nan: categories
+        gap += extreme and f", with{extreme}"
+        of = "" if column.kind == "categorical" else "mean " if design.weights is None else "weighted mean "
     return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}", 2 * _LONGEST)
+
+
+def _spreads(result: Comparison, column: ColumnDifference) -> tuple[tuple[float, ...], list[str]]:
+    """Return the standard deviations of numbers, without a cell that makes up much of one; and what such cells are."""
+    if column.kind != "numeric" or result.design:
+        return (), []
+    coding = next(own for own in result.encoded.codings if own.name == column.name)
+    spreads, cells = [], []
+    for name, frame in zip(_groups(result.names), result.encoded.frames, strict=True):
+        values = as_numbers(frame, column.name, coding.type)
+        values = values[np.isfinite(values)]
+        if len(values) < _FEWEST:
+            return (), []
+        squares = np.square(values - np.median(values))
+        farthest = int(squares.argmax())
+        if squares[farthest] > _MUCH * squares.sum():
+            cells.append(f"one cell of {signed(float(values[farthest]))} in {name}")
+            values = np.delete(values, farthest)
+        spreads.append(float(values.std()))
+    return (tuple(spreads), cells) if min(spreads) > 0.0 else ((), [])
+
+
+def _groups(names: tuple[str, str]) -> tuple[str, str]:
+    """Return the titles of two tables; of two groups of one column, which the headline names, without the column.
+
+    Examples
+    --------
+    >>> _groups(("clinic=North", "clinic=South")), _groups(("target=0", "target=1"))
+    (('North', 'South'), ('target=0', 'target=1'))
+    """
+    (by, sign, one), (other, _, two) = (name.partition("=") for name in names)
+    are_words = sign and by == other and not (one + two).strip("-.").replace(".", "").isdecimal()
+    return titles((one, two) if are_words else names)
 
 
 def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bool) -> Iterator[str]:
@@ -79,18 +128,30 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
         yield f"Over all columns together the difference is small{_largest(result)}. Decide whether it matters."
     if columns:
         yield "See where these columns differ, in the pictures below."
+    elif result.relations:
+        yield "No column differs on its own: look at the pairs of columns named above, in either table."
     else:
         yield "No column differs on its own, so look at how columns go together in either table."
     yield "Then check the rows that set the tables apart most for errors of measurement."
 
 
 def _largest(result: Comparison) -> str:
-    """Say which mean moved most among the columns that differ, where one did by much."""
+    """Say which mean moved most, or which spread or correlation changed, where one did by much."""
     found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
     moved = max(found, key=lambda column: -1.0 if column.gap != column.gap else abs(column.gap), default=None)
-    if moved is None or not abs(moved.gap) >= _MUCH:
-        return ""
-    return f", but the mean of {brief(moved.name)} moved by {abs(moved.gap):.2f} standard deviations"
+    if moved is not None and abs(moved.gap) >= _MUCH:
+        return f", but the mean of {brief(moved.name)} moved by {abs(moved.gap):.2f} standard deviations"
+    for column in found:
+        spreads, _ = _spreads(result, column)
+        if spreads and abs(np.log(spreads[1] / spreads[0])) >= _MUCH:
+            first, second = map(signed, spreads)
+            return f", but the standard deviation of {brief(column.name)} went from {first} to {second}"
+    for pair in result.relations:
+        if abs(pair.correlations[0] - pair.correlations[1]) >= _MUCH:
+            first, second = (signed(value, "z.2f") for value in pair.correlations)
+            names = " and ".join(map(brief, pair.columns))
+            return f", but the correlation of {names} went from {first} to {second}"
+    return ""
 
 
 def of_dependence(result: Dependence) -> Overview:

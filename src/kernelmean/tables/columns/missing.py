@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
@@ -54,19 +54,26 @@ class MissingCells:
             for source, rows in zip(sources, self.rows, strict=True)
             if rows
         ]
-        kept = [
-            f"{' and '.join(f'{cells:,}' for cells in column.cells)} missing cells of {column.name}: "
-            f"{_WORDS[column.rule]}"
-            for column in self.columns
-            if column.rule != "drop"
-        ]
-        return (*left_out, *kept)
+        return (*left_out, *(note for rule in ("category", "noise") for note in self._kept(rule, sources)))
+
+    def _kept(self, rule: str, sources: Sequence[str]) -> Iterator[str]:
+        """Yield how many missing cells of which columns follow a rule, in the order of the tables."""
+        found = [f"{_joined(column.cells)} of {column.name}" for column in self.columns if column.rule == rule]
+        if found:
+            where = "" if len(sources) == 1 else f" in {_joined(sources)}"
+            yield f"missing cells{where}: {'; '.join(found)} ({_WORDS[rule]})"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as plain names and numbers, for JSON."""
         columns = [{"name": each.name, "rule": each.rule, "cells": list(each.cells)} for each in self.columns]
         rule = self.rule if isinstance(self.rule, str) else dict(self.rule)
         return {"rule": rule, "columns": columns, "rows_left_out": list(self.rows)}
+
+
+def _joined(values: Sequence[Any]) -> str:
+    """Return "6", "6 and 7", or "6, 7 and 1"."""
+    texts = [f"{value:,}" if isinstance(value, int) else str(value) for value in values]
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:

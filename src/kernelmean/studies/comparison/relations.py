@@ -1,0 +1,76 @@
+"""Pairs of columns that go together differently in two tables: by how much their correlations of ranks differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from scipy.special import ndtr
+
+from ...core.words import signed
+from ...inference.adaptive.aspects import LEAST_ROWS, correlations, pairs_of_columns
+from ...inference.adaptive.ranks import ranks
+from ...inference.null import holm
+from ...inference.wording import brief
+from ...tables.columns import Encoded
+
+_NUMBERS = ("numeric", "ordinal", "datetime", "duration")
+
+
+@final
+@dataclass(frozen=True)
+class RelationDifference:
+    """How differently two columns go together in two tables.
+
+    Attributes
+    ----------
+    columns : (str, str)
+    correlations : (float, float)
+        The correlation of their ranks in either table (Spearman's).
+    pvalue, adjusted : float
+        Of Fisher's z of both, whose variance is that of its influence function: an approximation, for rows without a
+        design; and by Holm's method over all pairs of columns of numbers.
+    """
+
+    columns: tuple[str, str]
+    correlations: tuple[float, float]
+    pvalue: float
+    adjusted: float
+
+    def words(self, tables: Sequence[str] = ()) -> str:
+        """Return both correlations in a few words, with the names of the tables where these are given."""
+        values = (signed(value, "z.2f") for value in self.correlations)
+        said = [" in ".join(each) for each in zip(values, tables, strict=True)] if tables else [*values]
+        return f"{' and '.join(map(brief, self.columns))}: correlation {', '.join(said)}"
+
+
+def relations(encoded: Encoded) -> tuple[RelationDifference, ...]:
+    """Return all pairs of columns of numbers, those whose correlations differ most clearly first.
+
+    Examples
+    --------
+    >>> from kernelmean.tables.columns import encode, Encoding
+    >>> x, y, z = np.random.default_rng(0).normal(size=(3, 200, 2))
+    >>> first, *_ = relations(encode([np.c_[x[:, 0], x.sum(axis=1)], np.c_[y[:, 0], z[:, 0]]], ("A", "B"), Encoding()))
+    >>> first.words(("A", "B"))
+    'x0 and x1: correlation 0.69 in A, −0.08 in B'
+    """
+    numbers = {coding.name for coding in encoded.codings if coding.type.kind in _NUMBERS}
+    names = [name for name in encoded.in_table_order() if name in numbers and len(encoded.groups[name]) == 1]
+    if len(names) < 2 or min(map(len, encoded.tables)) < LEAST_ROWS:
+        return ()
+    chosen = [encoded.groups[name][0] for name in names]
+    tables = [table[:, chosen] for table in encoded.tables]
+    pairs = pairs_of_columns(np.concatenate(tables), np.full(len(names), fill_value=True))
+    own, other = (correlations(table, pairs, ranks) for table in tables)
+    pvalues = 2 * ndtr(-np.abs(own.scores(other)))
+    rows: list[Any] = [
+        *zip(*pairs, np.tanh(own.values), np.tanh(other.values), pvalues, holm(pvalues.tolist()), strict=True)
+    ]
+    found = [
+        RelationDifference((names[i], names[j]), (float(r), float(s)), float(p), float(adjusted))
+        for i, j, r, s, p, adjusted in rows
+    ]
+    return tuple(sorted(found, key=lambda each: (each.pvalue, -abs(each.correlations[0] - each.correlations[1]))))

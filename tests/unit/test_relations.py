@@ -1,0 +1,82 @@
+"""Pairs of columns that go together differently in two tables: named, with Spearman's correlations, and on the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm, spearmanr
+
+import kernelmean as km
+from kernelmean.studies.comparison.relations import relations
+from kernelmean.studies.pages import gather
+from kernelmean.studies.pages.overview import of_comparison
+
+
+def table(rng: np.random.Generator, slope: float, n: int = 300) -> pd.DataFrame:
+    x, y, z = rng.normal(size=(3, n))
+    label = rng.choice(["u", "v", "w"], n)
+    return pd.DataFrame({"x": x, "word": label, "y": slope * x + (1 - slope**2) ** 0.5 * y, "z": np.exp(z)})
+
+
+@pytest.fixture(scope="module")
+def broken() -> km.Comparison:
+    rng = np.random.default_rng(0)
+    return km.compare(table(rng, 0.8), table(rng, 0.1), names=("old", "new"), n_resamples=199, rng=0)
+
+
+def test_a_broken_relation_is_named_wherever_a_result_is_shown(broken: km.Comparison) -> None:
+    (found,) = broken.relations
+    assert found.columns == ("x", "y")
+    first, second = (spearmanr(frame["x"], frame["y"])[0] for frame in broken.encoded.frames)
+    assert found.correlations == pytest.approx((first, second), abs=1e-9)
+    said = f"x and y: correlation {first:.2f} in old, {second:.2f} in new"
+    assert said in " ".join(broken.summary().split())
+    assert broken.to_dict()["relations"][0]["columns"] == ("x", "y")
+    overview = dict(of_comparison(broken, gather(broken).effect))
+    assert overview["Pairs of columns that go together differently"] == (said,)
+    advice = " ".join(overview["What to do next"])
+    assert "the correlation of x and y went from" in advice
+    assert "look at the pairs of columns named above" in advice
+
+
+def test_all_pairs_of_numbers_are_ordered_and_adjusted(broken: km.Comparison) -> None:
+    found = relations(broken.encoded)
+    assert {own.columns for own in found} == {("x", "y"), ("x", "z"), ("y", "z")}
+    pvalues = [own.pvalue for own in found]
+    assert pvalues == sorted(pvalues)
+    assert [own.adjusted for own in found] == pytest.approx(
+        np.maximum.accumulate(np.minimum(1, pvalues * np.r_[3:0:-1]))
+    )
+    first, second = np.arctanh(found[0].correlations)
+    assert norm.isf(found[0].pvalue / 2) == pytest.approx(abs(first - second) / (2 / 300) ** 0.5, rel=0.25)
+
+
+def test_no_pair_is_named_for_chance_or_under_a_design(broken: km.Comparison) -> None:
+    rng = np.random.default_rng(1)
+    alike = [relations(km.compare(table(rng, 0.5, 80), table(rng, 0.5, 80), n_resamples=19).encoded) for _ in range(40)]
+    assert np.mean([found[0].adjusted <= 0.05 for found in alike]) <= 0.125
+    assert km.compare(table(rng, 0.5), table(rng, 0.5), n_resamples=99, rng=0).relations == ()
+    assert replace(broken, level=1e-4).relations == ()
+
+
+def test_a_column_says_what_changed_of_it_without_an_extreme_cell() -> None:
+    rng = np.random.default_rng(2)
+    first, second = ({"a": rng.normal(size=400), "b": rng.normal(10.0, s, 400)} for s in (1.0, 1.5))
+    second["b"][7] = 1000.0
+    result = km.compare(pd.DataFrame(first), pd.DataFrame(second), names=("old", "new"), n_resamples=199, rng=0)
+    effect = gather(result).effect
+    (line,) = dict(of_comparison(result, effect))["The columns that matter most"]
+    spreads = first["b"].std(), np.delete(second["b"], 7).std()
+    assert line == (
+        f"b: standard deviation {spreads[0]:.4g} in old, {spreads[1]:.4g} in new, without one cell of 1000 in new"
+    )
+    assert "over all columns" in dict(of_comparison(result, effect))["How large"][0]
+
+
+def test_no_heading_says_that_columns_differ_where_none_does(broken: km.Comparison) -> None:
+    assert broken.grid().title.startswith("Columns, none of which differs (gap")
+    shifted = km.compare(np.eye(30), np.eye(30) + 5.0, n_resamples=99, rng=0)
+    assert shifted.grid().title.startswith("Columns that differ most (gap")
