@@ -9,6 +9,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli.app import run
+from kernelmean.core.table import to_frame
 from kernelmean.studies.changes import Changes, Search
 
 QUICK = Search(n_resamples=99)
@@ -90,6 +91,24 @@ def test_nothing_is_found_in_rows_of_one_distribution() -> None:
     assert "No change was found in 100 rows" in result.verdict()
     assert result.document().headline == result.verdict()
     assert "<svg" in result.to_html()
+
+
+def test_a_change_of_a_relation_says_what_shows_it() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(240, 2))
+    x[120:, 1] = 0.9 * x[120:, 0] + 0.44 * x[120:, 1]
+    result = km.changes(x, search=QUICK)
+    (point,) = result.points
+    assert point.columns == ()
+    assert f"kernelmean.dependence(table[:{point.row}])" in " ".join(str(result).split())
+    assert "these means need not show the change" in result.to_html()
+    assert f"p = {result.pvalue:.3g}, at most 0.05." in result.verdict()
+    assert result.describe().grids[0].header[:2] == ("rows before", "what changes")
+
+
+def test_rows_that_were_drawn_are_not_the_first_ones() -> None:
+    drawn = to_frame(np.random.default_rng(0).normal(size=(200, 2)), "t").take(slice(None, None, 2))
+    assert "No change was found in 100 rows that were drawn: p = " in km.changes(drawn, search=QUICK).verdict()
 
 
 def test_the_result_is_a_result(found: Changes, tmp_path: Path) -> None:
@@ -181,7 +200,7 @@ def test_rows_that_were_drawn_keep_their_numbers_and_times(tmp_path: Path) -> No
     end = found["segments"][-1][1]
     assert found["segments"] == [[0, point["row"]], [point["row"], end]]
     assert 280 < end <= 300
-    assert f"found in 60 of the first {end} rows, at {point['time']}: p" in found["verdict"]
+    assert f"found in 60 rows that were drawn, at {point['time']}: p" in found["verdict"]
 
 
 def test_a_level_below_every_p_value_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -207,3 +208,23 @@ def test_no_order_of_the_rows_changes_the_bandwidth_of_many() -> None:
 def test_the_verdict_is_true_of_a_pvalue_at_the_level(pvalue: float, words: str) -> None:
     result = compare(np.arange(8.0).reshape(4, 2), np.arange(8.0).reshape(4, 2) + 1, n_resamples=19)
     assert words in replace(result, test=replace(result.test, pvalue=pvalue)).verdict(0.05)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"names": "x"}, "names is 'x'; write one for each table"),
+        ({"names": ("x",)}, "write one for each table"),
+        ({"seed": 1}, "no option 'seed' (the seed is rng=); it may be names"),
+        ({"drop": ["x0"]}, "no option 'drop' (leave columns out before"),
+        ({"n_resample": 9}, "no option 'n_resample' (did you mean 'n_resamples'?)"),
+    ],
+)
+def test_a_wrong_option_says_what_to_write(options: dict[str, Any], words: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=re.escape(words)):
+        compare(X, Y, **options)
+
+
+def test_an_array_of_three_axes_is_told_its_rows() -> None:
+    with pytest.raises(ValueError, match=r"write .*\.reshape\(30, -1\)"):
+        km.mmd_test(X[:, :, None], Y[:, :, None])

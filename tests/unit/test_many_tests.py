@@ -15,6 +15,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli import run
+from kernelmean.cli.progress import forecast
 from kernelmean.core.words import Notice, roughly
 from kernelmean.inference import holm
 from kernelmean.studies.many_tests import SCREENED, ManyTests, OneTest, Run, runs, timed
@@ -268,7 +269,35 @@ def test_a_family_of_slow_tests_tells_its_progress_how_long_it_takes() -> None:
     slow = ManyTests(range(20), str, "column", test, lambda *call: calls.append(call), 21, clock=clock)
     slow.tested(range(20), runs(999, 20))
     notices = [call for call in calls if isinstance(call[0], Notice)]
-    assert notices == [("20 columns to test: about 95 seconds more", 1, 21)]
+    known = "20 columns to test with 999 permutations: about 95 seconds more"
+    assert notices == [(known, 1, 21)]
+    calls.clear()
+    slow.tested(range(20), runs(99, 20))
+    notices = [call[0] for call in calls if isinstance(call[0], Notice)]
+    known = known.replace("999", "99")
+    assert notices == [f"{known}, then small p-values again with more permutations"]
+
+
+def test_a_pair_that_is_tested_again_has_another_label() -> None:
+    """A reader saw "about 101 minutes more" in 8 minutes of work: two runs of a pair counted as steps of one label."""
+    clock, told = Clock(), []
+
+    def test(item: int, planned: Run) -> OneTest:
+        clock.now += planned.n_resamples / 1000
+        return OneTest(0.0, 1.0 / (1 + planned.n_resamples), planned.n_resamples)
+
+    report = forecast(lambda label, *_: told.append(label), clock)
+    many = ManyTests(range(40), str, "pair", test, report, 40, clock=clock)
+    planned = runs(99, 40)
+    many.tested(range(40), planned)
+    notices = [label for label in told if isinstance(label, Notice)]
+    assert len(notices) == len(planned) - 1
+    for notice, later in zip(notices, planned[1:], strict=True):
+        seconds = 40 * later.n_resamples / 1000
+        said = re.fullmatch(r"40 pairs to test with ([\d,]+) permutations: about (\d+) (second|minute)s more.*", notice)
+        assert said is not None
+        assert said[1] == f"{later.n_resamples:,}"
+        assert float(said[2]) * (60 if said[3] == "minute" else 1) == pytest.approx(seconds, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -293,7 +322,10 @@ def test_the_commands_say_beforehand_how_long_they_take(
     for command, noun in ((["compare", "a.csv", "b.csv"], "5 columns"), (["dependence", "a.csv"], "10 pairs")):
         assert run([*command, *options]) == 0
         said = capsys.readouterr().err
-        assert (re.search(rf"^{noun} to test: about \d+ seconds? more$", said, re.MULTILINE) is not None) is not quiet
+        assert (
+            re.search(rf"^{noun} to test with [\d,]+ permutations: about \d+ seconds? more", said, re.MULTILINE)
+            is not None
+        ) is not quiet
 
 
 def test_no_screen_is_an_option_of_both_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ..core.words import listed
 from .options import AUTO, DetailedOutput, LongTables, MixedTable, RowsOfTwo, TwoSampleTest, TwoTables
-from .parameters import command, running_option
+from .parameters import command, read_level, running_option
 
 if TYPE_CHECKING:
     from ..core.array import Progress
@@ -30,7 +30,9 @@ class Drift:
     fail_on_drift: Annotated[
         float | None,
         running_option(
-            metavar="ALPHA", help="End with exit code 1 if the tables differ (p at most ALPHA); for automatic checks."
+            metavar="ALPHA",
+            parser=read_level,
+            help="End with exit code 1 if the tables differ (p at most ALPHA); for automatic checks.",
         ),
     ] = None
 

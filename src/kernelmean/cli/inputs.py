@@ -115,12 +115,12 @@ def read_tables(
     """Return tables with the same columns: those of two sources, or the groups (two or more) of one."""
     if second is not None:
         check_once(*first.files, *second.files)
-        everything = [_whole(named, reading) for named in (first, second)]
+        everything = [whole_table(named, reading) for named in (first, second)]
         one, two = (select_columns(frame, reading) for frame in everything)
         _check_pairs(everything, one.names, reading)
         return _matched(one, two, reading)
     by, chosen = str(tables.by), None if tables.groups is None else option_words(tables.groups)
-    every = _whole(first, reading)
+    every = whole_table(first, reading)
     whole = select_columns(every, reading, also=(by,))
     groups = split_groups(whole, by, chosen)
     if reading.design.paired:
@@ -145,7 +145,7 @@ def _matched(one: Frame, two: Frame, reading: ReadOptions) -> tuple[Input, Input
     return inputs[0], Input(inputs[1].frame, inputs[1].name, (*inputs[1].notes, note))
 
 
-def _whole(named: NamedTable, reading: ReadOptions) -> Frame:
+def whole_table(named: NamedTable, reading: ReadOptions) -> Frame:
     """Return all rows of a table."""
     if named.in_files:
         return replace(read(named.source, text=reading.text).whole(), source=named.name)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .options import SOURCE, BatchTable, ReportOutput, Seed
-from .parameters import command
+from .parameters import command, read_level
 
 
 @dataclass(frozen=True)
 class Watched:
     """A reference, the tables after it, and how they are cut into batches."""
 
-    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help=SOURCE)]
-    news: Annotated[list[str], typer.Argument(metavar="NEW...", help="Later tables, in the order of time.")]
+    reference: Annotated[
+        str, typer.Argument(metavar="REFERENCE", help=f"{SOURCE} Or a folder of Parquet files, or a pattern in quotes.")
+    ]
+    news: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NEW...", help="Later tables, in the order of time. Rows of a batch are taken in random order."
+        ),
+    ]
     by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Cut every NEW into batches by this column.")] = None
     every: Annotated[
         str | None,
@@ -32,7 +39,12 @@ class Watched:
     ] = None
     fail_on_drift: Annotated[
         float | None,
-        typer.Option("--fail-on-drift", metavar="ALPHA", help="End with exit code 1 if p was ever at most ALPHA."),
+        typer.Option(
+            "--fail-on-drift",
+            metavar="ALPHA",
+            parser=read_level,
+            help="End with exit code 1 if p was ever at most ALPHA.",
+        ),
     ] = None
     average_run_length: Annotated[
         float | None,
@@ -66,6 +78,7 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
     from . import show
     from .drift import drift_found
     from .outputs import check_picture, write_picture
+    from .progress import progress, stoppable
     from .watching import UNITS, check_once, watch
 
     output = report.output
@@ -75,14 +88,17 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
     if watched.every is not None and (watched.by is None or watched.every not in UNITS):
         raise ValueError(f"--every is {watched.every!r}; write --by COLUMN --every hour, day, week or month")
     check_once(watched.reference, *watched.news)
-    seen = watch(watched, seed, table)
+    checkpoint = None if watched.checkpoint is None else str(watched.checkpoint)
+    with progress(report.quiet) as told, stoppable(told, checkpoint) as step:
+        seen = watch(watched, seed, table, step)
     content = {**seen.state.as_dict(), "verdict": seen.state.verdict(), "reference": watched.reference}
     content |= {"changed_between": seen.changed, "batches": seen.batches, "seed": seed.seed}
-    said = show.monitoring(seen.state, watched.reference, seen.known, seen.changed, seen.batches, seen.notes)
+    content["alarm"] = None if seen.alarm is None else asdict(seen.alarm)
+    said = show.monitoring(seen, watched.reference)
     drawn = []
     if report.plot_path is not None:
         write_picture(pictures.show(wealth_panel(seen.state, seen.batches)), report.plot_path)
         drawn.append(f"the evidence drawn in {report.plot_path}")
-    page = monitor_page(seen.state, said, seen.batches, seed.seed) if output.page else None
+    page = monitor_page(seen.state, said, seen.batches, seen.position, seed.seed) if output.page else None
     output.write(said, content, seen.batches or [seen.numbers], page, drawn)
     return drift_found(seen.state) if watched.fails else 0

@@ -57,20 +57,24 @@ def named_tables(tables: TwoTables) -> tuple[NamedTable, NamedTable | None]:
         if tables.by is not None:
             raise ValueError(f"--by splits one file; {count(2 + len(tables.more), 'file')} were named")
         return _of_folders([tables.a, str(tables.b), *tables.more])
+    if tables.b is not None and tables.by is not None:
+        raise ValueError(
+            f"two tables were named, and --by splits one; write compare A B, or compare DATA --by {tables.by}, not both"
+        )
     if (tables.b is None) == (tables.by is None):
         raise ValueError(
             "two tables, or one table and the column that splits it, are needed; write: compare A B, or: compare DATA "
             "--by COLUMN"
         )
-    first = _table(tables.a)
+    first = named_table(tables.a)
     if tables.b is not None:
-        return first, _table(tables.b)
+        return first, named_table(tables.b)
     if first.in_files:
         raise ValueError(f"--by splits one file, and {first.name} is more; write two tables: compare A B")
     return first, None
 
 
-def _table(word: str) -> NamedTable:
+def named_table(word: str) -> NamedTable:
     """Return the table that one word names."""
     files = _matches(word)
     return NamedTable(tuple(files), files[0] if len(files) == 1 else word)

@@ -31,6 +31,9 @@ _ON_SCREEN = ("--html", "--csv", "--json", "--markdown")
 MARK = b"\n<!-- a figure of a report by kernelmean -->\n"
 """The end of every figure beside a Markdown report: only files with this mark are overwritten."""
 
+_NO_PAGES = (".pdf", ".docx")
+"""Endings of files that hold no page of HTML."""
+
 Target = str | Path | None
 
 
@@ -55,6 +58,8 @@ def check_targets(outputs: Mapping[str, Target], inputs: Iterable[Target], figur
     for option, path in named.items():
         if path == SCREEN and option not in _ON_SCREEN:
             raise ValueError(f"{option} writes a file, not to the screen (-); write its name")
+        if option == "--html" and Path(path).suffix.lower() in _NO_PAGES:
+            raise ValueError(f"--html {path}: it writes a page for a browser; write a name that ends in .html")
         check_target(path)
         if path not in (SCREEN, os.devnull):
             _take(taken, folders, path, option)

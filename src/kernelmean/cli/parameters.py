@@ -20,6 +20,19 @@ stream_option = partial(typer.Option, rich_help_panel="Long tables")
 """``typer.Option`` for each panel in the help of a command."""
 
 
+def read_level(text: str | float) -> float:
+    """Return the number that a level is; a percentage says what to write instead."""
+    for part, unit in ((str(text), 1.0), (str(text).removesuffix("%"), 0.01)):
+        try:
+            number = float(part)
+        except ValueError:
+            continue
+        if unit == 1.0:
+            return number
+        raise typer.BadParameter(f"{text!r} is no number; write {number * unit:g}")
+    raise typer.BadParameter(f"{text!r} is no number; write one such as 0.01")
+
+
 def command(*examples: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a function of option values a command, with examples for its help."""
 

@@ -5,17 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.words import count, listed, number_range
 from ..embedding.embedding import Embedding
-from ..inference.monitoring import DriftState
+from ..inference.monitoring.change import MOST_KEPT
 from ..inference.wording import short
 from ..kernels import Gaussian, Kernel
 from ..noise import Noise, Normal
-from ..report.description import Description, Grid, Shown
+from ..report.description import Description, Shown
+from ..studies.pages.monitor import batch_grid, in_words, threshold
+
+if TYPE_CHECKING:
+    from .watching import Seen
+
+_SHOWN = 10
+_WEALTH = (
+    "wealth is what the richest of many gamblers owns who bet that rows have changed; without drift it stays small"
+)
 
 
 def saved(value: Any, columns: Sequence[str]) -> Description:
@@ -34,26 +43,33 @@ def saved(value: Any, columns: Sequence[str]) -> Description:
     )
 
 
-def monitoring(
-    state: DriftState,
-    reference: str,
-    size: int,
-    changed: tuple[int, int] | None,
-    batches: Sequence[dict[str, Any]],
-    notes: Sequence[str],
-) -> Description:
+def monitoring(seen: Seen, reference: str) -> Description:
     """Return the state of a monitor, the verdict first."""
-    facts = [("reference", f"{reference}, {count(size, 'row')}"), ("new", count(state.n_rows, "row"))]
-    if changed is not None:
-        facts.append(("began", "between rows {:,} and {:,} (95 %)".format(*changed)))
-    facts.append(("evidence", f"wealth {_wealth(state.log_wealth)} now, {_wealth(state.log_peak)} at most so far"))
-    rows = [(short(str(one["batch"])), f"{one['rows']:,}", _wealth(one["log_wealth"])) for one in batches]
-    grid = Grid("Batches", ("batch", "rows", "wealth"), rows, noun="batch")
-    return Description("Drift", state.verdict(), facts, (grid,), notes)
+    state, alarm = seen.state, seen.alarm
+    facts = [("reference", f"{reference}, {count(seen.known, 'row')}"), ("new", count(state.n_rows, "row"))]
+    if alarm is not None:
+        rows = f"rows {alarm.first:,} to {alarm.last:,}"
+        facts.append(("alarm", f"in {short(alarm.batch)}, {rows}; within a batch rows come in random order"))
+    if state.drift:
+        facts.append(("began", _began(seen.changed)))
+    most = f"{in_words(state.log_wealth)} now, {in_words(state.log_peak)} at most so far"
+    facts.append(("evidence", f"wealth {most}; {math.exp(threshold(state)):,.4g} is an alarm"))
+    if seen.advice:
+        facts.append(("see what changed", seen.advice))
+    notes = [*seen.notes, *([_WEALTH] if seen.batches else [])]
+    return Description("Drift", state.verdict(), facts, (batch_grid(seen.batches, seen.position, _SHOWN),), notes)
 
 
-def _wealth(log_wealth: float) -> str:
-    return f"{math.exp(min(log_wealth, 700.0)):.3g}"
+def _began(changed: tuple[int, int] | None) -> str:
+    """Return when the change began, as far as the rows that the monitor keeps can tell."""
+    whole = "to find out, run kernelmean changes on a table of all new rows"
+    if changed is None:
+        return f"unknown, no single change explains the rows that are kept; {whole}"
+    low, high = changed
+    if low > 1:
+        return f"between rows {low:,} and {high:,} (95 %)"
+    kept = f"the rows that are kept, at most {MOST_KEPT:,} before an alarm"
+    return f"by row {high:,} (95 %); how early cannot be told from {kept}; {whole}"
 
 
 def _kernel(kernel: Kernel) -> str:

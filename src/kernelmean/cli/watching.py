@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.array import Progress
 from ..core.cells import label, missing_cells
 from ..core.disk import parse, read_text, sealed, unsealed, write_file
 from ..core.table import Frame
 from ..core.validate import check_integer
-from ..core.words import count
+from ..core.words import count, did_you_mean, listed, worded, worded_names
 from ..inference.monitoring import DriftMonitor, DriftState
 from ..inference.monitoring.checkpoint import digest
 from ..tables.files import first_line
-from ..tables.reading import read_frame
-from .inputs import ReadOptions, check_once, select_columns
+from ..tables.readers.text_file import STANDARD_INPUT
+from ..tables.reading import column_names, read_frame
+from .errors import Stopped
+from .inputs import ReadOptions, check_once, select_columns, whole_table
+from .named_tables import named_table
 from .options import level_orders, missing_rule, split_names
 
 if TYPE_CHECKING:
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["UNITS", "Seen", "check_once", "watch"]
 
 UNITS = {"hour": "h", "day": "D", "week": "D", "month": "M"}
+_SAVED_EVERY = 10.0
+"""Seconds between two checkpoints."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,15 @@ class Batch:
 
 
 @dataclass(frozen=True)
+class Alarm:
+    """The batch in which drift was found, and its new rows, counted from 1."""
+
+    batch: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
 class Seen:
     """What a monitor says after the last batch, and after each batch before."""
 
@@ -63,37 +79,127 @@ class Seen:
     """What was said after every batch."""
     changed: tuple[int, int] | None
     """The rows between which the change happened."""
+    alarm: Alarm | None
+    """None also if the checkpoint does not know it."""
+    advice: str
+    """The command that shows what changed, after an alarm."""
 
     @property
     def numbers(self) -> dict[str, Any]:
         """The numbers after the last batch."""
         return _numbers(self.state)
 
+    @property
+    def position(self) -> int | None:
+        """The position of the batch of the alarm among those of this run."""
+        last = None if self.alarm is None else self.alarm.last
+        return next((k for k, one in enumerate(self.batches) if one["last_row"] == last), None)
 
-def watch(watched: Watched, seed: Seed, table: BatchTable) -> Seen:
+
+def watch(watched: Watched, seed: Seed, table: BatchTable, progress: Progress) -> Seen:
     """Monitor all batches, and keep the checkpoint."""
     reading = ReadOptions(tuple(table.columns or ()), tuple(table.drop or ()), text=table.text)
-    first = read_frame(watched.reference, text=reading.text)
+    first = whole_table(named_table(watched.reference), reading)
+    _check_dropped(first, reading, watched.news)
     known = _reference(first, reading, watched.by)
     drift = _monitor(known, watched, seed, table)
-    seen = _resumed(drift, watched.checkpoint)
-    notes, rows = list(known.notes), []
-    for batch in (batch for path in watched.news for batch in _batches(path, first, reading, watched, notes)):
-        if any(batch.digest == one["digest"] for one in seen):
-            notes.append(f"{batch.name} was monitored before and left out")
-            continue
-        known_rows = batch.known_rows(seen)
+    run = _Run(drift, watched.checkpoint, progress, _resumed(drift, watched.checkpoint), list(known.notes))
+    for number, path in enumerate(watched.news):
+        progress("files", number, len(watched.news))
+        run.take_all(_batches(path, first, reading, watched, run.notes))
+    run.save()
+    notes = [*run.notes, *drift.state.notes]
+    advice = _advice(watched, table, known, first) if drift.state.drift else ""
+    return Seen(drift.state, len(known), notes, run.batches, drift.changed_between(), run.alarm, advice)
+
+
+@dataclass
+class _Run:
+    """One run of a monitor, which saves itself between files."""
+
+    drift: DriftMonitor
+    checkpoint: Path | None
+    progress: Progress
+    seen: list[dict[str, Any]]
+    """The batches that were monitored, also in earlier runs."""
+    notes: list[str]
+    batches: list[dict[str, Any]] = field(default_factory=list)
+    saved: float = field(default_factory=time.monotonic)
+
+    def take_all(self, batches: Iterator[Batch]) -> None:
+        """Take the batches of a file, and save; when the run is stopped, save what was taken."""
+        try:
+            for batch in batches:
+                self._take(batch)
+        except Stopped as stop:
+            if self.checkpoint is None:
+                raise
+            if not self.seen:
+                raise Stopped("stopped before the first batch was complete; nothing was written") from stop
+            self.save()
+            done = count(len(self.seen), "batch")
+            raise Stopped(f"stopped after {done}; the same command goes on from {self.checkpoint}") from stop
+        if time.monotonic() - self.saved >= _SAVED_EVERY:
+            self.save()
+
+    def _take(self, batch: Batch) -> None:
+        if any(batch.digest == one["digest"] for one in self.seen):
+            self.notes.append(f"{batch.name} was monitored before and left out")
+            return
+        known_rows = batch.known_rows(self.seen)
         if known_rows:
-            notes.append(
-                f"{batch.name}: its first {count(known_rows, 'row')} had been monitored before, only the others count"
+            had = f"its first {count(known_rows, 'row')} had been monitored before, only the others count"
+            self.notes.append(f"{batch.name}: {had}")
+        before = self.drift.state
+        new = batch.frame.take(slice(known_rows, None))
+        state = self.drift.update(new, progress=lambda _, done, of: self.progress(f"rows of {batch.name}", done, of))
+        found = {"alarm": [before.n_rows + 1, state.n_rows]} if state.drift and not before.drift else {}
+        self.seen.append({"name": batch.name, "digest": batch.digest, "rows": len(batch.frame), **found})
+        rows = {"rows": len(batch.frame) - known_rows, "last_row": state.n_rows}
+        self.batches.append({"batch": batch.name, **rows, **_numbers(state)})
+
+    def save(self) -> None:
+        """Write the checkpoint, if one was asked for."""
+        if self.checkpoint is not None:
+            kept = {"batches": self.seen, "monitor": json.loads(self.drift.to_json())}
+            write_file(self.checkpoint, json.dumps(sealed(kept)).encode())
+        self.saved = time.monotonic()
+
+    @property
+    def alarm(self) -> Alarm | None:
+        """The batch in which drift was found, in this run or before."""
+        return next((Alarm(one["name"], *one["alarm"]) for one in self.seen if "alarm" in one), None)
+
+
+def _advice(watched: Watched, table: BatchTable, known: Frame, first: Frame) -> str:
+    """Return the command that compares the reference with the last file, if both can be read again."""
+    last = watched.news[-1]
+    if STANDARD_INPUT in (watched.reference, last):
+        return ""
+    options = {each.name: getattr(table, each.name) for each in fields(table)}
+    if watched.by is not None or any(name not in first.names for name in split_names(table.drop or (), first.names)):
+        options |= {"drop": None, "columns": None}
+    chosen = [] if options["drop"] or options["columns"] else [worded_names("--columns", known.names)]
+    texts = [
+        worded(f"--{name.replace('_', '-')}", text)
+        for name, value in options.items()
+        if value and value != getattr(type(table), name, None)
+        for text in ([value] if isinstance(value, str) else value)
+    ]
+    return " ".join([worded("kernelmean compare", watched.reference), worded("", last).strip(), *chosen, *texts])
+
+
+def _check_dropped(first: Frame, reading: ReadOptions, news: Sequence[str]) -> None:
+    """Raise if a column to leave out is in no table; one that only some tables have is fine."""
+    unknown = [name for name in split_names(reading.drop, first.names) if name not in first.names]
+    if not unknown or STANDARD_INPUT in news:
+        return
+    known = list(dict.fromkeys([*first.names, *(name for path in news for name in column_names(path))]))
+    for name in split_names(reading.drop, known):
+        if name not in known:
+            raise ValueError(
+                f"--drop names {name!r}, which no table has{did_you_mean(name, known)}; the columns are {listed(known)}"
             )
-        state = drift.update(batch.frame.take(slice(known_rows, None)))
-        seen.append({"name": batch.name, "digest": batch.digest, "rows": len(batch.frame)})
-        rows.append({"batch": batch.name, "rows": len(batch.frame) - known_rows, **_numbers(state)})
-    if watched.checkpoint is not None:
-        kept = {"batches": seen, "monitor": json.loads(drift.to_json())}
-        write_file(watched.checkpoint, json.dumps(sealed(kept)).encode())
-    return Seen(drift.state, len(known), [*notes, *drift.state.notes], rows, drift.changed_between())
 
 
 def _monitor(known: Frame, watched: Watched, seed: Seed, table: BatchTable) -> DriftMonitor:
@@ -158,6 +264,10 @@ def _keys(cells: Any, by: str, every: str | None) -> tuple[Any, Sequence[str]]:
         raise ValueError(
             f"--every {every} needs dates in the column {by!r}; write them as 2024-12-31, or leave --every"
         )
+    elif cells.dtype.kind == "M" and (cells != cells.astype("datetime64[D]")).any():
+        raise ValueError(
+            f"the column {by!r} holds times, each of which would be a batch; add --every hour, day, week or month"
+        )
     if cells.dtype == object:
         texts = list(dict.fromkeys(map(str, cells)))
         return np.array([texts.index(str(cell)) for cell in cells]), texts
@@ -187,4 +297,7 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any
 def _seen(one: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a checkpoint says about a batch; earlier versions did not save its number of rows."""
     rows = {"rows": check_integer(one["rows"], "rows", 1)} if "rows" in one else {}
-    return {"name": str(one["name"]), "digest": str(one["digest"]), **rows}
+    alarm = {"alarm": [check_integer(row, "alarm", 1) for row in one["alarm"]]} if "alarm" in one else {}
+    if alarm and len(alarm["alarm"]) != 2:
+        raise ValueError("alarm is not two numbers of rows")
+    return {"name": str(one["name"]), "digest": str(one["digest"]), **rows, **alarm}

@@ -202,6 +202,11 @@ def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
             f"{name} holds values of type {array.dtype}, numbers are needed; "
             "encode text and categories as numbers first"
         )
+    if array.ndim > 2:
+        raise ValueError(
+            f"{name} has shape {array.shape}, a table of shape (n, d) is needed; for one row for each entry of the "
+            f"first axis write {name}.reshape({len(array)}, -1)"
+        )
     if array.ndim != 2:
         raise ValueError(
             f"{name} has shape {array.shape}, a table of shape (n, d) is needed; "

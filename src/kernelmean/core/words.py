@@ -40,11 +40,11 @@ def passed(n: int, noun: str) -> str:
     return f"{count(n, noun)} {'was' if n == 1 else 'were'} passed"
 
 
-def listed(names: Iterable[Any]) -> str:
+def listed(names: Iterable[Any], most: int = _LISTED) -> str:
     """Return names separated by commas; long lists are cut, and the text says so."""
     all_names = [str(name) for name in names]
-    rest = len(all_names) - _LISTED
-    return ", ".join(all_names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(all_names) - most
+    return ", ".join(all_names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def printable(text: str) -> str:
@@ -62,7 +62,9 @@ def cut(text: str, most: int) -> str:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return " (did you mean 'x'?)" for the known name nearest to a wrong one, or nothing."""
     folded = {each.casefold(): each for each in known}
-    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    near = difflib.get_close_matches(name.casefold(), folded, n=1) or [
+        each for each in folded if name and each.startswith(name.casefold())
+    ]
     return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 

@@ -104,7 +104,8 @@ class ManyTests(Generic[Item]):
         found: dict[Item, OneTest] = {}
         for run in planned:
             small = items if not run.number else [item for item in items if found[item].needs(run.n_resamples)]
-            found |= zip(small, self._each(small, run), strict=True)
+            again = "" if run == planned[-1] else ", then small p-values again with more permutations"
+            found |= zip(small, self._each(small, run, again), strict=True)
         return found
 
     def note(self, tested: int) -> tuple[str, ...]:
@@ -118,16 +119,17 @@ class ManyTests(Generic[Item]):
             f"full; the other {dropped:,} show no evidence and have p = 1 ({option})",
         )
 
-    def _each(self, items: Sequence[Item], run: Run) -> Iterator[OneTest]:
+    def _each(self, items: Sequence[Item], run: Run, again: str) -> Iterator[OneTest]:
         outcomes = in_order(lambda item: self.test(item, run), items, self.n_jobs)
-        first = self.steps - len(items)
-        for step, (item, outcome) in enumerate(zip(items, self._timed(outcomes, items, "test"), strict=True)):
-            self.progress(self.named(item), first + step, self.steps)
+        first, verb = self.steps - len(items), f"test with {run.n_resamples:,} permutations"
+        for step, (item, outcome) in enumerate(zip(items, self._timed(outcomes, items, verb, again), strict=True)):
+            label = self.named(item) + (f", {run.n_resamples:,} permutations" if run.number else "")
+            self.progress(label, first + step, self.steps)  # no label twice: the steps of one label have one pace
             yield outcome
 
-    def _timed(self, outcomes: Iterable[Result], items: Sequence[Item], verb: str) -> Iterator[Result]:
+    def _timed(self, outcomes: Iterable[Result], items: Sequence[Item], verb: str, again: str = "") -> Iterator[Result]:
         def tell(seconds: float) -> None:
-            work = f"{count(len(items), self.noun)} to {verb}: about {roughly(seconds)} more"
+            work = f"{count(len(items), self.noun)} to {verb}: about {roughly(seconds)} more{again}"
             self.progress(Notice(work), self.steps - len(self.items), self.steps)
 
         return timed(outcomes, len(items), tell, self.clock)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +14,8 @@ import pytest
 
 from kernelmean import DriftMonitor
 from kernelmean.cli import main
+from kernelmean.cli.errors import Stopped
+from kernelmean.cli.progress import Told
 
 
 def table(seed: int, n: int, shift: float = 0.0) -> pd.DataFrame:
@@ -58,10 +63,10 @@ def test_a_run_length_instead_of_a_level(folder: Path, capsys: pytest.CaptureFix
     assert (found["alpha"], found["pvalue"], found["average_run_length"]) == (None, None, 5000.0)
     low, high = found["changed_between"]
     assert low <= 61 <= high
-    assert f"between rows {low} and {high} (95 %)" in out
+    assert (low, f"began by row {high} (95 %); how early cannot be told" in " ".join(out.split())) == (1, True)
     code, _, err = run(capsys, "reference.csv", "day1.csv", "--checkpoint", "state.json")
     assert code == 2
-    assert "a monitor with average_run_length=5000.0, this one has alpha=0.05" in err
+    assert "a monitor with --average-run-length 5000, this one has --fail-on-drift 0.05" in err
 
 
 def test_a_checkpoint_goes_on_and_no_batch_counts_twice(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,9 +154,15 @@ def test_batches_by_numbers_and_by_text(folder: Path, capsys: pytest.CaptureFixt
         (["reference.csv"], "Missing argument"),
         (["reference.csv", "nowhere.csv"], "no file"),
         (["reference.csv", "day1.csv", "--drop", "dose,arm"], "no columns"),
+        (["reference.csv", "day1.csv", "--html", "out.pdf"], "write a name that ends in .html"),
         (["reference.csv", "day1.csv", "--every", "day"], "--by COLUMN"),
         (["reference.csv", "day1.csv", "--by", "dose", "--every", "day"], "needs dates"),
         (["reference.csv", "day1.csv", "--by", "when"], "no column"),
+        (["reference.csv", "times.csv", "--by", "at"], "add --every hour, day, week or month"),
+        (["reference.csv", "times.csv", "--by", "at", "--drop", "dese"], "--drop names 'dese', which no table has"),
+        (["reference.csv", "times.csv", "--by", "at", "--drop", "dese"], "did you mean 'dose'"),
+        (["reference.csv", "day1.csv", "--fail-on-drift", "1%"], "'1%' is no number; write 0.01"),
+        (["reference.csv", "day1.csv", "--fail-on-drift", "low"], "'low' is no number; write one such as 0.01"),
         (["reference.csv", "day1.csv", "--fail-on-drift", "2"], "level between 0 and 1"),
         (["reference.csv", "day1.csv", "--average-run-length", "0"], "a number of rows is needed"),
         (["reference.csv", "day1.csv", "--average-run-length", "9", "--fail-on-drift", "0.1"], "write one"),
@@ -161,6 +172,14 @@ def test_batches_by_numbers_and_by_text(folder: Path, capsys: pytest.CaptureFixt
         (["reference.csv", "day1.csv", "--checkpoint", "blank.csv"], "no checkpoint"),
         (["reference.csv", "text.csv"], "numeric"),
         (["reference.csv", "blank.csv"], "blank"),
+        (["faults.csv", "day1.csv"], "'id' looks like an identifier"),
+        (["faults.csv", "day1.csv"], "'code' has 300 different texts in 300 rows"),
+        (["faults.csv", "day1.csv"], "'at' holds dates, which differ in every later table"),
+        (
+            ["faults.csv", "day1.csv"],
+            "with --drop id,code,at, or insist with --keep id. Also, faults.csv: row 2, column",
+        ),
+        (["reference.csv", "day1.csv", "--missing", "Drop"], "write --missing error, drop or category"),
         (["tiny.csv", "day1.csv"], "at least 8"),
         (["dates.csv", "dates.csv"], "dates"),
     ],
@@ -173,6 +192,9 @@ def test_bad_input_is_one_line(
     table(1, 10).assign(dose=[np.nan, *range(9)]).to_csv("blank.csv", index=False)
     table(1, 5).to_csv("tiny.csv", index=False)
     table(1, 20).assign(day="2024-01-01").to_csv("dates.csv", index=False)
+    table(1, 2).assign(at=["2024-01-01 05:00:00", "2024-01-01 05:00:01"]).to_csv("times.csv", index=False)
+    faults = table(1, 300).assign(id=range(300), code=[f"c{k}" for k in range(300)], at="2024-01-01")
+    faults.assign(dose=faults["dose"].where(faults.index != 1)).to_csv("faults.csv", index=False)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "")
@@ -193,7 +215,7 @@ def test_the_page_shows_the_evidence_after_every_batch(folder: Path, capsys: pyt
     assert all(f"| day{day}.csv | 60 |" in text for day in (1, 2, 3))
     reached = [batch["log_wealth"] >= np.log(20.0) for batch in found["batches"]]
     assert reached == [False, False, True]
-    assert "it is passed after 1 of 3 batches, batch 3 first" in text
+    assert "1 of 3 batches ends above it, first batch 3 (day3.csv)" in text
     assert "reaches 20." in text
     assert Path("m-evidence.svg").is_file()
     assert "<svg" in page
@@ -207,3 +229,87 @@ def test_a_page_without_drift_says_that_it_shows_nothing(folder: Path, capsys: p
     assert "That no drift was found does not show that there is none." in text
     assert "at least 5,000 rows to a false alarm on average" in text
     assert "reaches 1e+04." in text
+
+
+def test_the_alarm_is_in_sight_and_a_command_shows_what_changed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    days = [f"d {k:02d}.csv" for k in range(30)]
+    for k, day in enumerate(days):
+        table(k + 10, 60, 2.0 * (k >= 20)).assign(key=np.arange(60)).to_csv(day, index=False)
+    code, out, _ = run(capsys, "reference.csv", *days, "--drop", "key", "--markdown", "m.md", "--json", "m.json")
+    found, shown = json.loads(Path("m.json").read_text()), " ".join(out.split())
+    assert (code, found["alarm"]["batch"]) == (0, "d 20.csv")
+    assert found["alarm"]["first"] <= found["detected_at"] <= found["alarm"]["last"]
+    assert "alarm in d 20.csv, rows 1,201 to 1,260; within a batch rows come in random order" in shown
+    assert "Batches 16 to 25 of 30" in out
+    assert [line.split()[:3] for line in out.splitlines() if line.endswith("here")] == [["d", "20.csv", "60"]]
+    low, high = found["changed_between"]
+    assert 1 < low <= 1201 <= high
+    assert f"between rows {low:,} and {high:,} (95 %)" in shown
+    assert "- **see what changed**: kernelmean compare" in Path("m.md").read_text()
+    command = shown.partition("see what changed kernelmean compare ")[2].partition(" Batches")[0]
+    assert shlex.split(command) == ["reference.csv", "d 29.csv", "--columns", "dose,arm"]
+    with pytest.raises(SystemExit) as ended:
+        main(("compare", *shlex.split(command), "--resamples", "99"))
+    assert ended.value.code == 0
+    capsys.readouterr()
+    code, out, _ = run(capsys, "reference.csv", *days[:20], "--drop", "key")
+    assert (code, "Batches 11 to 20 of 20" in out, "d 19.csv" in out, "kernelmean compare" in out) == (
+        0,
+        True,
+        True,
+        False,
+    )
+
+
+@pytest.mark.parametrize("named", ["parts", "parts/*.parquet"])
+def test_a_reference_in_several_files(named: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("parts").mkdir()
+    reference = pd.read_csv("reference.csv")
+    for k in range(3):
+        reference[200 * k : 200 * (k + 1)].to_parquet(f"parts/{k}.parquet", index=False)
+    run(capsys, named, "day1.csv", "--json", "parts.json")
+    run(capsys, "reference.csv", "day1.csv", "--json", "whole.json")
+    parts, whole = (json.loads(Path(f"{name}.json").read_text()) for name in ("parts", "whole"))
+    assert parts["batches"] == whole["batches"]
+
+
+def test_the_alarm_of_an_earlier_run_is_known(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table(4, 60, 2.0).to_csv("day4.csv", index=False)
+    for last in (4, 5):
+        days = [f"day{k}.csv" for k in range(1, last)]
+        run(capsys, "reference.csv", *days, "--checkpoint", "state.json", "--json", "out.json")
+    found = json.loads(Path("out.json").read_text())
+    assert found["alarm"] == {"batch": "day3.csv", "first": 121, "last": 180}
+    assert [one["batch"] for one in found["batches"]] == ["day4.csv"]
+
+
+def test_a_stopped_run_keeps_what_it_had_taken(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the third file: the first two are in the checkpoint, and the same command goes on."""
+
+    @contextmanager
+    def stopping(report: Told, checkpoint: str | None) -> Iterator[Told]:
+        def told(label: str, done: int, total: int) -> None:
+            if label == "rows of day3.csv":
+                raise Stopped("stopped")
+
+        yield told
+
+    days, options = ["day1.csv", "day2.csv", "day3.csv"], ("--checkpoint", "state.json", "--json", "out.json")
+    with monkeypatch.context() as patch:
+        patch.setattr("kernelmean.cli.progress.stoppable", stopping)
+        code, _, err = run(capsys, "reference.csv", *days, *options)
+    assert (code, err) == (130, "kernelmean: stopped after 2 batches; the same command goes on from state.json\n")
+    run(capsys, "reference.csv", *days, *options)
+    rest = json.loads(Path("out.json").read_text())
+    run(capsys, "reference.csv", *days, "--json", "out.json")
+    assert rest["batches"] == json.loads(Path("out.json").read_text())["batches"][2:]
+
+
+def test_long_work_tells_how_far_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[tuple[str, int, int]] = []
+    DriftMonitor(pd.read_csv("reference.csv")).update(table(1, 9000), progress=lambda *step: told.append(step))
+    assert told == [("rows", 0, 9000), ("rows", 4096, 9000), ("rows", 8192, 9000)]

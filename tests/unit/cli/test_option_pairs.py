@@ -167,7 +167,7 @@ def test_an_unknown_column_is_refused(command_: str, option: str, place: Path) -
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("compare A.csv B.csv --stream --by h", "two tables, or one table and the column that splits it"),
+        ("compare A.csv B.csv --stream --by h", "write compare A B, or compare DATA --by h, not both"),
         ("compare A.csv B.csv --stream --groups 0,1", "--groups names groups of one column"),
         ("dependence A.csv --stream --max-rows 9", "--stream takes all rows"),
         ("dependence iris --stream", "iris is a built-in table"),

@@ -26,6 +26,8 @@ def test_an_error_names_the_column_the_row_the_number_and_what_to_write() -> Non
     assert text.startswith("A: row 2, column 'x' is blank or NaN (1 such cell in this column; 1 in 'c'); write ")
     for rule in ("missing='drop'", "missing='category'"):
         assert rule in text
+    rows = sum(int(table.isna().any(axis=1).sum()) for table in (A, B))
+    assert f"to leave such rows out ({rows} of {len(A) + len(B)})" in text
 
 
 def test_rows_that_are_left_out_are_counted() -> None:

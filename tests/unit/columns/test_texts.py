@@ -340,3 +340,15 @@ def test_one_column_of_every_kind_is_told_before_others_that_are_alike() -> None
     assert "column 'day' holds dates as text" in told
     assert alike.startswith("'c', 'd', 'e'. Or")
     assert "convert it (pandas: to_datetime with dayfirst=True), or read the file with" in told
+
+
+def test_a_decimal_mark_of_one_table_is_converted_there() -> None:
+    """An option would read the other table wrong."""
+    points = pd.DataFrame({"x": [1.5, 2.25, 3.0, 4.75]})
+    commas = pd.DataFrame({"x": ["1,5", "2,25", "3,0", "4,75"]})
+    for pair, at in (((points, commas), "B"), ((commas, points), "A")):
+        with pytest.raises(TypeError, match=f"write {at} with that one first") as caught:
+            km.compare(*pair, names=("A", "B"))
+        assert "decimal=','" not in str(caught.value)
+    with pytest.raises(TypeError, match="decimal=','"):
+        km.compare(commas, commas, names=("A", "B"))

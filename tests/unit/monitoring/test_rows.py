@@ -30,6 +30,10 @@ HELD: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
     "source": lambda frame, folder: km.read(saved(frame, folder / "rows.csv")),
     "source of many batches": lambda frame, _: km.read(frame, batch_rows=17),
     "list": lambda frame, _: [frame[:30], frame[30:]],
+    "paths": lambda frame, folder: [saved(frame[:30], folder / "a.csv"), str(saved(frame[30:], folder / "b.csv"))],
+    "generator of paths": lambda frame, folder: iter(HELD["paths"](frame, folder)),
+    "generator of sources": lambda frame, folder: map(km.read, HELD["paths"](frame, folder)),
+    "sources in memory": lambda frame, folder: [km.read(path, in_memory=True) for path in HELD["paths"](frame, folder)],
     "generator": lambda frame, _: (frame[start : start + 16] for start in range(0, len(frame), 16)),
 }
 
@@ -44,6 +48,27 @@ def test_rows_are_the_same_whatever_holds_them(held: str, tmp_path: Path) -> Non
     assert own.to_json() == expected.to_json()
     assert own.update(HELD[held](new, tmp_path)).log_peak == pytest.approx(expected.update(new).log_peak, rel=1e-9)
     assert own.changed_between() == expected.changed_between()
+
+
+def test_files_of_a_reference_have_the_same_columns(tmp_path: Path) -> None:
+    paths = [saved(table(0, 40), tmp_path / "a.csv"), saved(table(1, 40).assign(more=1.0), tmp_path / "b.csv")]
+    with pytest.raises(ValueError, match=r"only in .*b\.csv: more"):
+        DriftMonitor(paths)
+
+
+def test_dates_as_text_are_left_out_and_not_converted() -> None:
+    days = pd.date_range("2024-01-01", periods=40).strftime("%Y-%m-%d")
+    with pytest.raises(ValueError, match="'at' holds dates, which differ in every later table; leave it out") as caught:
+        DriftMonitor(table(0, 40).assign(at=days))
+    assert "to_datetime" not in str(caught.value)
+
+
+def test_new_rows_with_another_spelling_or_a_word_among_numbers_say_so() -> None:
+    monitor, new = DriftMonitor(table(0, 40)), table(1, 10)
+    with pytest.raises(ValueError, match="is 'Dose' the same as 'dose'"):
+        monitor.update(new.rename(columns={"dose": "Dose"}))
+    with pytest.raises(TypeError, match=r"'dose' holds numbers and text \('two' in row 4\)"):
+        monitor.update(new.assign(dose=[1, 2, 3, "two", *range(6)]))
 
 
 def test_every_batch_of_a_source_is_shuffled_by_itself() -> None:

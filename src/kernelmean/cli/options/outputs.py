@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Quiet = Annotated[
     bool,
-    running_option("--quiet/--no-quiet", "-q", help="Print one line only, and no progress."),
+    running_option("--quiet/--no-quiet", "-q", help="Print the verdict only, and no progress."),
 ]
 
 

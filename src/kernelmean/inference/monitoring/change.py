@@ -14,7 +14,9 @@ from .betting import Wealth, log_total
 from .gamblers import FixedGamblers
 from .guarantee import paid_at_level
 
-_MOST_CELLS, _MOST_ROWS = 65536, (128, 1024)
+MOST_KEPT = 1024
+"""The most rows before an alarm that are kept."""
+_MOST_CELLS, _MOST_ROWS = 65536, (128, MOST_KEPT)
 _STRONGEST, _TESTS = 3, 4
 _COARSE, _TOGETHER = 16, 64
 Cell = tuple[int, int]

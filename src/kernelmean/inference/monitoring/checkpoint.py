@@ -68,8 +68,12 @@ def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dic
         raise ValueError(f"the checkpoint is of another reference, or of other settings; {again}, or {anew}")
     promises = [{name: one[name] for name in ("alpha", "average_run_length")} for one in (content, head)]
     if promises[0] != promises[1]:
-        said = (", ".join(f"{name}={value!r}" for name, value in one.items() if value is not None) for one in promises)
-        raise ValueError("the checkpoint is of a monitor with {}, this one has {}".format(*said))
+        names = {"alpha": written("alpha=", "--fail-on-drift "), "average_run_length": ""}
+        names["average_run_length"] = written("average_run_length=", "--average-run-length ")
+        said = (
+            ", ".join(f"{names[k]}{value:.10g}" for k, value in one.items() if value is not None) for one in promises
+        )
+        raise ValueError("the checkpoint is of a monitor with {}, this one has {}; write it as it was".format(*said))
     try:
         return _arrays_of(content, own)
     except (TypeError, ValueError, OverflowError) as error:

@@ -12,14 +12,16 @@ import numpy.typing as npt
 from ...core.array import Array
 from ...core.cells import Cells, missing_cells
 from ...core.table import Frame, to_frame
-from ...core.words import leave_out, written
+from ...core.words import count, written
 from ...tables.columns.column_codings import Categories, Coding, Numbers
 from ...tables.columns.encoding import Encoding, match_columns
-from ...tables.columns.kinds import Named, agreed_types, as_labels, check_types
+from ...tables.columns.kinds import Named, as_labels, check_types
 from ...tables.columns.missing import settle
+from ...tables.columns.texts import NOT_TIMES, Finding, refusal
 
 _FARTHEST = 1e6  # standard deviations: beyond, every kernel is 0 and waves lose their phase
 _MARK = np.sqrt(2.0)
+_RULES = ("error", "drop", "category")
 
 
 @final
@@ -45,15 +47,9 @@ class RowCoder:
         Raises
         ------
         ValueError
-            As :class:`kernelmean.TableEncoder`; and for a column of dates, in which all new rows differ.
+            As :class:`kernelmean.TableEncoder`.
         """
         codings, _, _ = encoding.fit([frame])
-        dates = [coding.name for coding in codings if coding.type.kind == "datetime"]
-        if dates:
-            raise ValueError(
-                f"{frame.source}: column {dates[0]!r} holds dates, which differ in every later table; leave it out "
-                f"{leave_out([dates[0]])}"
-            )
         typical = {coding.name: _typical(coding, frame) for coding in codings}
         return cls(codings, replace(frame, cells=typical, rows=None), encoding)
 
@@ -109,14 +105,44 @@ def _bounded(coding: Coding, block: Array) -> Array:
     return np.column_stack([np.clip(block[:, :1], center - reach, center + reach), block[:, 1:]])
 
 
-def without_blanks(frame: Frame, encoding: Encoding) -> Frame:
-    """Return a frame without the rows that its rule for missing cells leaves out."""
-    kept, _, _ = settle([frame], agreed_types([frame], encoding.named), encoding.missing)
-    return kept[0]
+def checked_reference(frame: Frame, encoding: Encoding) -> Frame:
+    """Return a reference without the rows that its rule for missing cells leaves out.
+
+    Raises
+    ------
+    ValueError, TypeError
+        In one line for all columns that are no use: identifiers, free text, dates, and blank cells without a rule.
+    """
+    seen = encoding.inspection(frame, 1)
+    seen.add(frame, 0)
+    judged = {name: finding for name, (finding, _) in seen.judged().items() if finding is not None}
+    dates = [name for name, finding in judged.items() if finding.taken == NOT_TIMES]
+    dates += [name for name, cells in frame.cells.items() if cells.dtype.kind == "M" and not encoding.named.find(name)]
+    what = "holds dates, which differ in every later table"
+    for name in frame.names:
+        texts = {cell for cell in frame[name] if isinstance(cell, str)} if frame[name].dtype == object else set()
+        if len(texts) > encoding.max_categories and not encoding.named.find(name):
+            many = (
+                f"has {len(texts):,} different texts in {count(len(frame), 'row')}, so it is an identifier or free text"
+            )
+            judged.setdefault(name, Finding(name, "free text", many, frame.source, insist=""))
+    found = [*(judged | {name: Finding(name, "dates", what, frame.source, insist="") for name in dates}).values()]
+    if not found:
+        return encoding.fit([frame])[1][0]
+    error = refusal(found)
+    others = [name for name in frame.names if name not in {one.column for one in found}]
+    try:
+        encoding.restricted(frame, others).fit([frame.select(others)])
+    except ValueError as another:
+        raise type(error)(f"{error}. Also, {another}") from None
+    raise error
 
 
-def refuse_noise(missing: str | Mapping[str, str]) -> None:
-    """Raise if missing cells are to be noise, for which bets have no exact kernel."""
-    if "noise" in ([missing] if isinstance(missing, str) else missing.values()):
-        noise, others = written("missing='noise'", "--missing noise"), written("'error', 'drop' or 'category'", "")
-        raise ValueError(f"{noise} is not for a monitor; write {others or '--missing error, drop or category'}")
+def check_rules(missing: str | Mapping[str, str]) -> None:
+    """Raise if missing cells are to be noise, for which bets have no exact kernel, or a rule is unknown."""
+    for rule in [missing] if isinstance(missing, str) else missing.values():
+        if rule not in _RULES:
+            given = written(f"missing={rule!r}", f"--missing {rule}")
+            what = "not for a monitor" if rule == "noise" else "no rule"
+            others = written("'error', 'drop' or 'category'", "--missing error, drop or category")
+            raise ValueError(f"{given} is {what}; write {others}")

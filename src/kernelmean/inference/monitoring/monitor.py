@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, replace
+from functools import partial
 from numbers import Real
 from typing import Any, Self, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
+from ...core.array import SILENT, Array, IntArray, Progress
 from ...core.disk import sealed
 from ...core.table import Frame
 from ...core.validate import check_integer
@@ -22,7 +23,7 @@ from .bag import Bag, levels, open_uniforms
 from .betting import BROKE, Wealth
 from .change import Past
 from .checkpoint import HEAD, checked, digest_of
-from .coordinates import RowCoder, refuse_noise, without_blanks
+from .coordinates import RowCoder, check_rules, checked_reference
 from .gamblers import BLOCK, FixedGamblers, Known, LearningGamblers
 from .guarantee import Guarantee
 from .rows import Reference, passed_over
@@ -46,11 +47,12 @@ class DriftMonitor:
     Parameters
     ----------
     reference : array of shape (N, d), data frame, path, or anything else that :func:`kernelmean.read` takes or returns
-        At least 8 rows, in any order (the seed shuffles them). Of more than 100,000 rows the seed draws that many, each
-        row with the same probability, and ``state.notes`` says so. Some rows, the pilot, determine what the monitor
-        looks at: a quarter of the rows but at most 100, or a twentieth but at most 1000, whichever is more. New rows
-        are compared with the others. Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that
-        only new rows have is evidence.
+        Or several paths or results of :func:`kernelmean.read`, which are read one after another. At least 8 rows, in
+        any order (the seed shuffles them). Of more than 100,000 rows the seed draws that many, each row with the same
+        probability, and ``state.notes`` says so. Some rows, the pilot, determine what the monitor looks at: a quarter
+        of the rows but at most 100, or a twentieth but at most 1000, whichever is more. New rows are compared with the
+        others. Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that only new rows have is
+        evidence.
     alpha : float, optional
         The probability of ever finding drift where there is none, however long the stream; by default .05.
     average_run_length : float, optional
@@ -128,12 +130,11 @@ class DriftMonitor:
         self.guarantee = Guarantee.of(alpha, average_run_length)
         self.seed = check_integer(seed, "seed", 0)
         self.shuffle = shuffle
-        refuse_noise(missing)
+        check_rules(missing)
         encoding = Encoding(missing, ordinal, categorical, keep=keep)
         known = Reference.of(reference, encoding, self.seed)
         self._notes = known.notes
-        encoding.inspect([known.frame])
-        frame = without_blanks(known.frame, encoding)
+        frame = checked_reference(known.frame, encoding)
         self._digest = digest_of(known.digest, {"shuffle": shuffle, "seed": self.seed, **encoding.options()})
         if len(frame) < _LEAST_ROWS:
             raise ValueError(f"{passed(len(frame), 'row')} as reference, at least {_LEAST_ROWS} are needed")
@@ -166,14 +167,17 @@ class DriftMonitor:
             self._n_rows, **wealth, **asdict(self.guarantee), detected_at=self._detected_at, notes=self._notes
         )
 
-    def update(self, rows: Any) -> DriftState:
+    def update(self, rows: Any, *, progress: Progress = SILENT) -> DriftState:
         """Bet on new rows, and return what was found so far.
 
         Parameters
         ----------
         rows : array of shape (b, d), data frame, path, or anything else that :func:`kernelmean.read` takes or returns
-            With the columns of the reference; b ≥ 1. A file, a list of tables or any other source is taken batch by
-            batch, in order, unless ``read(..., in_memory=True)`` makes it one batch.
+            With the columns of the reference; b ≥ 1. Or several paths or results of :func:`kernelmean.read`, as a list
+            or a generator. A file, a list of tables or any other source is taken batch by batch, in order, unless
+            ``read(..., in_memory=True)`` makes it one batch.
+        progress : callable, optional
+            Called with what comes next, the rows of a batch that are done, and its rows in all.
 
         Raises
         ------
@@ -181,7 +185,7 @@ class DriftMonitor:
             When columns differ, a cell is missing without a rule or infinite, or rows cannot be read. The monitor then
             stays as it was before the call, even if earlier batches were fine.
         """
-        self._pass_over(rows, self._take)
+        self._pass_over(rows, partial(self._take, progress=progress))
         return self.state
 
     def _pass_over(self, rows: Any, take: Callable[[Array], None]) -> None:
@@ -201,13 +205,14 @@ class DriftMonitor:
             vars(self).update(before)
             raise
 
-    def _take(self, new: Array) -> None:
+    def _take(self, new: Array, progress: Progress) -> None:
         """Bet on new rows, block by block: blocks begin after multiples of 16 rows."""
         first = self._n_rows
         if self.shuffle:
             new = new[np.random.default_rng([self.seed, 4, self._updates]).permutation(len(new))]
         self._updates += 1
         for start in range(0, len(new), _BATCH):
+            progress("rows", start, len(new))
             part = new[start : start + _BATCH]
             cells, features = levels(self._scores(part), self._fixed.edges), self._scores.features(part)
             while self._n_rows < first + start + len(part):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Any, Self, TypeVar, final
 
 import numpy as np
 
 from ...core.table import Frame, check_size, to_frame
-from ...tables.columns.encoding import Encoding
+from ...tables.columns.encoding import Encoding, match_columns
 from ...tables.columns.kinds import agreed_types
 from ...tables.drawn import Drawn
 from ...tables.passes import settled
-from ...tables.read import is_in_memory, read
-from ...tables.source import joined
+from ...tables.read import is_in_memory, is_path, read
+from ...tables.source import Source, joined
 from ..digest import RowDigest
 
 MOST_REFERENCE = 100_000
@@ -26,26 +27,48 @@ Found = TypeVar("Found")
 def passed_over(rows: Any, name: str, one_pass: Callable[[Iterable[Frame]], Found]) -> Found:
     """Return what a pass over the batches of some rows finds: a table in memory is one batch.
 
-    The pass is repeated if a column of a file turns out to have another type.
+    Several paths and sources are read one after another. The pass is repeated if a column of a file turns out to have
+    another type.
 
     Raises
     ------
     ValueError, TypeError
         What the pass raises; and for rows that were read with ``checkpoint=``.
     """
-    if is_in_memory(rows):
+    if not _are_places(rows) and is_in_memory(rows):
         frame = to_frame(rows, name)
         check_size(frame)
         return one_pass((frame,))
-    source = read(rows)
-    if source.checkpoint is not None:
-        raise ValueError(
-            f"{source.source} is read with checkpoint={source.checkpoint!r}; a monitor is saved by to_json(), so leave "
-            "checkpoint= of kernelmean.read out"
-        )
-    if source.in_memory:
-        return passed_over(source.whole(), name, one_pass)
-    return settled((source,), lambda: one_pass(_checked(source.frames(), source.source)))
+    sources = _sources(rows)
+    for source in sources:
+        if source.checkpoint is not None:
+            raise ValueError(
+                f"{source.source} is read with checkpoint={source.checkpoint!r}; a monitor is saved by to_json(), so "
+                "leave checkpoint= of kernelmean.read out"
+            )
+    return settled(sources, lambda: one_pass(chain.from_iterable(map(_frames, sources))))
+
+
+def _sources(rows: Any) -> tuple[Source, ...]:
+    """Return what is read one after another: each of several paths and sources, anything else as a whole."""
+    if hasattr(rows, "__next__"):
+        first = list(islice(rows, 1))
+        rows = chain(first, rows)
+        if first and _is_place(first[0]):
+            rows = list(rows)
+    return tuple(map(read, rows)) if _are_places(rows) else (read(rows),)
+
+
+def _are_places(rows: Any) -> bool:
+    return isinstance(rows, list | tuple) and bool(rows) and all(map(_is_place, rows))
+
+
+def _is_place(rows: Any) -> bool:
+    return is_path(rows) or isinstance(rows, Source)
+
+
+def _frames(source: Source) -> Iterator[Frame]:
+    return _checked((source.whole(),) if source.in_memory else source.frames(), source.source)
 
 
 def _checked(frames: Iterable[Frame], source: str) -> Iterator[Frame]:
@@ -90,8 +113,9 @@ def _together(frames: Iterable[Frame], encoding: Encoding) -> Iterator[Frame]:
     first, held = None, list[Frame]()
     for frame in frames:
         first = frame if first is None else first
-        agreed_types((first, frame), encoding.named)
-        held.append(frame)
+        own, _ = match_columns(first, frame)
+        agreed_types((first, own), encoding.named)
+        held.append(own)
         if sum(map(len, held)) >= _TOGETHER:
             yield _one(held)
             held = []

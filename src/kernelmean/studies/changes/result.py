@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.array import SILENT, Progress
 from ...core.frozen import Frozen
-from ...core.words import count, listed
+from ...core.words import count, listed, written
 from ...inference import EvidenceKind
 from ...inference.base_result import Result
 from ...inference.changes import Search
@@ -120,10 +120,9 @@ class Changes(Frozen, Result):
     def verdict(self) -> str:
         """Return the outcome in one sentence, with which every report begins."""
         level = self.search.level
-        p = f"p = {beside(self.pvalue, level)} for no change at all"
-        rows = count(self.n_rows, "row")
-        if self._end > self.n_rows:
-            rows = f"{self.n_rows:,} of the first {self._end:,} rows"
+        p = f"p = {beside(self.pvalue, level)}, {'at most' if self.pvalue <= level else 'above'} {level:g}"
+        drawn = " that were drawn" if self._end > self.n_rows else ""
+        rows = f"{count(self.n_rows, 'row')}{drawn}"
         if not self.points:
             return f"No change was found in {rows}: {p}. That does not show that there is none."
         places = listed(point.time or f"{point.row:,}" for point in self.points)
@@ -142,20 +141,31 @@ class Changes(Frozen, Result):
             ("shortest segment", count(search.shortest, "row")),
             *([("blocks", f"{search.block:,} rows stay together")] if search.block > 1 else []),
             ("permutations", f"{search.n_resamples:,} or more of every stretch"),
+            *self._advice(),
         ]
-        header = ("rows before", "interval", *(("time",) if self.time else ()), "adjusted p", "what changes")
+        header = ("rows before", "what changes", "interval", *(("time",) if self.time else ()), "adjusted p")
         rows = [
             (
                 f"{point.row:,}",
+                point.words,
                 f"{point.low:,} to {point.high:,}",
                 *((f"{point.time} ({point.earliest} to {point.latest})",) if self.time else ()),
                 f"{point.pvalue:.2g}",
-                point.words,
             )
             for point in self.points
         ]
         grid = Grid("Change points", header, rows, len(header), "change point")
         return Description(f"Changes in {self.name}", self.verdict(), facts, (grid,), self.notes)
+
+    def _advice(self) -> list[tuple[str, str]]:
+        """Return how to see what no column shows on its own."""
+        together = [point.row for point in self.points if not point.columns]
+        if not together or len(self.encoded.codings) == 1:
+            return []
+        row = together[0]
+        files = f"write rows 1 to {row:,} and the rows after them to two files, and run kernelmean dependence on each"
+        both = f"compare kernelmean.dependence(table[:{row}]) with kernelmean.dependence(table[{row}:])"
+        return [("which pairs", written(both, files))]
 
     def document(self, *, progress: Progress = SILENT) -> Document:
         """Return the report as a document: the columns over time, the change points, and how they were found."""
@@ -164,6 +174,8 @@ class Changes(Frozen, Result):
         del progress
         page = self.describe().document()
         text = "Means of equal stretches of rows; vertical lines are change points, dashed lines the means of segments."
+        if self.points and not any(point.columns for point in self.points):
+            text += " No column changes on its own, so these means need not show the change."
         series = Section(
             "The columns over time", charts=(Chart("series", "The columns over time", panels(self), text),)
         )

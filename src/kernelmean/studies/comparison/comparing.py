@@ -154,6 +154,8 @@ def compare(
     >>> result.test.scheme, result.sizes
     ('bins', (50, 50))
     """
+    if names is not None and (isinstance(names, str) or len(names) != 2):
+        raise ValueError(f"names is {names!r}; write one for each table, such as names=('before', 'after')")
     called = (_called(A, "A"), _called(B, "B")) if names is None else names
     design = TableDesign(strata, clusters, weights, paired)
     asked = Asked(

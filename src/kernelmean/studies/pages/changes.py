@@ -47,7 +47,8 @@ def _panel(result: Changes, coding: Coding, rows: IntArray) -> Panel:
         Curve("mean", tuple(x for x, _ in means), tuple(y for _, y in means)),
         Curve("mean of the segment", tuple(x for x, _ in levels), tuple(y for _, y in levels), dashed=True),
     )
-    return Panel("", "row", label, curves, marks=tuple(("change point", float(point.row)) for point in result.points))
+    order = "row" if result.time is None else f"row, in the order of {result.time}"
+    return Panel("", order, label, curves, marks=tuple(("change point", float(point.row)) for point in result.points))
 
 
 def _means(values: Array, parts: Sequence[IntArray]) -> Iterator[tuple[IntArray, float]]:

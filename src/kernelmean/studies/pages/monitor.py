@@ -9,14 +9,20 @@ from typing import Any
 from ...core.words import count
 from ...inference.monitoring import DriftState, Guarantee
 from ...inference.null_page import made_by
+from ...inference.wording import short
 from ...report import Chart, Curve, Description, Document, Panel, Section
+from ...report.description import MOST_ROWS, Grid
 from .parts import caveats
 
 FIGURES = ("evidence",)
 """The names of the charts."""
+GLANCE = ("alarm", "began", "see what changed")
+"""The facts that a page shows at the top."""
 
 
-def monitor_page(state: DriftState, said: Description, batches: Sequence[Mapping[str, Any]], seed: int) -> Document:
+def monitor_page(
+    state: DriftState, said: Description, batches: Sequence[Mapping[str, Any]], alarm: int | None, seed: int
+) -> Document:
     """Return the page of a monitor.
 
     Parameters
@@ -27,32 +33,56 @@ def monitor_page(state: DriftState, said: Description, batches: Sequence[Mapping
         What the terminal says about it.
     batches : sequence of mappings
         The batches of this run in order, each with the ``"log_wealth"`` after it.
+    alarm : int or None
+        The position of the batch in which drift was found, if it is one of them.
     seed : int
         The seed of the run.
     """
-    sections = (_evidence(state, said, batches), caveats(_caveats(state), said.notes))
+    grid = batch_grid(batches, alarm, MOST_ROWS)
+    table = [Section("The batches", tables=(grid.table(),))] if grid.rows else []
     return Document(
         title=said.title,
         headline=said.sentence,
+        overview=tuple((name, (text,)) for name, text in said.facts if name in GLANCE),
         summary=(),
-        sections=sections,
-        made_by=(*made_by(None, seed), *said.facts),
+        sections=(_evidence(state, batches), *table, caveats(_caveats(state), said.notes)),
+        made_by=(*made_by(None, seed), *(fact for fact in said.facts if fact[0] not in GLANCE)),
     )
 
 
-def _evidence(state: DriftState, said: Description, batches: Sequence[Mapping[str, Any]]) -> Section:
+def batch_grid(batches: Sequence[Mapping[str, Any]], alarm: int | None, most: int) -> Grid:
+    """Return at most so many batches: those around the alarm, or the last ones."""
+    end = len(batches) if alarm is None else max(alarm + most // 2, most)
+    end = min(end, len(batches))
+    start = max(end - most, 0)
+    title = "Batches"
+    if end - start < len(batches):
+        title += f" {start + 1:,} to {end:,} of {len(batches):,}"
+    header = ("batch", "rows", "wealth", *(("alarm",) if alarm is not None else ()))
+    rows = [
+        (short(str(one["batch"])), f"{one['rows']:,}", in_words(one["log_wealth"]))
+        + (() if alarm is None else ("here" if k == alarm else "",))
+        for k, one in enumerate(batches[start:end], start)
+    ]
+    return Grid(title, header, rows, noun="batch", whole=True)
+
+
+def in_words(log_wealth: float) -> str:
+    """Return a wealth in three digits, from its logarithm."""
+    return f"{math.exp(min(log_wealth, 700.0)):.3g}"
+
+
+def _evidence(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> Section:
     words = (
         "Gamblers bet against the claim that nothing has changed. Without drift none of them can expect to win, so a "
         "large wealth is evidence of drift. Drift is found where the wealth of the richest gambler reaches "
-        f"{math.exp(_threshold(state)):,.4g}."
+        f"{math.exp(threshold(state)):,.4g}."
     )
     charts: tuple[Chart, ...] = ()
     if batches:
         title = "The wealth of the richest gambler after every batch"
         charts = (Chart(FIGURES[0], title, (wealth_panel(state, batches),), _text(state, batches)),)
-    tables = tuple(grid.table() for grid in said.grids if grid.rows)
-    rest = tuple(text for grid in said.grids for text in grid.words_on_rest())
-    return Section("The evidence", (words, *rest), tables=tables, charts=charts)
+    return Section("The evidence", (words,), charts=charts)
 
 
 def wealth_panel(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> Panel:
@@ -69,21 +99,23 @@ def wealth_panel(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> Pan
     ends = (1.0, float(max(len(batches), 2)))
     curves = (
         Curve("wealth", tuple(float(k) for k, _ in known), tuple(wealth for _, wealth in known)),
-        Curve("an alarm", ends, (_threshold(state) / math.log(10.0),) * 2, dashed=True),
+        Curve("an alarm", ends, (threshold(state) / math.log(10.0),) * 2, dashed=True),
     )
     return Panel("", "batch, in the order of time", "wealth, as a power of 10", curves)
 
 
-def _threshold(state: DriftState) -> float:
+def threshold(state: DriftState) -> float:
     """Return the logarithm of the wealth of an alarm."""
     return Guarantee(state.alpha, state.average_run_length).log_threshold
 
 
 def _text(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> str:
-    reached = [k for k, one in enumerate(batches, 1) if one["log_wealth"] >= _threshold(state)]
+    reached = [k for k, one in enumerate(batches, 1) if one["log_wealth"] >= threshold(state)]
     above = "no batch ends above it"
     if reached:
-        above = f"it is passed after {len(reached):,} of {count(len(batches), 'batch')}, batch {reached[0]} first"
+        name = short(str(batches[reached[0] - 1]["batch"]))
+        ends = f"{len(reached):,} of {count(len(batches), 'batch')} {'ends' if len(reached) == 1 else 'end'} above it"
+        above = f"{ends}, first batch {reached[0]:,} ({name})"
     return f"The dashed line is the wealth of an alarm; {above}."
 
 

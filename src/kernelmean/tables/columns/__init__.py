@@ -3,8 +3,9 @@
 from .column_codings import CategoryShares, ColumnSummary, summarize
 from .column_codings import Weigh as Weigh
 from .encoder import TableEncoder
-from .encoding import Encoded, Encoding, as_frames, encode, match_columns, spells_out
+from .encoding import Encoded, Encoding, as_frames, encode, match_columns
 from .encoding import EncodingOptions as EncodingOptions
+from .keywords import spells_out
 from .missing import Missing, MissingCells
 from .noisy import NoisyRows
 

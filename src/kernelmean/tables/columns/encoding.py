@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypedDict, TypeVar, final
+from typing import Any, TypedDict, final
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from .column_codings import (
     side_by_side,
     variances_of,
 )
-from .inspection import Inspection
+from .inspection import Inspection, times_apart
 from .kinds import ColumnType, Named, agreed_types
 from .missing import Missing, MissingCells, MissingColumn, rules_for, settle
 from .noisy import NoisyRows
@@ -137,7 +136,7 @@ class Encoding:
         found = self.inspection(frames[0], len(frames))
         for table, frame in enumerate(frames):
             found.add(frame, table)
-        return found.check()
+        return (*times_apart(frames), *found.check())
 
     def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
@@ -170,23 +169,6 @@ class Encoding:
                 wide |= error.found
         if wide:
             raise TooManyCategoriesError(wide, self.max_categories)
-
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def spells_out(function: _F) -> _F:
-    """Show in the signature of a function the options of an encoding that it takes as ``**columns``."""
-    own, usual = inspect.signature(function), Encoding()
-    others = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    options = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, annotation=kind.__forward_arg__, default=getattr(usual, name)
-        )
-        for name, kind in EncodingOptions.__annotations__.items()
-    ]
-    function.__signature__ = own.replace(parameters=[*others, *options])  # type: ignore[attr-defined]
-    return function
 
 
 def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -369,10 +351,20 @@ def _other_columns(A: Frame, B: Frame) -> ValueError:
         if (extra := [name for name in one.names if name not in other.names])
     ]
     common = [name for name in A.names if name in B.names]
+    spelled = {_letters(name): name for name in A.names if name not in B.names}
+    same = [(spelled[key], name) for name in B.names if name not in A.names and (key := _letters(name)) in spelled]
+    if same:
+        asked = " and ".join(f"is {theirs!r} the same as {ours!r}" for ours, theirs in same)
+        differ.append(f"{asked}?")
     mend = "rename them to match"
     if common:
         mend = written("pass the common ones only", f"compare the common ones with {worded_names('--columns', common)}")
     return ValueError(f"the two tables have different columns ({'; '.join(differ)}); {mend}")
+
+
+def _letters(name: str) -> str:
+    """Return what remains of a name without case, spaces and signs."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum()) or name
 
 
 def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:

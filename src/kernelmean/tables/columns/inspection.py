@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -12,8 +12,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from ...core.array import Array
+from ...core.cells import missing_cells
 from ...core.table import Frame
-from ...core.words import written
+from ...core.words import leave_out, written
 from .kinds import Named
 from .texts import Finding, TextCells, refusal
 
@@ -347,7 +348,7 @@ class Inspection:
         if texts is not None and texts.cells:
             if self._declared[name]:  # the user declared categories by the type
                 return texts.unlike(), None
-            return texts.finding(), texts.remark()
+            return self._of_one_table(texts.finding()), texts.remark()
         finding, note = judge(name, self._integers.get(name, ()), named=self._named)
         if name in self._days:
             finding = self._days[name].finding(name) or finding
@@ -355,7 +356,28 @@ class Inspection:
             finding = replace(finding, where=" and ".join(self._sources))
         return finding, note
 
+    def _of_one_table(self, finding: Finding | None) -> Finding | None:
+        """Return a finding, with other advice where one table alone has a decimal mark: an option would read both."""
+        if finding is None or "decimal" not in finding.advice:
+            return finding
+        if not any(seen.rows or not seen.distinct for seen in self._integers.get(finding.column, ())):
+            return finding
+        one = f"the other table has another decimal mark; write {finding.where} with that one first"
+        return replace(finding, advice=f"{one} (pandas: read_csv(..., decimal=...), then to_csv)")
+
 
 def _settled(seen: IntegersSeen) -> IntegersSeen:
     seen.kept()
     return seen
+
+
+def times_apart(frames: Sequence[Frame]) -> Iterator[str]:
+    """Yield notes on times that are all later in one of two tables."""
+    for name in frames[0].names if len(frames) == 2 else ():
+        times = [frame[name][~missing_cells(frame[name])] for frame in frames]
+        if not all(len(own) and own.dtype.kind == "M" for own in times):
+            continue
+        for early, late in ((0, 1), (1, 0)):
+            if times[early].max() < times[late].min():
+                where = f"all later in {frames[late].source} than in {frames[early].source}"
+                yield f"{name}: {where}, so it says which table a row is from; leave it out {leave_out([name])}"

@@ -161,6 +161,13 @@ def _check_text(frame: Frame, name: str) -> None:
     distinct = [cell for cell in dict.fromkeys(_hashable(frame, name)) if cell is not None]
     other = next((cell for cell in distinct if not isinstance(cell, str)), None)
     if other is not None:
+        words = [cell for cell in distinct if isinstance(cell, str) and not is_number(cell)]
+        if words and all(isinstance(cell, str | int | float) for cell in distinct):
+            row = frame.row_numbers()[frame[name].tolist().index(words[0])]
+            raise TypeError(
+                f"{frame.source}: column {name!r} holds numbers and text ({words[0][:20]!r} in row {row}); write all "
+                f"of them as numbers (pandas: to_numeric(..., errors='coerce') makes text a missing cell), {mend(name)}"
+            )
         raise TypeError(
             f"{frame.source}: column {name!r} holds values of type {type(other).__name__} that are not numbers, or "
             "integers beyond 2^53; convert it to numbers or times (pandas: convert_dtypes(), to_datetime()), "

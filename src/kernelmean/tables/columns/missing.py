@@ -115,8 +115,13 @@ def settle(
     return kept, rules, MissingCells(missing, columns, rows)
 
 
-def _check_complete(frames: Sequence[Frame], masks: Mapping[str, Sequence[Any]], drops: bool = True) -> None:
-    """Raise when cells are missing; say where the first is and how many there are in every column."""
+def _check_complete(
+    frames: Sequence[Frame], masks: Mapping[str, Sequence[Any]], drops: bool = True, whole: bool = True
+) -> None:
+    """Raise when cells are missing; say where the first is and how many there are in every column.
+
+    Of ``whole`` tables it also says how many rows have one.
+    """
     for k, frame in enumerate(frames):
         own = {name: masks[name][k] for name in masks if masks[name][k].any()}
         if own:
@@ -129,7 +134,11 @@ def _check_complete(frames: Sequence[Frame], masks: Mapping[str, Sequence[Any]],
                 )
             row = frame.row_numbers()[int(np.argmax(own[name]))]
             category = written("missing='category'", "--missing category")
-            dropped = written("missing='drop'", "--missing drop") + " to leave such rows out, " if drops else ""
+            rows = ""
+            if whole:
+                many = sum(int(np.any([mask[j] for mask in masks.values()], axis=0).sum()) for j in range(len(frames)))
+                rows = f" ({many:,} of {sum(map(len, frames)):,})"
+            dropped = written("missing='drop'", "--missing drop") + f" to leave such rows out{rows}, " if drops else ""
             more = listed(f"{int(mask.sum()):,} in {other!r}" for other, mask in own.items() if other != name)
             raise ValueError(
                 f"{frame.source}: row {row}, column {name!r} is blank or NaN "
@@ -175,7 +184,7 @@ def noise_needs_kme(estimator: str) -> ValueError:
 def sifted(frame: Frame, types: Mapping[str, ColumnType], rules: Mapping[str, str]) -> tuple[Frame, dict[str, int]]:
     """Return a part of a table without the rows to leave out (it may be empty), and its missing cells by column."""
     masks = {name: mask for name in frame.names if (mask := missing_cells(frame[name])).any()}
-    _check_complete([frame], {name: [mask] for name, mask in masks.items() if rules[name] == "error"})
+    _check_complete([frame], {name: [mask] for name, mask in masks.items() if rules[name] == "error"}, whole=False)
     _check_noise([name for name in masks if rules[name] == "noise"], types)
     dropped = [mask for name, mask in masks.items() if rules[name] == "drop"]
     kept = frame.take(~np.logical_or.reduce(dropped)) if dropped else frame

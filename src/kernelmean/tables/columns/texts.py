@@ -33,6 +33,8 @@ from ...core.cells import missing_cells
 from ...core.table import Frame
 from ...core.words import leave_out, printable, worded_names, written
 
+NOT_TIMES = "text, not times"
+"""What a column of dates that were not read is taken for."""
 Place: TypeAlias = tuple[str, int]
 """A table and a row."""
 _LEAST_DISTINCT, _LEAST_CELLS = 20, 10
@@ -56,7 +58,7 @@ class Finding:
     advice: str = ""
     """How to read or write it, if known."""
     insist: str = "categorical"
-    """"categorical" or "keep": the option that takes the column as it is."""
+    """"categorical" or "keep": the option that takes the column as it is; "" where none does."""
     wrong_type: bool = False
     """Whether its cells are of another type than a category."""
 
@@ -132,7 +134,7 @@ class TextCells:
         if form is not None and self._is_certain(form):
             cell, known = next((cell for cell in form.cells if not is_number(cell)), form.cells[0]), set(form.cells)
             other = next((f", but not {self._shown(cell)}" for cell in self.places if cell not in known), "")
-            taken = "text, not times" if form.is_time else "text, not numbers"
+            taken = NOT_TIMES if form.is_time else "text, not numbers"
             what = f"holds {form.what} as text ({self._shown(cell)}){other}"
             return self._found(cell, taken, what, form.advice(self.name))
         numbers = self._numbers()
@@ -238,7 +240,7 @@ def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
     told = [each.sentence + (f"; {each.advice}" if each.advice else "") for each in ordered[:most]]
     end = f"leave {'it' if len(found) == 1 else 'them'} out {leave_out([each.column for each in found])}"
     joint = (", " if found[0].advice else "; ") if len(found) == 1 else ". Or "
-    options = {each.insist: [one.column for one in found if one.insist == each.insist] for each in found}
+    options = {each.insist: [one.column for one in found if one.insist == each.insist] for each in found if each.insist}
     insisting = " and ".join(insist(option, names) for option, names in options.items())
-    text = f"{'. '.join([*told, *more])}{joint}{end}, or insist with {insisting}"
+    text = f"{'. '.join([*told, *more])}{joint}{end}" + (f", or insist with {insisting}" if insisting else "")
     return (TypeError if any(each.wrong_type for each in found) else ValueError)(text)

@@ -1,0 +1,43 @@
+"""The options of an encoding as keywords of the functions that take them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from ...core.words import did_you_mean, listed
+from .encoding import Encoding, EncodingOptions
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_MEANT = {
+    "seed": " (the seed is rng=)",
+    "random_state": " (the seed is rng=)",
+    "drop": " (leave columns out before, with kernelmean.read(..., drop=[...]) or in pandas)",
+}
+"""What is meant by some options that other functions have."""
+
+
+def spells_out(function: _F) -> _F:
+    """Let a function name the options that it takes as ``**columns``, in its signature and in errors."""
+    own, usual = inspect.signature(function), Encoding()
+    others = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    options = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, annotation=kind.__forward_arg__, default=getattr(usual, name)
+        )
+        for name, kind in EncodingOptions.__annotations__.items()
+    ]
+    known = [each.name for each in (*others, *options) if each.kind is inspect.Parameter.KEYWORD_ONLY]
+
+    @wraps(function)
+    def checked(*tables: Any, **given: Any) -> Any:
+        unknown = [name for name in given if name not in own.parameters and name not in known]
+        if unknown:
+            meant = _MEANT.get(unknown[0], "") or did_you_mean(unknown[0], known)
+            raise TypeError(f"there is no option {unknown[0]!r}{meant}; it may be {listed(known, len(known))}")
+        return function(*tables, **given)
+
+    checked.__signature__ = own.replace(parameters=[*others, *options])  # type: ignore[attr-defined]
+    return cast("_F", checked)
