@@ -18,7 +18,7 @@ from .html import Document
 
 _DIGITS = re.compile(r"\d+\.\d{6,}")
 Facts = Sequence[tuple[str, str]]
-_ON_PAGE, _MOST_ON_PAGE = 50, 1000
+MOST_ROWS, _MOST_ON_PAGE = 50, 1000
 """The first rows of a grid that a page shows; it shows all that stand out, up to so many."""
 
 
@@ -76,7 +76,7 @@ class Grid:
 
     def _on_page(self) -> int:
         """Return how many rows a page shows: the first ones, and all up to the last that stands out."""
-        return max(_ON_PAGE, min(max(self._standing_out(), default=0) + 1, _MOST_ON_PAGE))
+        return max(MOST_ROWS, min(max(self._standing_out(), default=0) + 1, _MOST_ON_PAGE))
 
 
 @final
