@@ -248,13 +248,11 @@ class Encoded(Frozen):
 
         Of columns with few values rows repeat each other as often if the cells of every column are shuffled.
         """
-        pooled = np.concatenate(self.points())
+        pooled, rng = np.concatenate(self.points()), np.random.default_rng(0)
         repeated = _repeated(pooled)
-        if 2 * repeated < len(pooled):
-            return ()
-        rng = np.random.default_rng(0)
         mixed = np.concatenate([pooled[rng.permutation(len(pooled))][:, list(own)] for own in self.groups.values()], 1)
-        if len(self.groups) > 1 and 2 * _repeated(mixed) > repeated:
+        few_values = 2 * _repeated(mixed) > repeated if len(self.groups) > 1 else repeated > 0.9 * len(pooled)
+        if few_values or 2 * repeated < len(pooled):
             return ()
         clusters = written("clusters='COLUMN'", "--clusters COLUMN")
         return (
