@@ -286,7 +286,7 @@ def mean_within(first: pd.DataFrame, second: pd.DataFrame, of: str, strata: str 
         parts = [t[t[of].notna()] for t in parts]
         if all(map(len, parts)):
             means.append([np.average(t[of], weights=None if weight is None else t[weight]) for t in parts])
-            rows.append(sum(map(len, parts)))
+            rows.append(np.prod([*map(len, parts)]) / sum(map(len, parts)))  # as the tests: Cochran, Mantel, Haenszel
     return np.average(means, axis=0, weights=rows)
 
 
@@ -324,8 +324,8 @@ def test_tables_cards_and_json_say_what_means_are_of() -> None:
     said = found.to_dict()["design"]["means"]
     assert said in found.notes
     assert said == (
-        "means, gaps and shares are within strata of center: both tables weighted so that every stratum counts by its "
-        "rows, rows weighted by w"
+        "means, gaps and shares are within strata of center: both tables weighted so that strata count as in the "
+        "tests, rows weighted by w"
     )
     overview = dict(found.document().overview)
     assert overview["The design"] == ("Rows are exchangeable within strata of center, each with its weight, w.",)

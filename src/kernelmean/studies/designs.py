@@ -108,8 +108,8 @@ class TableDesign:
         weighted = "" if self.weights is None else f", rows weighted by {self.weights}"
         if self.strata is not None:
             return (
-                f"means, gaps and shares are{self.within}: both tables weighted so that every stratum counts by its "
-                f"rows{weighted}"
+                f"means, gaps and shares are{self.within}: both tables weighted so that strata count as in "
+                f"the tests{weighted}"
             )
         if self.weights is not None:
             return f"means, gaps and shares are of{weighted.removeprefix(',')}"

@@ -16,7 +16,7 @@ CLEAR = 4.8
 
 
 def of_pairs(points: np.ndarray) -> aspects.Aspect:
-    return correlations(points, pairs_of_columns(points, np.full(points.shape[1], fill_value=True)))
+    return correlations(points, pairs_of_columns([points], np.full(points.shape[1], fill_value=True)))
 
 
 @pytest.mark.parametrize("aspect", [means, variances, of_pairs, shapes])

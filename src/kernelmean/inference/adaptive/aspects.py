@@ -28,9 +28,9 @@ MEANS, SPREAD, TOGETHER, TAILS, SHAPE = "means", "spread", "columns together", "
 LEAST_ROWS = 10
 """Fewer rows of a sample say nothing about kinds."""
 _CLIPPED = 8.0
-_MOST, _MOST_COLUMNS, _MOST_CELLS = 256, 512, 4_000_000
-"""Of more numbers only the largest difference counts, not their sum; of more columns there are no correlations, and of
-more cells some rows stand for all."""
+_MOST, _MOST_PAIRS, _MOST_COLUMNS, _MOST_CELLS = 256, 2048, 512, 4_000_000
+"""Of more numbers only the largest difference counts, not their sum; of more pairs variances are coarser, of more
+columns there are no correlations, and of more cells some rows stand for all."""
 _LEAST_VARIANCE, _FARTHEST = 1e-6, 1.0 - 1e-6
 _HEAVY = 0.17
 """The L-kurtosis from which on tails are called heavy: that of normal values is .1226, of Student's t with 3 .26."""
@@ -107,8 +107,8 @@ def evidence_of(samples: Sequence[Array]) -> dict[str, float]:
     pooled = np.concatenate(samples)
     several = ((pooled > pooled.min(axis=0)) & (pooled < pooled.max(axis=0))).any(axis=0)
     pooled = np.clip(in_spreads(pooled), -_CLIPPED, _CLIPPED)
-    pairs = pairs_of_columns(pooled, several)
     parts = np.split(pooled, np.cumsum([len(sample) for sample in samples])[:-1])
+    pairs = pairs_of_columns(parts, several)
     numbers = [part[:, several] for part in parts]
     shaped = [shapes(part) for part in numbers]
     found = {
@@ -154,42 +154,110 @@ def distances(samples: Sequence[Array]) -> list[Aspect]:
     Few rows with heavy tails have variances that no approximation holds for, and these scores do; tails alone move the
     scores, and not the variances.
     """
-    gaps = np.concatenate([np.abs(points - np.median(points, axis=0)) for points in samples])
+    gaps = np.concatenate([np.abs(points - np.median(points, axis=0)) for points in samples]).round(9)  # ties stay ties
     for column in gaps.T:
         column[:] = np.square(ndtri(0.5 + ranks(column) / (2 * len(column) + 2)))
     return [means(part) for part in np.split(gaps, np.cumsum([len(points) for points in samples])[:-1])]
 
 
-def pairs_of_columns(points: Array, several: Any) -> tuple[IntArray, IntArray]:
-    """Return all pairs of columns but those of two categories of one column, of which a row has only one."""
+def pairs_of_columns(samples: Sequence[Array], several: Any, least: int = 10) -> tuple[IntArray, IntArray]:
+    """Return all pairs of columns but those of two categories of one column, of which a row has only one.
+
+    Columns in which fewer than ``least`` rows of a sample have another value than its most common one take no part: no
+    approximation holds for their correlations.
+    """
+    points = np.concatenate(samples)
     first, second = np.triu_indices(points.shape[1] if points.shape[1] <= _MOST_COLUMNS else 0, 1)
     if not len(first):
         return first, second
+    varied = np.array(
+        [min(map(_rows_beside, columns)) >= least for columns in zip(*(X.T for X in samples), strict=True)]
+    )
     high = (points > points.min(axis=0)).astype(np.float64)
     apart = (high.T @ high == 0.0) & ~several & ~several[:, None]
-    kept = ~apart[first, second]
+    kept = ~apart[first, second] & varied[first] & varied[second]
     return first[kept], second[kept]
 
 
-def correlations(
-    points: Array, pairs: tuple[IntArray, IntArray], score: Callable[[Array], Array] | None = None
-) -> Aspect:
-    """Return Fisher's z of the correlations of normal scores, or of others, of pairs of columns."""
+def _rows_beside(column: Array) -> int:
+    """Return the number of rows that do not have the most common value."""
+    return len(column) - int(np.unique(column, return_counts=True)[1].max())
+
+
+Score = Callable[[Array], tuple[Array, Array]]
+"""From a column to the scores of its ranks, and how fast these rise with the share of rows below."""
+
+
+def normal(column: Array) -> tuple[Array, Array]:
+    """Return normal scores."""
+    scores = normal_scores(ranks(column), len(column))
+    return scores, np.sqrt(2 * np.pi) * np.exp(np.square(scores) / 2)
+
+
+def plain(column: Array) -> tuple[Array, Array]:
+    """Return ranks, for Spearman's correlation."""
+    return ranks(column) / len(column), np.ones(len(column))
+
+
+def correlations(points: Array, pairs: tuple[IntArray, IntArray], score: Score = normal) -> Aspect:
+    """Return Fisher's z of the correlations of scores of pairs of columns."""
     first, second = pairs
-    score = score or (lambda column: normal_scores(ranks(column), len(column)))
-    scores = np.stack([score(column) for column in points.T], axis=1)
-    deviation = scores.std(axis=0)
-    scores = np.divide(scores - scores.mean(axis=0), deviation, out=np.zeros_like(scores), where=deviation > 0.0)
-    r = np.clip((scores.T @ scores / len(scores))[first, second], -_FARTHEST, _FARTHEST)
-    squares = np.square(scores)
-    if len(first) > _MOST:  # moments of the influence functions, without a column for each
-        crossed, cubed, fourth = (squares.T @ squares, (squares * scores).T @ scores, np.square(squares).sum(axis=0))
-        both, odd = crossed[first, second], cubed[first, second] + cubed[second, first]
-        total = both - r * odd + r**2 / 4 * (fourth[first] + 2 * both + fourth[second])
-        variances = np.maximum(total, 0.0) / (1 - r**2) ** 2 / len(scores) ** 2
+    scored = [score(column) for column in points.T]
+    scores = np.stack([own - own.mean() for own, _ in scored], axis=1) if scored else np.empty_like(points)
+    scales = np.square(scores).mean(axis=0)
+    scales[scales == 0.0] = np.inf
+    r = (scores.T @ scores / len(scores))[first, second] / np.sqrt(scales[first] * scales[second])
+    r = np.clip(r, -_FARTHEST, _FARTHEST)
+    if len(first) > _MOST_PAIRS:
+        return Aspect(np.arctanh(r), _variances_of_scores(scores / np.sqrt(scales), r, pairs), None, len(scores))
+    later = [_Later.of(column, slopes) for column, (_, slopes) in zip(points.T, scored, strict=True)]
+    single = [np.square(own) + 2 * rises(own) for own, rises in zip(scores.T, later, strict=True)]
+
+    def influence(a: int, b: int, own: float) -> Array:
+        x, y = scores[:, a], scores[:, b]
+        both = x * y + later[a](y) + later[b](x)
+        alone = single[a] / scales[a] + single[b] / scales[b]
+        found = (both / np.sqrt(scales[a] * scales[b]) - own / 2 * alone) / (1 - own**2)
+        return np.asarray(found - found.mean())
+
+    each = (influence(a, b, own) for a, b, own in zip(first, second, r, strict=True))
+    if len(first) > _MOST:
+        variances = np.array([float(own @ own) for own in each]) / len(scores) ** 2
         return Aspect(np.arctanh(r), variances, None, len(scores))
-    influence = scores[:, first] * scores[:, second] - r * (squares[:, first] + squares[:, second]) / 2
-    return Aspect.of(np.arctanh(r), influence / (1 - r**2))
+    return Aspect.of(np.arctanh(r), np.stack([*each], axis=1) if len(first) else np.empty((len(scores), 0)))
+
+
+@final
+@dataclass(frozen=True)
+class _Later:
+    """The part of an influence function that comes from ranks: rows above a row rank higher because of it."""
+
+    order: IntArray
+    slopes: Array
+    first: IntArray
+    last: IntArray
+
+    @classmethod
+    def of(cls, column: Array, slopes: Array) -> _Later:
+        order = np.argsort(column, kind="stable")
+        ascending = column[order]
+        first, last = (np.searchsorted(ascending, column, side) for side in ("left", "right"))
+        return cls(order, slopes, first, last)
+
+    def __call__(self, values: Array) -> Array:
+        """Return the mean over all rows of slope times value where they are higher; ties count half."""
+        sums = np.append(np.cumsum((self.slopes * values)[self.order][::-1])[::-1], 0.0)
+        return np.asarray((sums[self.first] + sums[self.last]) / (2 * len(values)))
+
+
+def _variances_of_scores(scores: Array, r: Array, pairs: tuple[IntArray, IntArray]) -> Array:
+    """Return variances of very many correlations from moments, as if scores did not depend on other rows."""
+    first, second = pairs
+    squares = np.square(scores)
+    crossed, cubed, fourth = (squares.T @ squares, (squares * scores).T @ scores, np.square(squares).sum(axis=0))
+    both, odd = crossed[first, second], cubed[first, second] + cubed[second, first]
+    total = both - r * odd + r**2 / 4 * (fourth[first] + 2 * both + fourth[second])
+    return np.asarray(np.maximum(total, 0.0) / (1 - r**2) ** 2 / len(scores) ** 2)
 
 
 def shapes(points: Array) -> Aspect:

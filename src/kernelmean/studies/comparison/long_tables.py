@@ -270,5 +270,5 @@ def _notes(encoded: Encoded, names: tuple[str, str]) -> tuple[str, ...]:
     return (
         *replace(encoded, frames=(sources[0], sources[1])).notes(" over both tables"),
         f"columns alone: kernels on {LANDMARKS} landmarks each, categories exactly",
-        f"rows that stand out and pictures use {shown} rows drawn at random",
+        f"rows that stand out, pictures and correlations of pairs use {shown} rows drawn at random",
     )

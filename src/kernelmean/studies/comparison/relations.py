@@ -10,12 +10,15 @@ import numpy as np
 from scipy.special import ndtr
 
 from ...core.words import signed
-from ...inference.adaptive.aspects import LEAST_ROWS, correlations, pairs_of_columns
-from ...inference.adaptive.ranks import ranks
+from ...inference.adaptive.aspects import correlations, pairs_of_columns, plain
 from ...inference.null import holm
 from ...inference.wording import brief
 from ...tables.columns import Encoded
 
+_LEAST_ROWS, _LEAST_BESIDE, _MOST_COLUMNS = 100, 30, 64
+"""Fewer rows of a table, or with another value than its most common one, or more columns: no pair is named."""
+_ALIKE = 0.99
+"""Two correlations beyond this are not told apart: Fisher's z of ranks is biased there."""
 _NUMBERS = ("numeric", "ordinal", "datetime", "duration")
 
 
@@ -30,8 +33,8 @@ class RelationDifference:
     correlations : (float, float)
         The correlation of their ranks in either table (Spearman's).
     pvalue, adjusted : float
-        Of Fisher's z of both, whose variance is that of its influence function: an approximation, for rows without a
-        design; and by Holm's method over all pairs of columns of numbers.
+        Of Fisher's z of both, whose variance is that of its influence function, the ranks included: an approximation,
+        for at least 100 independent rows of either table; and by Holm's method over all pairs of columns of numbers.
     """
 
     columns: tuple[str, str]
@@ -59,13 +62,14 @@ def relations(encoded: Encoded) -> tuple[RelationDifference, ...]:
     """
     numbers = {coding.name for coding in encoded.codings if coding.type.kind in _NUMBERS}
     names = [name for name in encoded.in_table_order() if name in numbers and len(encoded.groups[name]) == 1]
-    if len(names) < 2 or min(map(len, encoded.tables)) < LEAST_ROWS:
+    if not 2 <= len(names) <= _MOST_COLUMNS or min(map(len, encoded.tables)) < _LEAST_ROWS:
         return ()
     chosen = [encoded.groups[name][0] for name in names]
     tables = [table[:, chosen] for table in encoded.tables]
-    pairs = pairs_of_columns(np.concatenate(tables), np.full(len(names), fill_value=True))
-    own, other = (correlations(table, pairs, ranks) for table in tables)
-    pvalues = 2 * ndtr(-np.abs(own.scores(other)))
+    pairs = pairs_of_columns(tables, np.full(len(names), fill_value=True), _LEAST_BESIDE)
+    own, other = (correlations(table, pairs, plain) for table in tables)
+    alike = np.tanh(np.abs(own.values + other.values) / 2 - np.abs(own.values - other.values) / 2) > _ALIKE
+    pvalues = np.where(alike, 1.0, 2 * ndtr(-np.abs(own.scores(other))))
     rows: list[Any] = [
         *zip(*pairs, np.tanh(own.values), np.tanh(other.values), pvalues, holm(pvalues.tolist()), strict=True)
     ]

@@ -42,7 +42,7 @@ class ColumnDifference:
     means : (float, float)
         The two means, in the units of the column. Ordinal levels count from 0, times are seconds since 1970 (UTC), and
         the mean of truth values is the share of true ones. nan for categories. With weights they are weighted; with
-        strata both tables are weighted so that every stratum counts by its rows.
+        strata both tables are weighted so that strata count as in the tests.
     gap : float
         The first mean minus the second, in standard deviations of the pooled column; nan for categories. With strata
         this is the mean of the differences within strata.
@@ -272,7 +272,8 @@ class Comparison(JointTest, Result):
     def _pairs(self) -> str:
         """Return in words how differently pairs of columns go together, naming the tables once."""
         first, *others = self.relations
-        return "; ".join([first.words(titles(self.names)), *(own.words() for own in others)])
+        named = "; ".join([first.words(titles(self.names)), *(own.words() for own in others)])
+        return f"{named}; by approximate p-values"
 
     def details(self) -> list[tuple[str, str]]:
         """Return details for ``--verbose``: the statistic, the permutations, the kernels and the scale."""
@@ -351,7 +352,7 @@ class Comparison(JointTest, Result):
             "kernels": [asdict(member) for member in test.members],
             "scaled": self.scaled,
             "columns": [column.content() for column in self.columns],
-            "relations": [asdict(own) for own in self.relations],
+            "relations": [{**asdict(own), "approximate": True} for own in self.relations],
             "missing": self.missing.as_dict(),
             "design": self.design.as_dict(),
             "notes": list(self.notes),

@@ -35,7 +35,10 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
         ("How large", tuple(_size(effect, result.differ()))),
         ("What kind of difference", () if kind is None else (f"{kind} A description, not a test.",)),
         ("The columns that matter most", tuple(_column(result, column) for column in found[:_MOST])),
-        ("Pairs of columns that go together differently", tuple(own.words(names) for own in result.relations)),
+        (
+            "Pairs of columns that go together differently, by approximate p-values",
+            tuple(own.words(names) for own in result.relations),
+        ),
         ("What to do next", tuple(_after_comparison(result, effect, bool(found)))),
     )
     return tuple(item for item in items if item[1])
