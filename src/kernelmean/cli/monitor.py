@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -89,7 +90,10 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
         raise ValueError(f"--every is {watched.every!r}; write --by COLUMN --every hour, day, week or month")
     check_once(watched.reference, *watched.news)
     checkpoint = None if watched.checkpoint is None else str(watched.checkpoint)
-    with progress(report.quiet) as told, stoppable(told, checkpoint) as step:
+    with (
+        progress(report.quiet) as told,
+        nullcontext(told) if checkpoint is None else stoppable(told, checkpoint) as step,
+    ):
         seen = watch(watched, seed, table, step)
     content = {**seen.state.as_dict(), "verdict": seen.state.verdict(), "reference": watched.reference}
     content |= {"changed_between": seen.changed, "batches": seen.batches, "seed": seed.seed}

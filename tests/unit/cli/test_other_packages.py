@@ -85,7 +85,9 @@ class TestInstalled:
 class TestTrouble:
     def test_a_name_of_ours_is_ours(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
         install(tmp_path, monkeypatch, "info", TOY.replace("toy", "info"))
-        assert "What estimate --save wrote." in " ".join(call(capsys, "info", "--help")[1].split())
+        assert "A file that estimate --save or density --save wrote." in " ".join(
+            call(capsys, "info", "--help")[1].split()
+        )
 
     @pytest.mark.parametrize("text", ["import no_such_module", "app = 1 / 0", "", "app = 3"])
     def test_a_command_that_cannot_be_loaded(

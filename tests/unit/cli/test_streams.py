@@ -234,7 +234,7 @@ def test_types_that_only_later_rows_tell(
     code, out, err = run(capsys, "one.csv", "two.csv", "--missing", "category", *QUICK)
     assert (code, err) == (0, "")
     assert "600 of one.csv, 600 of two.csv; 4 columns" in out
-    assert out.count("2024-01-01") == out.count("05:00:00") == 2
+    assert out.count("2024-01-01") == 2
     (folder / "bad.csv").write_text("\n".join(["n,t,m,c", *early, *late, "oops,2024-01-01,7,x"]) + "\n")
     code, _, err = run(capsys, "bad.csv", "two.csv", "--missing", "category", *QUICK)
     assert code == 2

@@ -76,7 +76,11 @@ def test_results(name: str, capsys: pytest.CaptureFixture[str], unsearched_peers
 @pytest.mark.parametrize("name", ["compare", "compare several groups", "dependence"])
 def test_long_names_are_cut_and_take_one_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(capsys, *COMMANDS[name])
-    start = next(k for k, line in enumerate(lines) if "differ most" in line or "depend most" in line)
+    start = next(
+        k
+        for k, line in enumerate(lines)
+        if "differ most" in line or "depend most" in line or line.startswith("Columns, none")
+    )
     body = [line for line in lines[start + 1 :] if not line.startswith(("  note", "  and", "    "))]
     assert any("…" in line for line in body)
     rows = {"compare": 4, "compare several groups": 3, "dependence": 10}[name]

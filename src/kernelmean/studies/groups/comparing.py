@@ -96,8 +96,6 @@ def compare_groups(
     >>> result.pairs[0].first, result.pairs[0].second
     ('0', '2')
     """
-    for name in {"strata", "clusters", "weights", "paired"}.intersection(columns):
-        raise TypeError(f"{name}= is for two tables; call kernelmean.compare on the rows of two groups")
     given = hold(table, "compare_groups")
     frames = split_groups(to_frame(given, "the table"), by, groups)
     how = Testing(

@@ -15,6 +15,10 @@ _MEANT = {
     "seed": " (the seed is rng=)",
     "random_state": " (the seed is rng=)",
     "drop": " (leave columns out before, with kernelmean.read(..., drop=[...]) or in pandas)",
+    **dict.fromkeys(
+        ("strata", "clusters", "weights", "paired"),
+        " (designs are for two tables: call kernelmean.compare on the rows of two groups)",
+    ),
 }
 """What is meant by some options that other functions have."""
 
