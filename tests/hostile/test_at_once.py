@@ -6,9 +6,12 @@ import os
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_all_start_methods, get_context
+from threading import Event
 
 import pytest
 from at_once import answers, pvalue, pvalue_and_threads
+
+from kernelmean.core.cached import cached_property
 
 SEEDS = range(8)
 
@@ -36,6 +39,38 @@ def test_a_fork_while_a_test_runs_in_a_thread_ends_and_finds_the_same() -> None:
         with ProcessPoolExecutor(1, mp_context=get_context("fork")) as child:
             assert child.submit(pvalue, 0).result(timeout=120) == expected
         assert running.result(timeout=120)[0] == expected
+
+
+class _Slow:
+    """A value that takes as long as it should."""
+
+    def __init__(self, started: Event, go_on: Event) -> None:
+        self.started, self.go_on = started, go_on
+
+    @cached_property
+    def value(self) -> int:
+        self.started.set()
+        assert self.go_on.wait(60)
+        return 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_that_forks_while_a_thread_computes_a_property_leaves_no_lock_behind() -> None:
+    """That of functools holds one in Python 3.11, and the child would wait for it."""
+    ready, started, go_on = Event(), Event(), Event()
+    ready.set()
+    with ThreadPoolExecutor(1) as pool:
+        slow = _Slow(started, go_on)
+        value = pool.submit(lambda: slow.value)
+        assert started.wait(60)
+        child = get_context("fork").Process(target=lambda: _Slow(Event(), ready).value)
+        child.start()
+        child.join(30)
+        stuck = child.is_alive()
+        child.kill()
+        go_on.set()
+        assert (stuck, value.result(timeout=60), slow.value) == (False, 1, 1)
 
 
 @pytest.mark.slow

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.special import logsumexp
 
 from ..core.array import Array, slices
+from ..core.cached import cached_property
 from ..core.frozen import Frozen
 from ..embedding.embedding import Embedding, embed
 from ..kernels.base import Kernel

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,6 +27,7 @@ from ..core.array import (
     precision,
     to_numpy,
 )
+from ..core.cached import cached_property
 from ..core.validate import check_range, check_spread
 from ..embedding.score import Criterion, Score, Terms, diagonal_share
 from ..kernels.gaussian import Gaussian

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from ..core.array import Array
+from ..core.cached import cached_property
 from ..embedding.score import Score
 from ..expected import expected_blocks
 from ..kernels.base import Kernel, Stationary

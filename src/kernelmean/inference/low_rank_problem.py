@@ -6,12 +6,12 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from ..core.array import Array, slices
+from ..core.cached import cached_property
 from .low_rank import Factor, by_rows
 from .problem import Problem
 from .resampling_options import MIB, Shape

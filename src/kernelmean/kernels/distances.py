@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -23,6 +22,7 @@ from ..core.array import (
     squared_norms,
     to_numpy,
 )
+from ..core.cached import cached_property
 from ..core.validate import check_same_columns
 
 Blocks = Callable[[slice, slice], Array]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import final
 
@@ -12,6 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ..core.array import Array, array_api, like
+from ..core.cached import cached_property
 from .base import Kernel
 from .distances import HOPELESS, LOSS
 from .gaussian import Gaussian

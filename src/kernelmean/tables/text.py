@@ -6,12 +6,12 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
 
+from ..core.cached import cached_property
 from ..core.table import Frame, as_frame
 from .files import check_header, first_line, import_arrow
 from .readers import TextColumns, TextFormat, Widened, check_units

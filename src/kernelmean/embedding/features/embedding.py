@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import reduce
 from operator import add
 from typing import Any, NoReturn, cast, final
 
 import numpy as np
 
 from ...core.array import Array
+from ...core.cached import cached_property
 from ...core.frozen import sealed
 from ...core.points import named_points
 from ...core.validate import check_finite, check_weights, on_host

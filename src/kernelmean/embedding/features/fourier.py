@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, final
 
 import numpy as np
 
 from ...core.array import Array, IntArray, RngLike, as_rng
+from ...core.cached import cached_property
 from ...core.frozen import Frozen, sealed
 from ...core.validate import check_finite, check_integer, check_numbers
 from ...expected.expectations import check_dim

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from ...core.array import Array, IntArray, RngLike, as_rng
+from ...core.cached import cached_property
 from ...core.frozen import Frozen, sealed
 from ...core.validate import check_finite, check_integer, check_points
 from ...expected.expectations import check_noise, expected_blocks, expected_diag

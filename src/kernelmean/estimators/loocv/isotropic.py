@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from copy import copy
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
 from ...core.array import Array, IntArray, centered, largest_norm, slices
+from ...core.cached import cached_property
 from ...embedding.score import Terms, norm_terms
 from ...plan.plan import running
 from .binned import DistanceBins, gathered, n_bins

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 
 from ...core.array import Array
+from ...core.cached import cached_property
 from ...embedding.score import Score
 
 LIMIT = 5000

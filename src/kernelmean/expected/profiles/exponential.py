@@ -9,13 +9,14 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial, reduce
+from functools import lru_cache, partial, reduce
 from itertools import pairwise, product
 
 from numpy.polynomial.legendre import leggauss
 from scipy.special import roots_jacobi
 
 from ...core.array import Array, added_where, namespace, special
+from ...core.cached import cached_property
 from .half_line import NEAR, added_by_distance, body_moments, normal_density, smooth_rules, tail_moments
 
 # The largest allowed ratio of the terms of a partial fraction to their sum: rounding errors grow by this factor.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from typing import Protocol
 
 from ...core.array import Array
+from ...core.cached import cached_property
 from ...core.type_rules import NoClosedFormError
 from .exponential import BoxWithBoth, LaplacePowers, density_with_normal, product_of_densities, sum_of_powers
 from .half_line import SQRT_2PI, normal_density

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core.array import Array, added_where, like, namespace, overwritten, special
+from ...core.cached import cached_property
 from .exponential import LaplacePowers, horner
 from .half_line import NEAR, added_by_distance, normal_density, smooth_rules, tail_moments
 

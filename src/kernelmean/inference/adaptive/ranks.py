@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self, final
 
 import numpy as np
 from scipy.special import ndtri
 
 from ...core.array import Array, IntArray, array_api, as_type, column_of, like, namespace
+from ...core.cached import cached_property
 
 _CELLS, _STEPS = 8, 2
 """Cells for every knot, and how many knots of one cell are passed before a search takes over."""

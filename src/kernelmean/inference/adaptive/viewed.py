@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from ...core.array import Array, like, namespace
+from ...core.cached import cached_property
 from ...kernels.sections import Sections
 from .columns import AS_IT_IS
 from .spectrum import Projection

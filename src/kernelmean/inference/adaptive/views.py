@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self, final
 
 import numpy as np
 
 from ...core.array import Array, IntArray, like, namespace
+from ...core.cached import cached_property
 from ...kernels import Kernel, TensorProduct
 from ..low_rank import Coordinates
 from .columns import AS_IT_IS, DIRECT, NEAR, TRANSFORMATIONS, Spreads, Unit, clustered

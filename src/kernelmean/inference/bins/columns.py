@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Protocol, Self, final
 
 import numpy as np
 
 from ...core.array import Array, IntArray, as_float64, like, namespace, to_numpy
+from ...core.cached import cached_property
 from ...core.sums import group_sums, sums_at
 from ...kernels import Kernel
 from ..adaptive.viewed import ViewedColumns

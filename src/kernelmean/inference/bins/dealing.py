@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Self, final
 
 import numpy as np
 
 from ...core.array import IntArray
+from ...core.cached import cached_property
 from ...tables.shuffle import shuffled, unshuffled
 
 MOST_BINS = 1024

@@ -9,13 +9,13 @@ Those of all lengths and kernels are combined as adaptive tests combine kernels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
 from scipy.special import logsumexp
 
 from ...core.array import Array, IntArray
+from ...core.cached import cached_property
 from ..adaptive.kinds import strengths_of
 from ..adaptive.many_kernels import harmonic
 from .features import ChangeFeatures

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from ...core.array import Array, IntArray, slices
+from ...core.cached import cached_property
 from ...core.roots import rising_roots
 from ...embedding.embedding import Embedding
 from ...estimators.filters import Filter, Ridge

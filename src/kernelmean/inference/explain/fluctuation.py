@@ -27,13 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import final
 
 import numpy as np
 
 from ...core.array import Array, slices
+from ...core.cached import cached_property
 from ..resampling_options import check_n_resamples
 
 Operator = Callable[[Array], Array]

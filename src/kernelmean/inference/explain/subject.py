@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from ...core.array import Array, IntArray, as_host
+from ...core.cached import cached_property
 from ...core.frozen import owned
 from ...core.points import Names
 from ...estimators import KME, KernelMean

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from ...core.array import Array, IntArray
+from ...core.cached import cached_property
 from ..adaptive.candidates import UNIT_ROWS
 from ..adaptive.members import LINEAR, MEDIAN, QUADRATIC, QUARTER, Member
 from ..adaptive.viewed import ViewedColumns

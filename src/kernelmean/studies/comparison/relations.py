@@ -68,7 +68,8 @@ def relations(encoded: Encoded) -> tuple[RelationDifference, ...]:
     tables = [table[:, chosen] for table in encoded.tables]
     pairs = pairs_of_columns(tables, np.full(len(names), fill_value=True), _LEAST_BESIDE)
     own, other = (correlations(table, pairs, plain) for table in tables)
-    alike = np.tanh(np.abs(own.values + other.values) / 2 - np.abs(own.values - other.values) / 2) > _ALIKE
+    lowest, highest = np.minimum(own.values, other.values), np.maximum(own.values, other.values)
+    alike = (lowest > np.arctanh(_ALIKE)) | (highest < -np.arctanh(_ALIKE))
     pvalues = np.where(alike, 1.0, 2 * ndtr(-np.abs(own.scores(other))))
     rows: list[Any] = [
         *zip(*pairs, np.tanh(own.values), np.tanh(other.values), pvalues, holm(pvalues.tolist()), strict=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike
+from ...core.cached import cached_property
 from ...core.words import count, listed, number_range, signed, written
 from ...inference import TestResult
 from ...inference.base_result import JointTest, Result

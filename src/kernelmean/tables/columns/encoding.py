@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, TypedDict, final
 
 import numpy as np
 
 from ...core.array import Array, IntArray
+from ...core.cached import cached_property
 from ...core.cells import Declared
 from ...core.frozen import Frozen, sealed
 from ...core.points import column_order
