@@ -307,7 +307,8 @@ def test_means_and_gaps_are_within_strata_and_weighted(strata: str | None, weigh
     for name in ("a", "b", "c"):
         expected = mean_within(*(t.astype({"c": float}) for t in (first, second)), name, strata, weight)
         assert by_name[name].means == pytest.approx(tuple(expected))
-        deviation = table[name].astype(float).std(ddof=0)
+        taking_part = table if strata is None else table[table[strata] != "Bern"]
+        deviation = taking_part[name].astype(float).std(ddof=0)
         assert by_name[name].gap == pytest.approx((expected[0] - expected[1]) / deviation)
     shares = {share.category: share.shares for share in by_name["d"].shares}
     highs = [t.assign(d=(t.d == "high") * 1.0) for t in (first, second)]
@@ -376,3 +377,34 @@ def test_pairs_whose_keys_stand_in_another_order_are_refused() -> None:
     with pytest.raises(ValueError, match=message):
         km.compare(before, after, paired=True)
     assert km.compare(before, after, strata="user", n_resamples=99).pvalue == 0.01
+
+
+@pytest.mark.parametrize("estimator", ["kme", "adaptive"])
+def test_rows_that_take_no_part_do_not_count(estimator: str) -> None:
+    options: dict[str, Any] = {"strata": "center", "weights": "w", "estimator": estimator, "n_resamples": 99, "rng": 1}
+    outlying = A.assign(a=A.a.to_numpy() * 1e6)
+    weightless, alone = outlying[:4].assign(w=0.0), outlying[:5].assign(center="Bonn")
+    found = km.compare(pd.concat([weightless.assign(b=1e9), A, alone.assign(b=-1e9)]), B, **options)
+    alike = km.compare(A, B, **options)
+    assert (found.pvalue, found.test.statistic) == (alike.pvalue, alike.test.statistic)
+    assert found.sizes == alike.sizes == (len(A), len(B))
+    assert found.notes[:2] == (
+        "4 rows of weight zero left out",
+        "60 of 65 rows take part: the others are in strata of one sample only, 'Bonn'",
+    )
+    assert [row.pvalue for row in found.columns] == [row.pvalue for row in alike.columns]
+
+
+def test_pairs_without_weight_do_not_count() -> None:
+    without_weight = TABLE[:7].assign(a=1e9, w=0.0)
+    options: dict[str, Any] = {"weights": "w", "n_resamples": 99, "rng": 1}
+    found = km.dependence(pd.concat([TABLE, without_weight])[["a", "b", "w"]], ["a"], ["b"], **options)
+    alike = km.dependence(TABLE[["a", "b", "w"]], ["a"], ["b"], **options)
+    assert (found.pvalue, found.n_rows) == (alike.pvalue, 60)
+    assert "7 rows of weight zero left out" in found.notes
+    assert found.pairs[0].strength == alike.pairs[0].strength
+
+
+def test_a_dict_is_refused_by_name() -> None:
+    with pytest.raises(TypeError, match=r"B is a dict, and this takes rows; pass pandas.DataFrame\(B\)"):
+        km.compare(A[["a"]], {"a": [1.0, 2.0]})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -187,7 +187,9 @@ def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, r
 
 
 def refuse_path(X: Any, name: str) -> None:
-    """Raise when a path was passed instead of rows."""
+    """Raise when a path or a mapping was passed instead of rows."""
+    if isinstance(X, Mapping):
+        raise TypeError(f"{name} is a {type(X).__name__}, and this takes rows; pass pandas.DataFrame({name})")
     if isinstance(X, str | os.PathLike):
         path = os.fspath(X)
         raise TypeError(f"{name} is {path!r}, and this takes rows; pass kernelmean.tables.read_table({path!r})")

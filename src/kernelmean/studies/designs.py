@@ -13,6 +13,8 @@ from ..core.cells import label, missing_cells
 from ..core.table import Frame, reading_of
 from ..core.words import count, did_you_mean, listed, worded, written
 from ..inference import Design
+from ..inference.designs.design import weightless
+from ..inference.designs.two_sample import pooled_codes, taking_part
 from ..tables.columns.missing import Missing, rules_for
 
 _PARTS = ("strata", "clusters", "weights")
@@ -280,6 +282,25 @@ class Taken:
         parts = {part: values if len(frames) > 1 else values[0] for part, values in kept.items()}
         strata, clusters, weights = (parts.get(part) for part in _PARTS)
         return Design(groups=strata, clusters=clusters, weights=weights, paired=self.design.paired)
+
+    def taking_part(self, frames: tuple[Frame, ...]) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
+        """Return tables without the rows that no test takes, and notes.
+
+        These have weight zero, or are in strata of one table only. They are left out before columns are looked at, so
+        that the units and scales of columns are those of the rows that are tested.
+        """
+        design, sizes = self.of(frames), [len(frame) for frame in frames]
+        given = () if design.weights is None else design.weights if len(frames) > 1 else (design.weights,)
+        weighted = np.concatenate(given) > 0.0 if given else np.ones(sum(sizes), dtype=bool)
+        if len(frames) > 1:
+            strata, names = pooled_codes(design.groups, (sizes[0], sizes[1]), "strata")
+            kept, _, notes = taking_part(weighted, strata, np.repeat([1, 0], sizes), names)
+        else:
+            kept, notes = weighted, weightless(weighted)
+        if kept.all():
+            return frames, ()
+        parts = np.split(kept, np.cumsum(sizes)[:-1])
+        return tuple(frame.take(part) for frame, part in zip(frames, parts, strict=True)), notes
 
 
 def _numbered(frame: Frame) -> Frame:

@@ -9,10 +9,10 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, BoolArray, IntArray
 from ...core.cells import missing_cells
 from ...core.validate import check_weights
-from ...core.words import passed, written
+from ...core.words import count, passed, written
 
 
 @final
@@ -216,6 +216,11 @@ def check_sample_weights(weights: Any, n: int, name: str) -> Array:
     if not array.any():
         raise ValueError(f"{name} are all zero; at least one row needs a positive weight")
     return array
+
+
+def weightless(weighted: BoolArray) -> tuple[str, ...]:
+    """Return a note on rows of weight zero, if there are any."""
+    return () if weighted.all() else (f"{count(int((~weighted).sum()), 'row')} of weight zero left out",)
 
 
 def description(layout: Layout, names: tuple[str, ...], clustered: bool) -> tuple[str, ...]:

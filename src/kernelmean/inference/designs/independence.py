@@ -18,7 +18,6 @@ from typing import ClassVar, final
 import numpy as np
 
 from ...core.array import Array, IntArray, slices
-from ...core.words import count
 from ...plan.plan import serial_blas
 from ..engine import check_memory
 from ..low_rank import Factor
@@ -30,7 +29,17 @@ from ..resampling_options import MIB, Resampling, Resources
 from ..schemes.base import Tile, in_order, upper_tiles
 from ..schemes.random_pairs import DENSE_LIMIT, gatherer
 from ..statistics import StatisticForm, ties
-from .design import Design, Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
+from .design import (
+    Design,
+    Layout,
+    check_codes,
+    check_nested,
+    check_sample_weights,
+    codes,
+    description,
+    taken_layout,
+    weightless,
+)
 from .quadratic_forms import FACTORS_FROM, TILE, tiled_forms
 
 _BATCH_BYTES = 2**23
@@ -212,13 +221,11 @@ def pair_design(n: int, design: Design) -> PairDesign:
     groups, clusters, weights = design.groups, design.clusters, design.weights
     strata, names = (None, ("",)) if groups is None else codes(check_codes(groups, n, "groups"), "groups")
     own, own_names = (None, ("",)) if clusters is None else codes(check_codes(clusters, n, "clusters"), "clusters")
-    check_nested(own, own_names, strata, "groups")
+    check_nested(own, own_names, strata, "strata")
     every = np.ones(n) if weights is None else check_sample_weights(weights, n, "weights")
     kept = np.flatnonzero(every)
     layout = taken_layout(kept, every, strata, own, np.zeros(len(kept), dtype=np.intp))
-    notes: tuple[str, ...] = ()
-    if len(kept) < n:
-        notes += (f"{count(n - len(kept), 'row')} of weight zero left out",)
+    notes = weightless(every > 0.0)
     if weights is not None:
         notes += ("weights stay with the rows of X: exact where Y is independent of X and the weight together",)
     used = tuple(name for code, name in enumerate(names) if strata is None or (strata[kept] == code).any())

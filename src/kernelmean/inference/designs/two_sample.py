@@ -19,7 +19,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from ...core.array import Array, BoolArray, IntArray, check_numpy
-from ...core.words import count, listed
+from ...core.words import listed
 from ...kernels import Kernel
 from ...plan.plan import serial_blas
 from ..engine import check_memory
@@ -29,7 +29,17 @@ from ..problem import KernelSide
 from ..resampling_options import Resampling, Resources
 from ..samples import in_fixed_order
 from ..statistics import StatisticForm, named, ties
-from .design import Design, Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
+from .design import (
+    Design,
+    Layout,
+    check_codes,
+    check_nested,
+    check_sample_weights,
+    codes,
+    description,
+    taken_layout,
+    weightless,
+)
 from .quadratic_forms import Forms, forms_bytes, gram_forms
 
 _LEAST_PAIRS = 1e-9
@@ -212,15 +222,15 @@ def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
     check_numpy(samples[0], "groups, clusters and weights")
     sizes = (len(samples[0]), len(samples[1]))
     first = np.repeat([1, 0], sizes)
-    strata, names = _pooled_codes(groups, sizes, "groups")
-    own, clusters_by_name = _pooled_codes(clusters, sizes, "clusters")
-    check_nested(own, clusters_by_name, strata, "groups")
+    strata, names = pooled_codes(groups, sizes, "groups")
+    own, clusters_by_name = pooled_codes(clusters, sizes, "clusters")
+    check_nested(own, clusters_by_name, strata, "strata")
     check_nested(own, clusters_by_name, first, "samples")
     every = np.ones(sum(sizes))
     if weights is not None:
         given = zip(_both(weights, "weights"), sizes, "XY", strict=True)
         every = np.concatenate([check_sample_weights(part, n, f"weights of {own}") for part, n, own in given])
-    kept, names, notes = _kept(every > 0.0, strata, first, names)
+    kept, names, notes = taking_part(every > 0.0, strata, first, names)
     positions = [np.flatnonzero(kept & (first == label)) for label in (1, 0)]
     pooled = np.concatenate(samples)
     taken = [pooled[rows] for rows in positions]
@@ -236,11 +246,11 @@ def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
     return TwoSampleDesign(ordered, layout, names, notes + description(layout, names, clusters is not None))
 
 
-def _kept(
+def taking_part(
     weighted: BoolArray, strata: IntArray | None, first: IntArray, names: tuple[str, ...]
 ) -> tuple[BoolArray, tuple[str, ...], tuple[str, ...]]:
-    """Leave out rows without weight, and strata with rows of only one sample."""
-    notes = () if weighted.all() else (f"{count(int((~weighted).sum()), 'row')} of weight zero left out",)
+    """Leave out rows without weight, and strata with rows of only one sample; return the strata left, and notes."""
+    notes = weightless(weighted)
     if strata is None:
         return weighted, names, notes
     both = np.ones(len(names), dtype=bool)
@@ -260,7 +270,7 @@ def _kept(
     return kept, tuple(name for name, present in zip(names, both, strict=True) if present), notes
 
 
-def _pooled_codes(pair: Pair | None, sizes: tuple[int, int], name: str) -> tuple[IntArray | None, tuple[str, ...]]:
+def pooled_codes(pair: Pair | None, sizes: tuple[int, int], name: str) -> tuple[IntArray | None, tuple[str, ...]]:
     """Return the labels of the pooled rows as whole numbers, and their names."""
     if pair is None:
         return None, ("",)

@@ -134,7 +134,7 @@ def compare(
     only files are, of more than 100 000 rows. They are read twice: first for scale and categories, then for sums over
     bins, in O((n + m) (D + c) L) time for L landmarks, D coordinates and c columns, and memory that does not grow with
     the rows. To choose yourself, pass ``kernelmean.read(path, in_memory=...)``, which also says where sums are saved.
-    The adaptive test has the same members as in memory, on features fitted to a pilot of about 4096 rows. The test of a
+    The adaptive test has the same members as in memory, on features fitted to a pilot of about 4000 rows. The test of a
     single column of numbers has five cheap members; categories are exact. Rows are dealt to bins of equal size at
     random, whatever their order in the file, with equally many rows of the pilot in every bin, and permutations
     exchange whole bins. So scale, categories and pilot are the same under every permutation, and the p-value is exact.

@@ -27,6 +27,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
     frames, taken = asked.design.split(as_frames((A, B), names))
     frames, paired = asked.design.complete_pairs(frames, asked.encoding.missing)
+    frames, absent = taken.taking_part(frames)
     encoded = encode(frames, names, asked.encoding)
     _check(encoded, names, asked)
     design = taken.of(encoded.frames)
@@ -51,6 +52,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
             *_telling(encoded),
             *asked.notes,
             *paired,
+            *absent,
             *asked.design.notes(),
             *_notes(encoded, theta, clustered=asked.design.clusters is not None),
             *told,

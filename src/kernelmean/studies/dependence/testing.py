@@ -179,7 +179,8 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
     (rest,), taken = asked.design.split((whole,))
     groups = asked.groups(whole.names)
     used = [name for name in whole.names if name in {*groups[0], *groups[1]}]
-    encoded = encode((rest.select(used),), ("the table",), asked.encoding.restricted(whole, used))
+    tested, absent = taken.taking_part((rest.select(used),))
+    encoded = encode(tested, ("the table",), asked.encoding.restricted(whole, used))
     (frame,) = encoded.frames
     _check(len(frame), encoded, asked.estimator)
     (left, right), pairs = varying(groups, encoded.names, encoded.constant)
@@ -199,6 +200,7 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
         estimator=asked.estimator,
         notes=(
             *(() if asked.design.clusters else encoded.repeated()),
+            *absent,
             *tests.on_blanks(found, stream_of_pairs),
             *encoded.notes(),
             *(() if given is table else given.notes),

@@ -225,7 +225,7 @@ def test_notes_count_the_units_that_can_change_places():
          "cluster 2 has rows in two samples; a cluster moves as a whole; if clusters are in both .* as groups="),
         ({"clusters": ([0] * 6, [1] * 5)}, ValueError, "nothing can be permuted"),
         ({"clusters": ([0, 0, 1, 1, 2, 2], [3, 3, 4, 4, 5]), "groups": ([0, 1, 1, 1, 1, 1], [0] * 5)}, ValueError,
-         "cluster 0 has rows in two groups"),
+         "cluster 0 has rows in two strata"),
         ({"weights": ([1] * 5 + [-1], [1] * 5)}, ValueError, "row 6 of weights of X is -1; weights"),
         ({"weights": ([0] * 6, [1] * 5)}, ValueError, "weights of X are all zero"),
         ({"weights": ([1] * 5 + [np.nan], [1] * 5)}, ValueError, "NaN"),
