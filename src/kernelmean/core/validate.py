@@ -188,7 +188,7 @@ def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, r
 
 def refuse_path(X: Any, name: str) -> None:
     """Raise when a path or a mapping was passed instead of rows."""
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not issparse(X):  # some sparse matrices are dicts
         raise TypeError(f"{name} is a {type(X).__name__}, and this takes rows; pass pandas.DataFrame({name})")
     if isinstance(X, str | os.PathLike):
         path = os.fspath(X)
