@@ -103,6 +103,6 @@ def test_a_column_says_what_changed_of_it_without_an_extreme_cell() -> None:
 
 
 def test_no_heading_says_that_columns_differ_where_none_does(broken: km.Comparison) -> None:
-    assert broken.grid().title.startswith("Columns, none of which differs (gap")
+    assert broken.grid().title.startswith("Columns, none of which is shown to differ (gap")
     shifted = km.compare(np.eye(30), np.eye(30) + 5.0, n_resamples=99, rng=0)
     assert shifted.grid().title.startswith("Columns that differ most (gap")

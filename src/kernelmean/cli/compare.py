@@ -85,7 +85,7 @@ def compare(
     if report.plot_path is not None:
         design.of_rows.refuse_witness("--plot")
     rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"), design.of_rows)
-    asked = _Asked(test, table, design.of_rows)
+    asked = _Asked(test, table, design.of_rows, level)
     result: Comparison | GroupComparison
     with progress(report.quiet) as step:
         if long.scheduler is not None:
@@ -95,7 +95,7 @@ def compare(
             notes, result = _in_batches(pair, long, rows, asked, step)
         else:
             notes, result = _in_memory(pair, tables, rows, asked, step)
-        result = replace(result, notes=(*notes, *result.notes), level=level, seed=test.seed)
+        result = replace(result, notes=(*notes, *result.notes), seed=test.seed)
         page = result.document(progress=step) if output.page else None
     check_power(drift.fail_on_drift, result.test)
     drawn = []
@@ -165,6 +165,7 @@ class _Asked:
     test: TwoSampleTest
     table: MixedTable
     design: TableDesign
+    level: float
 
     def compared(self, first: Any, second: Any, **how: Any) -> Comparison:
         """Compare two tables."""
@@ -181,6 +182,7 @@ class _Asked:
             n_resamples=test.resamples,
             rng=test.seed,
             screen=test.screen,
+            level=self.level,
             strata=self.design.strata,
             clusters=self.design.clusters,
             weights=self.design.weights,
@@ -211,6 +213,7 @@ class _Asked:
             plan=Plan(),
             progress=told,
             screen=test.screen,
+            level=self.level,
         )
         return compare_frames(groups, by, how)
 

@@ -215,6 +215,18 @@ def signed(value: float, form: str = "z.4g") -> str:
     return f"{value:{form}}".replace("-", "−")
 
 
+def strength(value: float) -> str:
+    """Return a strength, a number of at most 1, in hundredths; below one hundredth with two digits.
+
+    Examples
+    --------
+    >>> strength(0.4567), strength(0.00312), strength(-0.00098), strength(0.0)
+    ('0.46', '0.0031', '−0.00098', '0.00')
+    """
+    form = "z.2f" if value == 0.0 or abs(value) >= 0.01 else ".2g"
+    return signed(value, form)
+
+
 def rounded(value: float) -> str:
     """Return a number with three digits and a true minus sign."""
     return signed(value, ".3g")

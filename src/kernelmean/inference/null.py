@@ -11,8 +11,8 @@ import numpy as np
 from ..core.array import Array
 
 _ROUNDING = 1e-9
-ROOM_FOR_HOLM = 50
-"""Permutations per test, so that an adjusted p-value can be as small as 0.02."""
+ROOM_FOR_HOLM = 2.5
+"""An adjusted p-value can be as small as the level divided by this."""
 
 
 @final
@@ -57,9 +57,9 @@ def holm(pvalues: Sequence[float]) -> Array:
     return adjusted
 
 
-def enough_for_holm(n_resamples: int, tests: int) -> int:
-    """Return how many permutations each of so many tests needs, at least ``n_resamples``."""
-    return max(n_resamples, ROOM_FOR_HOLM * tests - 1)
+def enough_for_holm(n_resamples: int, tests: int, level: float = 0.05) -> int:
+    """Return how many permutations each of so many tests needs at a level, at least ``n_resamples``: 50 each at 0.05."""
+    return max(n_resamples, int(np.ceil(ROOM_FOR_HOLM * tests / level - 1e-9)) - 1)
 
 
 def standardized(values: Array) -> Array:

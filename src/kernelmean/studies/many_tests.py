@@ -65,10 +65,10 @@ class Run(NamedTuple):
     n_resamples: int
 
 
-def runs(n_resamples: int, tests: int) -> tuple[Run, ...]:
-    """Return the runs for each of so many tests, the last one with enough permutations for Holm's method."""
+def runs(n_resamples: int, tests: int, level: float = 0.05) -> tuple[Run, ...]:
+    """Return the runs for each of so many tests, the last with enough permutations for Holm's method at a level."""
     numbers = [check_n_resamples(n_resamples)]
-    enough = enough_for_holm(numbers[0], tests)
+    enough = enough_for_holm(numbers[0], tests, level)
     while numbers[-1] < enough:
         numbers.append(enough if enough <= _DIRECTLY * numbers[-1] else _GROWTH * numbers[-1])
     return tuple(map(Run, range(len(numbers)), numbers))

@@ -59,7 +59,7 @@ class TestWords:
         one = replace(with_pvalues(differing, 0.03, 0.02, 0.2, 0.2), level=0.01)
         strict = comparison_page(one, gather(one))
         assert strict.headline.startswith("No difference")
-        assert strict.sections[0].paragraphs[0] == "None of the 3 columns differs on its own either."
+        assert strict.sections[0].paragraphs[0] == "None of the 3 columns is shown to differ on its own either."
         assert "Which rows stand out" not in [section.title for section in strict.sections]
 
     @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ class TestWords:
         [
             (0.01, (0.01, 1.0, 1.0), "One of 3 columns differs on its own: x1."),
             (0.01, (0.01, 0.05, 1.0), "2 of 3 columns differ on their own: x1, "),
-            (0.01, (0.06, 1.0, 1.0), "None of the 3 columns differs clearly on its own: the difference lies in how"),
-            (0.5, (1.0, 1.0, 1.0), "None of the 3 columns differs on its own either."),
+            (0.01, (0.06, 1.0, 1.0), "None of the 3 columns is shown to differ on its own: the difference may lie"),
+            (0.5, (1.0, 1.0, 1.0), "None of the 3 columns is shown to differ on its own either."),
             (0.5, (0.04, 1.0, 1.0), "Still, one of 3 columns differs when each is tested alone: x1. A difference in"),
         ],
     )
@@ -132,7 +132,7 @@ class TestNumbers:
         )
         none = with_pvalues(differing, 0.5, 0.06, 1.0, 1.0)
         assert len(gather(none).columns) == 3
-        assert sections(none)["Where they differ"].paragraphs[0].startswith("No column differs on its own; x1")
+        assert sections(none)["Where they differ"].paragraphs[0].startswith("No column is shown to differ on its own; x1")
 
     def test_rows_are_those_of_the_largest_contributions(self, differing: Comparison) -> None:
         found = contributions(*differing.encoded.points(), differing.test.kernel)

@@ -36,6 +36,7 @@ def compare(
     n_resamples: int = 999,
     rng: RngLike = 0,
     screen: bool = True,
+    level: float = 0.05,
     plan: Plan | RemotePlan | None = None,
     progress: Progress = SILENT,
     strata: str | None = None,
@@ -68,13 +69,15 @@ def compare(
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own. Batch by batch the first two
         are applied to the pilot, and the others need all rows in memory.
     n_resamples : int
-        The number of permutations of the joint test. Single columns use more if Holm's method needs them: all columns
-        if there are at most 40, otherwise those with a small p-value.
+        The number of permutations of the joint test. Single columns use more if Holm's method needs them at ``level``:
+        all columns if there are at most 40, otherwise those with a small p-value.
     rng : int or Generator
         The same seed gives the same numbers. With a checkpoint an integer is needed.
     screen : bool
         Whether a fast screen decides which of more than 40 columns get the full test; the others have p = 1. Batch by
         batch no column is left out.
+    level : float
+        p-values at most this count as a difference.
     plan : Plan or DaskPlan, optional
         The number of threads, which changes no result. With a :class:`kernelmean.DaskPlan` tables are dask tables or
         paths of Parquet files and stay where they are; the p-values are those of one process with the same seed.
@@ -169,6 +172,7 @@ def compare(
         plan=check_plan(plan),
         progress=progress,
         screen=screen,
+        level=level,
     )
     if isinstance(plan, RemotePlan):
         design.refuse_batches("leave plan= out")

@@ -61,6 +61,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         ),
         missing=encoded.missing,
         encoded=encoded,
+        level=asked.level,
         design=asked.design,
     )
 

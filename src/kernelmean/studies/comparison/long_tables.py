@@ -220,6 +220,7 @@ class Tests:
             notes=(*asked.notes, *notes, *_notes(encoded, asked.names), *joint.notes),
             missing=learnt.missing,
             encoded=encoded,
+            level=asked.level,
         )
 
     def joint(self, samples: tuple[Bins, Bins]) -> TestResult:
@@ -231,7 +232,7 @@ class Tests:
 
     def alone(self, samples: tuple[Bins, Bins]) -> dict[str, OneTest]:
         """Return the test of every column, all with the same permutations."""
-        planned = planned_runs(self.asked.n_resamples, len(self.each))
+        planned = planned_runs(self.asked, len(self.each))
         streams = np.random.default_rng([self.seed, 1]).spawn(len(planned))
         places = dict(zip(self.each, self.places[1:], strict=True))
 

@@ -25,6 +25,11 @@ class Testing:
     plan: Plan | RemotePlan | None
     progress: Progress
     screen: bool
+    level: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.level < 1.0:
+            raise ValueError(f"level is {self.level!r}; a number between 0 and 1 is needed, such as 0.05")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import SCREENED
+from ..many_tests import SCREENED, OneTest
 from .relations import RelationDifference, relations
 
 if TYPE_CHECKING:
@@ -191,6 +191,18 @@ class Comparison(JointTest, Result):
             return {self.columns[0].name: self.test.pvalue}
         return {column.name: column.adjusted for column in self.columns}
 
+    @property
+    def unshown(self) -> str:
+        """Why no column is shown to differ, if that may be because there are too few permutations; else empty."""
+        if min(self.adjusted().values()) <= self.level:
+            return ""
+        needed = math.ceil(len(self.columns) / self.level) - 1
+        for own in self.columns:
+            if not own.screened and OneTest(own.statistic, own.pvalue, own.n_resamples).needs(needed):
+                least = beside(min(1.0, len(self.columns) / (1 + own.n_resamples)), self.level)
+                return f"{count(own.n_resamples, 'permutation')} show no adjusted p below {least}"
+        return ""
+
     @cached_property
     def relations(self) -> tuple[RelationDifference, ...]:
         """The pairs of columns, three at most, that go together differently, where that is a kind of the difference.
@@ -305,7 +317,8 @@ class Comparison(JointTest, Result):
         ]
         strong = frozenset((k, 0) for k, column in enumerate(self.columns) if values[column.name] <= self.level)
         below = "; unbiased MMD² may be below 0" if any(column.statistic < 0.0 for column in self.columns) else ""
-        title = "Columns that differ most" if strong else "Columns, none of which differs"
+        none = f"Columns: {self.unshown}" if self.unshown else "Columns, none of which is shown to differ"
+        title = "Columns that differ most" if strong else none
         title = f"{title} (gap: first minus second{below})"
         return Grid(title, heads, rows, noun="column", strong=strong, mark="differs")
 

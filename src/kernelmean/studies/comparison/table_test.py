@@ -81,7 +81,7 @@ class TableTest:
 
         The progress counts ``steps``, by default one for all columns together and one for each.
         """
-        planned = planned_runs(self.asked.n_resamples, len(order))
+        planned = planned_runs(self.asked, len(order))
         streams = [rng, *rng.spawn(len(planned) - 1)]
 
         def test(name: str, run: Run) -> OneTest:
@@ -156,9 +156,9 @@ def check_own_bandwidth(asked: Testing) -> None:
         )
 
 
-def planned_runs(n_resamples: int, tests: int) -> tuple[Run, ...]:
+def planned_runs(asked: Testing, tests: int) -> tuple[Run, ...]:
     """Return the runs for so many tests, a single one if they are few."""
-    planned = runs(n_resamples, tests)
+    planned = runs(asked.n_resamples, tests, asked.level)
     return planned if tests > UNSCREENED else (planned[0]._replace(n_resamples=planned[-1].n_resamples),)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 import numpy as np
 
 from ...core.array import SILENT, Array, Progress, RngLike, as_rng
-from ...core.words import count, listed, signed
+from ...core.words import count, listed, strength
 from ...inference import TestResult
 from ...inference.adaptive.kinds import PHRASES
 from ...inference.base_result import JointTest, Result
@@ -253,7 +253,7 @@ class Dependence(JointTest, Result):
         verb = "depends" if found == 1 else "depend"
         return (
             f"{found} of {all_of} of columns {verb} on each other{least} (adjusted p at most {level:g}), "
-            f"most of all {brief(most.x)} and {brief(most.y)} (strength {signed(most.strength, 'z.2f')})."
+            f"most of all {brief(most.x)} and {brief(most.y)} (strength {strength(most.strength)})."
         )
 
     def strongest(self, level: float | None = None) -> PairDependence | None:
@@ -331,7 +331,7 @@ class Dependence(JointTest, Result):
             (
                 p.x,
                 p.y,
-                signed(p.strength, "z.2f"),
+                strength(p.strength),
                 *((_span(p.interval),) if spans else ()),
                 SCREENED if p.screened else f"{p.pvalue:.2g}",
                 f"{p.adjusted:.2g}",

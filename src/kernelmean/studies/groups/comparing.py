@@ -45,6 +45,7 @@ def compare_groups(
     rng: RngLike = 0,
     plan: Plan | None = None,
     progress: Progress = SILENT,
+    level: float = 0.05,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
 ) -> GroupComparison:
@@ -61,7 +62,7 @@ def compare_groups(
     estimator : str
         "adaptive", "log-mean-exp" or "aggregate" for many kernels and one p-value; "kme", "mkme" or "mmkme" for one
         kernel.
-    bandwidth, n_resamples, rng, plan, progress, encoding, **columns
+    bandwidth, n_resamples, rng, plan, progress, level, encoding, **columns
         As in :func:`kernelmean.compare`.
 
     Returns
@@ -112,6 +113,7 @@ def compare_groups(
         plan=plan,
         progress=progress,
         screen=False,
+        level=level,
     )
     return compare_frames(frames, by, how)
 
@@ -143,6 +145,7 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupCompa
         notes=(*encoded.repeated(), *read, *encoded.notes(" over all groups"), *study.notes(), *joint.notes),
         missing=encoded.missing,
         encoded=encoded,
+        level=how.level,
     )
 
 
@@ -205,7 +208,7 @@ class _GroupTests:
     def tested(self, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupPair, ...]:
         """Return all pairs, those that differ most first; all are tested with the same permutations."""
         pairs, how, order = self.pairs, self.test.asked, self.encoded.in_table_order()
-        planned = planned_runs(how.n_resamples, len(pairs))
+        planned = planned_runs(how, len(pairs))
         streams = [stream, *stream.spawn(len(planned) - 1)]
 
         def test(pair: tuple[int, int], run: Run) -> OneTest:

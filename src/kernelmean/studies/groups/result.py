@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.array import SILENT, Progress
-from ...core.words import count, signed, written
+from ...core.words import count, strength, written
 from ...inference import TestResult
 from ...inference.base_result import JointTest, Result
 from ...inference.wording import beside, brief
@@ -210,7 +210,7 @@ class GroupComparison(JointTest, Result):
     def grid(self) -> Grid:
         """Return the pairs as texts, those that differ most first."""
         rows = [
-            (pair.first, pair.second, signed(pair.strength, "z.2f"), f"{pair.pvalue:.2g}", f"{pair.adjusted:.2g}")
+            (pair.first, pair.second, strength(pair.strength), f"{pair.pvalue:.2g}", f"{pair.adjusted:.2g}")
             for pair in self.pairs
         ]
         strong = frozenset((k, j) for k, pair in enumerate(self.pairs) if pair.adjusted <= self.level for j in (0, 1))
@@ -223,7 +223,7 @@ class GroupComparison(JointTest, Result):
             (
                 column.name,
                 f"{column.first} and {column.second}",
-                signed(column.strength, "z.2f"),
+                strength(column.strength),
                 f"{column.pvalue:.2g}",
                 f"{column.adjusted:.2g}",
             )

@@ -78,12 +78,12 @@ def on_columns(result: Comparison) -> str:
             f"Still, {found.lower()} when each is tested alone: {listed(map(brief, names))}. A difference in few of "
             "many columns can escape the test of all of them together."
         )
+    none = f"None of the {len(values)} columns is shown to differ on its own"
+    if result.unshown:
+        return f"{none} at {result.level:g}, and none could be: {result.unshown}."
     if result.differ():
-        return (
-            f"None of the {len(values)} columns differs clearly on its own: the difference lies in how columns go "
-            "together, or is spread over several of them."
-        )
-    return f"None of the {len(values)} columns differs on its own either."
+        return f"{none}: the difference may lie in how columns go together, or be spread over several of them."
+    return f"{none} either."
 
 
 def _columns(result: Comparison) -> Section:
@@ -112,7 +112,7 @@ def _shapes(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> 
         hidden = len(differing) - len(evidence.columns)
         words += f" {count(hidden, 'column')} more that differ are in the table above." if hidden > 0 else ""
     else:
-        words = f"No column differs on its own; {listed(map(brief, evidence.columns))} come nearest to it."
+        words = f"No column is shown to differ on its own; {listed(map(brief, evidence.columns))} come nearest to it."
     outlines = Chart(
         "columns",
         "How the columns are distributed in both tables",

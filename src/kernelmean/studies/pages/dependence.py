@@ -9,7 +9,7 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 
 from ...core.table import Frame
-from ...core.words import count, signed, written
+from ...core.words import count, strength, written
 from ...inference.null_page import made_by, null_section
 from ...report import Chart, Document, Panel, Points, Section
 from ...report.marginals import marginal
@@ -135,7 +135,7 @@ def _split(pair: PairDependence, axes: dict[str, Axis], frame: Frame, number: in
 
 
 def _title(pair: PairDependence) -> str:
-    return f"{pair.x} and {pair.y}: strength {signed(pair.strength, 'z.2f')}"
+    return f"{pair.x} and {pair.y}: strength {strength(pair.strength)}"
 
 
 def _pairs(result: Dependence) -> Section:

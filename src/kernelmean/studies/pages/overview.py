@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.words import count, cut, listed, percent, signed
+from ...core.words import count, cut, listed, percent, signed, strength
 from ...inference.explain import EffectSize
 from ...inference.wording import brief, titles
 from ...tables.columns.kinds import as_numbers
@@ -133,9 +133,11 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
     if columns:
         yield "See where these columns differ, in the pictures below."
     elif result.relations:
-        yield "No column differs on its own: look at the pairs of columns named above, in either table."
+        yield "No column is shown to differ on its own: look at the pairs of columns named above, in either table."
+    elif result.unshown:
+        yield f"Compare with more permutations to see which columns differ: {result.unshown}."
     else:
-        yield "No column differs on its own, so look at how columns go together in either table."
+        yield "No column is shown to differ on its own, so look at how columns go together in either table."
     yield "Then check the rows that set the tables apart most for errors of measurement."
 
 
@@ -162,7 +164,7 @@ def of_dependence(result: Dependence) -> Overview:
     """Return the strongest pairs, and what to do next."""
     strongest = result.worth_a_look()
     pairs = tuple(
-        cut(f"{brief(pair.x)} and {brief(pair.y)}: {signed(pair.strength, 'z.2f')}", 2 * _LONGEST)
+        cut(f"{brief(pair.x)} and {brief(pair.y)}: {strength(pair.strength)}", 2 * _LONGEST)
         for pair in strongest[:_MOST]
     )
     scale = (f"0 is independent, 1 the most. {COARSE}",) if pairs else ()
