@@ -62,7 +62,8 @@ def changes(series: Series, test: SearchOptions, table: MixedTable, report: Repo
     output = report.output
     output.check(series.data, figures=Changes.figures, plot=report.plot_path)
     check_picture(report.plot_path)
-    source = read_one(series.data, reading(table, test.seed, TEST_LIMIT))
+    also = () if series.time is None else (series.time,)
+    source = read_one(series.data, reading(table, test.seed, TEST_LIMIT, also=also))
     with progress(report.quiet) as told:
         result = find_changes(
             source.frame,

@@ -91,7 +91,8 @@ def dependence(
     output = report.output
     output.check(groups.data, figures=Dependence.figures, plot=report.plot_path)
     check_picture(report.plot_path)
-    wanted = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of a file"), design.of_rows)
+    limit, also = row_limit(test.estimator, "takes all rows of a file"), (*(groups.x or ()), *(groups.y or ()))
+    wanted = reading(table, test.seed, *limit, design.of_rows, also)
     with progress(report.quiet) as told:
         streamed = is_one_streamed(groups, rows, test.estimator, wanted)
         if shown.intervals:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -47,16 +47,28 @@ class ReadOptions:
     text: TextFormat = PLAIN
     design: TableDesign = NO_DESIGN
     """Its columns are read as well, and all rows are held in memory."""
+    also: tuple[str, ...] = ()
+    """Names of other columns that are read whether or not ``columns`` names them, as options name them."""
+
+    def chosen(self, known: Sequence[str]) -> list[str]:
+        """Return the columns to read of a table with these; none for all of them."""
+        columns = split_names(self.columns, known)
+        return list(dict.fromkeys([*columns, *self.design.columns, *split_names(self.also, known)])) if columns else []
 
 
 def reading(
-    table: MixedTable | NumberTable, seed: int, limit: int, otherwise: str = "", design: TableDesign = NO_DESIGN
+    table: MixedTable | NumberTable,
+    seed: int,
+    limit: int,
+    otherwise: str = "",
+    design: TableDesign = NO_DESIGN,
+    also: Iterable[str] = (),
 ) -> ReadOptions:
-    """Return how tables are read, from the options of a command."""
+    """Return how tables are read, from the options of a command; those besides --columns name ``also`` more columns."""
     if design.paired and table.max_rows is not None:
         raise ValueError("--max-rows draws rows of each table, and --paired needs both rows of a pair; leave one out")
     columns, drop = tuple(table.columns or ()), tuple(table.drop or ())
-    return ReadOptions(columns, drop, table.max_rows, seed, limit, otherwise, table.text, design)
+    return ReadOptions(columns, drop, table.max_rows, seed, limit, otherwise, table.text, design, tuple(also))
 
 
 @dataclass(frozen=True)
@@ -207,7 +219,7 @@ def _in_batches(named: NamedTable, reading: ReadOptions, checkpoint: str | None 
 
 def _chosen(named: NamedTable, reading: ReadOptions) -> Source:
     source = read(named.source, text=reading.text)
-    columns = split_names(reading.columns, source.names)
+    columns = reading.chosen(source.names)
     drop = split_names(reading.drop, source.names)
     if columns or drop:
         source = read(named.source, columns=columns or None, drop=drop, text=reading.text)
@@ -246,9 +258,7 @@ def check_once(*sources: str) -> None:
 
 def select_columns(frame: Frame, reading: ReadOptions, also: tuple[str, ...] = ()) -> Frame:
     """Return the columns asked for, with those of the design and the one that splits into groups."""
-    columns = split_names(reading.columns, frame.names)
-    if columns:
-        columns = list(dict.fromkeys([*columns, *reading.design.columns, *also]))
+    columns = replace(reading, also=(*reading.also, *also)).chosen(frame.names)
     return frame.select(columns or None, split_names(reading.drop, frame.names))
 
 

@@ -95,7 +95,7 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
         nullcontext(told) if checkpoint is None else stoppable(told, checkpoint) as step,
     ):
         seen = watch(watched, seed, table, step)
-    content = {**seen.state.as_dict(), "verdict": seen.state.verdict(), "reference": watched.reference}
+    content = {**seen.state.as_dict(), "verdict": seen.verdict, "reference": watched.reference}
     content |= {"changed_between": seen.changed, "batches": seen.batches, "seed": seed.seed}
     content["alarm"] = None if seen.alarm is None else asdict(seen.alarm)
     said = show.monitoring(seen, watched.reference)
@@ -105,4 +105,4 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
         drawn.append(f"the evidence drawn in {report.plot_path}")
     page = monitor_page(seen.state, said, seen.batches, seen.position, seed.seed) if output.page else None
     output.write(said, content, seen.batches or [seen.numbers], page, drawn)
-    return drift_found(seen.state) if watched.fails else 0
+    return drift_found(seen.state, seen.place) if watched.fails else 0

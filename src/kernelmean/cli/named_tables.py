@@ -13,6 +13,7 @@ from ..tables.datasets import BUILT_IN
 from ..tables.files import natural_order, parquet_files
 from .options import TwoTables
 
+_OF_FILES = "write two files, such as compare A B (several files are one table only if all are Parquet)"
 _INSTEAD = (
     "write two folders, such as compare big other, or two patterns in quotes, such as compare "
     "'big/*.parquet' 'other/*.parquet'"
@@ -99,9 +100,11 @@ def _of_folders(words: list[str]) -> tuple[NamedTable, NamedTable]:
     folders = [(str(folder), list(own)) for folder, own in groupby(files, lambda file: Path(file).parent)]
     if len(folders) != 2:
         distinct = len({folder for folder, _ in folders})
+        instead = _INSTEAD if all(file.endswith(".parquet") for file in files) else _OF_FILES
         mixed = ", not one folder after the other," if distinct == 2 else ""
         raise ValueError(
-            f"{count(len(files), 'file')} in {count(distinct, 'folder')}{mixed} are not clearly two tables; {_INSTEAD}"
+            f"{count(len(files), 'file')} in {count(distinct, 'folder')}{mixed} are not clearly two tables; {instead}; "
+            f"or for a reference and later files: kernelmean monitor {files[0]} {files[1]} ..."
         )
     first, second = (_of_folder(*each) for each in folders)
     return first, second

@@ -16,15 +16,12 @@ from ..inference.wording import short
 from ..kernels import Gaussian, Kernel
 from ..noise import Noise, Normal
 from ..report.description import Description, Shown
-from ..studies.pages.monitor import batch_grid, in_words, threshold
+from ..studies.pages.monitor import EVIDENCE, batch_grid, in_words, threshold
 
 if TYPE_CHECKING:
     from .watching import Seen
 
 _SHOWN = 10
-_WEALTH = (
-    "wealth is what the richest of many gamblers owns who bet that rows have changed; without drift it stays small"
-)
 
 
 def saved(value: Any, columns: Sequence[str]) -> Description:
@@ -51,25 +48,30 @@ def monitoring(seen: Seen, reference: str) -> Description:
         rows = f"rows {alarm.first:,} to {alarm.last:,}"
         facts.append(("alarm", f"in {short(alarm.batch)}, {rows}; within a batch rows come in random order"))
     if state.drift:
-        facts.append(("began", _began(seen.changed)))
+        facts.append(("began", _began(seen)))
     most = f"{in_words(state.log_wealth)} now, {in_words(state.log_peak)} at most so far"
-    facts.append(("evidence", f"wealth {most}; {math.exp(threshold(state)):,.4g} is an alarm"))
-    if seen.advice:
-        facts.append(("see what changed", seen.advice))
-    notes = [*seen.notes, *([_WEALTH] if seen.batches else [])]
-    return Description("Drift", state.verdict(), facts, (batch_grid(seen.batches, seen.position, _SHOWN),), notes)
+    facts.append(("evidence", f"{most}; {math.exp(threshold(state)):,.4g} is an alarm"))
+    facts += seen.advice
+    named = ["a monitor looks at all columns together; kernelmean compare, as written above, names those that differ"]
+    notes = [*(named if seen.advice else []), *seen.notes, *([f"{EVIDENCE[0].lower()}{EVIDENCE[1:]}"] if seen.batches else [])]
+    return Description("Drift", seen.verdict, facts, (batch_grid(seen.batches, seen.position, _SHOWN),), notes)
 
 
-def _began(changed: tuple[int, int] | None) -> str:
-    """Return when the change began, as far as the rows that the monitor keeps can tell."""
+def _began(seen: Seen) -> str:
+    """Return in which batch the change began, as far as the rows that the monitor keeps can tell."""
     whole = "to find out, run kernelmean changes on a table of all new rows"
-    if changed is None:
+    if seen.changed is None:
         return f"unknown, no single change explains the rows that are kept; {whole}"
-    low, high = changed
+    low, high = seen.changed
+    first, last = map(seen.batch_of, seen.changed)
     if low > 1:
-        return f"between rows {low:,} and {high:,} (95 %)"
-    kept = f"the rows that are kept, at most {MOST_KEPT:,} before an alarm"
-    return f"by row {high:,} (95 %); how early cannot be told from {kept}; {whole}"
+        rows = f"between rows {low:,} and {high:,} (95 %)"
+        named = f"in {first}" if first == last else f"in {first} to {last}"
+        return f"{named}, {rows}" if first and last else rows
+    if last and last == seen.batch_of(1):
+        return f"in {last}, the first batch (95 %)"
+    by = f"in {last} or before" if last else f"by row {high:,}"
+    return f"{by} (95 %); how early, the at most {MOST_KEPT:,} rows that are kept cannot tell; {whole}"
 
 
 def _kernel(kernel: Kernel) -> str:

@@ -16,9 +16,10 @@ from ..core.cells import label, missing_cells
 from ..core.disk import parse, read_text, sealed, unsealed, write_file
 from ..core.table import Frame
 from ..core.validate import check_integer
-from ..core.words import count, did_you_mean, listed, worded, worded_names
+from ..core.words import Unwrapped, count, did_you_mean, listed, worded, worded_names
 from ..inference.monitoring import DriftMonitor, DriftState
 from ..inference.monitoring.checkpoint import digest
+from ..inference.wording import short
 from ..tables.files import first_line
 from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import column_names, read_frame
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["UNITS", "Seen", "check_once", "watch"]
 
 UNITS = {"hour": "h", "day": "D", "week": "D", "month": "M"}
+_PART = "part.csv"
+"""A name for a file of the rows of one batch."""
 _SAVED_EVERY = 10.0
 """Seconds between two checkpoints."""
 
@@ -81,8 +84,23 @@ class Seen:
     """The rows between which the change happened."""
     alarm: Alarm | None
     """None also if the checkpoint does not know it."""
-    advice: str
-    """The command that shows what changed, after an alarm."""
+    advice: tuple[tuple[str, str], ...]
+    """Facts after an alarm: the command that shows what changed."""
+
+    @property
+    def place(self) -> str:
+        """The batch of the alarm, if it is known."""
+        return "" if self.alarm is None else short(self.alarm.batch)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence, with the batch of the alarm."""
+        return self.state.verdict(self.place)
+
+    def batch_of(self, row: int) -> str:
+        """Return the batch of a new row, or "" if it is not one of this run."""
+        held = (str(one["batch"]) for one in self.batches if one["last_row"] - one["rows"] < row <= one["last_row"])
+        return next(map(short, held), "")
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -109,7 +127,7 @@ def watch(watched: Watched, seed: Seed, table: BatchTable, progress: Progress) -
         run.take_all(_batches(path, first, reading, watched, run.notes))
     run.save()
     notes = [*run.notes, *drift.state.notes]
-    advice = _advice(watched, table, known, first) if drift.state.drift else ""
+    advice = tuple(_advice(watched, table, known, first, run.alarm)) if drift.state.drift else ()
     return Seen(drift.state, len(known), notes, run.batches, drift.changed_between(), run.alarm, advice)
 
 
@@ -171,13 +189,25 @@ class _Run:
         return next((Alarm(one["name"], *one["alarm"]) for one in self.seen if "alarm" in one), None)
 
 
-def _advice(watched: Watched, table: BatchTable, known: Frame, first: Frame) -> str:
-    """Return the command that compares the reference with the last file, if both can be read again."""
-    last = watched.news[-1]
+def _advice(
+    watched: Watched, table: BatchTable, known: Frame, first: Frame, alarm: Alarm | None
+) -> Iterator[tuple[str, str]]:
+    """Yield the command that compares the reference with the rows of the alarm, if they can be read again."""
+    by, last = watched.by, watched.news[-1]
     if STANDARD_INPUT in (watched.reference, last):
-        return ""
+        return
+    news = next((path for path in watched.news if alarm is not None and Path(path).name == alarm.batch), last)
+    how = "see what changed"
+    if by is not None:
+        news, rows = _PART, "the batch of the alarm" if alarm is None else alarm.batch
+        yield how, f"write the rows of {rows} to {news}, and run the command below"
+        how = "command"
     options = {each.name: getattr(table, each.name) for each in fields(table)}
-    if watched.by is not None or any(name not in first.names for name in split_names(table.drop or (), first.names)):
+    if by in first.names and table.drop and not table.columns:
+        options["drop"] = [*table.drop, str(by)]
+    elif by is not None:
+        options |= {"drop": None, "columns": None}
+    if any(name not in first.names for name in split_names(options["drop"] or (), first.names)):
         options |= {"drop": None, "columns": None}
     chosen = [] if options["drop"] or options["columns"] else [worded_names("--columns", known.names)]
     texts = [
@@ -186,7 +216,8 @@ def _advice(watched: Watched, table: BatchTable, known: Frame, first: Frame) -> 
         if value and value != getattr(type(table), name, None)
         for text in ([value] if isinstance(value, str) else value)
     ]
-    return " ".join([worded("kernelmean compare", watched.reference), worded("", last).strip(), *chosen, *texts])
+    command = " ".join([worded("kernelmean compare", watched.reference), worded("", news).strip(), *chosen, *texts])
+    yield how, Unwrapped(command)
 
 
 def _check_dropped(first: Frame, reading: ReadOptions, news: Sequence[str]) -> None:

@@ -23,6 +23,12 @@ class Notice(str):
     __slots__ = ()
 
 
+class Unwrapped(str):
+    """A text that stays on one line, however long: it holds a command, which you can then copy."""
+
+    __slots__ = ()
+
+
 def roughly(seconds: float) -> str:
     """Return "25 seconds", "3 minutes", "2 hours"."""
     unit, noun = next(((unit, noun) for unit, noun in _UNITS if seconds >= 2 * unit), (1, "second"))

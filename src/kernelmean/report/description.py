@@ -11,7 +11,7 @@ from operator import gt
 from textwrap import wrap
 from typing import Any, ClassVar, final
 
-from ..core.words import count, cut, printable, written
+from ..core.words import Unwrapped, count, cut, printable, written
 from . import templates
 from .document import Section, TextTable, program
 from .html import Document
@@ -79,6 +79,10 @@ class Grid:
         return max(MOST_ROWS, min(max(self._standing_out(), default=0) + 1, _MOST_ON_PAGE))
 
 
+def _short(text: str) -> str:
+    return _DIGITS.sub(lambda found: f"{float(found[0]):.6g}", text)
+
+
 @final
 @dataclass(frozen=True)
 class Description:
@@ -94,7 +98,7 @@ class Description:
 
     def __post_init__(self) -> None:
         # no more digits than a reader needs
-        legible = ((name, _DIGITS.sub(lambda found: f"{float(found[0]):.6g}", text)) for name, text in self.facts)
+        legible = ((name, text if isinstance(text, Unwrapped) else _short(text)) for name, text in self.facts)
         object.__setattr__(self, "facts", tuple(legible))
 
     def in_detail(self) -> Description:
@@ -177,7 +181,16 @@ def noted(texts: Sequence[str]) -> list[str]:
 
 
 def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
-    """Return a text as lines of at most 80 columns; the first begins with ``first``, others with ``rest``."""
+    """Return a text as lines of at most 80 columns; the first begins with ``first``, others with ``rest``.
+
+    Examples
+    --------
+    >>> command = "kernelmean compare before.csv after.csv --columns 'age (years),height (cm),weight (kg),sex'"
+    >>> len(wrapped(command)), wrapped(Unwrapped(command)) == [command]
+    (2, True)
+    """
+    if isinstance(text, Unwrapped):
+        return [first + printable(text)]
     options = {"break_on_hyphens": False, "initial_indent": first, "subsequent_indent": rest}
     return wrap(printable(text), WIDTH, **options) or [first.rstrip()]  # type: ignore[arg-type]
 

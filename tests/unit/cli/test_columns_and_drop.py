@@ -61,6 +61,31 @@ def test_drop_beside_columns_in_python(read: Callable[..., Any], source: str, pl
     assert len(read(source, columns=["a", "b"], drop=["b"]))
 
 
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("changes T.csv --time day --resamples 99", "day"),
+        ("dependence T.csv --y c --resamples 19", "c"),
+        ("dependence T.csv --y c --stream --resamples 19", "c"),
+        ("dependence T.csv --x c --strata g --resamples 19", "c,g"),
+        ("compare T.csv --by g --clusters u --resamples 19", "g,u"),
+        ("compare T.csv --by g --weights c --resamples 19", "g,c"),
+        ("compare T.csv --by g --strata c --resamples 19", "g,c"),
+        ("monitor T.csv T.csv --by g", "g"),
+    ],
+)
+def test_columns_that_another_option_names_are_read_whether_or_not_columns_names_them(
+    words: str, named: str, place: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = {"day": pd.date_range("2026-01-01", periods=12).astype(str), "g": [*"xxxxxxyyyyyy"], "u": [*"kkllmmnnoopp"]}
+    TABLE.assign(**more).to_csv("T.csv", index=False)
+    shown = []
+    for columns in ("a,b", f"a,b,{named}"):
+        assert run([*words.split(), "--columns", columns]) == 0, capsys.readouterr().err
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+
+
 def test_names_with_commas_are_quoted_and_the_way_out_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

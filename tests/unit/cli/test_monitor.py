@@ -45,7 +45,7 @@ def test_the_command_is_the_monitor(folder: Path, capsys: pytest.CaptureFixture[
     first, second = own.update(pd.read_csv("day1.csv")), own.update(pd.read_csv("day3.csv"))
     found = json.loads(Path("out.json").read_text())
     assert (code, err) == (0, "")
-    assert out.startswith(second.verdict())
+    assert " ".join(out.split()).startswith(second.verdict("day3.csv"))
     assert [batch["pvalue"] for batch in found["batches"]] == [first.pvalue, second.pvalue]
     assert (found["detected_at"], found["drift"]) == (second.detected_at, True)
     assert pd.read_csv("out.csv")["batch"].tolist() == ["day1.csv", "day3.csv"]
@@ -59,11 +59,11 @@ def test_a_run_length_instead_of_a_level(folder: Path, capsys: pytest.CaptureFix
     assert "at least 5,000 rows to a false alarm on average" in out
     code, out, err = run(capsys, "reference.csv", "day1.csv", "day3.csv", *options)
     found = json.loads(Path("out.json").read_text())
-    assert (code, err) == (1, f"kernelmean: drift: found at row {found['detected_at']}\n")
+    assert (code, err) == (1, f"kernelmean: drift: found in day3.csv, at row {found['detected_at']}\n")
     assert (found["alpha"], found["pvalue"], found["average_run_length"]) == (None, None, 5000.0)
     low, high = found["changed_between"]
     assert low <= 61 <= high
-    assert (low, f"began by row {high} (95 %); how early cannot be told" in " ".join(out.split())) == (1, True)
+    assert (low, "began in day3.csv or before (95 %); how early, the" in " ".join(out.split())) == (1, True)
     code, _, err = run(capsys, "reference.csv", "day1.csv", "--checkpoint", "state.json")
     assert code == 2
     assert "a monitor with --average-run-length 5000, this one has --fail-on-drift 0.05" in err
@@ -246,10 +246,14 @@ def test_the_alarm_is_in_sight_and_a_command_shows_what_changed(
     assert [line.split()[:3] for line in out.splitlines() if line.endswith("here")] == [["d", "20.csv", "60"]]
     low, high = found["changed_between"]
     assert 1 < low <= 1201 <= high
-    assert f"between rows {low:,} and {high:,} (95 %)" in shown
+    first, last = (f"d {(row - 1) // 60:02d}.csv" for row in (low, high))
+    named = f"in {first}" if first == last else f"in {first} to {last}"
+    assert f"began {named}, between rows {low:,} and {high:,} (95 %)" in shown
+    assert f"Drift: found in d 20.csv, at row {found['detected_at']:,} of 1,800" in shown
+    assert "kernelmean compare, as written above, names those that differ" in shown
     assert "- **see what changed**: kernelmean compare" in Path("m.md").read_text()
     command = shown.partition("see what changed kernelmean compare ")[2].partition(" Batches")[0]
-    assert shlex.split(command) == ["reference.csv", "d 29.csv", "--columns", "dose,arm"]
+    assert shlex.split(command) == ["reference.csv", "d 20.csv", "--columns", "dose,arm"]
     with pytest.raises(SystemExit) as ended:
         main(("compare", *shlex.split(command), "--resamples", "99"))
     assert ended.value.code == 0

@@ -53,9 +53,10 @@ class DriftState:
         """1 / (largest wealth so far), at most 1: P(p ≤ α at any time) ≤ α without drift. None with a run length."""
         return None if self.alpha is None else min(1.0, math.exp(-self.log_peak))
 
-    def verdict(self) -> str:
-        """Return one sentence for a reader."""
-        where = f"found at row {self.detected_at:,} of {self.n_rows:,}" if self.detected_at is not None else ""
+    def verdict(self, batch: str = "") -> str:
+        """Return one sentence for a reader, with the name of the batch of the alarm if it is given."""
+        named = f"in {batch}, " if batch else ""
+        where = f"found {named}at row {self.detected_at:,} of {self.n_rows:,}" if self.detected_at is not None else ""
         said = f"Drift: {where}" if where else f"No drift found in {count(self.n_rows, 'row')}"
         p = "" if self.pvalue is None or self.alpha is None else f"p = {beside(self.pvalue, self.alpha)}, "
         return f"{said} ({p}{Guarantee(self.alpha, self.average_run_length)})."

@@ -16,8 +16,12 @@ from .parts import caveats
 
 FIGURES = ("evidence",)
 """The names of the charts."""
-GLANCE = ("alarm", "began", "see what changed")
+GLANCE = ("alarm", "began", "see what changed", "command")
 """The facts that a page shows at the top."""
+EVIDENCE = (
+    "Evidence is what the richest of many gamblers owns who start with 1 and bet that rows have changed; without drift "
+    "none can expect to win, so it stays small"
+)
 
 
 def monitor_page(
@@ -58,7 +62,7 @@ def batch_grid(batches: Sequence[Mapping[str, Any]], alarm: int | None, most: in
     title = "Batches"
     if end - start < len(batches):
         title += f" {start + 1:,} to {end:,} of {len(batches):,}"
-    header = ("batch", "rows", "wealth", *(("alarm",) if alarm is not None else ()))
+    header = ("batch", "rows", "evidence", *(("alarm",) if alarm is not None else ()))
     rows = [
         (short(str(one["batch"])), f"{one['rows']:,}", in_words(one["log_wealth"]))
         + (() if alarm is None else ("here" if k == alarm else "",))
@@ -74,19 +78,17 @@ def in_words(log_wealth: float) -> str:
 
 def _evidence(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> Section:
     words = (
-        "Gamblers bet against the claim that nothing has changed. Without drift none of them can expect to win, so a "
-        "large wealth is evidence of drift. Drift is found where the wealth of the richest gambler reaches "
-        f"{math.exp(threshold(state)):,.4g}."
+        f"{EVIDENCE}. Drift is found where it reaches {math.exp(threshold(state)):,.4g}."
     )
     charts: tuple[Chart, ...] = ()
     if batches:
-        title = "The wealth of the richest gambler after every batch"
+        title = "The evidence after every batch"
         charts = (Chart(FIGURES[0], title, (wealth_panel(state, batches),), _text(state, batches)),)
     return Section("The evidence", (words,), charts=charts)
 
 
 def wealth_panel(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> Panel:
-    """Return the wealth after every batch, in powers of ten, and the wealth of an alarm.
+    """Return the evidence after every batch, in powers of ten, and that of an alarm.
 
     Examples
     --------
@@ -98,10 +100,10 @@ def wealth_panel(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> Pan
     known = [(k, wealth) for k, wealth in known if math.isfinite(wealth)]
     ends = (1.0, float(max(len(batches), 2)))
     curves = (
-        Curve("wealth", tuple(float(k) for k, _ in known), tuple(wealth for _, wealth in known)),
+        Curve("evidence", tuple(float(k) for k, _ in known), tuple(wealth for _, wealth in known)),
         Curve("an alarm", ends, (threshold(state) / math.log(10.0),) * 2, dashed=True),
     )
-    return Panel("", "batch, in the order of time", "wealth, as a power of 10", curves)
+    return Panel("", "batch, in the order of time", "evidence, as a power of 10", curves)
 
 
 def threshold(state: DriftState) -> float:
@@ -116,7 +118,7 @@ def _text(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> str:
         name = short(str(batches[reached[0] - 1]["batch"]))
         ends = f"{len(reached):,} of {count(len(batches), 'batch')} {'ends' if len(reached) == 1 else 'end'} above it"
         above = f"{ends}, first batch {reached[0]:,} ({name})"
-    return f"The dashed line is the wealth of an alarm; {above}."
+    return f"The dashed line is the evidence of an alarm; {above}."
 
 
 def _caveats(state: DriftState) -> Iterator[str]:
