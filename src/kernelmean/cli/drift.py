@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtri
 
 from ..core.words import count
 from ..inference import TestResult
@@ -11,6 +12,8 @@ from ..inference.wording import beside
 from .stderr import tell
 
 LEVEL, DRIFTED = 0.05, 1
+_LARGE = 0.8
+"""A large difference of means, in standard deviations (Cohen)."""
 
 
 def check_drift(alpha: float | None, resamples: int) -> None:
@@ -41,10 +44,23 @@ def check_power(alpha: float | None, test: TestResult) -> None:
 
 def drifted(alpha: float | None, test: TestResult) -> int:
     """Return the exit code; if it is not 0, print why on stderr."""
-    if alpha is None or test.pvalue > alpha:
+    if alpha is None:
+        return 0
+    if test.pvalue > alpha:
+        _tell_of_few(alpha, test.sizes)
         return 0
     tell(f"kernelmean: drift: p = {beside(test.pvalue, alpha)}, at most {alpha:g}")
     return DRIFTED
+
+
+def _tell_of_few(alpha: float, sizes: tuple[int, ...]) -> None:
+    """Print a note on stderr where a z-test of one column would miss a large difference more often than not."""
+    few, many = min(sizes), max(sizes)
+    if _LARGE * np.sqrt(few * many / (few + many)) < -ndtri(alpha / 2.0):
+        tell(
+            f"kernelmean: {count(few, 'row')} can show only very large differences; a mean that moved by {_LARGE:g} "
+            "standard deviations would be missed more often than not"
+        )
 
 
 def drift_found(state: DriftState, batch: str) -> int:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .watching import Seen
 
 _SHOWN = 10
+_NAMED = "a monitor looks at all columns together; kernelmean compare, as written above, names those that differ"
+_EVIDENCE = f"{EVIDENCE[0].lower()}{EVIDENCE[1:]}"
 
 
 def saved(value: Any, columns: Sequence[str]) -> Description:
@@ -52,8 +54,7 @@ def monitoring(seen: Seen, reference: str) -> Description:
     most = f"{in_words(state.log_wealth)} now, {in_words(state.log_peak)} at most so far"
     facts.append(("evidence", f"{most}; {math.exp(threshold(state)):,.4g} is an alarm"))
     facts += seen.advice
-    named = ["a monitor looks at all columns together; kernelmean compare, as written above, names those that differ"]
-    notes = [*(named if seen.advice else []), *seen.notes, *([f"{EVIDENCE[0].lower()}{EVIDENCE[1:]}"] if seen.batches else [])]
+    notes = [*([_NAMED] if seen.advice else []), *seen.notes, *([_EVIDENCE] if seen.batches else [])]
     return Description("Drift", seen.verdict, facts, (batch_grid(seen.batches, seen.position, _SHOWN),), notes)
 
 

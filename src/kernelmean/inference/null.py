@@ -58,7 +58,7 @@ def holm(pvalues: Sequence[float]) -> Array:
 
 
 def enough_for_holm(n_resamples: int, tests: int, level: float = 0.05) -> int:
-    """Return how many permutations each of so many tests needs at a level, at least ``n_resamples``: 50 each at 0.05."""
+    """Return how many permutations each of so many tests needs at a level, at least ``n_resamples``."""
     return max(n_resamples, int(np.ceil(ROOM_FOR_HOLM * tests / level - 1e-9)) - 1)
 
 

@@ -158,6 +158,7 @@ _MOST_CONTRASTS = 32
 _ROWS_PER_CONTRAST = 6
 _DEPENDENT = 1e-6
 _SMALLEST = 1e-300
+_TIED = 1e-9
 _SPACED = 256
 _WIDEST = 1
 _UNEVEN = 0.35
@@ -195,7 +196,17 @@ class Contrasts:
 
     def of_samples(self, first: int) -> float:
         """Return the evidence, an approximate p-value, that the first ``first`` rows differ from the rest."""
-        return 0.0 if self.in_clusters else _harmonic(_of_samples(sequence, first) for sequence in self.sequences)
+        rows = np.arange(first)
+        return 0.0 if self.in_clusters else _harmonic(_of_samples(sequence, rows) for sequence in self.sequences)
+
+    def permuted(self, first: int, n_resamples: int, rng: np.random.Generator) -> float:
+        """Return the p-value of the evidence of ``of_samples`` under permutations of the rows."""
+        found, reached = self.of_samples(first), 1
+        for _ in range(n_resamples):
+            order = rng.permutation(self.sequences[0].shape[1])[:first]
+            own = (_of_samples(sequence, order) for sequence in self.sequences)
+            reached += _harmonic(own) <= found * (1 + _TIED)
+        return reached / (1 + n_resamples)
 
     def with_partner(self, other: Contrasts) -> float:
         """Return the evidence, an approximate p-value, that two columns depend on each other."""
@@ -206,7 +217,8 @@ def _orthonormal(contrasts: Array) -> Array:
     """Return contrasts (n, k) centered, orthogonal to those before them and of length 1, as (r, n)."""
     centered = contrasts - contrasts.mean(axis=0)
     lengths = np.linalg.norm(centered, axis=0)
-    centered /= np.where(lengths > 0.0, lengths, 1.0)
+    varying = lengths > _DEPENDENT * np.linalg.norm(contrasts, axis=0)  # the others hold only rounding
+    centered *= varying / np.where(varying, lengths, 1.0)
     products = centered.T @ centered
     root = np.zeros_like(products)
     kept: list[int] = []
@@ -226,10 +238,10 @@ def _in_clusters(values: Array) -> bool:
     return bool(len(gaps) > 0 and np.median(gaps) < _UNEVEN * gaps.mean())
 
 
-def _of_samples(contrasts: Array, first: int) -> Array:
-    """Return the p-values of the first 1, 2, 4, … contrasts between two samples."""
-    n = contrasts.shape[1]
-    squares = np.square(contrasts[:, :first].sum(axis=1)) * n * (n - 1) / (first * (n - first))
+def _of_samples(contrasts: Array, rows: IntArray) -> Array:
+    """Return the p-values of the first 1, 2, 4, … contrasts between some rows and the others."""
+    n, first = contrasts.shape[1], len(rows)
+    squares = np.square(contrasts[:, rows].sum(axis=1)) * n * (n - 1) / (first * (n - first))
     sizes = _sizes(len(contrasts))
     return np.asarray(chdtrc(sizes, np.cumsum(squares)[sizes - 1]))
 

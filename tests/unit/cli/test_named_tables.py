@@ -63,7 +63,10 @@ def test_two_tables(folder, capsys, words, names, rows):
         ),
         ([BIG[0], OTHER[0], "third/0.parquet"], f"3 files in 3 folders are not clearly two tables; {WRITE}"),
         (BIG, f"or for a reference and later files: kernelmean monitor {BIG[0]} {BIG[1]} ..."),
-        (["a.csv", "b.csv", "c.csv"], "3 files in 1 folder are not clearly two tables; write two files, such as compare A B"),
+        (
+            ["a.csv", "b.csv", "c.csv"],
+            "3 files in 1 folder are not clearly two tables; write two files, such as compare A B",
+        ),
         (["big", "other", "third"], "big is a table by itself, and 3 tables were named; two are needed"),
         (["big", "none/*.parquet"], "no file matches none/*.parquet"),
         ([*BIG, "--by", "a"], "--by splits one file; 3 files were named"),

@@ -139,7 +139,9 @@ class TestNumbers:
         )
         none = with_pvalues(differing, 0.5, 0.06, 1.0, 1.0)
         assert len(gather(none).columns) == 3
-        assert sections(none)["Where they differ"].paragraphs[0].startswith("No column is shown to differ on its own; x1")
+        assert (
+            sections(none)["Where they differ"].paragraphs[0].startswith("No column is shown to differ on its own; x1")
+        )
 
     def test_rows_are_those_of_the_largest_contributions(self, differing: Comparison) -> None:
         found = contributions(*differing.encoded.points(), differing.test.kernel)

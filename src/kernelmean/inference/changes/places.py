@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.array import Array
 from .features import ChangeFeatures, ChangeKernel
-from .scan import binned
+from .scan import Scan, binned
 
 _NEGLIGIBLE = 0.1
 """Kernels with less than this part of the most evidence are not used to place a change."""
@@ -20,23 +20,27 @@ _MARGIN = 2
 """The window of the next closer look, in lengths of the interval on either side of it."""
 
 
-def coordinates(features: ChangeFeatures, shares: Array, first: int, last: int) -> Array:
-    """Return the coordinates of rows [first, last) in which a change shows, weighted by evidence, shape (q, n)."""
-    rows = [
-        _weighted(features.columns[part.columns, first:last], part, share)
-        for part, share in zip(features.parts, shares.tolist(), strict=True)
-        if share > _NEGLIGIBLE * shares.max()
-    ]
+def coordinates(features: ChangeFeatures, found: Scan, first: int, last: int) -> Array:
+    """Return the coordinates of rows [first, last) in which a change shows, weighted by evidence, shape (q, n).
+
+    Of a kernel whose coordinates count alone, it is that one which changes most around the place that the scan found.
+    """
+    shares, rows = found.shares, []
+    for part, share in zip(features.parts, shares.tolist(), strict=True):
+        if share > _NEGLIGIBLE * shares.max():
+            columns = features.columns[part.columns]
+            if part.weights is None:
+                around = columns[:, slice(*found.around)]
+                around = around - around.mean(axis=1, keepdims=True)
+                columns = columns[[int(np.argmax([gain(column[None]).max() for column in around]))]]
+            rows.append(_weighted(columns[:, first:last], part, share))
     return np.concatenate(rows)
 
 
 def _weighted(columns: Array, part: ChangeKernel, share: float) -> Array:
     """Return centered coordinates whose gain has the deviation ``share`` without a change; one if each counts alone."""
     columns = columns - columns.mean(axis=1, keepdims=True)
-    weights = part.weights
-    if weights is None:
-        columns = columns[[int(np.argmax([gain(column[None]).max() for column in columns]))]]
-        weights = np.ones(1)
+    weights = np.ones(1) if part.weights is None else part.weights
     spread = float(np.linalg.norm(weights * np.square(columns).mean(axis=1)))
     return np.asarray(columns * np.sqrt(share * weights / (spread or 1.0))[:, None])
 

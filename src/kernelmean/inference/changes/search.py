@@ -117,7 +117,7 @@ class Search:
             if self.n_changes is None and own.pvalue > self.level:
                 continue
             start, stop = own.found.around
-            row = start + most(coordinates(features, own.found.shares, start, stop), self.shortest)
+            row = start + most(coordinates(features, own.found, start, stop), self.shortest)
             split.append((row, own))
             parts = (self._scanned(features, *ends, own.pvalue, rng) for ends in ((own.first, row), (row, own.last)))
             todo += [part for part in parts if part is not None]
@@ -145,7 +145,7 @@ class Search:
         for turn in range(_ROUNDS + 1):
             for k, (_, own) in enumerate(split):
                 first, last = [0, *rows][k], [*rows, features.columns.shape[1]][k + 1]
-                columns = coordinates(features, own.found.shares, first, last)
+                columns = coordinates(features, own.found, first, last)
                 rows[k] = first + most(columns, self.shortest)
                 if turn == _ROUNDS:
                     low, high = interval(columns, (self.shortest, self.block), self.level, rng)

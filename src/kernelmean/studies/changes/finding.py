@@ -14,6 +14,7 @@ from ...core.table import Frame
 from ...core.words import count, leave_out, listed, worded, written
 from ...inference import mmd_test
 from ...inference.changes import Change, ChangeFeatures, Search
+from ...inference.null import enough_for_holm
 from ...tables.columns import Encoded, Encoding, EncodingOptions, as_frames, encode, spells_out
 from ...tables.read import hold
 from ..many_tests import Contrasts
@@ -23,7 +24,8 @@ from .result import ChangePoint, Changes
 _MOST_ROWS, _RESAMPLES = 500, 199
 """At most so many rows on either side of a change, and so many permutations, decide its kind."""
 _TELLS = 0.05
-"""A column is named where its approximate p-value, times the number of columns, is at most this."""
+"""A column is named where its p-value, times the number of columns, is at most this."""
+_COLUMN_RESAMPLES = 999
 _LEAST_MONOTONE = 10
 
 
@@ -152,19 +154,25 @@ def _points(
             for ends in ((first, change.row), (change.row, last))
         ]
         test = mmd_test(*(points[side] for side in sides), n_resamples=_RESAMPLES, rng=rng)
-        yield ChangePoint(int(row), int(low), int(high), change.pvalue, test.kind, _telling(encoded, sides), *times)
+        yield ChangePoint(
+            int(row), int(low), int(high), change.pvalue, test.kind, _telling(encoded, sides, rng), *times
+        )
 
 
-def _telling(encoded: Encoded, sides: list[IntArray]) -> tuple[str, ...]:
-    """Return the columns that differ on their own between some rows and others, those that differ most first."""
-    evidence = {}
+def _telling(encoded: Encoded, sides: list[IntArray], rng: np.random.Generator) -> tuple[str, ...]:
+    """Return the columns that differ on their own between some rows and others, those that differ most first.
+
+    Approximate p-values choose them, and permutations confirm them, as there may be few rows on one side.
+    """
+    evidence, names = {}, [coding.name for coding in encoded.codings]
+    limit, resamples = _TELLS / len(names), enough_for_holm(_COLUMN_RESAMPLES, len(names), _TELLS)
     for coding in encoded.codings:
         (points,) = encoded.coordinates((coding.name,))
-        contrasts = Contrasts.of(coding, points[np.concatenate(sides)])
-        evidence[coding.name] = replace(contrasts, in_clusters=False).of_samples(len(sides[0]))
-    return tuple(
-        name for name in sorted(evidence, key=lambda name: evidence[name]) if evidence[name] <= _TELLS / len(evidence)
-    )
+        contrasts = replace(Contrasts.of(coding, points[np.concatenate(sides)]), in_clusters=False)
+        own = contrasts.of_samples(len(sides[0]))
+        if own <= limit and contrasts.permuted(len(sides[0]), resamples, rng) <= limit:
+            evidence[coding.name] = own
+    return tuple(sorted(evidence, key=lambda name: evidence[name]))
 
 
 def _check_order(stamps: Frame) -> None:

@@ -77,9 +77,7 @@ def in_words(log_wealth: float) -> str:
 
 
 def _evidence(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> Section:
-    words = (
-        f"{EVIDENCE}. Drift is found where it reaches {math.exp(threshold(state)):,.4g}."
-    )
+    words = f"{EVIDENCE}. Drift is found where it reaches {math.exp(threshold(state)):,.4g}."
     charts: tuple[Chart, ...] = ()
     if batches:
         title = "The evidence after every batch"
