@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import hypergeom
 
 import kernelmean as km
 from kernelmean.cli import run
 from kernelmean.cli.progress import forecast
 from kernelmean.core.words import Notice, roughly
 from kernelmean.inference import holm
-from kernelmean.studies.many_tests import SCREENED, ManyTests, OneTest, Run, runs, timed
+from kernelmean.studies.many_tests import SCREENED, Contrasts, ManyTests, OneTest, Run, runs, timed
+from kernelmean.tables.columns import Encoding, encode
 
 ROWS, COLUMNS, TELLING = 60, 45, 3
 RNG = np.random.default_rng(11)
@@ -172,6 +174,46 @@ def test_threads_screen_and_test_the_same_pairs() -> None:
 )
 def test_permutations_grow_to_what_holm_needs(n_resamples: int, tests: int, expected: list[int]) -> None:
     assert list(runs(n_resamples, tests)) == list(enumerate(expected))
+
+
+@pytest.mark.parametrize(("level", "tests"), [(0.05, 13), (0.01, 13), (0.001, 7), (0.2, 3)])
+def test_holm_has_room_at_the_level_that_is_asked(level: float, tests: int) -> None:
+    most = runs(99, tests, level)[-1].n_resamples
+    assert 0.3 * level < tests / (1 + most) <= 0.4 * level or most == 99
+
+
+def test_a_column_is_named_at_a_strict_level() -> None:
+    """With 999 permutations the smallest adjusted p-value of 13 columns would be .013."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(2, 60, 13))
+    Y[:, 4] += 2.0
+    result = km.compare(X, Y, n_resamples=999, level=0.01, estimator="kme")
+    assert (result.level, result.unshown) == (0.01, "")
+    assert [name for name, p in result.adjusted().items() if p <= 0.01] == ["x4"]
+    with pytest.raises(ValueError, match=r"level is 1\.0; a number between 0 and 1"):
+        km.compare(X, Y, level=1.0)
+
+
+def test_two_values_have_one_contrast_in_any_share() -> None:
+    """Cosines that are equal at both values are rounding once they are centered, not contrasts."""
+    rng = np.random.default_rng(0)
+    found = []
+    for share in np.linspace(0.02, 0.5, 100):
+        frame = pd.DataFrame({"x": rng.choice(["no", "yes"], 1000, p=[1.0 - share, share])})
+        encoded = encode((frame,), ("t",), Encoding())
+        contrasts = Contrasts.of(encoded.codings[0], encoded.coordinates(("x",))[0])
+        assert [len(own) for own in contrasts.sequences] == [1, 1]
+        found.append(contrasts.of_samples(500))
+    assert 0.0 < np.mean(np.array(found) <= 0.05) < 0.15
+
+
+def test_the_evidence_of_few_rows_is_confirmed_by_permutations() -> None:
+    rng = np.random.default_rng(0)
+    few = np.append(np.repeat(["a", "b"], 250), ["b"] * 6)
+    encoded = encode((pd.DataFrame({"x": few}),), ("t",), Encoding())
+    contrasts = Contrasts.of(encoded.codings[0], encoded.coordinates(("x",))[0])
+    exact = hypergeom.sf(5, 506, 256, 6) + hypergeom.cdf(0, 506, 256, 6)
+    assert contrasts.permuted(500, 1999, rng) == pytest.approx(exact, abs=0.015)
 
 
 def family(items: Sequence[int], pvalues: dict[int, list[float]], **options: Any) -> ManyTests[int]:

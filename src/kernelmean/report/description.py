@@ -65,8 +65,10 @@ class Grid:
         """Return the table for a page: the first rows, and a column that says which of them stand out."""
         rows, header, strong = tuple(self.rows[: self._on_page()]), self.header, self._standing_out()
         if self.mark:
-            header = (*header, self.mark)
-            rows = tuple((*row, "yes" if k in strong else "no") for k, row in enumerate(rows))
+            k = self.names  # beside the names, in sight on a phone
+            header = (*header[:k], self.mark, *header[k:])
+            said = ("yes" if row in strong else "no" for row in range(len(rows)))
+            rows = tuple((*row[:k], word, *row[k:]) for row, word in zip(rows, said, strict=True))
         return TextTable(
             caption or self.title, header, rows, frozenset(cell for cell in self.strong if cell[0] < len(rows))
         )

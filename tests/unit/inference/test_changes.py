@@ -7,7 +7,7 @@ import pytest
 
 from kernelmean.inference.changes import ChangeFeatures, Search
 from kernelmean.inference.changes.places import coordinates, gain, interval, most
-from kernelmean.inference.changes.scan import binned, cumulative, scan, windows
+from kernelmean.inference.changes.scan import Scan, binned, cumulative, scan, windows
 
 RNG = np.random.default_rng(0)
 
@@ -114,10 +114,22 @@ def test_coordinates_are_those_of_the_kernels_that_tell() -> None:
     features = features_of(np.append(RNG.normal(size=(50, 2)), RNG.normal(3.0, 1.0, size=(50, 2)), axis=0))
     shares = np.zeros(len(features.parts))
     shares[0] = 1.0
-    own = coordinates(features, shares, 10, 90)
+    own = coordinates(features, Scan(0.01, 1.0, shares, (0, 100)), 10, 90)
     assert own.shape == (2, 80)
     assert own.sum(axis=1) == pytest.approx([0.0, 0.0], abs=1e-9)
     assert most(own, 5) == 40
+
+
+def test_a_coordinate_that_counts_alone_is_that_of_the_scan_wherever_the_change_is_placed() -> None:
+    rows = RNG.normal(size=(100, 3))
+    rows[:50, 0] += 3.0
+    rows[90:, 1] += 6.0
+    features = features_of(rows)
+    (alone,) = (k for k, part in enumerate(features.parts) if part.weights is None and part.member.view == "axes")
+    found = Scan(0.01, 1.0, np.eye(len(features.parts))[alone], (0, 90))
+    assert most(coordinates(features, found, 0, 90), 5) == 50
+    later = coordinates(features, found, 45, 100)[0]
+    assert abs(np.corrcoef(later, rows[45:, 0])[0, 1]) > 0.9
 
 
 @pytest.mark.parametrize("rows", [60, 700])

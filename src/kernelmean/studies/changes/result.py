@@ -155,7 +155,15 @@ class Changes(Frozen, Result):
             for point in self.points
         ]
         grid = Grid("Change points", header, rows, len(header), "change point")
-        return Description(f"Changes in {self.name}", self.verdict(), facts, (grid,), self.notes)
+        notes = (*self.notes, *self._overlaps())
+        return Description(f"Changes in {self.name}", self.verdict(), facts, (grid,), notes)
+
+    def _overlaps(self) -> list[str]:
+        """Return a note if intervals of neighboring changes overlap."""
+        pairs = [(one, two) for one, two in zip(self.points, self.points[1:], strict=False) if two.low <= one.high]
+        places = listed(f"{one.row:,} and {two.row:,}" for one, two in pairs)
+        meaning = "each is where its change can be if the other change is after the rows given"
+        return [f"the intervals of the changes after rows {places} overlap: {meaning}"] if pairs else []
 
     def _advice(self) -> list[tuple[str, str]]:
         """Return how to see what no column shows on its own."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import as_rng
-from ...core.words import count, listed
+from ...core.words import count
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
@@ -18,6 +18,7 @@ from .request import Asked
 from .result import Comparison
 from .row_weights import weigh_by
 from .table_test import TableTest, check_estimator, form_of
+from .telling import telling
 
 
 def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
@@ -48,8 +49,8 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         bandwidth=_in_table_order(theta, encoded),
         scaled=asked.encoding.scale,
         columns=ranked(encoded.codings, summaries, joint.noise, alone),
-        notes=(
-            *_telling(encoded),
+        notes=_once(
+            *telling(encoded),
             *asked.notes,
             *paired,
             *absent,
@@ -86,18 +87,8 @@ def _in_table_order(theta: Any, encoded: Encoded) -> Any:
     return [float(theta[j]) for name in encoded.in_table_order() for j in encoded.groups[name]]
 
 
-def _telling(encoded: Encoded) -> tuple[str, ...]:
-    """Return a note on columns that are constant in each table and differ, such as the arm of a trial."""
-    names = [
-        name for name in encoded.in_table_order() if all(not np.ptp(p, axis=0).any() for p in encoded.points((name,)))
-    ]
-    if not names:
-        return ()
-    have, they, leave = ("has", "it shows", "it") if len(names) == 1 else ("have", "they show", "them")
-    return (
-        f"{listed(names)} {have} one value in each table and another in the other, so {they} from which table a row "
-        f"is; leave {leave} out unless that is your question",
-    )
+def _once(*notes: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(notes))
 
 
 def _notes(encoded: Encoded, theta: Any, *, clustered: bool) -> tuple[str, ...]:

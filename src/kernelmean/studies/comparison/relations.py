@@ -19,7 +19,6 @@ _LEAST_ROWS, _LEAST_BESIDE, _MOST_COLUMNS = 100, 30, 64
 """Fewer rows of a table, or with another value than its most common one, or more columns: no pair is named."""
 _ALIKE = 0.99
 """Two correlations beyond this are not told apart: Fisher's z of ranks is biased there."""
-_NUMBERS = ("numeric", "ordinal", "datetime", "duration")
 
 
 @final
@@ -30,14 +29,18 @@ class RelationDifference:
     Attributes
     ----------
     columns : (str, str)
+        Of numbers, or of two values.
+    labels : (str, str)
+        Their names; of two categories with the one that counts 1: "smoker=yes".
     correlations : (float, float)
         The correlation of their ranks in either table (Spearman's).
     pvalue, adjusted : float
         Of Fisher's z of both, whose variance is that of its influence function, the ranks included: an approximation,
-        for at least 100 independent rows of either table; and by Holm's method over all pairs of columns of numbers.
+        for at least 100 independent rows of either table; and by Holm's method over all these pairs.
     """
 
     columns: tuple[str, str]
+    labels: tuple[str, str]
     correlations: tuple[float, float]
     pvalue: float
     adjusted: float
@@ -46,11 +49,11 @@ class RelationDifference:
         """Return both correlations in a few words, with the names of the tables where these are given."""
         values = (signed(value, "z.2f") for value in self.correlations)
         said = [" in ".join(each) for each in zip(values, tables, strict=True)] if tables else [*values]
-        return f"{' and '.join(map(brief, self.columns))}: correlation {', '.join(said)}"
+        return f"{' and '.join(map(brief, self.labels))}: correlation {', '.join(said)}"
 
 
 def relations(encoded: Encoded) -> tuple[RelationDifference, ...]:
-    """Return all pairs of columns of numbers, those whose correlations differ most clearly first.
+    """Return all pairs of columns of numbers or of two values, those whose correlations differ most clearly first.
 
     Examples
     --------
@@ -60,8 +63,8 @@ def relations(encoded: Encoded) -> tuple[RelationDifference, ...]:
     >>> first.words(("A", "B"))
     'x0 and x1: correlation 0.69 in A, −0.08 in B'
     """
-    numbers = {coding.name for coding in encoded.codings if coding.type.kind in _NUMBERS}
-    names = [name for name in encoded.in_table_order() if name in numbers and len(encoded.groups[name]) == 1]
+    labels = {coding.name: coding.names[0] for coding in encoded.codings if len(coding.names) == 1}
+    names = [name for name in encoded.in_table_order() if name in labels]
     if not 2 <= len(names) <= _MOST_COLUMNS or min(map(len, encoded.tables)) < _LEAST_ROWS:
         return ()
     chosen = [encoded.groups[name][0] for name in names]
@@ -75,7 +78,9 @@ def relations(encoded: Encoded) -> tuple[RelationDifference, ...]:
         *zip(*pairs, np.tanh(own.values), np.tanh(other.values), pvalues, holm(pvalues.tolist()), strict=True)
     ]
     found = [
-        RelationDifference((names[i], names[j]), (float(r), float(s)), float(p), float(adjusted))
+        RelationDifference(
+            (names[i], names[j]), (labels[names[i]], labels[names[j]]), (float(r), float(s)), float(p), float(adjusted)
+        )
         for i, j, r, s, p, adjusted in rows
     ]
     return tuple(sorted(found, key=lambda each: (each.pvalue, -abs(each.correlations[0] - each.correlations[1]))))

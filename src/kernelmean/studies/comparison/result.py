@@ -23,6 +23,7 @@ from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED, OneTest
 from .relations import RelationDifference, relations
+from .telling import telling
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -190,6 +191,11 @@ class Comparison(JointTest, Result):
         if len(self.columns) == 1:
             return {self.columns[0].name: self.test.pvalue}
         return {column.name: column.adjusted for column in self.columns}
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """Those of the notes that name columns which say from which table a row is."""
+        return tuple(note for note in telling(self.encoded) if note in self.notes)
 
     @property
     def unshown(self) -> str:

@@ -97,10 +97,11 @@ def _columns(result: Comparison) -> Section:
         words = [on_columns(result)]
     if any(column.shares for column in result.columns):
         words.append("Of categories, the one whose share differs most is named; true values count 1.")
-    below = (
-        "; MMD² is unbiased, so it may be below 0" if any(column.statistic < 0.0 for column in result.columns) else ""
+    below = ", so it may be below 0" if any(column.statistic < 0.0 for column in result.columns) else ""
+    caption = (
+        "Columns, those that differ most first; a positive gap: the mean of the first table is larger; MMD² is an "
+        f"unbiased estimate of how far two distributions are apart, 0 where they are equal{below}"
     )
-    caption = f"Columns, those that differ most first; a positive gap: the mean of the first table is larger{below}"
     return Section("Which columns differ", (*words, *grid.words_on_rest()), tables=(grid.table(caption),))
 
 

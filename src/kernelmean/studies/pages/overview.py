@@ -10,6 +10,7 @@ import numpy as np
 from ...core.words import count, cut, listed, percent, signed, strength
 from ...inference.explain import EffectSize
 from ...inference.wording import brief, titles
+from ...tables.columns.column_codings import ABSENT
 from ...tables.columns.kinds import as_numbers
 from .parts import COARSE
 
@@ -31,10 +32,11 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
     kind, names = result.test.kind, titles(result.names)
     items = (
+        ("Before you read on", tuple(f"{note}." for note in result.telling)),
         _design(result),
         ("How large", tuple(_size(effect, result.differ()))),
         ("What kind of difference", () if kind is None else (f"{kind} A description, not a test.",)),
-        ("The columns that matter most", tuple(_column(result, column) for column in found[:_MOST])),
+        ("The columns that matter most", tuple(text for column in found[:_MOST] for text in _about(result, column))),
         (
             "Pairs of columns that go together differently, by approximate p-values",
             tuple(own.words(names) for own in result.relations),
@@ -64,6 +66,23 @@ def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
     else:
         yield "How large a difference may have been missed?"
         yield f"Which table a row comes from explains at most {percent(share.high)} of how rows vary ({span})."
+
+
+def _about(result: Comparison, column: ColumnDifference) -> Iterator[str]:
+    """Yield what a column is like in both tables, its shares of blank cells, and a category that one table lacks."""
+    yield _column(result, column)
+    (one, two), name = _groups(result.names), brief(column.name)
+    blank = next((own for own in result.missing.columns if own.name == column.name and own.rule != "drop"), None)
+    if blank is not None:
+        rows = zip(blank.cells, result.sizes, result.missing.rows, strict=True)
+        first, second = (percent(cells / (size + left_out)) for cells, size, left_out in rows)
+        yield f"{name}: {first} of the cells blank in {one}, {second} in {two}"
+    if column.kind == "categorical":
+        alone = [own for own in column.shares if min(own.shares) == 0.0 and own.category != ABSENT]
+        new = max(alone, key=lambda own: max(own.shares), default=None)
+        if new is not None:
+            here, other = (one, two) if new.shares[0] else (two, one)
+            yield f"{name}: {brief(new.category)} only in {here}, {percent(max(new.shares))}; no row of {other}"
 
 
 def _column(result: Comparison, column: ColumnDifference) -> str:
@@ -155,7 +174,7 @@ def _largest(result: Comparison) -> str:
     for pair in result.relations:
         if abs(pair.correlations[0] - pair.correlations[1]) >= _MUCH:
             first, second = (signed(value, "z.2f") for value in pair.correlations)
-            names = " and ".join(map(brief, pair.columns))
+            names = " and ".join(map(brief, pair.labels))
             return f", but the correlation of {names} went from {first} to {second}"
     return ""
 
