@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import norm, spearmanr
 
 import kernelmean as km
+from kernelmean.core.words import percent
 from kernelmean.studies.comparison.relations import relations
 from kernelmean.studies.pages import gather
 from kernelmean.studies.pages.overview import of_comparison
@@ -77,6 +78,21 @@ def test_ranks_that_depend_on_other_rows_keep_the_level_of_a_curve() -> None:
     assert 0.02 <= np.mean(np.array(found) <= 0.05) <= 0.09  # exact binomial bounds at 1e-3 on either side
 
 
+def test_two_values_are_in_pairs_with_the_one_that_counts_1() -> None:
+    rng = np.random.default_rng(5)
+
+    def drawn(slope: float) -> pd.DataFrame:
+        x = rng.normal(size=300)
+        return pd.DataFrame({"x": x, "smoker": np.where(slope * x + rng.normal(size=300) > 0, "yes", "no")})
+
+    old, new = drawn(2.0), drawn(0.0)
+    (found,) = relations(encode((old, new), ("old", "new"), Encoding()))
+    assert (found.columns, found.labels) == (("x", "smoker"), ("x", "smoker=yes"))
+    assert found.pvalue < 1e-6
+    expected = [spearmanr(frame["x"], frame["smoker"] == "yes")[0] for frame in (old, new)]
+    assert found.correlations == pytest.approx(expected, abs=1e-9)
+
+
 def test_columns_that_hardly_vary_in_a_table_are_in_no_pair() -> None:
     rng = np.random.default_rng(4)
     tables = [np.c_[rng.normal(size=n) + (n < 200), rng.random((n, 8)) < 0.03, rng.normal(size=n)] for n in (150, 1000)]
@@ -106,3 +122,28 @@ def test_no_heading_says_that_columns_differ_where_none_does(broken: km.Comparis
     assert broken.grid().title.startswith("Columns, none of which is shown to differ (gap")
     shifted = km.compare(np.eye(30), np.eye(30) + 5.0, n_resamples=99, rng=0)
     assert shifted.grid().title.startswith("Columns that differ most (gap")
+
+
+def test_the_first_screen_names_blanks_new_categories_and_columns_that_say_the_table() -> None:
+    rng = np.random.default_rng(6)
+
+    def drawn(blank: float, levels: str, year: int) -> pd.DataFrame:
+        n = 300
+        dates = pd.Timestamp(f"{year}-01-01") + pd.to_timedelta(rng.integers(0, 300, n), "D")
+        income = np.where(rng.random(n) < blank, np.nan, rng.normal(size=n))
+        return pd.DataFrame({"income": income, "region": rng.choice([*levels], n), "date": dates})
+
+    old, new = drawn(0.05, "ab", 2024), drawn(0.4, "abc", 2025)
+    result = km.compare(old, new, names=("old", "new"), missing="category", n_resamples=199, rng=0)
+    overview = dict(of_comparison(result, None))
+    lines = overview["The columns that matter most"]
+    blank = [percent(frame["income"].isna().mean()) for frame in (old, new)]
+    assert f"income: {blank[0]} of the cells blank in old, {blank[1]} in new" in lines
+    assert f"region: c only in new, {percent((new['region'] == 'c').mean())}; no row of old" in lines
+    assert next(iter(overview)) == "Before you read on"
+    (said,) = overview["Before you read on"]
+    assert said.startswith("date: all later in new than in old, so it says which table a row is from")
+    assert result.notes[0] == said.removesuffix(".")
+    assert sum("all later" in note for note in result.notes) == 1
+    header = result.grid().table().header
+    assert header[:2] == ("column", "differs")

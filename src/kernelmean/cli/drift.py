@@ -12,8 +12,8 @@ from ..inference.wording import beside
 from .stderr import tell
 
 LEVEL, DRIFTED = 0.05, 1
-_LARGE = 0.8
-"""A large difference of means, in standard deviations (Cohen)."""
+_LARGE = 1.0
+"""A large difference of means, in standard deviations."""
 
 
 def check_drift(alpha: float | None, resamples: int) -> None:
@@ -58,8 +58,8 @@ def _tell_of_few(alpha: float, sizes: tuple[int, ...]) -> None:
     few, many = min(sizes), max(sizes)
     if _LARGE * np.sqrt(few * many / (few + many)) < -ndtri(alpha / 2.0):
         tell(
-            f"kernelmean: {count(few, 'row')} can show only very large differences; a mean that moved by {_LARGE:g} "
-            "standard deviations would be missed more often than not"
+            f"kernelmean: {count(few, 'row')} can show only very large differences; a mean that moved by one standard "
+            "deviation would be missed more often than not"
         )
 
 

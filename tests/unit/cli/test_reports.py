@@ -99,6 +99,17 @@ class TestDrift:
         assert (code, err) == (0, "")
         assert "above 0.01" in out
 
+    def test_few_rows_are_told_to_show_large_differences_only(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        rng = np.random.default_rng(0)
+        for name, rows in (("many", 400), ("three", 3), ("forty", 40)):
+            pd.DataFrame(rng.normal(size=(rows, 2)), columns=["u", "v"]).to_csv(f"{name}.csv", index=False)
+        for name, told in (("three", "kernelmean: 3 rows can show only very large differences"), ("forty", "")):
+            code, _, err = run(capsys, "compare", "many.csv", f"{name}.csv", "--fail-on-drift", "0.01", "-q")
+            assert (code, err.partition(";")[0].strip()) == (0, told)
+        assert run(capsys, "compare", "many.csv", "three.csv", *QUICK, "-q")[2] == ""
+
     def test_a_tie_is_drift(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         pvalue = json.loads(run(capsys, "compare", "first.csv", "same.csv", *QUICK, "--json", "-")[1])["pvalue"]
         command = ("compare", "first.csv", "same.csv", *QUICK, "-q", "--fail-on-drift")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -92,3 +93,21 @@ def test_long_names_are_cut_and_take_one_line(name: str, capsys: pytest.CaptureF
 def test_short_names_are_whole(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (("dependence", "iris", "--drop", "target"), COMMANDS["compare, adaptive"]):
         assert not [line for line in printed(capsys, *words) if "…" in line]
+
+
+def test_a_command_to_copy_is_on_one_line_however_long(capsys: pytest.CaptureFixture[str]) -> None:
+    table = pd.read_csv("long.csv")
+    rows = pd.concat([table, table, table, table]).drop(columns=BY)
+    rows.to_csv("known.csv", index=False)
+    later = rows.assign(c=rows.c + 1.0)
+    later.to_csv("later.csv", index=False)
+    later.assign(day=["a", "b"] * 120).sort_values("day").to_csv("days.csv", index=False)
+    for words, other in ((("later.csv",), "later.csv"), (("days.csv", "--by", "day"), "part.csv")):
+        lines = printed(capsys, "monitor", "known.csv", *words)
+        assert lines[0].startswith("Drift: found in ")
+        (command,) = [line for line in lines if "kernelmean compare known.csv" in line]
+        _, *rest = shlex.split(command.partition("kernelmean ")[2])
+        assert rest[:2] == ["known.csv", other]
+        assert rest[2::2] == ["--columns"] * (len(rest[2:]) // 2)
+        assert max(map(len, [line for line in lines if line is not command])) <= WIDTH
+    assert any("write the rows of day=a to part.csv" in line for line in lines)
