@@ -58,7 +58,7 @@ def test_all_pairs_of_numbers_are_ordered_and_adjusted(broken: km.Comparison) ->
 def test_no_pair_is_named_for_chance_or_under_a_design(broken: km.Comparison) -> None:
     rng = np.random.default_rng(1)
     alike = [
-        relations(km.compare(table(rng, 0.5, 120), table(rng, 0.5, 120), n_resamples=19).encoded) for _ in range(40)
+        relations(encode([table(rng, 0.5, 120), table(rng, 0.5, 120)], ("A", "B"), Encoding())) for _ in range(40)
     ]
     assert np.mean([found[0].adjusted <= 0.05 for found in alike]) <= 0.125
     assert km.compare(table(rng, 0.5), table(rng, 0.5), n_resamples=99, rng=0).relations == ()
