@@ -107,9 +107,7 @@ def test_signs_are_escaped_where_they_would_mean_something(text: str, safe: str)
 
 
 @NEEDS_MATPLOTLIB
-def test_the_same_document_gives_the_same_bytes(
-    document: Document, written: tuple[str, Path], tmp_path: Path
-) -> None:
+def test_the_same_document_gives_the_same_bytes(document: Document, written: tuple[str, Path], tmp_path: Path) -> None:
     text, folder = written
     assert markdown.render(document, tmp_path) == text
     for path in folder.iterdir():
