@@ -71,6 +71,8 @@ TABLES: dict[str, Place] = {
     "folder": folder,
 }
 COMPARED = [(place, "mixed") for place in TABLES] + [("pandas", "numbers"), ("parquet", "numbers")]
+STOPPED = [pytest.param(*own, marks=[pytest.mark.slow] * (own[0] in ("polars", "arrow"))) for own in COMPARED]
+"""Where a stopped one is tried: frames of three libraries are held alike, which finished ones show of each."""
 
 
 # -- changes of data --------------------------------------------------------------------------------------------------
@@ -252,7 +254,7 @@ def stop_after(rows: int) -> Callable[[str, int, int], None]:
     return progress
 
 
-@pytest.mark.parametrize(("place", "kind"), COMPARED)
+@pytest.mark.parametrize(("place", "kind"), STOPPED)
 def test_a_comparison_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, kind: str
 ) -> None:
