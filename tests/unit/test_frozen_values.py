@@ -41,7 +41,8 @@ def _rows(seed=0, n=30, d=2):
 
 def _densities(X):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))  # the search of a peer takes the time
+        patch.setattr("kernelmean.studies.density._COMPONENTS", (1,))  # the search of a peer takes the time
+        patch.setattr("kernelmean.studies.density._FOLDS", 2)
         return fit_densities(X, estimator="mkme", n_components=[2])
 
 
