@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .studies.changes import changes
     from .studies.comparison import compare
     from .studies.dependence import dependence
+    from .studies.groups import compare_groups
     from .tables.columns import TableEncoder
     from .tables.read import read
 
@@ -59,6 +60,7 @@ __all__ = [
     "TestResult",
     "changes",
     "compare",
+    "compare_groups",
     "compress",
     "dependence",
     "dhsic_test",
@@ -102,6 +104,7 @@ _lazy.attach(
         "studies.changes": "changes",
         "studies.comparison": "compare",
         "studies.dependence": "dependence",
+        "studies.groups": "compare_groups",
         "tables.columns": "TableEncoder",
         "tables.read": "read",
     },

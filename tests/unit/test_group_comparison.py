@@ -12,6 +12,7 @@ import pytest
 import kernelmean as km
 from kernelmean.inference import holm
 from kernelmean.inference.explain import SampleSubject, effect_size
+from kernelmean.inference.explain.features import moments
 from kernelmean.kernels import Gaussian
 from kernelmean.studies import compare_groups
 from kernelmean.tables import read_frame, split_groups
@@ -54,6 +55,31 @@ def test_strengths_are_shares_explained_by_one_kernel_for_all_pairs() -> None:
     assert [pair.strength for pair in found.pairs] == sorted((pair.strength for pair in found.pairs), reverse=True)
 
 
+@pytest.mark.parametrize("estimator", ["kme", "adaptive"])
+def test_columns_are_tested_over_all_groups_and_name_the_two_that_differ_most(estimator: str) -> None:
+    table = TABLE.assign(b=RNG.normal(size=len(TABLE)))
+    found = km.compare_groups(table, "g", estimator=estimator, n_resamples=199, rng=5)
+    scaled = (table[["a", "b"]] - table[["a", "b"]].mean()) / table[["a", "b"]].std(ddof=0)
+    for column in found.columns:
+        rows = {name: scaled[table.g == name][[column.name]].to_numpy() for name in SHIFTS}
+        stream = np.random.default_rng(5).spawn(4)[3]
+        alone = km.k_sample_test(*rows.values(), estimator=estimator, n_resamples=199, rng=stream)
+        assert (column.pvalue, column.statistic) == (alone.pvalue, pytest.approx(alone.statistic, rel=1e-9))
+        kernel = Gaussian(float(km.median_bandwidth(np.concatenate([*rows.values()]))))
+        pairs = [(u, v) for u in rows for v in rows if u < v]
+        strength = [moments(SampleSubject.of(rows[u], rows[v], kernel)).explained for u, v in pairs]
+        assert (column.first, column.second) == pairs[int(np.argmax(strength))]
+        assert column.strength == pytest.approx(max(strength), rel=1e-9)
+    assert [column.adjusted for column in found.columns] == list(holm([column.pvalue for column in found.columns]))
+    assert [column.name for column in found.differing_columns()] == ["a"]
+    assert "groups differ in 1 of 2 (adjusted p at most 0.05), a" in str(found)
+
+
+def test_a_single_column_has_the_test_of_all_columns() -> None:
+    found = km.compare_groups(TABLE[["a", "g"]], "g", n_resamples=99)
+    assert [(column.name, column.pvalue) for column in found.columns] == [("a", found.pvalue)]
+
+
 def test_neither_the_order_of_rows_nor_that_of_groups_decides_what_differs() -> None:
     mixed = TABLE.sample(frac=1.0, random_state=0)
     one, other = (compare_groups(table, "g", estimator="kme", n_resamples=99) for table in (TABLE, mixed))
@@ -85,7 +111,8 @@ def test_as_plain_values_and_from_files(tmp_path: Path) -> None:
     content = json.loads(json.dumps(found.to_dict()))
     assert content["groups"] == [{"name": name, "rows": 25} for name in SHIFTS]
     assert [pair["first"] for pair in content["pairs"]] == [pair.first for pair in found.pairs]
-    assert [row["tested"] for row in found.rows()] == ["all groups", "pair", "pair", "pair"]
+    assert [row["tested"] for row in found.rows()] == ["all groups", *["pair"] * 3, *["column"] * len(found.columns)]
+    assert [own["name"] for own in content["columns"]] == [column.name for column in found.columns]
     km.save(found, tmp_path / "found.npz")
     assert str(km.load(tmp_path / "found.npz")) == str(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -81,9 +82,8 @@ def test_long_names_are_cut_and_take_one_line(name: str, capsys: pytest.CaptureF
         for k, line in enumerate(lines)
         if "differ most" in line or "depend most" in line or line.startswith("Columns, none")
     )
-    body = [
-        line for line in lines[start + 1 :] if line[:2] == "  " and not line.startswith(("  note", "  and", "    "))
-    ]
+    grid = itertools.takewhile(bool, lines[start + 1 :])
+    body = [line for line in grid if line[:2] == "  " and not line.startswith(("  note", "  and", "    "))]
     assert any("…" in line for line in body)
     rows = {"compare": 4, "compare several groups": 3, "dependence": 10}[name]
     assert len(body) == rows + 1, "a head and one line for every row"

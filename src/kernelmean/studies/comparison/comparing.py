@@ -47,7 +47,7 @@ def compare(
 ) -> Comparison:
     """Compare two tables: an exact joint test over all columns, and a test of every column alone.
 
-    Groups of one table, split by a column: :func:`kernelmean.studies.groups.compare_groups`.
+    Groups of one table, split by a column: :func:`kernelmean.compare_groups`.
 
     Parameters
     ----------

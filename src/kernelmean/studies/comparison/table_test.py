@@ -75,25 +75,29 @@ class TableTest:
         return mmd_test(*samples, estimator=estimator, design=self.design, statistic=self.form, **options), theta
 
     def columns(
-        self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator
+        self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator, steps: int | None = None
     ) -> tuple[dict[str, OneTest], tuple[str, ...]]:
-        """Test every column that the screen keeps, all with the same permutations, and note what it dropped."""
+        """Test every column that the screen keeps, all with the same permutations, and note what it dropped.
+
+        The progress counts ``steps``, by default one for all columns together and one for each.
+        """
         planned = planned_runs(self.asked.n_resamples, len(order))
         streams = [rng, *rng.spawn(len(planned) - 1)]
 
         def test(name: str, run: Run) -> OneTest:
             return self.of_column(encoded, name, copy.deepcopy(streams[run.number]), run.n_resamples)
 
-        many = ManyTests(order, str, "column", test, self.asked.progress, 1 + len(order))
+        many = ManyTests(order, str, "column", test, self.asked.progress, steps or 1 + len(order))
         kept = many.kept(partial(_evidence, encoded) if self.asked.screen and not self.designed else None)
         found = many.tested(kept, planned)
         dropped = {name: OneTest(self._statistic(encoded, name), 1.0, 0) for name in order if name not in found}
         return {name: found.get(name) or dropped[name] for name in order}, many.note(len(kept))
 
     def of_column(self, encoded: Encoded, name: str, rng: np.random.Generator, n_resamples: int) -> OneTest:
-        """Return MMD² of one column, its p-value, and the number of permutations."""
+        """Return MMD² of one column (of several tables the statistic), its p-value, and the number of permutations."""
         found, _ = self.run(encoded, (name,), rng, n_resamples)
-        statistic = self._statistic(encoded, name) if self.adaptive else found.statistic
+        own = self.adaptive and len(encoded.tables) == 2
+        statistic = self._statistic(encoded, name) if own else found.statistic
         return OneTest(statistic, found.pvalue, found.n_resamples)
 
     def _statistic(self, encoded: Encoded, name: str) -> float:

@@ -1,6 +1,6 @@
 """Do several groups of rows come from the same distribution, and which differ? The library behind ``compare --by``."""
 
 from .comparing import compare_groups
-from .result import GroupComparison, GroupPair
+from .result import GroupColumn, GroupComparison, GroupPair
 
-__all__ = ["GroupComparison", "GroupPair", "compare_groups"]
+__all__ = ["GroupColumn", "GroupComparison", "GroupPair", "compare_groups"]

@@ -1,4 +1,4 @@
-"""The comparison of several groups: one test of all of them, and a test of every pair."""
+"""The comparison of several groups: one test of all of them, of every pair, and of every column."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ...core.array import SILENT, Progress, RngLike, as_rng
+from ...core.array import SILENT, IntArray, Progress, RngLike, as_rng
 from ...core.table import Frame, to_frame
 from ...core.words import count
 from ...estimators import KME
+from ...inference import TestResult
 from ...inference.explain import SampleSubject
 from ...inference.explain.features import moments
 from ...inference.null import holm
@@ -29,7 +30,7 @@ from ..comparison.table_test import TableTest, check_estimator, planned_runs
 from ..many_tests import ManyTests, OneTest, Run
 from ..pages.evidence import MOST_ROWS
 from ..pages.parts import drawn
-from .result import GroupComparison, GroupPair
+from .result import GroupColumn, GroupComparison, GroupPair
 
 
 @spells_out
@@ -47,7 +48,7 @@ def compare_groups(
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
 ) -> GroupComparison:
-    """Compare three or more groups of the rows of a table: a test of all groups, and a test of every pair.
+    """Compare three or more groups of the rows of a table: a test of all groups, of every pair, and of every column.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def compare_groups(
     Returns
     -------
     GroupComparison
-        The groups, the test of all groups, and the pairs, those that differ most first.
+        The groups, the test of all groups, the pairs, those that differ most first, and the columns likewise.
 
     Raises
     ------
@@ -78,15 +79,17 @@ def compare_groups(
 
     Notes
     -----
-    The test of all groups is :func:`kernelmean.k_sample_test`, and the test of a pair is :func:`kernelmean.mmd_test` on
-    the rows of the two groups. Columns are scaled and coded over all groups, and all p-values are exact. Those of the
-    pairs are adjusted by Holm's method, which bounds the probability of any false finding among the pairs, whichever
-    groups differ. The test of all groups keeps the level, and so do the tests of pairs, but not both at once.
+    The test of all groups is :func:`kernelmean.k_sample_test`, of all columns or of one, and the test of a pair is
+    :func:`kernelmean.mmd_test` on the rows of the two groups. Columns are scaled and coded over all groups, and all
+    p-values are exact. Those of the pairs are adjusted by Holm's method, which bounds the probability of any false
+    finding among the pairs, whichever groups differ; so are those of the columns. The test of all groups keeps the
+    level, and so do the tests of pairs and those of columns, but not all at once.
 
     The strength of a pair is the share of the variation of its rows that their group explains, as in
     :meth:`kernelmean.TestResult.effect_size`. All pairs share one kernel, the Gaussian kernel at the median distance of
-    the rows of all groups, so you can compare their strengths. Strengths use at most 2000 rows of each group, drawn at
-    random. O(n² d) time for n rows; Gretton et al. (2012).
+    the rows of all groups, so you can compare their strengths. That of a column is the largest among the pairs, by the
+    same kernel of this column alone. Strengths use at most 2000 rows of each group, drawn at random. O(n² d) time for n
+    rows; Gretton et al. (2012).
 
     Examples
     --------
@@ -95,6 +98,8 @@ def compare_groups(
     (True, 3)
     >>> result.pairs[0].first, result.pairs[0].second
     ('0', '2')
+    >>> result.columns[0].name
+    'petal length (cm)'
     """
     given = hold(table, "compare_groups")
     frames = split_groups(to_frame(given, "the table"), by, groups)
@@ -120,11 +125,11 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupCompa
     _check(encoded, by, how)
     test = TableTest(how)
     study = _GroupTests(encoded, names, test)
-    streams = as_rng(how.rng).spawn(3)
-    how.progress("all groups together", 0, 1 + len(study.pairs))
-    order = encoded.in_table_order()
+    order, streams = encoded.in_table_order(), as_rng(how.rng).spawn(4)
+    how.progress("all groups together", 0, study.steps)
     joint, _ = test.run(encoded, order, streams[0], how.n_resamples)
-    pairs = study.tested(streams[1], streams[2])
+    strengths = study.drawn(streams[2])
+    pairs, columns = study.tested(streams[1], strengths), study.columns(joint, streams[3], strengths)
     read = dict.fromkeys(note for frame in frames for note in frame.notes)
     return GroupComparison(
         by=by,
@@ -134,6 +139,7 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupCompa
         estimator=how.estimator,
         scaled=how.encoding.scale,
         pairs=pairs,
+        columns=columns,
         notes=(*encoded.repeated(), *read, *encoded.notes(" over all groups"), *study.notes(), *joint.notes),
         missing=encoded.missing,
         encoded=encoded,
@@ -152,8 +158,31 @@ def _check(encoded: Encoded, by: str, how: Testing) -> None:
 
 
 @dataclass(frozen=True)
+class _Strengths:
+    """The share of the variation of the rows of two groups that their group explains."""
+
+    encoded: Encoded
+    rows: tuple[IntArray, ...]
+    """The rows of every group that are used."""
+
+    def of(self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], float]:
+        """Return the strength of every pair in some columns, all with one kernel."""
+        kernel = self._kernel(columns)
+        points = zip(self.encoded.points(columns), self.rows, strict=True)
+        samples = [own[rows] for own, rows in points]
+        return {(i, j): moments(SampleSubject.of(samples[i], samples[j], kernel)).explained for i, j in pairs}
+
+    def _kernel(self, columns: Sequence[str]) -> Kernel:
+        """Return the Gaussian kernel at the median distance of the rows of all groups."""
+        pooled = np.concatenate(self.encoded.coordinates(columns))
+        found = choose_kernel(pooled, KME(), representative_rows(pooled), "all groups").kernel
+        assert isinstance(found, Gaussian), "that is what was asked for"
+        return self.encoded.kernel(found)
+
+
+@dataclass(frozen=True)
 class _GroupTests:
-    """The tests of all pairs of groups."""
+    """The tests of all pairs of groups, and of every column."""
 
     encoded: Encoded
     names: tuple[str, ...]
@@ -164,7 +193,16 @@ class _GroupTests:
         """All pairs of groups, by their positions."""
         return list(combinations(range(len(self.names)), 2))
 
-    def tested(self, stream: np.random.Generator, draws: np.random.Generator) -> tuple[GroupPair, ...]:
+    @property
+    def steps(self) -> int:
+        """How many steps the progress counts: one for all groups, and those of pairs and of columns."""
+        return 1 + len(self.pairs) + len(self.encoded.names)
+
+    def drawn(self, rng: np.random.Generator) -> _Strengths:
+        """Return strengths by some rows of every group."""
+        return _Strengths(self.encoded, tuple(drawn(len(rows), MOST_ROWS, rng) for rows in self.encoded.points()))
+
+    def tested(self, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupPair, ...]:
         """Return all pairs, those that differ most first; all are tested with the same permutations."""
         pairs, how, order = self.pairs, self.test.asked, self.encoded.in_table_order()
         planned = planned_runs(how.n_resamples, len(pairs))
@@ -177,21 +215,36 @@ class _GroupTests:
 
         many = ManyTests(pairs, self._named, "pair", test, how.progress, 1 + len(pairs))
         found = many.tested(pairs, planned)
-        adjusted = holm([found[pair].pvalue for pair in pairs])
-        strengths = self._strengths(draws)
+        adjusted = holm([own.pvalue for own in found.values()])
+        strong = strengths.of(order, pairs)
         made = [
             GroupPair(
                 self.names[pair[0]],
                 self.names[pair[1]],
-                strength=strengths[pair],
-                statistic=found[pair].statistic,
-                pvalue=found[pair].pvalue,
-                adjusted=float(q),
-                n_resamples=found[pair].n_resamples,
+                strong[pair],
+                own.statistic,
+                own.pvalue,
+                float(q),
+                own.n_resamples,
             )
-            for pair, q in zip(pairs, adjusted, strict=True)
+            for (pair, own), q in zip(found.items(), adjusted, strict=True)
         ]
         return tuple(sorted(made, key=lambda pair: -pair.strength))
+
+    def columns(self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupColumn, ...]:
+        """Return all columns, those in which groups differ most first; if there is one only, with the joint test."""
+        order = self.encoded.in_table_order()
+        if len(order) == 1:
+            found = {order[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples)}
+        else:
+            found, _ = self.test.columns(self.encoded, order, stream, self.steps)
+        adjusted = holm([own.pvalue for own in found.values()])
+        made = []
+        for (name, own), q in zip(found.items(), adjusted, strict=True):
+            (i, j), strength = max(strengths.of((name,), self.pairs).items(), key=lambda each: each[1])
+            most = self.names[i], self.names[j]
+            made.append(GroupColumn(name, *most, strength, own.statistic, own.pvalue, float(q), own.n_resamples))
+        return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength)))
 
     def notes(self) -> tuple[str, ...]:
         """Return a note on the strengths, if any."""
@@ -201,16 +254,3 @@ class _GroupTests:
 
     def _named(self, pair: tuple[int, int]) -> str:
         return " and ".join(self.names[k] for k in pair)
-
-    def _strengths(self, rng: np.random.Generator) -> dict[tuple[int, int], float]:
-        """Return the share of the variation of the rows of two groups that their group explains."""
-        samples = [rows[drawn(len(rows), MOST_ROWS, rng)] for rows in self.encoded.points()]
-        kernel = self._kernel()
-        return {(i, j): moments(SampleSubject.of(samples[i], samples[j], kernel)).explained for i, j in self.pairs}
-
-    def _kernel(self) -> Kernel:
-        """Return the Gaussian kernel at the median distance of the rows of all groups."""
-        pooled = np.concatenate(self.encoded.coordinates())
-        found = choose_kernel(pooled, KME(), representative_rows(pooled), "all groups").kernel
-        assert isinstance(found, Gaussian), "that is what was asked for"
-        return self.encoded.kernel(found)

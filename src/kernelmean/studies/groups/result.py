@@ -52,9 +52,40 @@ class GroupPair:
 
 
 @final
+@dataclass(frozen=True)
+class GroupColumn:
+    """How groups differ in one column.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    first, second : str
+        The two groups that differ most in it.
+    strength : float
+        The share of the variation of this column that the group explains for these two, as for a `GroupPair`.
+    statistic, pvalue : float
+        The statistic and the p-value of the test of all groups on this column alone.
+    adjusted : float
+        The p-value adjusted by Holm's method over all columns.
+    n_resamples : int
+        The permutations that the p-value comes from.
+    """
+
+    name: str
+    first: str
+    second: str
+    strength: float
+    statistic: float
+    pvalue: float
+    adjusted: float
+    n_resamples: int
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class GroupComparison(JointTest, Result):
-    """The comparison of several groups: a test of all groups, and a test of every pair.
+    """The comparison of several groups: a test of all groups, of every pair, and of every column.
 
     Attributes
     ----------
@@ -69,6 +100,8 @@ class GroupComparison(JointTest, Result):
         Whether every column was divided by its standard deviation over all groups.
     pairs : tuple of GroupPair
         The pairs of groups, those that differ most first.
+    columns : tuple of GroupColumn
+        The columns, those in which groups differ most clearly first.
     notes : tuple of str
         What else a reader should know.
     missing : MissingCells
@@ -83,7 +116,7 @@ class GroupComparison(JointTest, Result):
         The seed of the run, if reports are to name it.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (GroupPair, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (GroupPair, GroupColumn, *ENCODED)
     figures: ClassVar[tuple[str, ...]] = ("groups", "null-distribution")
 
     by: str
@@ -93,6 +126,7 @@ class GroupComparison(JointTest, Result):
     estimator: str
     scaled: bool
     pairs: tuple[GroupPair, ...]
+    columns: tuple[GroupColumn, ...]
     notes: tuple[str, ...]
     missing: MissingCells
     encoded: Encoded = field(repr=False)
@@ -114,6 +148,11 @@ class GroupComparison(JointTest, Result):
         level = self.level if level is None else level
         return tuple(pair for pair in self.pairs if pair.adjusted <= level)
 
+    def differing_columns(self, level: float | None = None) -> tuple[GroupColumn, ...]:
+        """Return the columns whose adjusted p-value is at most a level, by default that of the result."""
+        level = self.level if level is None else level
+        return tuple(column for column in self.columns if column.adjusted <= level)
+
     def verdict(self, level: float | None = None) -> str:
         """Return the outcome of the test of all groups in one sentence, with which every report begins."""
         level = self.level if level is None else level
@@ -132,10 +171,23 @@ class GroupComparison(JointTest, Result):
         names = f"{brief(found[0].first)} and {brief(found[0].second)}"
         return f"{len(found)} of {len(self.pairs)} {verb} (adjusted p at most {level:g}),{most} {names}"
 
+    def on_columns(self, level: float | None = None) -> str:
+        """Return in a few words in how many columns groups differ, and in which most clearly."""
+        level = self.level if level is None else level
+        found = self.differing_columns(level)
+        if not found:
+            return f"groups differ in none of {len(self.columns)} (adjusted p above {level:g})"
+        most = "" if len(found) == 1 else "most clearly in "
+        return (
+            f"groups differ in {len(found)} of {len(self.columns)} (adjusted p at most {level:g}), "
+            f"{most}{brief(found[0].name)}"
+        )
+
     def describe(self) -> Description:
-        """Return the verdict, the test of all groups, and the pairs, those that differ most first."""
+        """Return the verdict, the test of all groups, the pairs and the columns, those that differ most first."""
         title = f"Groups of {brief(self.by)} in {self.name} compared"
-        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.details())
+        grids = (self.grid(), self.column_grid())
+        return Description(title, self.verdict(), self.facts(), grids, self.notes, self.details())
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, the p-value, what kind of difference there is, and how many pairs differ."""
@@ -144,6 +196,7 @@ class GroupComparison(JointTest, Result):
             ("rows", f"{', '.join(sizes)}; {count(len(self.encoded.names), 'column')}"),
             *self.test.in_short(self.level),
             ("pairs", self.on_pairs()),
+            ("columns", self.on_columns()),
             ("strength", "share of how the rows of two groups vary that their group explains; about 0 if alike"),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
@@ -163,6 +216,22 @@ class GroupComparison(JointTest, Result):
         strong = frozenset((k, j) for k, pair in enumerate(self.pairs) if pair.adjusted <= self.level for j in (0, 1))
         header = (self.by, self.by, "strength", "p", "adjusted p")
         return Grid("Pairs of groups that differ most", header, rows, 2, "pair", strong, "differ", names=2)
+
+    def column_grid(self) -> Grid:
+        """Return the columns as texts, those in which groups differ most clearly first."""
+        rows = [
+            (
+                column.name,
+                f"{column.first} and {column.second}",
+                signed(column.strength, "z.2f"),
+                f"{column.pvalue:.2g}",
+                f"{column.adjusted:.2g}",
+            )
+            for column in self.columns
+        ]
+        strong = frozenset((k, 0) for k, column in enumerate(self.columns) if column.adjusted <= self.level)
+        header = ("column", "most between", "strength", "p", "adjusted p")
+        return Grid("Columns in which groups differ most", header, rows, 2, "column", strong, "differ", names=2)
 
     def heat_map(self) -> HeatMap:
         """Return the strengths of all pairs as a map; stars mark those that differ."""
@@ -197,11 +266,15 @@ class GroupComparison(JointTest, Result):
         return groups_page(self)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the test of all groups, then every pair, those that differ most first."""
-        joint: dict[str, Any] = {"tested": "all groups", "first": None, "second": None, "strength": None}
-        values = {"statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}
+        """Return the test of all groups, then every pair and every column, those that differ most first."""
+        joint: dict[str, Any] = {"tested": "all groups", "column": None, "first": None, "second": None}
+        values = {"strength": None, "statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}
         found = [{**joint, **values, "n_resamples": self.test.n_resamples}]
-        return found + [{"tested": "pair", **asdict(pair)} for pair in self.pairs]
+        found += [{"tested": "pair", "column": None, **asdict(pair)} for pair in self.pairs]
+        for column in self.columns:
+            cells = asdict(column)
+            found.append({"tested": "column", "column": cells.pop("name"), **cells})
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain names and numbers, for JSON."""
@@ -210,7 +283,7 @@ class GroupComparison(JointTest, Result):
             "verdict": self.verdict(),
             "by": self.by,
             "groups": [{"name": name, "rows": size} for name, size in zip(self.groups, self.sizes, strict=True)],
-            "columns": list(self.encoded.in_table_order()),
+            "columns": [asdict(column) for column in self.columns],
             "statistic": test.statistic,
             "statistic_name": test.statistic_name,
             "pvalue": test.pvalue,

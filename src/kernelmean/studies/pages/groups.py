@@ -1,4 +1,4 @@
-"""The page of a comparison of several groups: the map of all pairs, the pairs in numbers, and how it was tested."""
+"""The page of a comparison of several groups: the map of pairs, pairs and columns in numbers, and how it was tested."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def groups_page(result: GroupComparison) -> Document:
     >>> from kernelmean.studies.groups import compare_groups
     >>> page = groups_page(compare_groups("iris", "target", n_resamples=199))
     >>> [section.title for section in page.sections]
-    ['All pairs of groups', 'Pairs in numbers', 'The test', 'What to keep in mind']
+    ['All pairs of groups', 'Pairs in numbers', 'Columns', 'The test', 'What to keep in mind']
     """
     said = result.describe()
     sections = (
         _map(result),
         _pairs(result),
+        _columns(result),
         null_section(result.test, "the rows were dealt at random to all groups", said.in_detail().facts),
         caveats(_caveats(result), said.notes),
     )
-    words = result.on_pairs()
     return Document(
         title=said.title,
         headline=said.sentence,
-        summary=(f"Of the pairs of groups, {words}.",),
+        summary=(f"Of the pairs of groups, {result.on_pairs()}. Column by column, {result.on_columns()}.",),
         sections=sections,
         made_by=made_by(result.test, result.seed),
     )
@@ -59,6 +59,16 @@ def _pairs(result: GroupComparison) -> Section:
     return Section("Pairs in numbers", (words, *grid.words_on_rest()), tables=(grid.table("Pairs, strongest first"),))
 
 
+def _columns(result: GroupComparison) -> Section:
+    grid = result.column_grid()
+    words = (
+        "All groups were tested on every column alone, and the strength is that of the two groups that differ most in "
+        f"it. Adjusted p-values are for all {count(len(result.columns), 'column')} together."
+    )
+    table = grid.table("Columns, those in which groups differ most clearly first")
+    return Section("Columns", (words, *grid.words_on_rest()), tables=(table,))
+
+
 def _caveats(result: GroupComparison) -> Iterator[str]:
     yield (
         f"The p-values are exact: if all groups came from one distribution, one of at most {result.level:g} would come "
@@ -66,7 +76,7 @@ def _caveats(result: GroupComparison) -> Iterator[str]:
         "measurements of the same subjects and time series need a test of their own."
     )
     yield (
-        f"The test of all groups keeps the level {result.level:g}, and so do those of the pairs together, but not both "
-        "at once."
+        f"The test of all groups keeps the level {result.level:g}, and so do those of the pairs together and those of "
+        "the columns together, but not all three at once."
     )
     yield "A small p says that there is a difference, not that it is large or matters: see the strength."
