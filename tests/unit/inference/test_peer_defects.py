@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from checkered import checkered
 from kernelmean import Design
 from kernelmean.inference import hsic_test, mmd_test
 from kernelmean.kernels import Gaussian
@@ -95,8 +96,7 @@ def test_the_statistic_is_the_squared_discrepancy_itself(brute, shift):
     )
 
 
-@pytest.mark.parametrize("test", [mmd_test, hsic_test])
-@pytest.mark.parametrize("n", [10, 20])
+@pytest.mark.parametrize(("test", "n"), checkered([mmd_test, hsic_test], [10, 20]))
 def test_ties_count_against_the_observed_value(test, n):
     rng = np.random.default_rng(n)
     pvalues = [
