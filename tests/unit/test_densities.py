@@ -142,7 +142,7 @@ def test_refusals(options: dict[str, object], message: str) -> None:
         quick(**options)  # type: ignore[arg-type]
 
 
-def test_the_default_tries_the_recommended_settings() -> None:
+def test_the_default_tries_the_recommended_settings(unsearched_peers: None) -> None:
     fits = fit_densities(RNG.normal(size=(24, 1)), held_out=0.5)
     assert isinstance(fits.model, km.density.KernelMeanMatching)
     assert fits.model.n_components_ <= 3
