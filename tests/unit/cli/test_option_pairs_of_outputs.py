@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ..option_pairs import HALVES, Values, outcome
+from ..option_pairs import THIRDS, Values, outcome
 from .test_option_pairs import command, place, values
 
 __all__ = ["place"]
@@ -103,11 +103,11 @@ COMMANDS = {
 }
 
 
-@HALVES
+@THIRDS
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_has_an_effect_beside_all_others(name: str, half: int, place: Path, timeless: None) -> None:
+def test_every_option_has_an_effect_beside_all_others(name: str, third: int, place: Path, timeless: None) -> None:
     options = values(COMMANDS[name])
-    assert ignored(name, options, among=list(options)[half::2]) == []
+    assert ignored(name, options, among=list(options)[third::3]) == []
 
 
 PAGES = (
