@@ -38,13 +38,17 @@ def refuse(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(refuse)
-gc.disable()
 
 
-def pytest_collection_finish() -> None:
-    """Look for garbage from here on, among what comes from here on."""
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Iterator[Any]:
+    """Look for no garbage while tests are collected, and afterwards only among what comes after."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
