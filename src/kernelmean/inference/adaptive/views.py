@@ -78,8 +78,8 @@ class Views:
             alike.setdefault(member.view, {}).setdefault(kernel, []).append(member)
         n, dim = points.base(AS_IT_IS, chosen).shape
         wide = max(len(landmarks), dim, _MOST_PRODUCTS)
-        widths = {"product axes": _pairs(dim)}
-        most = sum(widths.get(name, dim if kernel is None else wide) for name, own in alike.items() for kernel in own)
+        single = {"product axes": _pairs(dim)}
+        most = sum(single.get(name, wide if kernel else dim) for name, own in alike.items() for kernel in own)
         columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
         parts: list[ViewPart] = []
