@@ -35,6 +35,7 @@ from ..inference.adaptive.columns import in_spreads
 from ..inference.null import enough_for_holm
 from ..inference.resampling_options import check_n_resamples
 from ..inference.schemes.base import in_order
+from ..inference.wording import beside
 from ..tables.columns.column_codings import Categories, Coding
 
 Item = TypeVar("Item")
@@ -72,6 +73,15 @@ def runs(n_resamples: int, tests: int, level: float = 0.05) -> tuple[Run, ...]:
     while numbers[-1] < enough:
         numbers.append(enough if enough <= _DIRECTLY * numbers[-1] else _GROWTH * numbers[-1])
     return tuple(map(Run, range(len(numbers)), numbers))
+
+
+def unshown(tests: Sequence[OneTest], level: float) -> str:
+    """Return why a test may not be seen to reject at a level by Holm's method: too few permutations; "" otherwise."""
+    needed = int(np.ceil(len(tests) / level - 1e-9)) - 1
+    few = next((own.n_resamples for own in tests if own.n_resamples and own.needs(needed)), None)
+    if few is None:
+        return ""
+    return f"{count(few, 'permutation')} show no adjusted p below {beside(min(1.0, len(tests) / (1 + few)), level)}"
 
 
 @final

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike
 from ...core.cached import cached_property
-from ...core.words import count, listed, number_range, signed, written
+from ...core.words import count, cut, listed, number_range, signed, written
 from ...inference import TestResult
 from ...inference.base_result import JointTest, Result
 from ...inference.request import ESTIMATORS
@@ -21,7 +21,7 @@ from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import SCREENED, OneTest
+from ..many_tests import SCREENED, OneTest, unshown
 from .relations import RelationDifference, relations
 from .telling import telling
 
@@ -104,7 +104,7 @@ class ColumnDifference:
         """Return what the column is like in each table, in a few words: its mean, or a category and its share."""
         if self.kind == "categorical":
             most = max(self.shares, key=lambda each: abs(each.shares[0] - each.shares[1]))
-            first, second = (_cut(f"{share:.1%} {most.category}") for share in most.shares)
+            first, second = (cut(f"{share:.1%} {most.category}", _LONGEST_CELL) for share in most.shares)
         elif self.kind == "datetime":
             first, second = _dates(self.means)
         else:
@@ -141,10 +141,6 @@ def _written(mean: float, kind: str) -> str:
     if kind == "duration":
         return f"{signed(mean)} s"
     return signed(mean, "z,.0f") if kind == "numeric" and 1e4 <= abs(mean) < 1e9 else signed(mean)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
 
 
 @final
@@ -221,14 +217,8 @@ class Comparison(JointTest, Result):
     @property
     def unshown(self) -> str:
         """Why no column is shown to differ, if that may be because there are too few permutations; else empty."""
-        if min(self.adjusted().values()) <= self.level:
-            return ""
-        needed = math.ceil(len(self.columns) / self.level) - 1
-        for own in self.columns:
-            if not own.screened and OneTest(own.statistic, own.pvalue, own.n_resamples).needs(needed):
-                least = beside(min(1.0, len(self.columns) / (1 + own.n_resamples)), self.level)
-                return f"{count(own.n_resamples, 'permutation')} show no adjusted p below {least}"
-        return ""
+        tests = [OneTest(own.statistic, own.pvalue, own.n_resamples) for own in self.columns]
+        return unshown(tests, self.level) if min(self.adjusted().values()) > self.level else ""
 
     @cached_property
     def relations(self) -> tuple[RelationDifference, ...]:
@@ -347,8 +337,7 @@ class Comparison(JointTest, Result):
         strong = frozenset((k, 0) for k, column in enumerate(self.columns) if values[column.name] <= self.level)
         below = "; unbiased MMD² may be below 0" if any(column.statistic < 0.0 for column in self.columns) else ""
         none = f"Columns: {self.unshown}" if self.unshown else "Columns, none of which is shown to differ"
-        title = "Columns that differ most" if strong else none
-        title = f"{title} (gap: first minus second{below})"
+        title = f"{'Columns that differ most' if strong else none} (gap: first minus second{below})"
         return Grid(title, heads, rows, noun="column", strong=strong, mark="differs")
 
     def document(self, *, progress: Progress = SILENT) -> Document:
