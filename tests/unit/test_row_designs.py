@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.kernels import Gaussian
+from kernelmean.studies.pages import gather
 
 RNG = np.random.default_rng(11)
 CENTER = np.repeat(["Oslo", "Rome"], 30)
@@ -314,6 +316,34 @@ def test_means_and_gaps_are_within_strata_and_weighted(strata: str | None, weigh
     highs = [t.assign(d=(t.d == "high") * 1.0) for t in (first, second)]
     assert shares["high"] == pytest.approx(tuple(mean_within(*highs, "d", strata, weight)))
     assert shares["low"] == pytest.approx(tuple(1.0 - share for share in shares["high"]))
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("strata", [None, "center"])
+def test_pictures_weigh_rows_as_means_do(strata: str | None, weight: str | None, tmp_path: Path) -> None:
+    table = TABLE.assign(d=np.where(TABLE.b > 1.0, "high", "low"))
+    table.loc[::7, "a"] = np.nan
+    first, second = (table[rows][["a", "d", *filter(None, (strata, weight))]] for rows in (FIRST, ~FIRST))
+    found = km.compare(first, second, strata=strata, weights=weight, n_resamples=19, missing={"a": "category"})
+    km.save(found, tmp_path / "found.npz")
+    for result in (found, km.load(tmp_path / "found.npz")):
+        by_name = dict(zip(gather(result).columns, gather(result).marginals, strict=True))
+        edges = np.array(by_name["a"].steps[0].edges)
+        heights = np.array([steps.heights for steps in by_name["a"].steps])
+        for k, (low, high) in enumerate(pairwise(edges)):
+            inside = [
+                t.assign(a=((t.a >= low) & (t.a < high + (k == len(edges) - 2))).where(t.a.notna()).astype(float))
+                for t in (first, second)
+            ]
+            assert heights[:, k] == pytest.approx(mean_within(*inside, "a", strata, weight))
+        highs = [t.assign(d=(t.d == "high") * 1.0) for t in (first, second)]
+        shares = {name: [own[1][k] for own in by_name["d"].series] for k, name in enumerate(by_name["d"].names)}
+        assert shares["high"] == pytest.approx(mean_within(*highs, "d", strata, weight))
+        page = result.document()
+        (chart,) = [own for section in page.sections for own in section.charts if own.name == "columns"]
+        weighted = strata is not None or weight is not None
+        assert ("weighted" in chart.text) == ("weighted" in chart.panels[0].x_label + chart.panels[1].x_label) == weighted
+        assert any("pictures" in item for item in page.sections[-1].items) == (not weighted and bool(result.design))
 
 
 def test_tables_cards_and_json_say_what_means_are_of() -> None:

@@ -107,15 +107,17 @@ class TableDesign:
     @property
     def counted(self) -> str | None:
         """What the means, gaps and shares beside the tests are of, in words; None where no design has columns."""
-        weighted = "" if self.weights is None else f", rows weighted by {self.weights}"
         if self.strata is not None:
-            return (
-                f"means, gaps and shares are{self.within}: both tables weighted so that strata count as in "
-                f"the tests{weighted}"
-            )
+            return f"means, gaps and shares are{self.within}: {self.weighted}"
         if self.weights is not None:
-            return f"means, gaps and shares are of{weighted.removeprefix(',')}"
+            return f"means, gaps and shares are of {self.weighted}"
         return "means, gaps and shares count all rows alike; the tests follow the design" if self.columns else None
+
+    @property
+    def weighted(self) -> str:
+        """How rows count in means and pictures; nothing where all count alike."""
+        strata = [] if self.strata is None else ["both tables weighted so that strata count as in the tests"]
+        return ", ".join(strata + ([] if self.weights is None else [f"rows weighted by {self.weights}"]))
 
     def notes(self) -> tuple[str, ...]:
         """Return a note on what is shown beside the tests."""

@@ -16,7 +16,7 @@ from ...tables.columns.missing import noise_needs_kme
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
-from .row_weights import weigh_by
+from .row_weights import RowWeights
 from .table_test import TableTest, check_estimator, form_of
 
 
@@ -38,7 +38,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     progress("all columns together", 0, 1 + len(order))
     joint, theta = test.run(encoded, order, stream, asked.n_resamples)
     alone, screened = test.columns(encoded, order, stream_alone)
-    weigh = weigh_by(design)
+    weigh = RowWeights.of(design)
     summaries = [summarize(coding, encoded.frames, weigh) for coding in encoded.codings]
     return Comparison(
         names=names,
@@ -62,6 +62,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         missing=encoded.missing,
         encoded=encoded,
         design=asked.design,
+        row_weights=weigh,
     )
 
 

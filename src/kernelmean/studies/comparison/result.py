@@ -22,6 +22,7 @@ from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED
+from .row_weights import RowWeights
 from .relations import RelationDifference, relations
 
 if TYPE_CHECKING:
@@ -157,9 +158,13 @@ class Comparison(JointTest, Result):
         The seed of the run, if reports are to name it.
     design : TableDesign
         Which columns hold strata, clusters and weights, or that rows are pairs.
+    row_weights : RowWeights or None
+        How much each row of ``encoded`` counts in means, shares and pictures; None where all count alike.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (ColumnDifference, CategoryShares, TableDesign, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (
+        ColumnDifference, CategoryShares, TableDesign, RowWeights, *ENCODED
+    )
     figures: ClassVar[tuple[str, ...]] = ("columns", "witnesses", "null-distribution")
 
     names: tuple[str, str]
@@ -175,6 +180,7 @@ class Comparison(JointTest, Result):
     level: float = 0.05
     seed: int | None = None
     design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
+    row_weights: RowWeights | None = field(default=None, repr=False, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:
