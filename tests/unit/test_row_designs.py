@@ -267,7 +267,7 @@ def test_a_page_of_a_design_has_no_effect_size_of_independent_rows() -> None:
     ("said", "message"),
     [
         ({"strata": 5}, "strata is 5; pass the name of a column"),
-        ({"clusters": ["center"]}, "clusters is a list; pass the name"),
+        ({"clusters": ["center"]}, "clusters is a list; pass the name .*; to cross several, make one column of them"),
         ({"paired": "yes"}, "paired is 'yes'; pass True or False"),
     ],
     ids=str,
@@ -359,7 +359,7 @@ def test_tables_cards_and_json_say_what_means_are_of() -> None:
         "tests, rows weighted by w"
     )
     overview = dict(found.document().overview)
-    assert overview["The design"] == ("Rows are exchangeable within strata of center, each with its weight, w.",)
+    assert overview["The design"] == ("Rows are exchangeable within strata of center, each with its weight in column w.",)
     (card,) = overview["The columns that matter most"]
     assert card.startswith("a: weighted mean ")
     assert card.endswith("standard deviations within strata)")
@@ -373,7 +373,10 @@ def test_with_a_design_nobody_is_sent_to_a_test_of_equivalence_or_a_witness() ->
     page = clustered.document()
     assert not clustered.differ()
     advice = dict(page.overview)["What to do next"]
-    assert advice[-1] == "There is no test of equivalence with a design; make one row of each cluster to have one."
+    assert advice[-1] == (
+        "There is no test of equivalence with a design; make one row of each cluster and look at one stratum at a time "
+        "to have one."
+    )
     assert not any("test for equivalence instead" in item for item in page.sections[-1].items)
     test = next(section for section in page.sections if section.title == "The test")
     assert "whole clusters of patient at a time" in test.paragraphs[0]

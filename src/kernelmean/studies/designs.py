@@ -18,6 +18,7 @@ from ..inference.designs.two_sample import pooled_codes, taking_part
 from ..tables.columns.missing import Missing, rules_for
 
 _PARTS = ("strata", "clusters", "weights")
+_CROSS = "to cross several, make one column of them beforehand"
 
 
 @final
@@ -58,7 +59,10 @@ class TableDesign:
         for part, name in self._named():
             if not isinstance(name, str):
                 given = repr(name) if np.ndim(name) == 0 else f"a {type(name).__name__}"
-                raise TypeError(f"{part} is {given}; pass the name of a column of the table, such as {part}='center'")
+                cross = f"; {_CROSS}" if isinstance(name, list | tuple) else ""
+                raise TypeError(
+                    f"{part} is {given}; pass the name of a column of the table, such as {part}='center'{cross}"
+                )
         if not isinstance(self.paired, bool):
             raise TypeError(f"paired is {self.paired!r}; pass True or False")
         if self.paired and self.columns:
@@ -96,7 +100,7 @@ class TableDesign:
         units = "rows are exchangeable"
         if self.clusters is not None:
             units = f"whole clusters of {self.clusters} are exchangeable with those of as many rows"
-        weighted = "" if self.weights is None else f", each with its weight, {self.weights}"
+        weighted = "" if self.weights is None else f", each with its weight in column {self.weights}"
         return f"{units}{self.within}{weighted}"
 
     @property
@@ -132,11 +136,10 @@ class TableDesign:
 
     def alike(self) -> str:
         """Return how to show that tables are alike: no test does so with a design."""
-        if self.clusters is not None:
-            return "There is no test of equivalence with a design; make one row of each cluster to have one."
-        if self.strata is not None:
-            return "There is no test of equivalence with a design; look at one stratum at a time to have one."
-        return "There is no test of equivalence with a design."
+        clusters = [] if self.clusters is None else ["make one row of each cluster"]
+        strata = [] if self.strata is None else ["look at one stratum at a time"]
+        needed = " and ".join(clusters + strata)
+        return f"There is no test of equivalence with a design{needed and f'; {needed} to have one'}."
 
     def check_estimator(self, estimator: str, known: Sequence[str]) -> None:
         """Raise for an estimator with weights or parameters of its own, found again under every permutation."""
@@ -210,7 +213,7 @@ class TableDesign:
         for part, name in self._named():
             if name not in frame.names:
                 several = "," in name and {*name.split(",")} <= {*frame.names}
-                cross = "; it takes one: to cross several, make one column of them beforehand" if several else ""
+                cross = f"; it takes one: {_CROSS}" if several else ""
                 raise ValueError(
                     f"{frame.source} has no column {name!r}, which {written(f'{part}=', f'--{part}')} names"
                     f"{cross or did_you_mean(name, frame.names)}"
