@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
 from ..core.array import IntArray
-from ..core.cells import label, missing_cells
+from ..core.cells import missing_cells
 from ..core.table import Frame, reading_of
-from ..core.words import count, did_you_mean, listed, worded, written
+from ..core.words import count, did_you_mean, listed, written
 from ..inference import Design
 from ..inference.designs.design import weightless
 from ..inference.designs.two_sample import pooled_codes, taking_part
-from ..tables.columns.missing import Missing, rules_for
+from ..tables.columns import Encoding
+from ..tables.columns.missing import rules_for
+from .row_keys import check_row_order, row_key
 
 _PARTS = ("strata", "clusters", "weights")
 _CROSS = "to cross several, make one column of them beforehand"
@@ -181,18 +183,21 @@ class TableDesign:
             )
         return rest, Taken(self, cells, numbers)
 
-    def complete_pairs(self, frames: Sequence[Frame], missing: Missing) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
+    def complete_pairs(self, frames: Sequence[Frame], encoding: Encoding) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
         """Return tables without the pairs that miss a cell in a column with the rule "drop", and a note."""
         if not self.paired:
             return tuple(frames), ()
         first, second = frames
+        measured = (*encoding.named.ordinal, *encoding.named.categorical, *encoding.keep)
         if len(first) != len(second):
+            key = row_key(first, second, first.names, measured)
             raise ValueError(
                 f"{first.source} has {count(len(first), 'row')} and {second.source} has {len(second):,}; pairs need "
                 "as many of both, row i of one with row i of the other"
+                + ("" if key is None else f"; {key.name!r} names them: write {key.as_strata}")
             )
-        check_row_order(first, second, [name for name in first.names if first[name].dtype == object])
-        rules = rules_for(missing, first.names)
+        check_row_order(first, second, first.names, measured)
+        rules = rules_for(encoding.missing, first.names)
         dropped = [name for name in first.names if rules[name] == "drop"]
         gone = np.zeros(len(first), dtype=bool)
         for name in dropped:
@@ -227,22 +232,6 @@ class TableDesign:
                 )
             if part == "weights":
                 _check_weights(frame, name)
-
-
-def check_row_order(first: Frame, second: Frame, names: Iterable[str]) -> None:
-    """Raise where rows are no pairs: a column that names every row has the same values in another order."""
-    for name in names:
-        if name not in second.names:
-            continue
-        own, other = ([label(cell) for cell in frame[name].tolist()] for frame in (first, second))
-        if own != other and len({*own}) == len(own) == len(other) and {*own} == {*other}:
-            pairs = written(
-                f"strata={name!r} instead of paired=True", f"{worded('--strata', name)} instead of --paired"
-            )
-            raise ValueError(
-                f"{second.source} has the values of {name!r} in another order than {first.source}, and row i of one "
-                f"is paired with row i of the other; sort both tables by {name!r}, or write {pairs}"
-            )
 
 
 def _check_weights(frame: Frame, name: str) -> None:

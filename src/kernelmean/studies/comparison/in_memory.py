@@ -13,6 +13,7 @@ from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
 from ...tables.columns import Encoded, as_frames, encode, summarize
 from ...tables.columns.missing import noise_needs_kme
+from ..row_keys import units_notes
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
@@ -26,7 +27,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     check_estimator(asked)
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
     frames, taken = asked.design.split(as_frames((A, B), names))
-    frames, paired = asked.design.complete_pairs(frames, asked.encoding.missing)
+    frames, paired = asked.design.complete_pairs(frames, asked.encoding)
     frames, absent = taken.taking_part(frames)
     encoded = encode(frames, names, asked.encoding)
     _check(encoded, names, asked)
@@ -50,6 +51,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         columns=ranked(encoded.codings, summaries, joint.noise, alone),
         notes=(
             *_telling(encoded),
+            *(() if asked.design.clusters or asked.design.paired else units_notes(frames, asked.encoding.named)),
             *asked.notes,
             *paired,
             *absent,
