@@ -101,8 +101,11 @@ def _names_rows(key: RowKey, *, is_text: bool, is_measured: bool) -> bool:
     return is_text and rows >= _LEAST_PARTLY and 2 * key.common >= rows
 
 
-def units_notes(frames: Sequence[Frame], named: Named) -> Iterator[str]:
-    """Yield notes on columns that seem to name units of several rows, such as users with their sessions."""
+def units_notes(frames: Sequence[Frame], named: Named, rows: str = "rows") -> Iterator[str]:
+    """Yield notes on columns that seem to name units of several rows, such as users with their sessions.
+
+    ``named`` are the columns whose kind the user named; ``rows`` are the words for those of the frames.
+    """
     for name in frames[0].names:
         if not names_units(name) or named.find(name) is not None:
             continue
@@ -114,6 +117,6 @@ def units_notes(frames: Sequence[Frame], named: Named) -> Iterator[str]:
         if _LEAST_UNITS <= units < len(known):
             clusters = written(f"clusters={name!r}", worded("--clusters", name))
             yield (
-                f"{name} looks like a key of units with several rows each ({units:,} in {len(known):,} rows): if it "
+                f"{name} looks like a key of units with several rows each ({units:,} in {len(known):,} {rows}): if it "
                 f"names them, write {clusters}, otherwise leave it out"
             )

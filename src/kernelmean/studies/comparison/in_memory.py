@@ -98,7 +98,7 @@ def _telling(encoded: Encoded) -> tuple[str, ...]:
     have, they, leave = ("has", "it shows", "it") if len(names) == 1 else ("have", "they show", "them")
     return (
         f"{listed(names)} {have} one value in each table and another in the other, so {they} from which table a row "
-        f"is; leave {leave} out unless that is your question",
+        f"is, and the test of all columns counts {leave}; leave {leave} out unless that is your question",
     )
 
 
