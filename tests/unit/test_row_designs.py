@@ -342,7 +342,9 @@ def test_pictures_weigh_rows_as_means_do(strata: str | None, weight: str | None,
         page = result.document()
         (chart,) = [own for section in page.sections for own in section.charts if own.name == "columns"]
         weighted = strata is not None or weight is not None
-        assert ("weighted" in chart.text) == ("weighted" in chart.panels[0].x_label + chart.panels[1].x_label) == weighted
+        assert (
+            ("weighted" in chart.text) == ("weighted" in chart.panels[0].x_label + chart.panels[1].x_label) == weighted
+        )
         assert any("pictures" in item for item in page.sections[-1].items) == (not weighted and bool(result.design))
 
 
@@ -359,7 +361,9 @@ def test_tables_cards_and_json_say_what_means_are_of() -> None:
         "tests, rows weighted by w"
     )
     overview = dict(found.document().overview)
-    assert overview["The design"] == ("Rows are exchangeable within strata of center, each with its weight in column w.",)
+    assert overview["The design"] == (
+        "Rows are exchangeable within strata of center, each with its weight in column w.",
+    )
     (card,) = overview["The columns that matter most"]
     assert card.startswith("a: weighted mean ")
     assert card.endswith("standard deviations within strata)")

@@ -29,7 +29,9 @@ def test_pairs_in_another_order_are_refused(keys: str, options: dict[str, str]) 
     if keys == "texts" and "keep" in options:
         options = {}
     first, second = (BEFORE, SHUFFLED) if keys == "integers" else map(as_text, (BEFORE, SHUFFLED))
-    message = "B has the values of 'user_id' in another order than A, .*; sort both .*, or write strata='user_id' instead"
+    message = (
+        "B has the values of 'user_id' in another order than A, .*; sort both .*, or write strata='user_id' instead"
+    )
     with pytest.raises(ValueError, match=message):
         km.compare(first, second, **options, **QUICK)
     assert km.compare(first, second, strata="user_id", n_resamples=99).pvalue == 0.01
@@ -38,9 +40,11 @@ def test_pairs_in_another_order_are_refused(keys: str, options: dict[str, str]) 
 @pytest.mark.parametrize("as_keys", [as_text, lambda table: table], ids=["texts", "integers"])
 def test_pairs_with_partly_other_units_are_refused(as_keys: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
     first, second = as_keys(BEFORE.iloc[:38]), as_keys(SHUFFLED.sort_index().iloc[2:])
-    with pytest.raises(ValueError, match=r"36 of the 38 values of 'user_id' in A are in B, and row i .*strata='user_id'"):
+    with pytest.raises(
+        ValueError, match=r"36 of the 38 values of 'user_id' in A are in B, and row i .*strata='user_id'"
+    ):
         km.compare(first, second, **QUICK)
-    with pytest.raises(ValueError, match="has 40 rows and B has 38; .*; 'user_id' names them: write strata='user_id'"):
+    with pytest.raises(ValueError, match=r"has 40 rows and B has 38; .*; 'user_id' names them: write strata='user_id'"):
         km.compare(as_keys(BEFORE), second, **QUICK)
 
 

@@ -100,18 +100,18 @@ def check_one_order(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> None
 
     Row numbers name no units. Indexes that are called identifiers, such as user_id, may also differ in some units.
     """
-    found = row_labels(X), row_labels(Y)
-    if found[0] is None or found[1] is None or found[0][1] == found[1][1]:
+    one, two = row_labels(X), row_labels(Y)
+    if one is None or two is None or one[1] == two[1]:
         return
-    (name, own), (_, other) = found
+    (name, own), (_, other) = one, two
     units, others = {*own}, {*other}
     if len(units) < len(own) or len(others) < len(other):
         return
     if units == others or (called_identifier(name) and units & others):
-        first, second = names
+        (first, second), called = names, f" ({name!r})" if name else ""
         raise ValueError(
-            f"row i of {first} and row i of {second} are one unit, and their indexes{f' ({name!r})' if name else ''} differ; "
-            f"write both = {first}.index.intersection({second}.index), and pass {first}.loc[both] and {second}.loc[both]"
+            f"row i of {first} and row i of {second} are one unit, and their indexes{called} differ; write "
+            f"both = {first}.index.intersection({second}.index), and pass {first}.loc[both] and {second}.loc[both]"
         )
 
 

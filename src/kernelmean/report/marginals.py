@@ -67,9 +67,7 @@ def marginal(
     return Panel(title, label or name, what, steps=outlines)
 
 
-def outline(
-    label: str, values: Array, edges: Array, weights: Array | None = None, *, density: bool = False
-) -> Steps:
+def outline(label: str, values: Array, edges: Array, weights: Array | None = None, *, density: bool = False) -> Steps:
     """Return the share of all values in every bin, or the density; values beyond the edges count in the total."""
     total = float(len(values) if weights is None else weights.sum())
     heights = np.histogram(values, edges, weights=weights)[0] / (total or 1.0)

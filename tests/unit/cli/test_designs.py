@@ -108,7 +108,10 @@ def test_dependence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "compare before.csv shuffled.csv --paired --drop id",
             "has the values of 'id' in another order than before",
         ),
-        ("compare before.csv shuffled.csv --clusters id", "20 of 20 clusters have rows in both samples, such as 100; a cluster moves as a whole. In an"),
+        (
+            "compare before.csv shuffled.csv --clusters id",
+            "20 of 20 clusters have rows in both samples, such as 100; a cluster moves as a whole. In an",
+        ),
         (
             "compare comma.csv --by arm --weights w --columns x",
             "but weights are numbers; read it with --decimal ,",

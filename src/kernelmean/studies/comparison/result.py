@@ -22,8 +22,8 @@ from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED
-from .row_weights import RowWeights
 from .relations import RelationDifference, relations
+from .row_weights import RowWeights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -163,7 +163,11 @@ class Comparison(JointTest, Result):
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (
-        ColumnDifference, CategoryShares, TableDesign, RowWeights, *ENCODED
+        ColumnDifference,
+        CategoryShares,
+        TableDesign,
+        RowWeights,
+        *ENCODED,
     )
     figures: ClassVar[tuple[str, ...]] = ("columns", "witnesses", "null-distribution")
 

@@ -96,7 +96,9 @@ def _columns(result: Comparison) -> Section:
     if len(result.columns) == 1:
         words = [on_columns(result)]
     if any(column.shares for column in result.columns):
-        words.append("Of categories, the one whose share differs most is named; of truth values, the share of true ones.")
+        words.append(
+            "Of categories, the one whose share differs most is named; of truth values, the share of true ones."
+        )
     below = (
         "; MMD² is unbiased, so it may be below 0" if any(column.statistic < 0.0 for column in result.columns) else ""
     )
