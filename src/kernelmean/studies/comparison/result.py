@@ -180,7 +180,7 @@ class Comparison(JointTest, Result):
     design : TableDesign
         Which columns hold strata, clusters and weights, or that rows are pairs.
     row_weights : RowWeights or None
-        How much each row of ``encoded`` counts in means, shares and pictures; None where all count alike.
+        How much each row of ``encoded`` counts in means and pictures; None where all count alike.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (

@@ -148,12 +148,13 @@ class Encoding:
     def restricted(self, frame: Frame, names: Sequence[str]) -> Encoding:
         """Return the encoding restricted to some columns of a frame, after checking that all columns it names exist."""
         rules_for(self.missing, frame.names)
-        named, keep = self.named, tuple(self.keep)
-        frame.select([*named.ordinal, *named.categorical, *keep])
+        frame.select([*self.named.ordinal, *self.named.categorical, *self.keep])
         missing = self.missing if isinstance(self.missing, str) else _of(self.missing, names)
-        categorical = tuple(name for name in named.categorical if name in names)
-        kept = tuple(name for name in keep if name in names)
-        return replace(self, missing=missing, ordinal=_of(named.ordinal, names), categorical=categorical, keep=kept)
+        categorical = tuple(name for name in self.named.categorical if name in names)
+        kept = tuple(name for name in self.keep if name in names)
+        return replace(
+            self, missing=missing, ordinal=_of(self.named.ordinal, names), categorical=categorical, keep=kept
+        )
 
     def _codings(
         self, types: Mapping[str, ColumnType], frames: Sequence[Frame], rules: Mapping[str, str]
