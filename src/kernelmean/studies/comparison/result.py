@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike
 from ...core.cached import cached_property
-from ...core.words import count, listed, number_range, signed, written
+from ...core.words import count, cut, listed, number_range, signed, written
 from ...inference import TestResult
 from ...inference.base_result import JointTest, Result
 from ...inference.request import ESTIMATORS
@@ -104,7 +104,7 @@ class ColumnDifference:
         """Return what the column is like in each table, in a few words: its mean, or a category and its share."""
         if self.kind == "categorical":
             most = max(self.shares, key=lambda each: abs(each.shares[0] - each.shares[1]))
-            first, second = (_cut(f"{share:.1%} {most.category}") for share in most.shares)
+            first, second = (cut(f"{share:.1%} {most.category}", _LONGEST_CELL) for share in most.shares)
         elif self.kind == "datetime":
             first, second = _dates(self.means)
         else:
@@ -141,10 +141,6 @@ def _written(mean: float, kind: str) -> str:
     if kind == "duration":
         return f"{signed(mean)} s"
     return signed(mean, "z,.0f") if kind == "numeric" and 1e4 <= abs(mean) < 1e9 else signed(mean)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
 
 
 @final
@@ -363,8 +359,7 @@ class Comparison(JointTest, Result):
         for column in self.columns:
             described = (*column.means, column.gap, *column.interval, column.noise)
             tested = (column.statistic, column.pvalue, column.adjusted, column.n_resamples)
-            row = ("column", column.name, column.kind, *described, *tested)
-            found.append(dict(zip(_COLUMNS, row, strict=True)))
+            found.append(dict(zip(_COLUMNS, ("column", column.name, column.kind, *described, *tested), strict=True)))
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -150,11 +150,9 @@ class Encoding:
         rules_for(self.missing, frame.names)
         frame.select([*self.named.ordinal, *self.named.categorical, *self.keep])
         missing = self.missing if isinstance(self.missing, str) else _of(self.missing, names)
-        categorical = tuple(name for name in self.named.categorical if name in names)
-        kept = tuple(name for name in self.keep if name in names)
-        return replace(
-            self, missing=missing, ordinal=_of(self.named.ordinal, names), categorical=categorical, keep=kept
-        )
+        ordinal, named = _of(self.named.ordinal, names), self.named.categorical
+        categorical, kept = (tuple(name for name in own if name in names) for own in (named, self.keep))
+        return replace(self, missing=missing, ordinal=ordinal, categorical=categorical, keep=kept)
 
     def _codings(
         self, types: Mapping[str, ColumnType], frames: Sequence[Frame], rules: Mapping[str, str]
