@@ -95,8 +95,8 @@ def compare(
             notes, result = _in_batches(pair, long, rows, asked, step)
         else:
             notes, result = _in_memory(pair, tables, rows, asked, step)
-        first = result.telling if isinstance(result, Comparison) else ()
-        result = replace(result, notes=tuple(dict.fromkeys((*first, *notes, *result.notes))), seed=test.seed)
+        told = result.telling if isinstance(result, Comparison) else ()
+        result = replace(result, notes=tuple(dict.fromkeys((*told, *notes, *result.notes))), seed=test.seed)
         page = result.document(progress=step) if output.page else None
     check_power(drift.fail_on_drift, result.test)
     drawn = []

@@ -23,6 +23,7 @@ from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED, OneTest, unshown
 from .relations import RelationDifference, relations
+from .row_weights import RowWeights
 from .telling import telling
 
 if TYPE_CHECKING:
@@ -175,9 +176,17 @@ class Comparison(JointTest, Result):
         The seed of the run, if reports are to name it.
     design : TableDesign
         Which columns hold strata, clusters and weights, or that rows are pairs.
+    row_weights : RowWeights or None
+        How much each row of ``encoded`` counts in means and pictures; None where all count alike.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (ColumnDifference, CategoryShares, TableDesign, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (
+        ColumnDifference,
+        CategoryShares,
+        TableDesign,
+        RowWeights,
+        *ENCODED,
+    )
     figures: ClassVar[tuple[str, ...]] = ("columns", "witnesses", "null-distribution")
 
     names: tuple[str, str]
@@ -193,6 +202,7 @@ class Comparison(JointTest, Result):
     level: float = 0.05
     seed: int | None = None
     design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
+    row_weights: RowWeights | None = field(default=None, repr=False, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:
@@ -361,8 +371,7 @@ class Comparison(JointTest, Result):
         for column in self.columns:
             described = (*column.means, column.gap, *column.interval, column.noise)
             tested = (column.statistic, column.pvalue, column.adjusted, column.n_resamples)
-            row = ("column", column.name, column.kind, *described, *tested)
-            found.append(dict(zip(_COLUMNS, row, strict=True)))
+            found.append(dict(zip(_COLUMNS, ("column", column.name, column.kind, *described, *tested), strict=True)))
         return found
 
     def to_dict(self) -> dict[str, Any]:

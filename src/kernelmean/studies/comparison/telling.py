@@ -21,5 +21,5 @@ def telling(encoded: Encoded) -> tuple[str, ...]:
     return (
         *apart,
         f"{listed(names)} {have} one value in each table and another in the other, so {they} from which table a row "
-        f"is; leave {leave} out unless that is your question",
+        f"is, and the test of all columns counts {leave}; leave {leave} out unless that is your question",
     )

@@ -157,7 +157,7 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
         yield f"Compare with more permutations to see which columns differ: {result.unshown}."
     else:
         yield "No column is shown to differ on its own, so look at how columns go together in either table."
-    yield "Then check the rows that set the tables apart most for errors of measurement."
+    yield "Then look at the rows that set the tables apart most: what they have in common, and whether they are errors."
 
 
 def _largest(result: Comparison) -> str:
