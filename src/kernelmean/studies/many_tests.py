@@ -75,10 +75,13 @@ def runs(n_resamples: int, tests: int, level: float = 0.05) -> tuple[Run, ...]:
     return tuple(map(Run, range(len(numbers)), numbers))
 
 
-def unshown(tests: Sequence[OneTest], level: float) -> str:
-    """Return why a test may not be seen to reject at a level by Holm's method: too few permutations; "" otherwise."""
+def unshown(tests: Sequence[tuple[float, int]], level: float) -> str:
+    """Return why a test may not be seen to reject at a level by Holm's method: too few permutations; "" otherwise.
+
+    Every test has a p-value and a number of permutations.
+    """
     needed = int(np.ceil(len(tests) / level - 1e-9)) - 1
-    few = next((own.n_resamples for own in tests if own.n_resamples and own.needs(needed)), None)
+    few = next((number for p, number in tests if number and OneTest(0.0, p, number).needs(needed)), None)
     if few is None:
         return ""
     return f"{count(few, 'permutation')} show no adjusted p below {beside(min(1.0, len(tests) / (1 + few)), level)}"

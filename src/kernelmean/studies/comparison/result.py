@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-import numpy as np
-
 from ...core.array import SILENT, Progress, RngLike
 from ...core.cached import cached_property
 from ...core.words import count, cut, listed, number_range, signed, written
@@ -21,10 +19,11 @@ from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import SCREENED, OneTest, unshown
+from ..many_tests import SCREENED, unshown
+from .means_in_words import as_dates, as_mean
 from .relations import RelationDifference, relations
 from .row_weights import RowWeights
-from .telling import telling
+from .telling import foremost
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,9 +106,9 @@ class ColumnDifference:
             most = max(self.shares, key=lambda each: abs(each.shares[0] - each.shares[1]))
             first, second = (cut(f"{share:.1%} {most.category}", _LONGEST_CELL) for share in most.shares)
         elif self.kind == "datetime":
-            first, second = _dates(self.means)
+            first, second = as_dates(self.means)
         else:
-            first, second = (_written(mean, self.kind) for mean in self.means)
+            first, second = (as_mean(mean, self.kind) for mean in self.means)
         return first, second
 
 
@@ -117,31 +116,6 @@ def _unit_of_time(seconds: float) -> tuple[str, float]:
     """Return a unit for a span of time, and its seconds."""
     units = ((" days", 86400.0), (" h", 3600.0), (" s", 0.0))
     return next((unit, size or 1.0) for unit, size in units if abs(seconds) >= 2 * size)
-
-
-def _dates(means: tuple[float, float]) -> tuple[str, str]:
-    """Return two times as days, or with minutes or seconds where only these tell them apart.
-
-    Examples
-    --------
-    >>> _dates((0.0, 1e6)), _dates((0.0, 3600.0)), _dates((86399.0, float("nan")))
-    (('1970-01-01', '1970-01-12'), ('1970-01-01 00:00', '1970-01-01 01:00'), ('1970-01-01', 'none'))
-    """
-    written = [[_time(mean, unit) if math.isfinite(mean) else "none" for mean in means] for unit in ("D", "m", "s")]
-    first, second = next((pair for pair in written if pair[0] != pair[1]), written[0])
-    return first, second
-
-
-def _time(mean: float, unit: str) -> str:
-    return str(np.datetime64(round(mean), "s").astype(f"M8[{unit}]")).replace("T", " ")
-
-
-def _written(mean: float, kind: str) -> str:
-    if not math.isfinite(mean):
-        return "none"
-    if kind == "duration":
-        return f"{signed(mean)} s"
-    return signed(mean, "z,.0f") if kind == "numeric" and 1e4 <= abs(mean) < 1e9 else signed(mean)
 
 
 @final
@@ -222,13 +196,13 @@ class Comparison(JointTest, Result):
     @property
     def telling(self) -> tuple[str, ...]:
         """Those of the notes that name columns which say from which table a row is."""
-        return tuple(note for note in telling(self.encoded) if note in self.notes)
+        return foremost(self.encoded, self.notes)
 
     @property
     def unshown(self) -> str:
         """Why no column is shown to differ, if that may be because there are too few permutations; else empty."""
-        tests = [OneTest(own.statistic, own.pvalue, own.n_resamples) for own in self.columns]
-        return unshown(tests, self.level) if min(self.adjusted().values()) > self.level else ""
+        found = min(self.adjusted().values()) <= self.level
+        return "" if found else unshown([(own.pvalue, own.n_resamples) for own in self.columns], self.level)
 
     @cached_property
     def relations(self) -> tuple[RelationDifference, ...]:

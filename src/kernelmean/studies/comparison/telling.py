@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...core.words import listed
 from ...tables.columns import Encoded
 from ...tables.columns.inspection import times_apart
+
+
+def foremost(encoded: Encoded, notes: Sequence[str]) -> tuple[str, ...]:
+    """Return those notes that :func:`telling` makes of the rows; not of drawn rows, about which none was made."""
+    return tuple(note for note in telling(encoded) if note in notes)
 
 
 def telling(encoded: Encoded) -> tuple[str, ...]:
