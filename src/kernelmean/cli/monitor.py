@@ -101,8 +101,10 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
     said = show.monitoring(seen, watched.reference)
     drawn = []
     if report.plot_path is not None:
-        write_picture(pictures.show(wealth_panel(seen.state, seen.batches)), report.plot_path)
+        write_picture(pictures.show(wealth_panel(seen.state, seen.path)), report.plot_path)
         drawn.append(f"the evidence drawn in {report.plot_path}")
-    page = monitor_page(seen.state, said, seen.batches, seen.position, seed.seed) if output.page else None
+    page = None
+    if output.page:
+        page = monitor_page(seen.state, said, seen.batches, seen.position, seed.seed, path=seen.path)
     output.write(said, content, seen.batches or [seen.numbers], page, drawn)
     return drift_found(seen.state) if watched.fails else 0

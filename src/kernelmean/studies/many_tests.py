@@ -227,7 +227,9 @@ def _in_clusters(values: Array) -> bool:
 
 
 def _of_samples(contrasts: Array, first: int) -> Array:
-    """Return the p-values of the first 1, 2, 4, … contrasts between two samples."""
+    """Return the p-values of the first 1, 2, 4, … contrasts between two samples; 1 if their rows are all equal."""
+    if not len(contrasts):
+        return np.ones(1)
     n = contrasts.shape[1]
     squares = np.square(contrasts[:, :first].sum(axis=1)) * n * (n - 1) / (first * (n - first))
     sizes = _sizes(len(contrasts))

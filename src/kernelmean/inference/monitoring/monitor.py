@@ -103,9 +103,9 @@ class DriftMonitor:
     *What is not promised.* Rows must not depend on each other. In a series in time, such as hourly measurements, they
     do, and the monitor finds drift where there is none: pass rows that are so far apart that they have nothing to do
     with each other, or one row of means for every day or week, for the reference and the new rows alike. If
-    ``state.notes`` says that rows next to each other are alike, this is such a series, or rows of few users. New rows join those with which later rows are compared:
-    a change that is not found for a long time becomes ordinary. Memory is O(d) for each of N ≤ 100,000 rows of the
-    reference and for one batch, whatever the number of new rows.
+    ``state.notes`` says that rows next to each other are alike, this is such a series, or rows of few users. New rows
+    join those with which later rows are compared: a change that is not found for a long time becomes ordinary. Memory
+    is O(d) for each of N ≤ 100,000 rows of the reference and for one batch, whatever the number of new rows.
 
     Examples
     --------
@@ -182,7 +182,9 @@ class DriftMonitor:
                 "apart, such as one a day, or monitor means of days"
             )
         yield from self._notes
-        yield from (f"{who}: {count(rows, 'row')} with blank cells left out" for who, rows in self._blank.items() if rows)
+        yield from (
+            f"{who}: {count(rows, 'row')} with blank cells left out" for who, rows in self._blank.items() if rows
+        )
 
     def update(self, rows: Any, *, progress: Progress = SILENT) -> DriftState:
         """Bet on new rows, and return what was found so far.

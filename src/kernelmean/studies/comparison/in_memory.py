@@ -49,6 +49,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         scaled=asked.encoding.scale,
         columns=ranked(encoded.codings, summaries, joint.noise, alone),
         notes=(
+            *asked.design.in_time(encoded.frames),
             *_telling(encoded),
             *asked.notes,
             *paired,
