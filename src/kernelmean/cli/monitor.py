@@ -97,6 +97,7 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
         seen = watch(watched, seed, table, step)
     content = {**seen.state.as_dict(), "verdict": seen.state.verdict(), "reference": watched.reference}
     content |= {"changed_between": seen.changed, "batches": seen.batches, "seed": seed.seed}
+    content["notes"] = seen.notes
     content["alarm"] = None if seen.alarm is None else asdict(seen.alarm)
     said = show.monitoring(seen, watched.reference)
     drawn = []

@@ -206,7 +206,8 @@ def _orthonormal(contrasts: Array) -> Array:
     """Return contrasts (n, k) centered, orthogonal to those before them and of length 1, as (r, n)."""
     centered = contrasts - contrasts.mean(axis=0)
     lengths = np.linalg.norm(centered, axis=0)
-    centered /= np.where(lengths > 0.0, lengths, 1.0)
+    varying = lengths > _DEPENDENT * np.linalg.norm(contrasts, axis=0)  # the others hold only rounding
+    centered *= varying / np.where(varying, lengths, 1.0)
     products = centered.T @ centered
     root = np.zeros_like(products)
     kept: list[int] = []
