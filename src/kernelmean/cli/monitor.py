@@ -71,6 +71,10 @@ class Watched:
 def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutput) -> int:
     """Test after every batch of new rows whether they have drifted from a reference; look as often as you want.
 
+    Rows must not depend on each other. Those of a series in time, such as hourly
+    measurements, do, and give false alarms: keep rows that are far apart, such as
+    one a day, or monitor means of days, in the reference too.
+
     The exit code is 0; with --fail-on-drift or --average-run-length 1 when drift
     was found; 2 for bad input; 70 when kernelmean itself failed.
     """
