@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...core.array import as_rng
 from ...core.words import count, listed
+from ...inference import Design
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
-from ...tables.columns import Encoded, as_frames, encode, summarize
+from ...tables.columns import ColumnSummary, Encoded, as_frames, encode, summarize
+from ...tables.columns.column_codings import numbers_of
 from ...tables.columns.missing import noise_needs_kme
+from ..row_keys import units_notes
+from .mean_gaps import GapsOfMeans
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
-from .row_weights import weigh_by
+from .row_weights import RowWeights
 from .table_test import TableTest, check_estimator, form_of
 
 
@@ -26,7 +31,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     check_estimator(asked)
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
     frames, taken = asked.design.split(as_frames((A, B), names))
-    frames, paired = asked.design.complete_pairs(frames, asked.encoding.missing)
+    frames, paired = asked.design.complete_pairs(frames, asked.encoding)
     frames, absent = taken.taking_part(frames)
     encoded = encode(frames, names, asked.encoding)
     _check(encoded, names, asked)
@@ -38,8 +43,8 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     progress("all columns together", 0, 1 + len(order))
     joint, theta = test.run(encoded, order, stream, asked.n_resamples)
     alone, screened = test.columns(encoded, order, stream_alone)
-    weigh = weigh_by(design)
-    summaries = [summarize(coding, encoded.frames, weigh) for coding in encoded.codings]
+    weigh = RowWeights.of(design)
+    summaries = _summaries(encoded, design, weigh)
     return Comparison(
         names=names,
         sizes=(len(encoded.frames[0]), len(encoded.frames[1])),
@@ -51,6 +56,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         notes=(
             *asked.design.in_time(encoded.frames),
             *_telling(encoded),
+            *(() if asked.design.clusters or asked.design.paired else units_notes(frames, asked.encoding.named)),
             *asked.notes,
             *paired,
             *absent,
@@ -63,7 +69,22 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         missing=encoded.missing,
         encoded=encoded,
         design=asked.design,
+        row_weights=weigh,
     )
+
+
+def _summaries(encoded: Encoded, design: Design, weigh: RowWeights | None) -> list[ColumnSummary]:
+    """Return what the columns are like in either table, and how far their means are apart."""
+    first, second = encoded.frames
+    gaps = GapsOfMeans(design, weigh, (len(first), len(second)))
+    found = []
+    for coding in encoded.codings:
+        own = summarize(coding, encoded.frames, weigh)
+        if coding.type.kind != "categorical":
+            values = numbers_of(coding, encoded.frames)
+            own = replace(own, interval=gaps.interval(values), deviation=gaps.deviation(values, own.deviation))
+        found.append(own)
+    return found
 
 
 def _check(encoded: Encoded, names: tuple[str, str], asked: Asked) -> None:
@@ -96,7 +117,7 @@ def _telling(encoded: Encoded) -> tuple[str, ...]:
     have, they, leave = ("has", "it shows", "it") if len(names) == 1 else ("have", "they show", "them")
     return (
         f"{listed(names)} {have} one value in each table and another in the other, so {they} from which table a row "
-        f"is; leave {leave} out unless that is your question",
+        f"is, and the test of all columns counts {leave}; leave {leave} out unless that is your question",
     )
 
 

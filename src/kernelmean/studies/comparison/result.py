@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike
 from ...core.cached import cached_property
-from ...core.words import count, listed, number_range, signed, written
+from ...core.words import count, cut, listed, number_range, signed, written
 from ...inference import TestResult
 from ...inference.base_result import JointTest, Result
 from ...inference.request import ESTIMATORS
@@ -23,6 +23,7 @@ from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED
 from .relations import RelationDifference, relations
+from .row_weights import RowWeights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,7 +46,7 @@ class ColumnDifference:
         strata both tables are weighted so that strata count as in the tests.
     gap : float
         The first mean minus the second, in standard deviations of the pooled column; nan for categories. With strata
-        this is the mean of the differences within strata.
+        this is the mean of the differences within strata, in standard deviations within strata.
     noise : float
         The standard deviation of the noise that the joint test chose, in the units of the column (for categories: of
         shares).
@@ -61,6 +62,10 @@ class ColumnDifference:
         "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
     shares : tuple of CategoryShares
         For categories and truth values: how often each occurs in the two tables, weighted as the means.
+    interval : (float, float)
+        An approximate 95 % interval of the first mean minus the second, in the units of the column (of times, seconds):
+        Student's, from the variance between rows, or between clusters or pairs, within strata. It is for this column
+        alone, whatever the number of columns. nan for categories, and where there are too few rows.
     """
 
     name: str
@@ -73,6 +78,7 @@ class ColumnDifference:
     n_resamples: int
     kind: str = "numeric"
     shares: tuple[CategoryShares, ...] = ()
+    interval: tuple[float, float] = field(default=(math.nan, math.nan), metadata={"later": True})
 
     @property
     def screened(self) -> bool:
@@ -81,19 +87,35 @@ class ColumnDifference:
 
     def content(self) -> dict[str, Any]:
         """Return the values for JSON, with None where a column has no mean."""
-        means = [None if math.isnan(mean) else mean for mean in self.means]
-        return {**asdict(self), "means": means, "gap": None if math.isnan(self.gap) else self.gap}
+        known = {"means": self.means, "interval": self.interval}
+        pairs = {name: [None if math.isnan(end) else end for end in pair] for name, pair in known.items()}
+        return {**asdict(self), **pairs, "gap": None if math.isnan(self.gap) else self.gap}
+
+    def difference(self) -> str:
+        """Return the first mean minus the second in words, with its interval; nothing for categories."""
+        gap, ends = self.means[0] - self.means[1], self.interval
+        if math.isnan(gap):
+            return ""
+        unit, divisor = ("", 1.0) if self.kind not in ("datetime", "duration") else _unit_of_time(gap)
+        span = "" if math.isnan(ends[0]) else f" ({signed(ends[0] / divisor)} to {signed(ends[1] / divisor)})"
+        return f"{signed(gap / divisor)}{span}{unit}"
 
     def describe(self) -> tuple[str, str]:
         """Return what the column is like in each table, in a few words: its mean, or a category and its share."""
         if self.kind == "categorical":
             most = max(self.shares, key=lambda each: abs(each.shares[0] - each.shares[1]))
-            first, second = (_cut(f"{share:.1%} {most.category}") for share in most.shares)
+            first, second = (cut(f"{share:.1%} {most.category}", _LONGEST_CELL) for share in most.shares)
         elif self.kind == "datetime":
             first, second = _dates(self.means)
         else:
             first, second = (_written(mean, self.kind) for mean in self.means)
         return first, second
+
+
+def _unit_of_time(seconds: float) -> tuple[str, float]:
+    """Return a unit for a span of time, and its seconds."""
+    units = ((" days", 86400.0), (" h", 3600.0), (" s", 0.0))
+    return next((unit, size or 1.0) for unit, size in units if abs(seconds) >= 2 * size)
 
 
 def _dates(means: tuple[float, float]) -> tuple[str, str]:
@@ -119,10 +141,6 @@ def _written(mean: float, kind: str) -> str:
     if kind == "duration":
         return f"{signed(mean)} s"
     return signed(mean, "z,.0f") if kind == "numeric" and 1e4 <= abs(mean) < 1e9 else signed(mean)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
 
 
 @final
@@ -157,9 +175,17 @@ class Comparison(JointTest, Result):
         The seed of the run, if reports are to name it.
     design : TableDesign
         Which columns hold strata, clusters and weights, or that rows are pairs.
+    row_weights : RowWeights or None
+        How much each row of ``encoded`` counts in means and pictures; None where all count alike.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (ColumnDifference, CategoryShares, TableDesign, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (
+        ColumnDifference,
+        CategoryShares,
+        TableDesign,
+        RowWeights,
+        *ENCODED,
+    )
     figures: ClassVar[tuple[str, ...]] = ("columns", "witnesses", "null-distribution")
 
     names: tuple[str, str]
@@ -175,6 +201,7 @@ class Comparison(JointTest, Result):
     level: float = 0.05
     seed: int | None = None
     design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
+    row_weights: RowWeights | None = field(default=None, repr=False, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:
@@ -284,18 +311,20 @@ class Comparison(JointTest, Result):
         bandwidth = [] if self.bandwidth is None else [("bandwidth", f"{number_range(self.bandwidth)}, in {unit}")]
         return [*self.test.details(of), *bandwidth, *([("scale", scale)] if self.scaled else [])]
 
-    def grid(self) -> Grid:
-        """Return the columns as texts, those that differ most first."""
+    def grid(self, *, intervals: bool = False) -> Grid:
+        """Return the columns as texts, those that differ most first; a page adds intervals of differences."""
         values, noisy = self.adjusted(), any(column.noise for column in self.columns)
         within = " within strata" if self.design.strata is not None else ""
         heads = ("column", *(f"mean {name}" for name in titles(self.names)), f"gap/sd{within}")
-        heads += (*(("noise sd",) if noisy else ()), "MMD²", "p", "adjusted p")
+        heads += (*(("difference (95 % interval)",) if intervals else ()), *(("noise sd",) if noisy else ()))
+        heads += ("MMD²", "p", "adjusted p")
         alone = self.test.pvalue if len(self.columns) == 1 else None
         rows = [
             (
                 column.name,
                 *column.describe(),
                 "" if math.isnan(column.gap) else signed(column.gap, "+z.2f"),
+                *((column.difference(),) if intervals else ()),
                 *((f"{column.noise:.2g}",) if noisy else ()),
                 signed(column.statistic, "z.2g"),
                 SCREENED if column.screened else f"{column.pvalue if alone is None else alone:.2g}",
@@ -328,9 +357,9 @@ class Comparison(JointTest, Result):
         joint |= {"n_resamples": self.test.n_resamples}
         found = [joint]
         for column in self.columns:
-            values = (*column.means, column.gap, column.noise, column.statistic, column.pvalue, column.adjusted)
-            row = ("column", column.name, column.kind, *values, column.n_resamples)
-            found.append(dict(zip(_COLUMNS, row, strict=True)))
+            described = (*column.means, column.gap, *column.interval, column.noise)
+            tested = (column.statistic, column.pvalue, column.adjusted, column.n_resamples)
+            found.append(dict(zip(_COLUMNS, ("column", column.name, column.kind, *described, *tested), strict=True)))
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -362,6 +391,6 @@ class Comparison(JointTest, Result):
 
 
 _COLUMNS = (
-    *("tested", "column", "kind", "mean_first", "mean_second", "gap", "noise", "statistic", "pvalue", "adjusted"),
-    "n_resamples",
+    *("tested", "column", "kind", "mean_first", "mean_second", "gap", "low", "high", "noise", "statistic", "pvalue"),
+    *("adjusted", "n_resamples"),
 )
