@@ -207,3 +207,22 @@ def test_a_level_below_every_p_value_is_refused() -> None:
     with pytest.raises(ValueError, match="below 2e-05, the smallest p-value of 49,999 permutations; write a larger"):
         Search(level=1e-6)
     assert Search(level=1e-6, n_resamples=10**6 - 1).level == 1e-6
+
+
+def test_segments_are_no_shorter_than_a_block() -> None:
+    rng = np.random.default_rng(3)
+    spikes = rng.normal(size=(400, 1))
+    spikes[[*range(85, 90), *range(230, 237), *range(300, 305)]] += 8.0
+    found = km.changes(spikes, search=Search(n_changes=3, block=40, n_resamples=99))
+    assert len(found.points) == 3
+    assert min(own.stop - own.start for own in found.segments) >= 40
+    assert ("shortest segment", "40 rows") in found.describe().facts
+    fine = km.changes(spikes, search=Search(n_changes=3, n_resamples=99))
+    assert min(own.stop - own.start for own in fine.segments) < 40
+
+
+def test_a_column_that_is_constant_on_both_sides_of_a_change_is_not_named() -> None:
+    rng = np.random.default_rng(0)
+    rain = np.append(np.zeros(120), rng.exponential(size=60))
+    table = pd.DataFrame({"rain": rain, "load": rng.normal(size=180) + 3.0 * (np.arange(180) >= 60)})
+    assert km.changes(table, search=QUICK).points[0].columns == ("load",)

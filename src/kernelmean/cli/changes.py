@@ -36,13 +36,16 @@ class SearchOptions(ScaleOption, Resamples, Seed):
         int | None,
         test_option("--n-changes", metavar="N", min=1, help="Return the N clearest changes, whatever their p-values."),
     ] = None
-    shortest: Annotated[int, test_option(metavar="ROWS", min=1, help="The fewest rows that a segment may have.")] = 5
+    shortest: Annotated[
+        int, test_option(metavar="ROWS", min=1, help="The fewest rows that a segment may have, at least --block.")
+    ] = 5
     block: Annotated[
         int,
         test_option(
             metavar="ROWS",
             min=1,
-            help="How many neighboring rows permutations keep together, for autocorrelated series.",
+            help="How many neighboring rows permutations keep together, for series in which rows depend on the rows "
+            "before them: several times as many as this lasts.",
         ),
     ] = 1
 

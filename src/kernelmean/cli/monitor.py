@@ -71,6 +71,10 @@ class Watched:
 def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutput) -> int:
     """Test after every batch of new rows whether they have drifted from a reference; look as often as you want.
 
+    Rows must not depend on each other. Those of a series in time, such as hourly
+    measurements, do, and give false alarms: keep rows that are far apart, such as
+    one a day, or monitor means of days, in the reference too.
+
     The exit code is 0; with --fail-on-drift or --average-run-length 1 when drift
     was found; 2 for bad input; 70 when kernelmean itself failed.
     """
@@ -97,12 +101,15 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
         seen = watch(watched, seed, table, step)
     content = {**seen.state.as_dict(), "verdict": seen.verdict, "reference": watched.reference}
     content |= {"changed_between": seen.changed, "batches": seen.batches, "seed": seed.seed}
+    content["notes"] = seen.notes
     content["alarm"] = None if seen.alarm is None else asdict(seen.alarm)
     said = show.monitoring(seen, watched.reference)
     drawn = []
     if report.plot_path is not None:
-        write_picture(pictures.show(wealth_panel(seen.state, seen.batches)), report.plot_path)
+        write_picture(pictures.show(wealth_panel(seen.state, seen.path)), report.plot_path)
         drawn.append(f"the evidence drawn in {report.plot_path}")
-    page = monitor_page(seen.state, said, seen.batches, seen.position, seed.seed) if output.page else None
+    page = None
+    if output.page:
+        page = monitor_page(seen.state, said, seen.batches, seen.position, seed.seed, path=seen.path)
     output.write(said, content, seen.batches or [seen.numbers], page, drawn)
     return drift_found(seen.state, seen.place) if watched.fails else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -37,8 +38,8 @@ __all__ = ["UNITS", "Seen", "check_once", "watch"]
 UNITS = {"hour": "h", "day": "D", "week": "D", "month": "M"}
 _PART = "part.csv"
 """A name for a file of the rows of one batch."""
-_SAVED_EVERY = 10.0
-"""Seconds between two checkpoints."""
+_APART = 20.0
+"""The time from one checkpoint to the next, in times that it took to write one: a kill costs hardly more."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ class Seen:
     notes: list[str]
     batches: list[dict[str, Any]]
     """What was said after every batch."""
+    path: list[dict[str, Any]]
+    """The evidence after every batch, also of earlier runs."""
     changed: tuple[int, int] | None
     """The rows between which the change happened."""
     alarm: Alarm | None
@@ -126,14 +129,14 @@ def watch(watched: Watched, seed: Seed, table: BatchTable, progress: Progress) -
         progress("files", number, len(watched.news))
         run.take_all(_batches(path, first, reading, watched, run.notes))
     run.save()
-    notes = [*run.notes, *drift.state.notes]
+    notes = [*drift.state.notes, *run.left_out(), *run.notes]
     advice = tuple(_advice(watched, table, known, first, run.alarm)) if drift.state.drift else ()
-    return Seen(drift.state, len(known), notes, run.batches, drift.changed_between(), run.alarm, advice)
+    return Seen(drift.state, len(known), notes, run.batches, run.path, drift.changed_between(), run.alarm, advice)
 
 
 @dataclass
 class _Run:
-    """One run of a monitor, which saves itself between files."""
+    """One run of a monitor, which saves itself between batches."""
 
     drift: DriftMonitor
     checkpoint: Path | None
@@ -142,7 +145,9 @@ class _Run:
     """The batches that were monitored, also in earlier runs."""
     notes: list[str]
     batches: list[dict[str, Any]] = field(default_factory=list)
-    saved: float = field(default_factory=time.monotonic)
+    skipped: list[str] = field(default_factory=list)
+    """The batches that were left out."""
+    next_save: float = 0.0
 
     def take_all(self, batches: Iterator[Batch]) -> None:
         """Take the batches of a file, and save; when the run is stopped, save what was taken."""
@@ -157,12 +162,10 @@ class _Run:
             self.save()
             done = count(len(self.seen), "batch")
             raise Stopped(f"stopped after {done}; the same command goes on from {self.checkpoint}") from stop
-        if time.monotonic() - self.saved >= _SAVED_EVERY:
-            self.save()
 
     def _take(self, batch: Batch) -> None:
         if any(batch.digest == one["digest"] for one in self.seen):
-            self.notes.append(f"{batch.name} was monitored before and left out")
+            self.skipped.append(batch.name)
             return
         known_rows = batch.known_rows(self.seen)
         if known_rows:
@@ -172,16 +175,33 @@ class _Run:
         new = batch.frame.take(slice(known_rows, None))
         state = self.drift.update(new, progress=lambda _, done, of: self.progress(f"rows of {batch.name}", done, of))
         found = {"alarm": [before.n_rows + 1, state.n_rows]} if state.drift and not before.drift else {}
-        self.seen.append({"name": batch.name, "digest": batch.digest, "rows": len(batch.frame), **found})
+        known = {"rows": len(batch.frame), "log_wealth": state.log_wealth}
+        self.seen.append({"name": batch.name, "digest": batch.digest, **known, **found})
         rows = {"rows": len(batch.frame) - known_rows, "last_row": state.n_rows}
         self.batches.append({"batch": batch.name, **rows, **_numbers(state)})
+        if time.monotonic() >= self.next_save:
+            self.save()
 
     def save(self) -> None:
         """Write the checkpoint, if one was asked for."""
+        begin = time.monotonic()
         if self.checkpoint is not None:
             kept = {"batches": self.seen, "monitor": json.loads(self.drift.to_json())}
             write_file(self.checkpoint, json.dumps(sealed(kept)).encode())
-        self.saved = time.monotonic()
+        self.next_save = begin + (1.0 + _APART) * (time.monotonic() - begin)
+
+    def left_out(self) -> Iterator[str]:
+        """Yield a note on the batches that were monitored before."""
+        if len(self.skipped) == 1:
+            yield f"{self.skipped[0]} was monitored before and left out"
+        elif self.skipped:
+            ends = f"{self.skipped[0]} to {self.skipped[-1]}"
+            yield f"{count(len(self.skipped), 'batch')}, {ends}, were monitored before and left out"
+
+    @property
+    def path(self) -> list[dict[str, Any]]:
+        """The evidence after every batch, in this run and before."""
+        return [{"batch": one["name"], "log_wealth": one["log_wealth"]} for one in self.seen if "log_wealth" in one]
 
     @property
     def alarm(self) -> Alarm | None:
@@ -327,8 +347,15 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any
 
 def _seen(one: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a checkpoint says about a batch; earlier versions did not save its number of rows."""
-    rows = {"rows": check_integer(one["rows"], "rows", 1)} if "rows" in one else {}
+    rows: dict[str, Any] = {"rows": check_integer(one["rows"], "rows", 1)} if "rows" in one else {}
+    rows |= {"log_wealth": _finite(one["log_wealth"])} if "log_wealth" in one else {}
     alarm = {"alarm": [check_integer(row, "alarm", 1) for row in one["alarm"]]} if "alarm" in one else {}
     if alarm and len(alarm["alarm"]) != 2:
         raise ValueError("alarm is not two numbers of rows")
     return {"name": str(one["name"]), "digest": str(one["digest"]), **rows, **alarm}
+
+
+def _finite(number: Any) -> float:
+    if not math.isfinite(number):
+        raise ValueError(f"log_wealth is {number!r}")
+    return float(number)

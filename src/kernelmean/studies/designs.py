@@ -17,6 +17,7 @@ from ..inference.designs.design import weightless
 from ..inference.designs.two_sample import pooled_codes, taking_part
 from ..tables.columns import Encoding
 from ..tables.columns.missing import rules_for
+from ..tables.neighbors import Neighbors
 from .row_keys import check_row_order, row_key
 
 _PARTS = ("strata", "clusters", "weights")
@@ -128,6 +129,18 @@ class TableDesign:
     def notes(self) -> tuple[str, ...]:
         """Return a note on what is shown beside the tests."""
         return () if self.counted is None else (self.counted,)
+
+    def in_time(self, frames: Sequence[Frame]) -> tuple[str, ...]:
+        """Return a note if rows next to each other are alike, unless clusters or pairs say which belong together."""
+        alike = "" if self.clusters is not None or self.paired else Neighbors.of(frames).alike()
+        if not alike:
+            return ()
+        clusters = written("clusters='BLOCK'", "--clusters BLOCK")
+        changes = written("kernelmean.changes has Search(block=N)", "kernelmean changes has --block N")
+        return (
+            f"{alike}: if they are a series in time, p-values are far too small; write {clusters}, a column of blocks "
+            f"such as the week; {changes}",
+        )
 
     def permuted(self, dealt: str) -> str:
         """Return in words what happens to rows under a random arrangement, which is ``dealt`` without a design."""

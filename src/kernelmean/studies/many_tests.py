@@ -252,7 +252,9 @@ def _in_clusters(values: Array) -> bool:
 
 
 def _of_samples(contrasts: Array, rows: IntArray) -> Array:
-    """Return the p-values of the first 1, 2, 4, … contrasts between some rows and the others."""
+    """Return the p-values of the first 1, 2, 4, … contrasts between some rows and the others; 1 if all are equal."""
+    if not len(contrasts):
+        return np.ones(1)
     n, first = contrasts.shape[1], len(rows)
     squares = np.square(contrasts[:, rows].sum(axis=1)) * n * (n - 1) / (first * (n - first))
     sizes = _sizes(len(contrasts))

@@ -46,4 +46,6 @@ BUILT_IN: Mapping[str, Callable[[], Frame]] = MappingProxyType(
         "eckerle4": _eckerle4,
     }
 )
-"""The loaders of the built-in tables, by name (wbdc and wdbc are the breast cancer table)."""
+"""The loaders of the built-in tables, by name."""
+OTHER_NAMES = ("breast_cancer", "wdbc")
+"""Names of wbdc that lists leave out."""

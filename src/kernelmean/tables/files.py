@@ -11,7 +11,7 @@ from typing import Any
 from ..core.cells import is_float
 from ..core.table import check_names
 from ..core.words import count, did_you_mean, listed, printable
-from .datasets import BUILT_IN
+from .datasets import BUILT_IN, OTHER_NAMES
 
 PARQUET, ARROW = (".parquet", ".pq"), (".feather", ".arrow")
 JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
@@ -45,7 +45,8 @@ def check_file(path: Path) -> None:
     if not path.exists():
         raise FileNotFoundError(
             f"there is no file {str(path)!r} and no built-in table of that name"
-            f"{did_you_mean(str(path), BUILT_IN)}; the built-in tables are {listed(BUILT_IN)}"
+            f"{did_you_mean(str(path), BUILT_IN)}; the built-in tables are "
+            f"{listed(name for name in BUILT_IN if name not in OTHER_NAMES)}"
         )
     if not path.is_file():
         raise ValueError(f"{path} is not a regular file; write the table to a .csv or .parquet file first")

@@ -77,13 +77,37 @@ def test_a_checkpoint_goes_on_and_no_batch_counts_twice(folder: Path, capsys: py
         code, out, err = run(capsys, "reference.csv", *days[:k], *options)
     whole, part = (json.loads(Path(f"{name}.json").read_text()) for name in ("whole", "part"))
     assert (code, "drift: p = " in err) == (1, True)
-    assert "day1.csv was monitored before and left out" in out
+    assert "2 batches, day1.csv to day2.csv, were monitored before and left out" in " ".join(out.split())
     assert part["batches"] == whole["batches"][2:]
     assert all(
         part[name] == whole[name] for name in ("pvalue", "log_wealth", "n_rows", "detected_at", "changed_between")
     )
     code, out, _ = run(capsys, "reference.csv", "day3.csv", "--checkpoint", "state.json", "--fail-on-drift", "0.01")
     assert code == 1
+
+
+def test_the_picture_begins_with_the_first_batch_of_earlier_runs(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    days, state = ["day1.csv", "day2.csv", "day3.csv"], ("--checkpoint", "state.json")
+    for more in (days[:2], days, days):
+        run(capsys, "reference.csv", *more, *state, "--html", "out.html")
+    assert "1 of 3 batches ends above it, first batch 3 (day3.csv)" in Path("out.html").read_text()
+
+
+def test_rows_with_blank_cells_are_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, rows in (("reference", 3), ("day1", 2), ("day2", 1)):
+        blank = pd.read_csv(f"{name}.csv")
+        blank.loc[: rows - 1, "dose"] = np.nan
+        blank.to_csv(f"{name}.csv", index=False)
+    options = ("--missing", "drop", "--checkpoint", "state.json", "--json", "out.json")
+    for days in (["day1.csv"], ["day1.csv", "day2.csv"]):
+        _, out, _ = run(capsys, "reference.csv", *days, *options)
+    found = json.loads(Path("out.json").read_text())
+    notes = ["reference: 3 rows with blank cells left out", "new rows: 3 rows with blank cells left out"]
+    assert found["notes"][:2] == notes
+    assert found["n_rows"] == 117
+    assert all(f"note: {note}\n" in out for note in notes)
 
 
 @pytest.mark.parametrize("options", [(), ("--by", "arm")])

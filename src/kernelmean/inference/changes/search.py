@@ -59,7 +59,7 @@ class Search:
     n_changes : int, optional
         The most change points to return: the clearest ones, whatever their p-values.
     shortest : int
-        The fewest rows of a segment.
+        The fewest rows of a segment; at least ``block``.
     block : int
         Rows that stay together under permutations, for series in which neighboring rows depend on each other: several
         times as long as this dependence lasts.
@@ -103,21 +103,29 @@ class Search:
         """The rows of the shortest series that can be split."""
         return 2 * self.block * -(-self.shortest // self.block)
 
+    @property
+    def least_segment(self) -> int:
+        """The rows of the shortest segment: a change is not placed inside the first or the last block of a stretch."""
+        return max(self.shortest, self.block)
+
     def run(
-        self, features: ChangeFeatures, rng: np.random.Generator, progress: Progress = SILENT
+        self, features: ChangeFeatures, rng: np.random.Generator, progress: Progress = SILENT, limit: int | None = None
     ) -> tuple[float, tuple[Change, ...]]:
-        """Return the p-value of the whole series of ``least_rows`` rows or more, and the changes in time order."""
+        """Return the p-value of the whole series of ``least_rows`` rows or more, and the changes in time order.
+
+        Without ``n_changes`` it ends after ``limit`` changes at the latest.
+        """
         whole = self._scanned(features, 0, features.columns.shape[1], 0.0, rng)
         assert whole is not None, "a series has two segments at least"
         todo, split = [whole], list[tuple[int, Stretch]]()
-        while todo and len(split) != self.n_changes:
+        while todo and len(split) != (self.n_changes or limit):
             progress(f"{len(split)} change points so far", len(split), len(split) + len(todo))
             todo.sort(key=lambda stretch: stretch.found.strength)
             own = todo.pop()
             if self.n_changes is None and own.pvalue > self.level:
                 continue
             start, stop = own.found.around
-            row = start + most(coordinates(features, own.found, start, stop), self.shortest)
+            row = start + most(coordinates(features, own.found, start, stop), self.least_segment)
             split.append((row, own))
             parts = (self._scanned(features, *ends, own.pvalue, rng) for ends in ((own.first, row), (row, own.last)))
             todo += [part for part in parts if part is not None]
@@ -146,7 +154,7 @@ class Search:
             for k, (_, own) in enumerate(split):
                 first, last = [0, *rows][k], [*rows, features.columns.shape[1]][k + 1]
                 columns = coordinates(features, own.found, first, last)
-                rows[k] = first + most(columns, self.shortest)
+                rows[k] = first + most(columns, self.least_segment)
                 if turn == _ROUNDS:
-                    low, high = interval(columns, (self.shortest, self.block), self.level, rng)
+                    low, high = interval(columns, (self.least_segment, self.block), self.level, rng)
                     yield Change(rows[k], min(first + low, rows[k]), max(first + high, rows[k]), own.pvalue)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, replace
 from functools import partial
@@ -16,9 +16,10 @@ from ...core.array import SILENT, Array, IntArray, Progress
 from ...core.disk import sealed
 from ...core.table import Frame
 from ...core.validate import check_integer
-from ...core.words import passed
+from ...core.words import count, passed
 from ...plan.plan import serial_blas
 from ...tables.columns.encoding import Encoding
+from ...tables.neighbors import Neighbors
 from .bag import Bag, levels, open_uniforms
 from .betting import BROKE, Wealth
 from .change import Past
@@ -99,9 +100,12 @@ class DriftMonitor:
     lie farther in the direction of the witness function of one of five members of the default two-sample test, of
     means, whitened means, squares and products, shape, and local differences.
 
-    *What is not promised.* Rows must not depend on each other. New rows join those with which later rows are compared:
-    a change that is not found for a long time becomes ordinary. Memory is O(d) for each of N ≤ 100,000 rows of the
-    reference and for one batch, whatever the number of new rows.
+    *What is not promised.* Rows must not depend on each other. In a series in time, such as hourly measurements, they
+    do, and the monitor finds drift where there is none: pass rows that are so far apart that they have nothing to do
+    with each other, or one row of means for every day or week, for the reference and the new rows alike. If
+    ``state.notes`` says that rows next to each other are alike, this is such a series, or rows of few users. New rows
+    join those with which later rows are compared: a change that is not found for a long time becomes ordinary. Memory
+    is O(d) for each of N ≤ 100,000 rows of the reference and for one batch, whatever the number of new rows.
 
     Examples
     --------
@@ -138,6 +142,8 @@ class DriftMonitor:
         self._digest = digest_of(known.digest, {"shuffle": shuffle, "seed": self.seed, **encoding.options()})
         if len(frame) < _LEAST_ROWS:
             raise ValueError(f"{passed(len(frame), 'row')} as reference, at least {_LEAST_ROWS} are needed")
+        self._blank = {"reference": len(known.frame) - len(frame), "new rows": 0}
+        self._neighbors = Neighbors.of((frame,))
         order = np.random.default_rng([self.seed, len(frame)]).permutation(len(frame))
         some = max(min(len(frame) // 4, 100), min(len(frame) // 20, 1000))
         self._coder = RowCoder.fit(frame.take(order[:some]), encoding)
@@ -164,7 +170,20 @@ class DriftMonitor:
         """What was found so far."""
         wealth = {"log_wealth": self._log_wealth, "log_peak": self._log_peak}
         return DriftState(
-            self._n_rows, **wealth, **asdict(self.guarantee), detected_at=self._detected_at, notes=self._notes
+            self._n_rows, **wealth, **asdict(self.guarantee), detected_at=self._detected_at, notes=(*self._said(),)
+        )
+
+    def _said(self) -> Iterator[str]:
+        """Yield what else a reader should know; whether rows are alike is not kept in checkpoints."""
+        alike = self._neighbors.alike()
+        if alike:
+            yield (
+                f"{alike}: if they are a series in time, false alarms are likely at any level; keep rows that are far "
+                "apart, such as one a day, or monitor means of days"
+            )
+        yield from self._notes
+        yield from (
+            f"{who}: {count(rows, 'row')} with blank cells left out" for who, rows in self._blank.items() if rows
         )
 
     def update(self, rows: Any, *, progress: Progress = SILENT) -> DriftState:
@@ -195,7 +214,10 @@ class DriftMonitor:
         def one_pass(frames: Iterable[Frame]) -> None:
             vars(self).update({name: copy(value) for name, value in before.items()})
             for frame in frames:
-                new = self._coder(self._coder.frame(frame, frame.source))
+                kept = self._coder.frame(frame, frame.source)
+                self._neighbors = self._neighbors.and_of(kept)
+                self._blank["new rows"] += len(frame) - len(kept)
+                new = self._coder(kept)
                 with serial_blas:
                     take(new)
 
@@ -318,6 +340,7 @@ class DriftMonitor:
             **{"log_wealth": np.array([self._log_wealth, self._log_peak])},
             "detected_at": np.array([] if self._detected_at is None else [self._detected_at], dtype=np.int64),
             "n_rows": np.array([self._n_rows, self._updates]),
+            "blank": np.array([self._blank["new rows"]]),
         }
 
     def to_json(self) -> str:
@@ -359,5 +382,6 @@ class DriftMonitor:
         self._past = Past(found["past"], found["starts"], int(found["past_until"][0]))
         self._log_wealth, self._log_peak = found["log_wealth"].tolist()
         self._n_rows, self._updates = found["n_rows"].tolist()
+        self._blank["new rows"] = int(found["blank"][0])
         self._detected_at = int(found["detected_at"][0]) if len(found["detected_at"]) else None
         return self

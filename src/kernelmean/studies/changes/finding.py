@@ -16,6 +16,7 @@ from ...inference import mmd_test
 from ...inference.changes import Change, ChangeFeatures, Search
 from ...inference.null import enough_for_holm
 from ...tables.columns import Encoded, Encoding, EncodingOptions, as_frames, encode, spells_out
+from ...tables.neighbors import Neighbors
 from ...tables.read import hold
 from ..many_tests import Contrasts
 from ..pages.parts import written as texts_of
@@ -27,6 +28,8 @@ _TELLS = 0.05
 """A column is named where its p-value, times the number of columns, is at most this."""
 _COLUMN_RESAMPLES = 999
 _LEAST_MONOTONE = 10
+_MOST_ALIKE = 10
+"""The most changes of rows that are alike without blocks: most of them are none, and hundreds take hours."""
 
 
 @spells_out
@@ -121,17 +124,32 @@ def changes(
     _check_varying(searched, options)
     encoded = encode((searched,), ("the table",), options)
     _check(encoded, search)
-    pvalue, found = search.run(ChangeFeatures.of(encoded.tables[0], rng), rng, progress)
+    alike = Neighbors.of(encoded.frames).alike() if search.block == 1 else ""
+    features = ChangeFeatures.of(encoded.tables[0], rng)
+    pvalue, found = search.run(features, rng, progress, _MOST_ALIKE if alike else None)
     return Changes(
         pvalue=pvalue,
         points=tuple(_points(encoded, found, stamps, rng)),
         n_rows=len(whole),
         time=time,
         search=search,
-        notes=(*(() if given is table else given.notes), *encoded.notes()),
+        notes=(*_in_time(alike, search, len(found)), *(() if given is table else given.notes), *encoded.notes()),
         missing=encoded.missing,
         encoded=encoded,
     )
+
+
+def _in_time(alike: str, search: Search, found: int) -> Iterator[str]:
+    """Yield notes where rows are alike and no blocks keep them together."""
+    if alike:
+        block = written("search=Search(block=N)", "--block N")
+        yield (
+            f"{alike}: if rows depend on the rows before them, changes are found where nothing changes; write {block}, "
+            "with N several times the rows that this lasts, such as those of a week"
+        )
+    if alike and search.n_changes is None and found == _MOST_ALIKE:
+        more = written("Search(n_changes=N)", "--n-changes N")
+        yield f"the search stopped at the {found} clearest changes, as rows are alike; {more} finds others"
 
 
 def _points(

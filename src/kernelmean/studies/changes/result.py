@@ -138,7 +138,7 @@ class Changes(Frozen, Result):
             ("columns", listed(self.encoded.in_table_order())),
             ("level", f"{search.level:g}; intervals miss a change with this probability"),
             *asked,
-            ("shortest segment", count(search.shortest, "row")),
+            ("shortest segment", count(search.least_segment, "row")),
             *([("blocks", f"{search.block:,} rows stay together")] if search.block > 1 else []),
             ("permutations", f"{search.n_resamples:,} or more of every stretch"),
             *self._advice(),

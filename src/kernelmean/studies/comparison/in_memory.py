@@ -56,6 +56,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         columns=ranked(encoded.codings, summaries, joint.noise, alone),
         notes=_once(
             *telling(encoded),
+            *asked.design.in_time(encoded.frames),
             *(() if asked.design.clusters or asked.design.paired else units_notes(frames, asked.encoding.named)),
             *asked.notes,
             *paired,

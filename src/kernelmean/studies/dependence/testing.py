@@ -199,6 +199,7 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
         pairs=found,
         estimator=asked.estimator,
         notes=(
+            *asked.design.in_time(encoded.frames),
             *(() if asked.design.clusters else encoded.repeated()),
             *absent,
             *tests.on_blanks(found, stream_of_pairs),

@@ -25,7 +25,13 @@ EVIDENCE = (
 
 
 def monitor_page(
-    state: DriftState, said: Description, batches: Sequence[Mapping[str, Any]], alarm: int | None, seed: int
+    state: DriftState,
+    said: Description,
+    batches: Sequence[Mapping[str, Any]],
+    alarm: int | None,
+    seed: int,
+    *,
+    path: Sequence[Mapping[str, Any]],
 ) -> Document:
     """Return the page of a monitor.
 
@@ -41,6 +47,8 @@ def monitor_page(
         The position of the batch in which drift was found, if it is one of them.
     seed : int
         The seed of the run.
+    path : sequence of mappings
+        The batches of this run and of earlier ones, each with the ``"log_wealth"`` after it.
     """
     grid = batch_grid(batches, alarm, MOST_ROWS)
     table = [Section("The batches", tables=(grid.table(),))] if grid.rows else []
@@ -49,7 +57,7 @@ def monitor_page(
         headline=said.sentence,
         overview=tuple((name, (text,)) for name, text in said.facts if name in GLANCE),
         summary=(),
-        sections=(_evidence(state, batches), *table, caveats(_caveats(state), said.notes)),
+        sections=(_evidence(state, path), *table, caveats(_caveats(state), said.notes)),
         made_by=(*made_by(None, seed), *(fact for fact in said.facts if fact[0] not in GLANCE)),
     )
 
