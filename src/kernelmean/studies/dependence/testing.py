@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike, as_rng
-from ...core.words import count, listed
+from ...core.words import count, listed, written
 from ...inference import Design, TestResult, hsic_test
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.null import holm
@@ -285,9 +285,18 @@ class _Tests:
             found = self.run((first,), (second,), copy.deepcopy(streams[run.number]), **options)
             return OneTest(found.statistic, found.pvalue, found.n_resamples)
 
-        many = ManyTests(pairs, " and ".join, "pair", test, self.progress, self.steps, self.n_jobs)
+        many = ManyTests(
+            pairs, " and ".join, "pair", test, self.progress, self.steps, self.n_jobs, self._faster(len(pairs))
+        )
         kept = many.kept(self._evidence() if screen and not self.design.says_more else None)
         return many.tested(kept, planned), many.note(len(kept))
+
+    def _faster(self, pairs: int) -> str:
+        """Return what to write for a faster answer, if there is something."""
+        one = written("estimator='kme'", "--estimator kme") if self.estimator in NAMED else ""
+        target = written("y='COLUMN'", "--y COLUMN") if pairs >= len(self.encoded.names) else ""
+        ways = " or ".join(filter(None, (one, target)))
+        return f"faster: {ways}" if ways else ""
 
     def on_blanks(self, pairs: Iterable[PairDependence], rng: np.random.Generator) -> Iterator[str]:
         """Yield a note on the pairs that depend on each other only in which of their cells are blank.
