@@ -32,6 +32,7 @@ from ..core.array import Array, IntArray, Progress
 from ..core.pace import Pace
 from ..core.words import Notice, count, roughly, written
 from ..inference.adaptive.columns import in_spreads
+from ..inference.adaptive.kinds import EvidenceKind
 from ..inference.null import enough_for_holm
 from ..inference.resampling_options import check_n_resamples
 from ..inference.schemes.base import in_order
@@ -56,6 +57,8 @@ class OneTest(NamedTuple):
     pvalue: float
     n_resamples: int
     """0 if the screen dropped the test."""
+    kind: EvidenceKind | None = None
+    """Where the evidence lies, if the test says so."""
 
     def needs(self, n_resamples: int) -> bool:
         """Return whether so many permutations are more than before, and may matter."""

@@ -171,11 +171,11 @@ class _Study:
             tests |= self._tested(part, len(pairs), None if number else joint, f"{number + 1} of {len(parts)}")
         result = None if joint is None else joint.result()
         if result is not None and len(pairs) == 1:
-            alone = OneTest(result.statistic, result.pvalue, result.n_resamples)
+            alone = OneTest(result.statistic, result.pvalue, result.n_resamples, result.kind)
             tests = {pair: (alone, measured) for pair, (_, measured) in tests.items()}
         adjusted = holm([tests[pair][0].pvalue for pair in pairs])
         found = [
-            PairDependence(*pair, tests[pair][1], tests[pair][0].pvalue, float(q), tests[pair][0].n_resamples)
+            PairDependence.of(pair, tests[pair][1], tests[pair][0], float(q))
             for pair, q in zip(pairs, adjusted, strict=True)
         ]
         return result, tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength)))
@@ -239,7 +239,7 @@ class _Study:
             alone = len(members) == 1
             ones = [1] * len(members)
             outcome = null.outcome(0) if alone else combined(null, self.estimator.combination, members, ones)
-            return OneTest(outcome["statistic"], outcome["pvalue"], run.n_resamples)
+            return OneTest(outcome["statistic"], outcome["pvalue"], run.n_resamples, outcome.get("kind"))
 
         n_jobs, progress = resources_of(self.asked.plan).n_jobs, self.asked.progress
         tests = ManyTests(pairs, " and ".join, "pair", test, progress, len(pairs), n_jobs).tested(pairs, planned)

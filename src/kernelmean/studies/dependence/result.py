@@ -10,7 +10,7 @@ import numpy as np
 from ...core.array import SILENT, Array, Progress, RngLike, as_rng
 from ...core.words import count, listed, signed
 from ...inference import TestResult
-from ...inference.adaptive.kinds import PHRASES
+from ...inference.adaptive.kinds import PHRASES, EvidenceKind
 from ...inference.base_result import JointTest, Result
 from ...inference.wording import beside, brief
 from ...report.description import Description, Grid
@@ -18,14 +18,15 @@ from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import SCREENED
-from ..strengths import Strengths
+from ..many_tests import SCREENED, OneTest
+from ..strengths import WEAK, Strengths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEVEL = 0.05
-_COVERED, _NAMED = 0.95, 8
+_COVERED, _NAMED, _MOST_NAMED = 0.95, 8, 20
+_RANKED, _SMALLEST = 2, 1.5
 _MEASURES = ("strength", "pvalue", "adjusted")
 
 
@@ -63,6 +64,12 @@ class PairDependence:
         The permutations that the p-value comes from; 0 if the screen dropped the pair, whose p-value is then 1.
     interval : (float, float) or None
         An approximate 95 % confidence interval for the strength; None without :meth:`Dependence.with_intervals`.
+    kind : EvidenceKind or None
+        Of an adaptive test whose p-value is at most .05: where its evidence lies, a trend, a curve and so on; a
+        description, not a test.
+    blanks_only : bool
+        Whether the columns depend on each other only in which of their cells are blank: where both are known, no
+        dependence was found.
     """
 
     x: str
@@ -72,6 +79,18 @@ class PairDependence:
     adjusted: float
     n_resamples: int
     interval: tuple[float, float] | None = field(default=None, metadata={"later": True})
+    kind: EvidenceKind | None = field(default=None, metadata={"later": True}, compare=False)
+    blanks_only: bool = field(default=False, metadata={"later": True})
+
+    @classmethod
+    def of(cls, pair: tuple[str, str], strength: float, test: OneTest, adjusted: float) -> Self:
+        """Return what a test found."""
+        return cls(*pair, strength, test.pvalue, adjusted, test.n_resamples, kind=test.kind)
+
+    @property
+    def mark(self) -> str:
+        """What stands behind a pair that depends only in its blank cells, else nothing."""
+        return " (only in which cells are blank)" if self.blanks_only else ""
 
     @property
     def screened(self) -> bool:
@@ -113,7 +132,7 @@ class Dependence(JointTest, Result):
         are in ``pairs``.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, TableDesign, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, EvidenceKind, TableDesign, *ENCODED)
     figures: ClassVar[tuple[str, ...]] = (
         "map",
         "pairs",
@@ -226,7 +245,9 @@ class Dependence(JointTest, Result):
         joint = f"p = {beside(self.test.pvalue, level)}, {'at most' if depend else 'above'} {level:g}"
         found = self.worth_a_look(level)
         if found and self.target is not None:
-            names = listed(brief(pair.x if pair.y == self.target else pair.y) for pair in found)
+            names = listed(
+                (f"{brief(pair.x if pair.y == self.target else pair.y)}{pair.mark}" for pair in found), _MOST_NAMED
+            )
             least = f" with a strength of at least {self.at_least:g}" if self.at_least > 0.0 else ""
             many = f"{len(found)} of {count(len(self.pairs), 'column')}{least} (adjusted p at most {level:g})"
             return f"{brief(self.target)} depends on {many}: {names}. All together: {joint}."
@@ -251,9 +272,11 @@ class Dependence(JointTest, Result):
         if most is None:
             return f"No dependence{least} was found in {all_of} of columns, which does not show that there is none."
         verb = "depends" if found == 1 else "depend"
+        low = f"all with a strength below {WEAK:g}, " if found > 1 and most.strength < WEAK else ""
         return (
             f"{found} of {all_of} of columns {verb} on each other{least} (adjusted p at most {level:g}), "
-            f"most of all {brief(most.x)} and {brief(most.y)} (strength {signed(most.strength, 'z.2f')})."
+            f"{low}most of all {brief(most.x)} and {brief(most.y)}{most.mark} "
+            f"(strength {signed(most.strength, 'z.2f')})."
         )
 
     def strongest(self, level: float | None = None) -> PairDependence | None:
@@ -313,20 +336,42 @@ class Dependence(JointTest, Result):
             *([] if self.test is None else self._in_short(self.test)),
             ("strength", strength),
             *([("listed", listed_)] if weaker and self.at_least > 0.0 else []),
+            *self._finest(),
         ]
+
+    def _finest(self) -> list[tuple[str, str]]:
+        """Say that the p-values of the pairs that depend are all as small as they can be, so that they rank nothing."""
+        found = self.dependent()
+        if len(found) < _RANKED or not all(pair.pvalue * (pair.n_resamples + 1) < _SMALLEST for pair in found):
+            return []
+        return [("smallest p", "all pairs that depend have it: so many permutations can show no smaller one")]
 
     def _in_short(self, test: TestResult) -> list[tuple[str, str]]:
         """Return the joint test in short; categories without an order have no trend, but means that differ."""
-        ordered = {coding.name for coding in self.encoded.codings if coding.type.kind not in ("categorical", "boolean")}
-        if all(ordered.intersection(group) for group in (self.x, self.y)):
+        if all(self._ordered.intersection(group) for group in (self.x, self.y)):
             return test.in_short(self.level)
         words = "in a mean that differs between categories"
         return [(name, text.replace(PHRASES["trend"], words)) for name, text in test.in_short(self.level)]
 
+    def _kind(self, pair: PairDependence) -> str:
+        """Return the kind of dependence of a pair that was found, in a few words."""
+        if pair.blanks_only:
+            return "blank cells only"
+        if pair.kind is None or pair.adjusted > self.level:
+            return ""
+        trend = "trend" if self._ordered.issuperset((pair.x, pair.y)) else "means"
+        kinds = [trend if kind == "trend" else kind for kind in pair.kind.kinds if kind != "several columns"]
+        return ", ".join(kinds) or "unclear"  # several columns: the coordinates of one, such as that of blank cells
+
+    @property
+    def _ordered(self) -> set[str]:
+        """The columns that a trend can run along."""
+        return {coding.name for coding in self.encoded.codings if coding.type.kind not in ("categorical", "boolean")}
+
     def grid(self) -> Grid:
         """Return the listed pairs as texts."""
         pairs = self.listed()
-        spans = any(pair.interval for pair in pairs)
+        spans, kinds = any(pair.interval for pair in pairs), list(map(self._kind, pairs))
         rows = [
             (
                 p.x,
@@ -335,11 +380,12 @@ class Dependence(JointTest, Result):
                 *((_span(p.interval),) if spans else ()),
                 SCREENED if p.screened else f"{p.pvalue:.2g}",
                 f"{p.adjusted:.2g}",
+                *((kind,) if any(kinds) else ()),
             )
-            for p in pairs
+            for p, kind in zip(pairs, kinds, strict=True)
         ]
         strong = frozenset((k, j) for k, pair in enumerate(pairs) if pair.adjusted <= self.level for j in (0, 1))
-        header = ("column", "column", "strength", *(("interval",) if spans else ()), "p", "adjusted p")
+        header = ("column", "column", "strength", *(("interval",) if spans else ()), "p", "adjusted p", *(("kind",) if any(kinds) else ()))
         return Grid("Pairs that depend most", header, rows, 2, "pair", strong, "depend", names=2)
 
     def document(self, *, progress: Progress = SILENT) -> Document:
@@ -360,11 +406,12 @@ class Dependence(JointTest, Result):
                 "strength": None,
             }
             joint = {"statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}
-            found.append({**groups, **joint, "n_resamples": self.test.n_resamples})
+            kind = "" if self.test.kind is None else self.test.kind.name
+            found.append({**groups, **joint, "n_resamples": self.test.n_resamples, "kind": kind})
         for pair in self.pairs:
             names = {"tested": "pair", "x": pair.x, "y": pair.y, "strength": pair.strength, "statistic": None}
             values = {"pvalue": pair.pvalue, "adjusted": pair.adjusted, "n_resamples": pair.n_resamples}
-            found.append({**names, **values})
+            found.append({**names, **values, "kind": self._kind(pair)})
         return found
 
     def to_dict(self) -> dict[str, Any]:
