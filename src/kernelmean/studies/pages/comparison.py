@@ -87,7 +87,7 @@ def on_columns(result: Comparison) -> str:
 
 
 def _columns(result: Comparison) -> Section:
-    level, grid = result.level, result.grid()
+    level, grid = result.level, result.grid(intervals=True)
     words = [
         on_columns(result),
         f"Each column was tested alone. Adjusted p-values are for all columns together: if none differed, one of at "
