@@ -155,9 +155,7 @@ class ManyTests(Generic[Item]):
         return timed(outcomes, len(items), tell, Pace(self.clock, patience))
 
 
-def timed(
-    outcomes: Iterable[Result], many: int, tell: Callable[[float], None], pace: Pace
-) -> Iterator[Result]:
+def timed(outcomes: Iterable[Result], many: int, tell: Callable[[float], None], pace: Pace) -> Iterator[Result]:
     """Yield outcomes, and report once how long the rest will take if that is more than ten seconds."""
     for done, outcome in enumerate(outcomes, start=1):
         seconds = pace.rest(done, many)

@@ -75,8 +75,10 @@ class Design:
 
     def of_rows(self, kept: Any) -> Design:
         """Return the design of some rows of one table, by their numbers or a mask."""
-        parts = (part if part is None else np.asarray(part)[kept] for part in (self.groups, self.clusters, self.weights))
-        return Design(*parts, paired=self.paired)
+        groups, clusters, weights = (
+            part if part is None else np.asarray(part)[kept] for part in (self.groups, self.clusters, self.weights)
+        )
+        return Design(groups, clusters, weights, self.paired)
 
 
 def only(kernels: Sequence[Any]) -> Any:

@@ -3,8 +3,9 @@
 *On low-rank factors* all sums are squared norms of A C_πᵀ, and under (s, t) that matrix is F_s + G_t, one part for each
 half. The squares of either take g numbers a pair of kernels, and ⟨F_s, G_t⟩ for all (s, t) is one product of matrices.
 
-*On tiles* a tile between the halves is convolved with its counterpart in two dimensions. For blocks I of the first and J of the second half, K_ij and Z_{i+s,j+t} meet under (s, t): their sum over i and j is a
-correlation in two dimensions, at all (s, t) at once. Within a half s = t, the diagonal of such a correlation.
+*On tiles* a tile between the halves is convolved with its counterpart in two dimensions. For blocks I of the first and
+J of the second half, K_ij and Z_{i+s,j+t} meet under (s, t): their sum over i and j is a correlation in two dimensions,
+at all (s, t) at once. Within a half s = t, the diagonal of such a correlation.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ from ..comparison.table_pass import LABEL, coordinate_batches
 from ..many_tests import ManyTests, OneTest, Run, runs
 from .column_features import LANDMARKS, ColumnFeatures, PairFeatures
 from .request import LEAST_ROWS, DependenceOptions, Groups, Pair, varying
-from .result import Dependence, PairDependence
+from .pair import PairDependence
+from .result import Dependence
 
 ESTIMATORS = (*NAMED, *PLAIN)
 _MEMORY = 384 * 2**20
@@ -239,7 +240,7 @@ class _Study:
             alone = len(members) == 1
             ones = [1] * len(members)
             outcome = null.outcome(0) if alone else combined(null, self.estimator.combination, members, ones)
-            return OneTest(outcome["statistic"], outcome["pvalue"], run.n_resamples, outcome.get("kind"))
+            return OneTest(outcome["statistic"], outcome["pvalue"], run.n_resamples)
 
         n_jobs, progress = resources_of(self.asked.plan).n_jobs, self.asked.progress
         tests = ManyTests(pairs, " and ".join, "pair", test, progress, len(pairs), n_jobs).tested(pairs, planned)

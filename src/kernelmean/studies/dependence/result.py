@@ -18,8 +18,9 @@ from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import SCREENED, OneTest
+from ..many_tests import SCREENED
 from ..strengths import WEAK, Strengths
+from .pair import PairDependence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,63 +40,6 @@ def _together(group: tuple[str, ...]) -> str:
 
 def _span(interval: tuple[float, float] | None) -> str:
     return "" if interval is None else "–".join(f"{end:.2f}" for end in interval)
-
-
-@final
-@dataclass(frozen=True)
-class PairDependence:
-    """How two columns depend on each other.
-
-    Attributes
-    ----------
-    x, y : str
-        The columns.
-    strength : float
-        The unbiased HSIC divided by the geometric mean of the HSIC of each column with itself, with Gaussian kernels at
-        the median bandwidth: at most 1, and near 0 (of either sign) for independent columns. These kernels are coarse:
-        a uniform column around 0 and its square have 0.33, a column and a sine of six periods over it 0.01, although
-        one determines the other. So look at the picture before you drop a pair.
-    pvalue : float
-        The permutation p-value of the pair.
-    adjusted : float
-        The p-value adjusted by Holm's method. If you reject all pairs with a value of at most α, any independent pair
-        is among them with probability at most α.
-    n_resamples : int
-        The permutations that the p-value comes from; 0 if the screen dropped the pair, whose p-value is then 1.
-    interval : (float, float) or None
-        An approximate 95 % confidence interval for the strength; None without :meth:`Dependence.with_intervals`.
-    kind : EvidenceKind or None
-        Of an adaptive test whose p-value is at most .05: where its evidence lies, a trend, a curve and so on; a
-        description, not a test.
-    blanks_only : bool
-        Whether the columns depend on each other only in which of their cells are blank: where both are known, no
-        dependence was found.
-    """
-
-    x: str
-    y: str
-    strength: float
-    pvalue: float
-    adjusted: float
-    n_resamples: int
-    interval: tuple[float, float] | None = field(default=None, metadata={"later": True})
-    kind: EvidenceKind | None = field(default=None, metadata={"later": True}, compare=False)
-    blanks_only: bool = field(default=False, metadata={"later": True})
-
-    @classmethod
-    def of(cls, pair: tuple[str, str], strength: float, test: OneTest, adjusted: float) -> Self:
-        """Return what a test found."""
-        return cls(*pair, strength, test.pvalue, adjusted, test.n_resamples, kind=test.kind)
-
-    @property
-    def mark(self) -> str:
-        """What stands behind a pair that depends only in its blank cells, else nothing."""
-        return " (only in which cells are blank)" if self.blanks_only else ""
-
-    @property
-    def screened(self) -> bool:
-        """Whether the screen found no evidence, so that there was no test."""
-        return self.n_resamples == 0
 
 
 @final
@@ -317,7 +261,8 @@ class Dependence(JointTest, Result):
         title = f"Dependence between columns of {self.name}"
         details = [("test", f"HSIC, estimator {self.estimator}")]
         details += [] if self.test is None else self.test.details()
-        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, details)
+        room = not any(pair.interval for pair in self.pairs)
+        return Description(title, self.verdict(), self.facts(), (self.grid(kinds=room),), self.notes, details)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, what strength means, and the joint test if there is one."""
@@ -353,25 +298,18 @@ class Dependence(JointTest, Result):
         words = "in a mean that differs between categories"
         return [(name, text.replace(PHRASES["trend"], words)) for name, text in test.in_short(self.level)]
 
-    def _kind(self, pair: PairDependence) -> str:
-        """Return the kind of dependence of a pair that was found, in a few words."""
-        if pair.blanks_only:
-            return "blank cells only"
-        if pair.kind is None or pair.adjusted > self.level:
-            return ""
-        trend = "trend" if self._ordered.issuperset((pair.x, pair.y)) else "means"
-        kinds = [trend if kind == "trend" else kind for kind in pair.kind.kinds if kind != "several columns"]
-        return ", ".join(kinds) or "unclear"  # several columns: the coordinates of one, such as that of blank cells
-
     @property
     def _ordered(self) -> set[str]:
         """The columns that a trend can run along."""
         return {coding.name for coding in self.encoded.codings if coding.type.kind not in ("categorical", "boolean")}
 
-    def grid(self) -> Grid:
-        """Return the listed pairs as texts."""
+    def grid(self, *, kinds: bool = True) -> Grid:
+        """Return the listed pairs as texts, with the kind of dependence of each if any has one."""
         pairs = self.listed()
-        spans, kinds = any(pair.interval for pair in pairs), list(map(self._kind, pairs))
+        spans, told = (
+            any(pair.interval for pair in pairs),
+            [pair.shown_kind(self._ordered, self.level) * kinds for pair in pairs],
+        )
         rows = [
             (
                 p.x,
@@ -380,12 +318,20 @@ class Dependence(JointTest, Result):
                 *((_span(p.interval),) if spans else ()),
                 SCREENED if p.screened else f"{p.pvalue:.2g}",
                 f"{p.adjusted:.2g}",
-                *((kind,) if any(kinds) else ()),
+                *((kind,) if any(told) else ()),
             )
-            for p, kind in zip(pairs, kinds, strict=True)
+            for p, kind in zip(pairs, told, strict=True)
         ]
         strong = frozenset((k, j) for k, pair in enumerate(pairs) if pair.adjusted <= self.level for j in (0, 1))
-        header = ("column", "column", "strength", *(("interval",) if spans else ()), "p", "adjusted p", *(("kind",) if any(kinds) else ()))
+        header = (
+            "column",
+            "column",
+            "strength",
+            *(("interval",) if spans else ()),
+            "p",
+            "adjusted p",
+            *(("kind",) if any(told) else ()),
+        )
         return Grid("Pairs that depend most", header, rows, 2, "pair", strong, "depend", names=2)
 
     def document(self, *, progress: Progress = SILENT) -> Document:
@@ -411,7 +357,7 @@ class Dependence(JointTest, Result):
         for pair in self.pairs:
             names = {"tested": "pair", "x": pair.x, "y": pair.y, "strength": pair.strength, "statistic": None}
             values = {"pvalue": pair.pvalue, "adjusted": pair.adjusted, "n_resamples": pair.n_resamples}
-            found.append({**names, **values, "kind": self._kind(pair)})
+            found.append({**names, **values, "kind": pair.shown_kind(self._ordered, self.level)})
         return found
 
     def to_dict(self) -> dict[str, Any]:

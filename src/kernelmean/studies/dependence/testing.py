@@ -31,7 +31,8 @@ from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..strengths import Strengths, gaussian_of
 from .batches import dependence_in_batches
 from .request import LEAST_ROWS, DependenceOptions, Pair, named_columns, varying
-from .result import LEVEL, Dependence, PairDependence
+from .pair import PairDependence
+from .result import LEVEL, Dependence
 from .rows import placed
 
 _TORUS_ROWS = 200
@@ -313,7 +314,9 @@ class _Tests:
         if not only:
             return marked, ()
         found = listed(f"{pair.x} and {pair.y} (p = {p:.2g})" for pair, p in only.items())
-        return marked, (f"blank cells are a category; where both cells are known, no dependence was found between {found}",)
+        return marked, (
+            f"blank cells are a category; where both cells are known, no dependence was found between {found}",
+        )
 
     def _where_known(self, pair: PairDependence, rng: np.random.Generator) -> float:
         """Return the p-value of a pair in the rows where both cells are known, with the design; 1 where none is left.
@@ -328,7 +331,9 @@ class _Tests:
             return 1.0
         design = self.design.of_rows(complete)
         try:
-            return hsic_test(*vary, estimator=self.estimator, n_resamples=self.n_resamples, rng=rng, design=design).pvalue
+            return hsic_test(
+                *vary, estimator=self.estimator, n_resamples=self.n_resamples, rng=rng, design=design
+            ).pvalue
         except ValueError:  # no two of these rows may change places
             return 1.0
 

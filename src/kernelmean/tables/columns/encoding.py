@@ -170,6 +170,7 @@ class Encoding:
     ) -> Iterator[Coding]:
         """Yield the coding of every column; one error names all columns with too many categories."""
         wide: dict[str, str] = {}
+        repeating: list[str] = []
         for name, column in types.items():
             if column.kind not in ("boolean", "categorical"):
                 yield Numbers.fit(name, column, frames, rules[name], self.scale)
@@ -178,8 +179,9 @@ class Encoding:
                 yield Categories.fit(name, column, frames, rules[name], self.max_categories)
             except TooManyCategoriesError as error:
                 wide |= error.found
+                repeating += error.repeating
         if wide:
-            raise TooManyCategoriesError(wide, self.max_categories)
+            raise TooManyCategoriesError(wide, self.max_categories, repeating)
 
 
 def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

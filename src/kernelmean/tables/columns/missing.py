@@ -120,7 +120,11 @@ def settle(
 
 
 def _check_complete(
-    frames: Sequence[Frame], masks: Mapping[str, Sequence[Any]], missing: Missing, drops: bool = True, whole: bool = True
+    frames: Sequence[Frame],
+    masks: Mapping[str, Sequence[Any]],
+    missing: Missing,
+    drops: bool = True,
+    whole: bool = True,
 ) -> None:
     """Raise when cells are missing; say where the first is and how many there are in every column.
 
