@@ -8,6 +8,8 @@ from pathlib import PurePath
 
 from ..core.words import written
 
+WEAK = 0.05
+"""The strength of a pair of columns is called low below this."""
 _LONGEST_NAME, _MOST_DIGITS = 32, 17
 
 

@@ -17,8 +17,6 @@ from ..kernels import Gaussian, Kernel, TensorProduct
 from ..plan.plan import DEFAULT
 from ..tables.columns import Encoded
 
-WEAK = 0.05
-"""A strength below this is called low."""
 _DRAWS = 199
 """The number of random draws behind an interval."""
 

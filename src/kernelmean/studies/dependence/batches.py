@@ -37,8 +37,8 @@ from ..comparison.long_tables import check_rules
 from ..comparison.table_pass import LABEL, coordinate_batches
 from ..many_tests import ManyTests, OneTest, Run, runs
 from .column_features import LANDMARKS, ColumnFeatures, PairFeatures
-from .request import LEAST_ROWS, DependenceOptions, Groups, Pair, varying
 from .pair import PairDependence
+from .request import LEAST_ROWS, DependenceOptions, Groups, Pair, varying
 from .result import Dependence
 
 ESTIMATORS = (*NAMED, *PLAIN)

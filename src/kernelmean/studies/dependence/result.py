@@ -12,14 +12,14 @@ from ...core.words import count, listed, signed
 from ...inference import TestResult
 from ...inference.adaptive.kinds import PHRASES, EvidenceKind
 from ...inference.base_result import JointTest, Result
-from ...inference.wording import beside, brief
+from ...inference.wording import WEAK, beside, brief
 from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED
-from ..strengths import WEAK, Strengths
+from ..strengths import Strengths
 from .pair import PairDependence
 
 if TYPE_CHECKING:

@@ -30,8 +30,8 @@ from ..designs import TableDesign
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..strengths import Strengths, gaussian_of
 from .batches import dependence_in_batches
-from .request import LEAST_ROWS, DependenceOptions, Pair, named_columns, varying
 from .pair import PairDependence
+from .request import LEAST_ROWS, DependenceOptions, Pair, named_columns, varying
 from .result import LEVEL, Dependence
 from .rows import placed
 

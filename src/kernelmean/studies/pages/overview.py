@@ -9,9 +9,8 @@ import numpy as np
 
 from ...core.words import count, cut, listed, percent, signed
 from ...inference.explain import EffectSize
-from ...inference.wording import brief, titles
+from ...inference.wording import WEAK, brief, titles
 from ...tables.columns.kinds import as_numbers
-from ..strengths import WEAK
 from .parts import COARSE
 
 if TYPE_CHECKING:
