@@ -23,7 +23,8 @@ class Pace:
     clock : callable
         The time in seconds.
     patience : float
-        How many times as long to wait before the estimate, for steps of very unequal length.
+        How many times as long to wait before the estimate, for steps of very unequal length; with more than 1 the first
+        step alone never counts.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class Pace:
         since, first = self._first
         if now - since >= self._patience * _SURE_AFTER and done > first:
             each = (now - since) / (done - first)
-        elif done == first > 0 and now - self._begun >= self._patience * _SURE_OF_ONE:
+        elif done == first > 0 and self._patience <= 1.0 and now - self._begun >= _SURE_OF_ONE:
             each = (now - self._begun) / done
         else:
             return None
