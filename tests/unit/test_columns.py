@@ -74,10 +74,12 @@ def test_the_whole_table_is_described_and_its_options_mend_it() -> None:
         assert table.options() == f"--drop {','.join(table.stopping)}"
         text = table.summary()
     assert max(map(len, text.splitlines())) <= 80
-    assert f"compare stops at {table.stopping[0]}, " in text
+    assert f"compare and dependence stop at {table.stopping[0]}, " in text
     rest = [name for name in CELLS if name not in table.stopping]
     kept = describe_columns(frame(*rest), Encoding())
-    assert kept.verdict() == f"t has 60 rows and {len(rest)} columns: compare takes all of them as they are."
+    assert (
+        kept.verdict() == f"t has 60 rows and {len(rest)} columns: compare and dependence take all of them as they are."
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_missing_cells_stop_unless_a_rule_is_named() -> None:
     table = describe_columns(to_frame(cells, "t"), Encoding())
     assert [(one.missing, one.distinct, one.values) for one in table.columns] == [(1, 2, "1.5 to 2"), (1, 1, "a 100 %")]
     assert (table.stopping, table.blank, table.options()) == ((), ("x", "c"), "missing='category'")
-    assert table.verdict().endswith("compare stops at blank cells of x, c.")
+    assert table.verdict().endswith("compare and dependence stop at blank cells of x, c.")
     ruled = describe_columns(to_frame(cells, "t"), Encoding(missing="category"))
     assert (ruled.blank, ruled.options()) == ((), "")
 
@@ -157,3 +159,23 @@ def test_a_table_of_which_nothing_is_left_is_no_table_to_compare() -> None:
     found = describe_columns(given, Encoding())
     assert found.verdict().endswith("there is nothing to compare.")
     assert found.options() == ""
+
+
+def test_only_columns_that_may_be_meant_otherwise_ask_for_a_decision() -> None:
+    rows = np.arange(60)
+    cells = {
+        "yes": np.where(rows % 2, "yes", "no"),
+        "flag": rows % 2,
+        "size": np.array(["s", "m", "l"])[rows % 3],
+        "code": rows % 5,
+        "length": rows / 7,
+        "number": rows % 37,
+    }
+    found = describe_columns(to_frame(pd.DataFrame(cells), "t"), Encoding())
+    assert [column.name for column in found.columns if column.decide] == ["size", "code"]
+    changes = {column.name: column.change for column in found.columns}
+    assert (changes["yes"], changes["flag"]) == ("drop=['yes']", "drop=['flag']")
+    assert "ordinal=" in changes["size"]
+    kinds, reasons = found.describe().grids
+    assert ([row[0] for row in kinds.rows], [row[0] for row in reasons.rows]) == (list(cells), ["size", "code"])
+    assert dict(found.describe().facts)["clear"].startswith("4 columns; ")

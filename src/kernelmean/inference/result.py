@@ -16,13 +16,14 @@ from ..core.frozen import Frozen
 from ..core.words import count
 from ..report.description import Description, Grid
 from ..report.html import Document
-from .adaptive.kinds import EvidenceKind
+from .adaptive.kinds import LEVEL, EvidenceKind
 from .adaptive.members import MemberOutcome
 from .base_result import Result
 from .null import PairOutcome
 from .null_page import made_by, null_distribution, null_section
 from .result_verbs import Explained
 from .schemes import SCHEMES
+from .wording import close_call
 
 WILD = "wild bootstrap"
 """The scheme of tests for time series: the only one whose p-value is not exact."""
@@ -128,11 +129,12 @@ class TestResult(Explained, Frozen, Result):
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the statistic, the p-value with what it rests on, the kind of evidence, and the number of kernels."""
-        return [("statistic", self._statistic("")), ("p-value", self.origin), *self._kind(None), *self._kernels()]
+        found = [("statistic", self._statistic("")), ("p-value", self.origin), *self._close(LEVEL)]
+        return [*found, *self._kind(None), *self._kernels()]
 
     def in_short(self, level: float) -> list[tuple[str, str]]:
         """Return the p-value, and the kind of difference if the test rejects at a level."""
-        return [("p-value", self._origin("")), *self._kind(level)]
+        return [("p-value", self._origin("")), *self._close(level), *self._kind(level)]
 
     @property
     def origin(self) -> str:
@@ -152,6 +154,11 @@ class TestResult(Explained, Frozen, Result):
         finest = self.pvalue * (self.n_resamples + 1) < 1.5
         source = f"{self.pvalue:.3g}, exact, from {count(self.n_resamples, 'permutation')}{scheme}"
         return source + ("; no smaller one is possible with so many" if finest else "")
+
+    def _close(self, level: float) -> list[tuple[str, str]]:
+        """Say that other permutations may decide otherwise; all there are, and multipliers, have no such error."""
+        words = "" if self.scheme in ("exact", WILD) else close_call(self.pvalue, level, self.n_resamples)
+        return [("close call", words)] if words else []
 
     def _kind(self, level: float | None) -> list[tuple[str, str]]:
         """Say where the evidence of an adaptive test lies; given a level, only if the test rejects at it."""

@@ -34,7 +34,7 @@ KINDS = {
     "duration": "span of time",
 }
 """The kinds of columns in plain words."""
-_SHOWN, _LONGEST, _FEW_LEVELS = 3, 20, 20
+_SHOWN, _LONGEST, _FEW_LEVELS, _TWO = 3, 20, 20, 2
 _DRAWN = 100_000
 """At most so many rows of a long table give ranges and most common values."""
 _LABEL = "rows"
@@ -58,6 +58,8 @@ class DescribedColumn:
     """The number of different values; None if cells cannot be told apart, such as lists."""
     values: str
     """The range, or the most common values."""
+    decide: bool = False
+    """Whether it stops, or may well be meant otherwise, so that somebody should decide."""
 
 
 @final
@@ -98,8 +100,8 @@ class DescribedTable(Shown):
         if not self.n_rows or len(self.stopping) == len(self.columns):
             return f"{whole}: there is nothing to compare."
         if not stops + blank:
-            return f"{whole}: compare takes all of them as they are."
-        return f"{whole}: compare stops {' and '.join([*stops, *blank])}."
+            return f"{whole}: compare and dependence take all of them as they are."
+        return f"{whole}: compare and dependence stop {' and '.join([*stops, *blank])}."
 
     @property
     def _blank_only(self) -> list[str]:
@@ -120,12 +122,16 @@ class DescribedTable(Shown):
             for one in self.columns
         ]
         kinds = Grid("Columns", ("column", "taken for", "values", "missing", "distinct"), cells, 3, whole=True)
-        words = [(one.name, one.why, one.change) for one in self.columns]
-        reasons = Grid("Why, and what changes it", ("column", "why", "what changes it"), words, 3, whole=True)
+        words = [(one.name, one.why, one.change) for one in self.columns if one.decide]
+        reasons = Grid("What to decide", ("column", "why", "what changes it"), words, 3, whole=True)
         options = self.options()
-        facts = [("compare takes it with", options)] if options else []
+        facts = [("they take it with", options)] if options else []
         if any(column.taken == KINDS["categorical"] and not column.stops for column in self.columns):
             facts.append(("with --by", "compare may stop at more columns: those that number the rows within a group"))
+        clear = len(self.columns) - len(words)
+        if clear:
+            says = written("rows() says", "--json FILE says")
+            facts.append(("clear", f"{count(clear, 'column')}; {says} why each is taken so, and what changes it"))
         return Description(f"The columns of {self.name}", self.verdict(), facts, (kinds, reasons), self.notes)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -313,9 +319,12 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
     missing = column.missing
     distinct, values = column.values()
     taken, why, change, stops = _refused(finding) if finding is not None else _kind(column, note, distinct)
+    few = distinct is not None and _TWO < distinct <= _FEW_LEVELS
+    may_differ = few and column.named.find(column.name) is None and (taken == KINDS["categorical"] or column.is_whole)
+    decide = stops or note is not None or taken not in KINDS.values() or may_differ
     if column.rule == "error" and 0 < missing < column.seen.n_rows:
         change = f"{change}; its blank cells: {written('missing=', '--missing')} category or drop"
-    return DescribedColumn(column.name, taken, why, change, stops, missing, distinct, values)
+    return DescribedColumn(column.name, taken, why, change, stops, missing, distinct, values, decide)
 
 
 def _refused(finding: Finding) -> tuple[str, str, str, bool]:
@@ -365,9 +374,9 @@ def _change(column: _ToDescribe, kind: ColumnType, varies: bool, distinct: int) 
     if named.find(name) is not None:
         return f"without {written('ordinal=', '--ordinal') if name in named.ordinal else insist('categorical', [name])}"
     options = []
-    if kind.kind == "numeric" and varies and column.is_whole and distinct <= MAX_CATEGORIES:
+    if kind.kind == "numeric" and varies and column.is_whole and _TWO < distinct <= MAX_CATEGORIES:
         options.append(f"{insist('categorical', [name])} if they are codes")
-    if kind.kind == "categorical" and varies and distinct <= _FEW_LEVELS:
+    if kind.kind == "categorical" and varies and _TWO < distinct <= _FEW_LEVELS:
         levels = written(f"ordinal={{{name!r}: [...]}}", worded("--ordinal", f"{name}=lowest,…,highest"))
         options.append(f"{levels} if they are ordered")
     if kind.kind == "ordinal":

@@ -135,7 +135,7 @@ def _split(pair: PairDependence, axes: dict[str, Axis], frame: Frame, number: in
 
 
 def _title(pair: PairDependence) -> str:
-    return f"{pair.x} and {pair.y}: strength {signed(pair.strength, 'z.2f')}"
+    return f"{pair.x} and {pair.y}: strength {signed(pair.strength, 'z.2f')}{pair.mark}"
 
 
 def _pairs(result: Dependence) -> Section:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.words import count, cut, listed, percent, signed
 from ...inference.explain import EffectSize
-from ...inference.wording import brief, titles
+from ...inference.wording import WEAK, brief, titles
 from ...tables.columns.kinds import as_numbers
 from .parts import COARSE
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ..dependence import Dependence
 
 Overview = tuple[tuple[str, tuple[str, ...]], ...]
-_SMALL, _WEAK = 0.02, 0.05
-"""Effects below these are called small: the explained share, and the strength of a pair."""
+_SMALL = 0.02
+"""An explained share below this is called small."""
 _MUCH = 0.2
 """A shift of a mean, in standard deviations, that is not called small; a change of a correlation, of the logarithm of a
 spread; and the share of a variance that one cell should not have."""
@@ -162,7 +162,7 @@ def of_dependence(result: Dependence) -> Overview:
     """Return the strongest pairs, and what to do next."""
     strongest = result.worth_a_look()
     pairs = tuple(
-        cut(f"{brief(pair.x)} and {brief(pair.y)}: {signed(pair.strength, 'z.2f')}", 2 * _LONGEST)
+        cut(f"{brief(pair.x)} and {brief(pair.y)}: {signed(pair.strength, 'z.2f')}{pair.mark}", 2 * _LONGEST)
         for pair in strongest[:_MOST]
     )
     scale = (f"0 is independent, 1 the most. {COARSE}",) if pairs else ()
@@ -181,10 +181,10 @@ def _after_dependence(result: Dependence) -> Iterator[str]:
     if not found:
         yield "No pair was found to depend on each other. More rows may show a weaker dependence."
         return
-    weak = sum(pair.strength < _WEAK for pair in found)
+    weak = sum(pair.strength < WEAK for pair in found)
     yield "See what the strongest pairs look like, in the pictures below."
     if weak:
         verb = "has" if weak == 1 else "have"
-        yield f"Of {count(len(found), 'pair')} {weak} {verb} a strength below {_WEAK:g}."
-        yield "They depend on each other faintly, or in a wave or a fine pattern, as a picture shows."
+        yield f"Of {count(len(found), 'pair')} {weak} {verb} a strength below {WEAK:g}."
+        yield "A dependence is there, but it is faint, or it lies in a wave or a fine pattern: a picture shows which."
     yield "Dependence is not causation. A third column may move both."

@@ -28,7 +28,7 @@ from .column_codings import (
 )
 from .inspection import Inspection, times_apart
 from .kinds import ColumnType, Named, agreed_types
-from .missing import Missing, MissingCells, MissingColumn, rules_for, settle
+from .missing import BlankCellsError, Missing, MissingCells, MissingColumn, rules_for, settle
 from .noisy import NoisyRows
 
 
@@ -142,8 +142,19 @@ class Encoding:
     def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
         types = agreed_types(frames, self.named)
-        kept, rules, missing = settle(frames, types, self.missing, drops=self.drops)
+        try:
+            kept, rules, missing = settle(frames, types, self.missing, drops=self.drops)
+        except BlankCellsError as error:
+            raise ValueError(f"{error}{self._wide(types, frames)}") from None
         return tuple(self._codings(types, kept, rules)), kept, missing
+
+    def _wide(self, types: Mapping[str, ColumnType], frames: Sequence[Frame]) -> str:
+        """Return what to say of columns with too many categories behind the error that comes before theirs."""
+        try:
+            list(self._codings(types, frames, dict.fromkeys(types, "category")))
+        except ValueError as error:
+            return f". Also, {error}" if isinstance(error, TooManyCategoriesError) else ""
+        return ""
 
     def restricted(self, frame: Frame, names: Sequence[str]) -> Encoding:
         """Return the encoding restricted to some columns of a frame, after checking that all columns it names exist."""
@@ -159,6 +170,7 @@ class Encoding:
     ) -> Iterator[Coding]:
         """Yield the coding of every column; one error names all columns with too many categories."""
         wide: dict[str, str] = {}
+        repeating: list[str] = []
         for name, column in types.items():
             if column.kind not in ("boolean", "categorical"):
                 yield Numbers.fit(name, column, frames, rules[name], self.scale)
@@ -167,8 +179,9 @@ class Encoding:
                 yield Categories.fit(name, column, frames, rules[name], self.max_categories)
             except TooManyCategoriesError as error:
                 wide |= error.found
+                repeating += error.repeating
         if wide:
-            raise TooManyCategoriesError(wide, self.max_categories)
+            raise TooManyCategoriesError(wide, self.max_categories, repeating)
 
 
 def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
