@@ -21,7 +21,8 @@ from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import SCREENED
+from ..many_tests import SCREENED, out_of_reach
+from .in_words import on_columns
 from .relations import RelationDifference, relations
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ class Comparison(JointTest, Result):
         together = kind is not None and "columns together" in kind.kinds
         if not self.differ() or self.design or self.encoded.variances is not None:
             return ()
-        if not together and min(self.adjusted().values()) <= self.level:
+        if not together and self._found:
             return ()
         return tuple(own for own in relations(self.encoded)[:_MOST_PAIRS] if own.adjusted <= self.level)
 
@@ -212,9 +213,13 @@ class Comparison(JointTest, Result):
         if self.differ(level):
             return f"{first} and {second} differ: p = {p}, at most {level:g}."
         return (
-            f"No difference between {first} and {second} was found: p = {p}, above {level:g}. That does not show that "
-            "there is none."
+            f"No difference between {first} and {second} was found: p = {p}, above {level:g}. "
+            f"{self.test.nothing_found(level, 'difference')}"
         )
+
+    def limits(self) -> tuple[str, ...]:
+        """Return a note if no column can be found to differ, with so few rows, whatever its values."""
+        return out_of_reach([self.finest(column.n_resamples) for column in self.columns], self.level, "column")
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -256,7 +261,9 @@ class Comparison(JointTest, Result):
     def describe(self) -> Description:
         """Return the verdict, the test, and the columns, those that differ most first."""
         title = f"{' and '.join(titles(self.names))} compared"
-        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.details())
+        return Description(
+            title, self.verdict(), self.facts(), (self.grid(),), (*self.limits(), *self.notes), self.details()
+        )
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, what is assumed about them, the p-value, the kind of difference, and pairs of columns."""
@@ -265,9 +272,15 @@ class Comparison(JointTest, Result):
             ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
             *self.test.in_short(self.level),
+            *([("columns", on_columns(self))] if not self.differ() and self._found else []),
             *([("pairs", self._pairs())] if self.relations else []),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
+
+    @property
+    def _found(self) -> bool:
+        """Whether a column differs on its own."""
+        return min(self.adjusted().values()) <= self.level
 
     def _pairs(self) -> str:
         """Return in words how differently pairs of columns go together, naming the tables once."""
@@ -305,7 +318,8 @@ class Comparison(JointTest, Result):
         ]
         strong = frozenset((k, 0) for k, column in enumerate(self.columns) if values[column.name] <= self.level)
         below = "; unbiased MMD² may be below 0" if any(column.statistic < 0.0 for column in self.columns) else ""
-        title = "Columns that differ most" if strong else "Columns, none of which differs"
+        none = "can be found to differ" if self.limits() else "differs"
+        title = "Columns that differ most" if strong else f"Columns, none of which {none}"
         title = f"{title} (gap: first minus second{below})"
         return Grid(title, heads, rows, noun="column", strong=strong, mark="differs")
 
@@ -355,7 +369,7 @@ class Comparison(JointTest, Result):
             "relations": [{**asdict(own), "approximate": True} for own in self.relations],
             "missing": self.missing.as_dict(),
             "design": self.design.as_dict(),
-            "notes": list(self.notes),
+            "notes": [*self.limits(), *self.notes],
             "level": self.level,
             "seed": self.seed,
         }

@@ -18,7 +18,7 @@ from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import SCREENED
+from ..many_tests import SCREENED, out_of_reach
 from ..strengths import Strengths
 
 if TYPE_CHECKING:
@@ -233,7 +233,12 @@ class Dependence(JointTest, Result):
         first, second = map(_together, (self.x, self.y))
         if depend:
             return f"{first} and {second} depend on each other: {joint}."
-        return f"No dependence between {first} and {second} was found: {joint}. That does not show that there is none."
+        rest = self.test.nothing_found(level, "dependence")
+        return f"No dependence between {first} and {second} was found: {joint}. {rest}"
+
+    def limits(self) -> tuple[str, ...]:
+        """Return a note if no pair can be found to depend on each other, with so few rows, whatever its values."""
+        return out_of_reach([1.0 / (1 + pair.n_resamples) for pair in self.pairs], self.level, "pair")
 
     @property
     def target(self) -> str | None:
@@ -294,7 +299,7 @@ class Dependence(JointTest, Result):
         title = f"Dependence between columns of {self.name}"
         details = [("test", f"HSIC, estimator {self.estimator}")]
         details += [] if self.test is None else self.test.details()
-        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, details)
+        return Description(title, self.verdict(), self.facts(), (self.grid(),), (*self.limits(), *self.notes), details)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, what strength means, and the joint test if there is one."""
@@ -386,6 +391,6 @@ class Dependence(JointTest, Result):
             "missing": self.missing.as_dict(),
             "design": self.design.as_dict(),
             "at_least": self.at_least,
-            "notes": list(self.notes),
+            "notes": [*self.limits(), *self.notes],
             "seed": self.seed,
         }

@@ -14,6 +14,7 @@ from ...tables.columns.kinds import as_numbers
 from .parts import COARSE
 
 if TYPE_CHECKING:
+    from ...inference import TestResult
     from ..comparison import ColumnDifference, Comparison
     from ..dependence import Dependence
 
@@ -29,11 +30,11 @@ _MOST, _FEWEST, _LONGEST = 3, 10, 60
 def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     """Return how large a difference is, of what kind, in which columns, and what to do next."""
     found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
-    kind, names = result.test.kind, titles(result.names)
+    names = titles(result.names)
     items = (
         _design(result),
         ("How large", tuple(_size(effect, result.differ()))),
-        ("What kind of difference", () if kind is None else (f"{kind} A description, not a test.",)),
+        ("What kind of difference", _kind(result.test)),
         ("The columns that matter most", tuple(_column(result, column) for column in found[:_MOST])),
         (
             "Pairs of columns that go together differently, by approximate p-values",
@@ -42,6 +43,12 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
         ("What to do next", tuple(_after_comparison(result, effect, bool(found)))),
     )
     return tuple(item for item in items if item[1])
+
+
+def _kind(test: TestResult) -> tuple[str, ...]:
+    if test.kind is None:
+        return (f"{test.no_kind[0].upper()}{test.no_kind[1:]}.",) if test.no_kind else ()
+    return (f"{test.kind} A description, not a test.",)
 
 
 def _design(result: Comparison | Dependence) -> tuple[str, tuple[str, ...]]:
@@ -121,6 +128,8 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
     if not result.differ():
         if columns:
             yield "Test the columns named here again on new rows before you act on them."
+        elif result.test.smallest > result.level:
+            yield "Collect more rows: with these, no difference could have been found."
         else:
             yield "Nothing here calls for action."
         if result.design:
