@@ -93,7 +93,7 @@ def described(table: OneTable, options: MixedTable, reading: ReadOptions, progre
     else:
         read = read_one(table.data, reading)
         found = describe_columns(read.frame, options.kinds(read.frame.names, scale=True))
-        found = replace(found, notes=read.notes)
+        found = replace(found, notes=tuple(dict.fromkeys((*found.notes, *read.notes))))
     return replace(found, name=short(found.name))
 
 
