@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -194,3 +195,14 @@ def test_a_design_is_sent_to_compare() -> None:
     message = r"no option 'strata' \(designs are for two tables: call kernelmean\.compare on the rows of two groups\)"
     with pytest.raises(TypeError, match=message):
         compare_groups(TABLE, "g", strata="a")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("groups", [[0, 1], ["0", "1"], (0.0, np.int64(1)), np.array([0, 1])])
+def test_groups_of_a_column_of_numbers_can_be_named_as_numbers(groups: Any) -> None:
+    table = pd.DataFrame({"x": np.arange(30.0), "F": np.repeat([0, 1, 2], 10)})
+    assert compare_groups(table, "F", groups, n_resamples=9).groups == ("0", "1")
+    truth = table.assign(F=table.F > 0)
+    for named in ([True, False], [1, 0], ["true", "False"]):
+        assert compare_groups(truth, "F", named, n_resamples=9).groups == ("True", "False")
+    with pytest.raises(ValueError, match=r"there is no group '7'"):
+        compare_groups(table, "F", [0, 7])

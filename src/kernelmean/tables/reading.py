@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -138,7 +139,7 @@ def column_names(source: str | os.PathLike[str]) -> list[str]:
     return list(read_header(open_text(path, PLAIN), PLAIN).names)
 
 
-def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> tuple[Frame, Frame]:
+def split_frame(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> tuple[Frame, Frame]:
     """Split a frame into two by the values of one column, which is left out of both.
 
     Parameters
@@ -160,7 +161,7 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
     return first, second
 
 
-def split_groups(frame: Frame, by: str, groups: Iterable[str] | None = None) -> tuple[Frame, ...]:
+def split_groups(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> tuple[Frame, ...]:
     """Split a frame into groups by the values of one column, which is left out of all of them.
 
     Parameters
@@ -169,7 +170,7 @@ def split_groups(frame: Frame, by: str, groups: Iterable[str] | None = None) -> 
         The table.
     by : str
         The column that holds the groups.
-    groups : iterable of str, optional
+    groups : iterable of str or of numbers, optional
         Two or more groups to take. By default, all that have at least two rows; a note names those with one row.
 
     Raises
@@ -190,7 +191,7 @@ def split_groups(frame: Frame, by: str, groups: Iterable[str] | None = None) -> 
 def _split(
     frame: Frame,
     by: str,
-    groups: Iterable[str] | None,
+    groups: Iterable[Any] | None,
     choose: Callable[[dict[str, int], str, Iterable[str] | None], list[str]],
 ) -> list[Frame]:
     """Split a frame into the groups chosen from those of a column, given the number of rows of each."""
@@ -202,7 +203,9 @@ def _split(
     is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
     labels = list(as_labels(frame, by)) if is_boolean else [label(cell) for cell in frame[by]]
     sizes = Counter(name for name in labels if name is not None)
-    asked = groups if groups is None or not is_boolean else [_TRUTH.get(name.lower(), name) for name in groups]
+    asked = None if groups is None else [label(name) or str(name) for name in groups]
+    if asked is not None and is_boolean:
+        asked = [_TRUTH.get(name.lower(), name) for name in asked]
     chosen = choose(sizes, f"{frame.source}: column {by!r}", asked)
     rest = frame.select(drop=[by])
     if not rest.names:
