@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.spatial.distance import pdist, squareform
 
 Array = np.ndarray[Any, Any]
-SINGLE = "axes", "square axes"
+SINGLE = "axes", "square axes", "product axes"
 
 
 def spread_units(points: Array) -> Array:
@@ -45,8 +45,9 @@ def raw_view(points: Array, name: str) -> Array:
         "squares": lambda: scores**2 - (scores**2).mean(0),
         "square axes": lambda: scores**2 - (scores**2).mean(0),
         "products": lambda: np.stack([scores[:, i] * scores[:, j] for i, j in pairs], axis=1),
+        "product axes": lambda: np.stack([scores[:, i] * scores[:, j] for i, j in pairs], axis=1),
     }.get(name, lambda: data)()
-    return made - made.mean(0) if name == "products" else made
+    return made - made.mean(0) if name.startswith("product") else made
 
 
 def viewed(points: Array, name: str) -> Array:

@@ -31,6 +31,8 @@ from kernelmean.estimators import NAMED  # noqa: E402
 from kernelmean.inference import TestResult  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results.jsonl"
+PART, TOGETHER = RESULTS.with_name("unfinished.jsonl"), 100
+"""Of a cell that is not finished, the p-values of every hundred data sets, so that it can go on from there."""
 LEVELS, RESAMPLES = (0.01, 0.05, 0.1), 99
 STEPS = 20
 """Of the p-values' distribution so many steps are kept, beside the three levels."""
@@ -121,7 +123,7 @@ def measured(cell: AnyCell, trials: int) -> dict[str, object] | None:
     """Return the counts of one cell, None where the scheme does not serve it."""
     start = time.perf_counter()
     try:
-        found = [pvalue(cell, trial) for trial in range(trials)]
+        found = pvalues_of(cell, trials)
     except ValueError as error:
         if "does not fit" in str(error) or "LowRank" in type(error).__name__:
             return None
@@ -133,6 +135,27 @@ def measured(cell: AnyCell, trials: int) -> dict[str, object] | None:
     cumulated = [[reached(step, pvalues) for step in steps], [attainable(step, totals) for step in steps]]
     measurements = {"counts": counts, "attained": attained, "cumulated": cumulated}
     return {**cell.described, "trials": trials, **measurements, "seconds": round(time.perf_counter() - start, 2)}
+
+
+def unfinished() -> list[dict]:
+    return list(map(json.loads, PART.read_text().splitlines())) if PART.exists() else []
+
+
+def forget(cell: AnyCell) -> None:
+    """Drop what was kept of a cell that is finished."""
+    PART.write_text("".join(json.dumps(row) + "\n" for row in unfinished() if row["key"] != cell.key))
+
+
+def pvalues_of(cell: AnyCell, trials: int) -> list[tuple[float, int]]:
+    """Return the p-values of null data sets, beginning with those that an earlier run left."""
+    left = [row["found"] for row in unfinished() if row["key"] == cell.key]
+    found = [(p, total) for part in left for p, total in part][:trials]
+    for first in range(len(found), trials, TOGETHER):
+        part = [pvalue(cell, trial) for trial in range(first, min(first + TOGETHER, trials))]
+        found += part
+        with PART.open("a") as file:
+            file.write(json.dumps({"key": cell.key, "found": part}) + "\n")
+    return found
 
 
 def reached(level: float, pvalues: np.ndarray) -> int:
@@ -152,6 +175,7 @@ def run(trials: int, only: str) -> None:
         row = measured(cell, min(trials, getattr(cell, "most", trials))) or {"served": False}
         with RESULTS.open("a") as file:
             file.write(json.dumps({"key": cell.key, **row}) + "\n")
+        forget(cell)
         print(f"{number}/{len(todo)} {cell.key}: {row.get('counts', 'not served')}", flush=True)
 
 

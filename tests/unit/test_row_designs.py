@@ -308,8 +308,10 @@ def test_means_and_gaps_are_within_strata_and_weighted(strata: str | None, weigh
         expected = mean_within(*(t.astype({"c": float}) for t in (first, second)), name, strata, weight)
         assert by_name[name].means == pytest.approx(tuple(expected))
         taking_part = table if strata is None else table[table[strata] != "Bern"]
-        deviation = taking_part[name].astype(float).std(ddof=0)
-        assert by_name[name].gap == pytest.approx((expected[0] - expected[1]) / deviation)
+        values = taking_part[name].astype(float)
+        values -= 0.0 if strata is None else values.groupby(taking_part[strata]).transform("mean")
+        deviation = values.std(ddof=0)
+        assert by_name[name].gap == pytest.approx((expected[0] - expected[1]) / (deviation or np.inf))
     shares = {share.category: share.shares for share in by_name["d"].shares}
     highs = [t.assign(d=(t.d == "high") * 1.0) for t in (first, second)]
     assert shares["high"] == pytest.approx(tuple(mean_within(*highs, "d", strata, weight)))

@@ -259,9 +259,10 @@ def test_views():
     np.testing.assert_array_equal(view(points, "scores"), view(np.exp(points / 1000), "scores"))
     of_one_column = {"data", "near", "nearest", "blocks", "scores", "ranks", "order", "radius", "spread", "squares"}
     assert set(available(50, 1)) == of_one_column
-    assert available(24, 3) == tuple(name for name in VIEWS if name != "order")
-    assert available(25, 3) == tuple(name for name in VIEWS if name not in ("order", "volume"))
-    assert "products" not in available(5000, 24)
+    assert available(24, 3) == tuple(name for name in VIEWS if name not in ("order", "product axes"))
+    assert available(25, 3) == tuple(name for name in VIEWS if name not in ("order", "product axes", "volume"))
+    of_pairs = {dim: [name for name in available(5000, dim) if "product" in name] for dim in (1, 23, 24, 45, 46)}
+    assert of_pairs == {1: [], 23: ["products"], 24: ["product axes"], 45: ["product axes"], 46: []}
     assert "white" not in available(11, 3)
     assert "axes" in available(5000, 2048)
     assert "axes" not in available(5000, 2049)
@@ -273,6 +274,7 @@ def test_views():
     np.testing.assert_allclose(view(points, "products"), products - products.mean(0), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(view(points, "squares"), scores**2 - (scores**2).mean(0), rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(view(points, "square axes"), view(points, "squares"))
+    np.testing.assert_array_equal(view(points, "product axes"), view(points, "products"))
     for like_data in ("near", "nearest", "blocks", "volume"):
         np.testing.assert_array_equal(view(points, like_data), view(points, "data"))
     order = Member("order", Wendland(0, 2.0))

@@ -6,6 +6,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dense_members import (
     all_orders,
@@ -131,6 +132,30 @@ def test_maxima_over_columns_that_tie_are_ties():
     result = mmd_test(X, Y, estimator=Adaptive(members=[Member("square axes", Linear())]), n_resamples=999, rng=0)
     values = two_sample_values(np.vstack([X, Y]), labelings(8, 4), Member("square axes", Linear()))
     assert result.members[0].pvalue == rank(values)
+
+
+def mirrored_pair(n, rng, dim=24):
+    """Normal columns, two of which go together, and the same with the sign of one of them turned."""
+    X, Y = rng.normal(size=(2, n, dim))
+    X[:, 1] += X[:, 0]
+    Y[:, 1] -= Y[:, 0]
+    return X, Y
+
+
+def test_one_pair_of_columns_among_many_counts_on_its_own():
+    X, Y = mirrored_pair(150, np.random.default_rng(3))
+    found = mmd_test(X, Y, n_resamples=199, rng=0)
+    by_view = {own.label.split(" on ")[1]: own for own in found.members}
+    assert "products" not in by_view
+    together = by_view["product axes"]
+    assert max(found.pvalue, together.pvalue) < 0.01
+    assert together.group == "columns together"
+    assert [own.label for own in found.members if own.evidence > together.evidence] == []
+    ranked = stats.norm.ppf((stats.rankdata(np.vstack([X, Y]), axis=0) - 0.5) / 300)
+    products = np.stack([ranked[:, i] * ranked[:, j] for i in range(24) for j in range(i + 1, 24)], axis=1)
+    in_units = (products - products.mean(0)) / products.std(0)
+    gaps = in_units[:150].mean(0) - in_units[150:].mean(0)
+    assert np.square(gaps).argmax() == 0  # the first two columns
 
 
 def test_decompositions_that_do_not_converge_are_found_otherwise(monkeypatch):

@@ -217,13 +217,14 @@ TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {
     "products": Products.of,
     "squares": Squares.of,
     "square axes": Squares.of,
+    "product axes": Products.of,
 }
 """The transformation of each view, from the rows that it is fitted to."""
 
 
 # -- units -------------------------------------------------------------------------------------------------------------
 
-DIRECT = ("order", "axes", "square axes")
+DIRECT = ("order", "axes", "square axes", "product axes")
 """Views that kernels use as they are: the order of one column, and columns one by one."""
 AS_IT_IS = "points"
 """The view of a kernel that the caller chose: the rows in their own units."""

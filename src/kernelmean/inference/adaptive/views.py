@@ -31,7 +31,7 @@ BY_ORDER = ("order", "ranks")
 IN_SPREADS = ("data", "volume", "radius", *NEAR, "blocks")
 _ROWS_PER_WHITE_COLUMN = 4
 _ROWS_PER_VOLUME_COLUMN = 8
-_MOST_AXES, _MOST_PRODUCTS = 2048, 256
+_MOST_AXES, _MOST_PRODUCTS, _MOST_PRODUCT_AXES = 2048, 256, 1024
 _TOGETHER = 64
 """The most single columns whose kernels share factors: the time of each grows with their number."""
 
@@ -78,7 +78,8 @@ class Views:
             alike.setdefault(member.view, {}).setdefault(kernel, []).append(member)
         n, dim = points.base(AS_IT_IS, chosen).shape
         wide = max(len(landmarks), dim, _MOST_PRODUCTS)
-        most = sum(dim if kernel is None else wide for own in alike.values() for kernel in own)
+        single = {"product axes": _pairs(dim)}
+        most = sum(single.get(name, wide if kernel else dim) for name, own in alike.items() for kernel in own)
         columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
         parts: list[ViewPart] = []
@@ -166,12 +167,15 @@ def available(n: int, dim: int) -> tuple[str, ...]:
     """Return the views that add something for a table of this shape.
 
     Only a single column has an order; it is its own axis and needs no whitening. Whitening needs four rows per column.
-    More than 2048 columns, or 256 products of two, are not used one by one.
+    More than 2048 columns, or 1024 products of two, are not used one by one; of more than 256 products each is compared
+    on its own, because a sum over all would hide one of them.
     """
+    pairs = _pairs(dim)
     serves = {
         "order": dim == 1,
         "white": dim > 1 and n >= _ROWS_PER_WHITE_COLUMN * dim,
-        "products": dim > 1 and dim * (dim - 1) // 2 <= _MOST_PRODUCTS,
+        "products": 0 < pairs <= _MOST_PRODUCTS,
+        "product axes": _MOST_PRODUCTS < pairs <= _MOST_PRODUCT_AXES,
         "axes": 1 < dim <= _MOST_AXES,
         "square axes": 1 < dim <= _MOST_AXES,
         "volume": dim > 1 and dim >= n / _ROWS_PER_VOLUME_COLUMN,
@@ -179,27 +183,32 @@ def available(n: int, dim: int) -> tuple[str, ...]:
     return tuple(name for name in VIEWS if serves.get(name, True))
 
 
+def _pairs(dim: int) -> int:
+    return dim * (dim - 1) // 2
+
+
 def view(points: Array, name: str) -> Array:
     r"""Return a view of a table of shape (n, d).
 
-    ===========  =====================================================================================
-    data         the columns less their means, in units of their own spread
-    near         the same, in units of the distance to the nearest tenth of the rows (its median)
-    nearest      the same, of the nearest three hundredths: within clusters, wherever these lie
-    blocks       the same, in units of the median distance along the axes, as the Laplacian kernel has it
-    scores       normal scores of every column, Φ⁻¹((rank - ½) / n), ties at their mean rank
-    ranks        (rank - ½) / n - ½ of every column
-    order        rank of every column, in units of one rank: kernels on it see nearest neighbors
-    white        the scores times C^{-1/2}, C their covariance shrunk towards a multiple of I
-    radius       the distance of every row from the mean, one column
-    spread       the length of the scores of every row, one column: as radius, but no outlier is far
-    products     the products of any two columns of the scores less their means: an exclusive or is linear in them
-    squares      the squares of the scores less their means
-    axes         the scores; every column is tested on its own and the largest statistic counts
-    square axes  the squares of the scores, every column on its own
-    volume       the same as data; two samples are compared by the volumes that they take, see
-                 :mod:`kernelmean.inference.adaptive.volume`
-    ===========  =====================================================================================
+    ============  =====================================================================================
+    data          the columns less their means, in units of their own spread
+    near          the same, in units of the distance to the nearest tenth of the rows (its median)
+    nearest       the same, of the nearest three hundredths: within clusters, wherever these lie
+    blocks        the same, in units of the median distance along the axes, as the Laplacian kernel has it
+    scores        normal scores of every column, Φ⁻¹((rank - ½) / n), ties at their mean rank
+    ranks         (rank - ½) / n - ½ of every column
+    order         rank of every column, in units of one rank: kernels on it see nearest neighbors
+    white         the scores times C^{-1/2}, C their covariance shrunk towards a multiple of I
+    radius        the distance of every row from the mean, one column
+    spread        the length of the scores of every row, one column: as radius, but no outlier is far
+    products      the products of any two columns of the scores less their means: an exclusive or is linear in them
+    squares       the squares of the scores less their means
+    axes          the scores; every column is tested on its own and the largest statistic counts
+    square axes   the squares of the scores, every column on its own
+    product axes  the products of any two columns, every pair on its own
+    volume        the same as data; two samples are compared by the volumes that they take, see
+                  :mod:`kernelmean.inference.adaptive.volume`
+    ============  =====================================================================================
     """
     return ViewSource(points).view(name)
 

@@ -17,6 +17,7 @@ from ...embedding.features.base import Summary
 from ...tables.columns.column_codings import ABSENT, Categories, CategoryShares, Coding, ColumnSummary, Numbers, Spread
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import ColumnType, as_labels, as_numbers, nanoseconds
+from .mean_gaps import of_moments
 
 _LARGEST_EXPONENT = 1000
 
@@ -102,7 +103,10 @@ class NumbersSeen(Summary):
             float(mean) * self.unit + self.origin / 1e9 if n else math.nan
             for mean, n in zip(self.means, self.counts, strict=True)
         ]
-        return ColumnSummary((found[0], found[1]), self.pooled[1], ())
+        with np.errstate(over="ignore"):
+            variances = self.squares / np.maximum(self.counts, 1.0) * np.square(self.unit)
+        means = (self.means[0] * self.unit, self.means[1] * self.unit)
+        return ColumnSummary((found[0], found[1]), self.pooled[1], (), of_moments(means, variances, self.counts))
 
 
 @final
@@ -154,7 +158,8 @@ class CategoriesSeen(Summary):
         true = [float(counts.get("True", 0)) for counts in tables]
         means = tuple(t / n if n else math.nan for t, n in zip(true, known, strict=True))
         share = sum(true) / max(sum(known), 1.0)
-        return ColumnSummary(means, math.sqrt(share * (1.0 - share)), tuple(shares))
+        spans = of_moments(means, np.array([mean * (1.0 - mean) for mean in means]), np.array(known))
+        return ColumnSummary(means, math.sqrt(share * (1.0 - share)), tuple(shares), spans)
 
 
 @final

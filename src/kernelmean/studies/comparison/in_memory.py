@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...core.array import as_rng
 from ...core.words import count, listed
+from ...inference import Design
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
-from ...tables.columns import Encoded, as_frames, encode, summarize
+from ...tables.columns import ColumnSummary, Encoded, as_frames, encode, summarize
+from ...tables.columns.column_codings import numbers_of
 from ...tables.columns.missing import noise_needs_kme
+from .mean_gaps import GapsOfMeans
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
@@ -38,8 +42,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     progress("all columns together", 0, 1 + len(order))
     joint, theta = test.run(encoded, order, stream, asked.n_resamples)
     alone, screened = test.columns(encoded, order, stream_alone)
-    weigh = weigh_by(design)
-    summaries = [summarize(coding, encoded.frames, weigh) for coding in encoded.codings]
+    summaries = _summaries(encoded, design)
     return Comparison(
         names=names,
         sizes=(len(encoded.frames[0]), len(encoded.frames[1])),
@@ -63,6 +66,20 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         encoded=encoded,
         design=asked.design,
     )
+
+
+def _summaries(encoded: Encoded, design: Design) -> list[ColumnSummary]:
+    """Return what the columns are like in either table, and how far their means are apart."""
+    weigh, (first, second) = weigh_by(design), encoded.frames
+    gaps = GapsOfMeans(design, weigh, (len(first), len(second)))
+    found = []
+    for coding in encoded.codings:
+        own = summarize(coding, encoded.frames, weigh)
+        if coding.type.kind != "categorical":
+            values = numbers_of(coding, encoded.frames)
+            own = replace(own, interval=gaps.interval(values), deviation=gaps.deviation(values, own.deviation))
+        found.append(own)
+    return found
 
 
 def _check(encoded: Encoded, names: tuple[str, str], asked: Asked) -> None:

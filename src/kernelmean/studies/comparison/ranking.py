@@ -45,6 +45,7 @@ def ranked(
                 n_resamples=own_test.n_resamples,
                 kind=coding.type.kind,
                 shares=found.shares,
+                interval=found.interval,
             )
         )
     return tuple(sorted(columns, key=lambda column: (column.adjusted, -column.statistic)))

@@ -46,7 +46,7 @@ class ColumnDifference:
         strata both tables are weighted so that strata count as in the tests.
     gap : float
         The first mean minus the second, in standard deviations of the pooled column; nan for categories. With strata
-        this is the mean of the differences within strata.
+        this is the mean of the differences within strata, in standard deviations within strata.
     noise : float
         The standard deviation of the noise that the joint test chose, in the units of the column (for categories: of
         shares).
@@ -62,6 +62,10 @@ class ColumnDifference:
         "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
     shares : tuple of CategoryShares
         For categories and truth values: how often each occurs in the two tables, weighted as the means.
+    interval : (float, float)
+        An approximate 95 % interval of the first mean minus the second, in the units of the column (of times, seconds):
+        Student's, from the variance between rows, or between clusters or pairs, within strata. It is for this column
+        alone, whatever the number of columns. nan for categories, and where there are too few rows.
     """
 
     name: str
@@ -74,6 +78,7 @@ class ColumnDifference:
     n_resamples: int
     kind: str = "numeric"
     shares: tuple[CategoryShares, ...] = ()
+    interval: tuple[float, float] = field(default=(math.nan, math.nan), metadata={"later": True})
 
     @property
     def screened(self) -> bool:
@@ -82,8 +87,18 @@ class ColumnDifference:
 
     def content(self) -> dict[str, Any]:
         """Return the values for JSON, with None where a column has no mean."""
-        means = [None if math.isnan(mean) else mean for mean in self.means]
-        return {**asdict(self), "means": means, "gap": None if math.isnan(self.gap) else self.gap}
+        known = {"means": self.means, "interval": self.interval}
+        pairs = {name: [None if math.isnan(end) else end for end in pair] for name, pair in known.items()}
+        return {**asdict(self), **pairs, "gap": None if math.isnan(self.gap) else self.gap}
+
+    def difference(self) -> str:
+        """Return the first mean minus the second in words, with its interval; nothing for categories."""
+        gap, ends = self.means[0] - self.means[1], self.interval
+        if math.isnan(gap):
+            return ""
+        unit, divisor = ("", 1.0) if self.kind not in ("datetime", "duration") else _unit_of_time(gap)
+        span = "" if math.isnan(ends[0]) else f" ({signed(ends[0] / divisor)} to {signed(ends[1] / divisor)})"
+        return f"{signed(gap / divisor)}{span}{unit}"
 
     def describe(self) -> tuple[str, str]:
         """Return what the column is like in each table, in a few words: its mean, or a category and its share."""
@@ -95,6 +110,12 @@ class ColumnDifference:
         else:
             first, second = (_written(mean, self.kind) for mean in self.means)
         return first, second
+
+
+def _unit_of_time(seconds: float) -> tuple[str, float]:
+    """Return a unit for a span of time, and its seconds."""
+    units = ((" days", 86400.0), (" h", 3600.0), (" s", 0.0))
+    return next((unit, size or 1.0) for unit, size in units if abs(seconds) >= 2 * size)
 
 
 def _dates(means: tuple[float, float]) -> tuple[str, str]:
@@ -297,18 +318,20 @@ class Comparison(JointTest, Result):
         bandwidth = [] if self.bandwidth is None else [("bandwidth", f"{number_range(self.bandwidth)}, in {unit}")]
         return [*self.test.details(of), *bandwidth, *([("scale", scale)] if self.scaled else [])]
 
-    def grid(self) -> Grid:
-        """Return the columns as texts, those that differ most first."""
+    def grid(self, *, intervals: bool = False) -> Grid:
+        """Return the columns as texts, those that differ most first; a page adds intervals of differences."""
         values, noisy = self.adjusted(), any(column.noise for column in self.columns)
         within = " within strata" if self.design.strata is not None else ""
         heads = ("column", *(f"mean {name}" for name in titles(self.names)), f"gap/sd{within}")
-        heads += (*(("noise sd",) if noisy else ()), "MMD²", "p", "adjusted p")
+        heads += (*(("difference (95 % interval)",) if intervals else ()), *(("noise sd",) if noisy else ()))
+        heads += ("MMD²", "p", "adjusted p")
         alone = self.test.pvalue if len(self.columns) == 1 else None
         rows = [
             (
                 column.name,
                 *column.describe(),
                 "" if math.isnan(column.gap) else signed(column.gap, "+z.2f"),
+                *((column.difference(),) if intervals else ()),
                 *((f"{column.noise:.2g}",) if noisy else ()),
                 signed(column.statistic, "z.2g"),
                 SCREENED if column.screened else f"{column.pvalue if alone is None else alone:.2g}",
@@ -342,8 +365,9 @@ class Comparison(JointTest, Result):
         joint |= {"n_resamples": self.test.n_resamples}
         found = [joint]
         for column in self.columns:
-            values = (*column.means, column.gap, column.noise, column.statistic, column.pvalue, column.adjusted)
-            row = ("column", column.name, column.kind, *values, column.n_resamples)
+            described = (*column.means, column.gap, *column.interval, column.noise)
+            tested = (column.statistic, column.pvalue, column.adjusted, column.n_resamples)
+            row = ("column", column.name, column.kind, *described, *tested)
             found.append(dict(zip(_COLUMNS, row, strict=True)))
         return found
 
@@ -376,6 +400,6 @@ class Comparison(JointTest, Result):
 
 
 _COLUMNS = (
-    *("tested", "column", "kind", "mean_first", "mean_second", "gap", "noise", "statistic", "pvalue", "adjusted"),
-    "n_resamples",
+    *("tested", "column", "kind", "mean_first", "mean_second", "gap", "low", "high", "noise", "statistic", "pvalue"),
+    *("adjusted", "n_resamples"),
 )

@@ -65,7 +65,7 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
 
 
 def _columns(result: Comparison) -> Section:
-    level, grid = result.level, result.grid()
+    level, grid = result.level, result.grid(intervals=True)
     words = [
         on_columns(result),
         f"Each column was tested alone. Adjusted p-values are for all columns together: if none differed, one of at "

@@ -299,6 +299,8 @@ class ColumnSummary:
     """The standard deviation over all tables, nan for categories."""
     shares: tuple[CategoryShares, ...]
     """For categories and truth values, including missing cells if they are a category."""
+    interval: tuple[float, float] = (np.nan, np.nan)
+    """An approximate 95 % interval of the first mean minus the second, nan where it is not known."""
 
     @property
     def gap(self) -> float:
@@ -320,7 +322,7 @@ def summarize(coding: Coding, frames: Sequence[Frame], weigh: Weigh | None = Non
     weigh = weigh or _alike
     if isinstance(coding, Numbers):
         offset = coding.origin / 1e9
-        means = _means([coding.numbers(frame) for frame in frames], weigh)
+        means = _means(numbers_of(coding, frames), weigh)
         return ColumnSummary(tuple(mean + offset for mean in means), coding.deviation, ())
     assert isinstance(coding, Categories)
     weights = weigh([np.ones(len(frame), dtype=bool) for frame in frames])
@@ -335,9 +337,16 @@ def summarize(coding: Coding, frames: Sequence[Frame], weigh: Weigh | None = Non
     )
     if coding.type.kind != "boolean":
         return ColumnSummary((np.nan,) * len(frames), np.nan, shares)
-    truths = [np.asarray(frame[coding.name], dtype=np.float64) for frame in frames]
+    truths = numbers_of(coding, frames)
     pooled = np.concatenate(truths)
     return ColumnSummary(_means(truths, weigh), float(np.nanstd(pooled)), shares)
+
+
+def numbers_of(coding: Coding, frames: Sequence[Frame]) -> list[Array]:
+    """Return the cells of a column of numbers, levels, times or truth values, with NaN where they are missing."""
+    if isinstance(coding, Numbers):
+        return [coding.numbers(frame) for frame in frames]
+    return [np.asarray(frame[coding.name], dtype=np.float64) for frame in frames]
 
 
 def _counted(labels: npt.NDArray[Any], weights: Array) -> Counter[Any]:

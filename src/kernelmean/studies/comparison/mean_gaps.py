@@ -1,0 +1,141 @@
+r"""How far the means of a column are apart: an approximate interval, and the deviation within strata.
+
+The difference of means is :math:`\sum_i w_i x_i` over the rows of the first table minus the same over the second, with
+weights of sum one that follow the design (:mod:`.row_weights`). Its variance adds up over tables and strata: with r the
+distances from the mean of the stratum in the table, and :math:`z_c` the sum of :math:`w_i r_i` over the rows of cluster
+c, a stratum of C clusters has :math:`\frac{C}{C-1} \sum_c z_c^2`. Without a design this is Welch's interval, and its
+degrees of freedom are those of Satterthwaite (1946).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+from scipy.special import stdtrit
+
+from ...core.array import Array, IntArray
+from ...inference import Design
+from ...inference.designs.design import codes
+from ...tables.columns import Weigh
+
+LEVEL = 0.95
+_FEWEST_STRATA = 10
+"""Of strata with a row or cluster of its own, from which the variance between strata is taken."""
+UNKNOWN = (math.nan, math.nan)
+
+Interval = tuple[float, float]
+
+
+def interval(gap: float, variances: Array, freedom: Array) -> Interval:
+    """Return Student's interval of a difference whose variance is a sum, each part with its degrees of freedom.
+
+    Examples
+    --------
+    >>> low, high = interval(1.0, np.array([0.01, 0.0]), np.array([9.0, 9.0]))
+    >>> round(low, 4), round(high, 4)
+    (0.7738, 1.2262)
+    """
+    total = float(variances.sum())
+    if not (math.isfinite(gap) and math.isfinite(total)) or (freedom < 1.0).any():
+        return UNKNOWN
+    if total == 0.0:
+        return gap, gap
+    shares = variances / total
+    reach = float(stdtrit(1.0 / float(np.sum(shares**2 / freedom)), 0.5 + LEVEL / 2)) * math.sqrt(total)
+    return gap - reach, gap + reach
+
+
+def of_moments(means: Sequence[float], variances: Array, counts: Array) -> Interval:
+    """Return Welch's interval from the means, the variances (divisor n) and the sizes of two samples."""
+    freedom = np.asarray(counts) - 1.0
+    if (freedom < 1.0).any() or not np.isfinite(variances).all():
+        return UNKNOWN
+    return interval(means[0] - means[1], np.asarray(variances) / freedom, freedom)
+
+
+@final
+class GapsOfMeans:
+    """The differences of the means of columns under a design."""
+
+    def __init__(self, design: Design, weigh: Weigh | None, sizes: tuple[int, int]) -> None:
+        self.paired = design.paired
+        self._weigh = weigh or (lambda known: [own.astype(np.float64) for own in known])
+        self._stratified = design.groups is not None
+        self.strata = _pooled(design.groups, sizes) if self._stratified else np.zeros(sum(sizes), dtype=np.intp)
+        self.clusters = np.arange(sum(sizes)) if design.clusters is None else _pooled(design.clusters, sizes)
+        self._table = np.repeat([0, 1], sizes)
+
+    def interval(self, values: Sequence[Array]) -> Interval:
+        """Return an approximate 95 % interval of the first mean minus the second, from cells that may be NaN.
+
+        It is not known where squares overflow.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _of_pairs(*values) if self.paired else self._of_samples(values)
+
+    def _of_samples(self, values: Sequence[Array]) -> Interval:
+        weighed = self._weigh([~np.isnan(each) for each in values])
+        if not all(own.any() for own in weighed):
+            return UNKNOWN
+        weights = np.concatenate([own / own.sum() for own in weighed])
+        used = weights > 0.0
+        cells, weights = np.concatenate(values)[used], weights[used]
+        table, strata = self._table[used], self.strata[used]
+        _, place = np.unique(2 * strata + table, return_inverse=True)  # a stratum in a table, its two tables in turn
+        masses: Array = np.bincount(place, weights).astype(np.float64)
+        means: Array = np.bincount(place, weights * cells) / masses
+        if len(means) % 2 or len(means) == 0:
+            return UNKNOWN
+        shares, gaps = masses[::2], means[::2] - means[1::2]
+        gap = float(shares @ gaps)
+        _, cluster, first = _numbered(self.clusters[used], table)
+        own = np.bincount(place[first]).astype(np.float64)
+        if (own < 2.0).any():
+            return _between_strata(gap, shares, gaps)
+        sums = np.bincount(cluster, weights * (cells - means[place]))
+        squares = np.bincount(place[first], np.square(sums))
+        return interval(gap, own / (own - 1.0) * squares, own - 1.0)
+
+    def deviation(self, values: Sequence[Array], whole: float) -> float:
+        """Return the standard deviation within strata of all rows together; without strata that of all rows."""
+        if not self._stratified:
+            return whole
+        cells = np.concatenate(values)
+        known = ~np.isnan(cells)
+        cells, strata = cells[known], self.strata[known]
+        if not len(cells):
+            return whole
+        counts = np.bincount(strata)
+        means = np.bincount(strata, cells) / np.maximum(counts, 1)
+        return float(np.sqrt(np.mean(np.square(cells - means[strata]))))
+
+
+def _of_pairs(first: Array, second: Array) -> Interval:
+    gaps = (first - second)[~np.isnan(first - second)]
+    if len(gaps) < 2:
+        return UNKNOWN
+    return interval(float(gaps.mean()), np.array([gaps.var(ddof=1) / len(gaps)]), np.array([len(gaps) - 1.0]))
+
+
+def _pooled(parts: Sequence[Array], sizes: tuple[int, int]) -> IntArray:
+    found, _ = codes(np.concatenate([np.asarray(part) for part in parts]), "labels")
+    assert len(found) == sum(sizes), "a label for every row"
+    return found
+
+
+def _numbered(clusters: IntArray, table: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the clusters of the two tables, the number of that of every row, and the first row of each."""
+    known, first, numbers = np.unique(2 * clusters + table, return_index=True, return_inverse=True)
+    return known, numbers, first
+
+
+def _between_strata(gap: float, shares: Array, gaps: Array) -> Interval:
+    """Return the interval from how the differences within strata vary, where some stratum has one row or cluster."""
+    n = len(gaps)
+    if n < _FEWEST_STRATA:
+        return UNKNOWN
+    variance = n / (n - 1.0) * float(np.sum(np.square(shares * (gaps - gap))))
+    return interval(gap, np.array([variance]), np.array([n - 1.0]))

@@ -1,0 +1,105 @@
+"""Intervals of the difference of two means: those of SciPy without a design, and coverage with strata and clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import kernelmean as km
+from kernelmean.inference import Design
+from kernelmean.studies.comparison.mean_gaps import GapsOfMeans
+from kernelmean.studies.comparison.row_weights import weigh_by
+
+RNG = np.random.default_rng(5)
+A = pd.DataFrame({"x": RNG.gamma(2.0, size=40), "t": RNG.random(40) < 0.3, "c": RNG.choice(["u", "v"], 40)})
+B = pd.DataFrame({"x": RNG.normal(3.0, size=55), "t": RNG.random(55) < 0.6, "c": RNG.choice(["u", "v"], 55)})
+
+
+def intervals(*tables: Any, **options: Any) -> dict[str, tuple[float, float]]:
+    return {own.name: own.interval for own in km.compare(*tables, estimator="kme", n_resamples=9, **options).columns}
+
+
+def test_without_a_design_it_is_the_interval_of_welch() -> None:
+    found = intervals(A, B)
+    for name in ("x", "t"):
+        first, second = (table[name].to_numpy(float) for table in (A, B))
+        expected = stats.ttest_ind(first, second, equal_var=False).confidence_interval()
+        assert found[name] == pytest.approx((expected.low, expected.high), rel=1e-9)
+    assert np.isnan(found["c"]).all()
+
+
+def test_batches_have_the_intervals_of_memory() -> None:
+    whole = intervals(A, B)
+    batches = intervals(*(km.read(table, in_memory=False) for table in (A, B)))
+    for name in ("x", "t"):
+        assert batches[name] == pytest.approx(whole[name], rel=1e-9)
+
+
+def test_pairs_have_the_interval_of_their_differences() -> None:
+    before, after = A[["x"]], (A[["x"]] + RNG.normal(0.3, size=(40, 1)))
+    expected = stats.ttest_rel(before.x, after.x).confidence_interval()
+    assert intervals(before, after, paired=True)["x"] == pytest.approx((expected.low, expected.high), rel=1e-9)
+    keys = [f"u{k}" for k in range(40)]
+    found = intervals(before.assign(user=keys), after.assign(user=keys)[::-1], strata="user")["x"]
+    assert found == pytest.approx((expected.low, expected.high), rel=1e-9)
+
+
+def test_blank_cells_do_not_count_and_few_rows_have_none() -> None:
+    blank = A[["x"]].copy()
+    blank.loc[::5, "x"] = np.nan
+    known = stats.ttest_ind(blank.x.dropna(), B.x, equal_var=False).confidence_interval()
+    found = intervals(blank, B[["x"]], missing="category")["x"]
+    assert found == pytest.approx((known.low, known.high), rel=1e-9)
+    assert np.isnan(GapsOfMeans(Design(), None, (1, 5)).interval([np.ones(1), np.arange(5.0)])).all()
+    assert np.isnan(GapsOfMeans(Design(), None, (2, 5)).interval([np.full(2, np.nan), np.arange(5.0)])).all()
+    assert GapsOfMeans(Design(), None, (3, 4)).interval([np.ones(3), np.zeros(4)]) == (1.0, 1.0)
+    huge = [np.array([1e200, -1e200, 0.0]), np.array([0.0, 1e200])]
+    assert np.isnan(GapsOfMeans(Design(), None, (3, 2)).interval(huge)).all()
+
+
+def of_clusters(rng: np.random.Generator) -> tuple[Design, list[np.ndarray[Any, Any]]]:
+    """Users of one to four rows in two arms and three countries; the difference is 1 within every country."""
+    parts = []
+    for arm in (0, 1):
+        users = 60 + 30 * arm
+        country = rng.choice(3, users, p=(0.6, 0.3, 0.1) if arm else (0.2, 0.3, 0.5))
+        rows = rng.integers(1, 5, users)
+        level = 3.0 * country + rng.normal(size=users) + (1.0 - arm)
+        values = np.repeat(level, rows) + 0.5 * rng.standard_t(4, rows.sum())
+        weights = rng.uniform(0.5, 2.0, rows.sum())
+        parts.append((values, np.repeat(country, rows), np.repeat(np.arange(users) + 1000 * arm, rows), weights))
+    values, strata, clusters, weights = (list(own) for own in zip(*parts, strict=True))
+    return Design(groups=tuple(strata), clusters=tuple(clusters), weights=tuple(weights)), values
+
+
+def covered(design: Design, values: list[np.ndarray[Any, Any]], truth: float) -> bool:
+    gaps = GapsOfMeans(design, weigh_by(design), (len(values[0]), len(values[1])))
+    low, high = gaps.interval(values)
+    return low <= truth <= high
+
+
+def test_intervals_cover_within_strata_with_clusters_and_weights() -> None:
+    rng = np.random.default_rng(8)
+    drawn = [of_clusters(rng) for _ in range(1000)]
+    low, high = stats.binom.ppf((0.0005, 0.9995), 1000, 0.95)
+    assert low <= sum(covered(*own, 1.0) for own in drawn) <= high
+    without = [covered(Design(groups=own.groups, weights=own.weights), values, 1.0) for own, values in drawn]
+    assert sum(without) < low, "rows of a user go together"
+
+
+def test_the_gap_within_strata_is_in_deviations_within_strata() -> None:
+    design, values = of_clusters(np.random.default_rng(1))
+    tables = [
+        pd.DataFrame({"x": own, "country": strata, "user": users})
+        for own, strata, users in zip(values, design.groups, design.clusters, strict=True)
+    ]
+    found = km.compare(*tables, strata="country", clusters="user", estimator="kme", n_resamples=9).columns[0]
+    whole = pd.concat(tables)
+    within = (whole.x - whole.groupby("country").x.transform("mean")).std(ddof=0)
+    assert found.gap == pytest.approx((found.means[0] - found.means[1]) / within, rel=1e-9)
+    low, high = found.interval
+    assert low < found.means[0] - found.means[1] < high
