@@ -22,7 +22,7 @@ from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED, out_of_reach
-from .in_words import on_columns
+from ..pages.column_words import facts_on_columns
 from .relations import RelationDifference, relations
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class Comparison(JointTest, Result):
         together = kind is not None and "columns together" in kind.kinds
         if not self.differ() or self.design or self.encoded.variances is not None:
             return ()
-        if not together and self._found:
+        if not together and min(self.adjusted().values()) <= self.level:
             return ()
         return tuple(own for own in relations(self.encoded)[:_MOST_PAIRS] if own.adjusted <= self.level)
 
@@ -293,21 +293,9 @@ class Comparison(JointTest, Result):
             ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
             *self.test.in_short(self.level),
-            *([("columns", on_columns(self))] if not self.differ() and self._found else []),
-            *([("pairs", self._pairs())] if self.relations else []),
+            *facts_on_columns(self),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
-
-    @property
-    def _found(self) -> bool:
-        """Whether a column differs on its own."""
-        return min(self.adjusted().values()) <= self.level
-
-    def _pairs(self) -> str:
-        """Return in words how differently pairs of columns go together, naming the tables once."""
-        first, *others = self.relations
-        named = "; ".join([first.words(titles(self.names)), *(own.words() for own in others)])
-        return f"{named}; by approximate p-values"
 
     def details(self) -> list[tuple[str, str]]:
         """Return details for ``--verbose``: the statistic, the permutations, the kernels and the scale."""

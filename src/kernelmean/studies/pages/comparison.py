@@ -9,8 +9,8 @@ from ...core.words import count, listed, percent
 from ...inference.null_page import made_by, null_section
 from ...inference.wording import brief, titles
 from ...report import Chart, Document, Section, TextTable
-from ..comparison.in_words import on_columns
 from ..plots.witness import witness_panel
+from .column_words import on_columns
 from .evidence import Evidence
 from .overview import of_comparison
 from .parts import caveats
