@@ -22,7 +22,7 @@ from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED, out_of_reach
-from ..pages.column_words import facts_on_columns
+from ..pages.column_words import facts_on_columns, groups
 from .relations import RelationDifference, relations
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ class Comparison(JointTest, Result):
         """Return the columns as texts, those that differ most first; a page adds intervals of differences."""
         values, noisy = self.adjusted(), any(column.noise for column in self.columns)
         within = " within strata" if self.design.strata is not None else ""
-        heads = ("column", *(f"mean {name}" for name in titles(self.names)), f"gap/sd{within}")
+        heads = ("column", *(f"mean {name}" for name in groups(self.names)), f"gap/sd{within}")
         heads += (*(("difference (95 % interval)",) if intervals else ()), *(("noise sd",) if noisy else ()))
         heads += ("MMD²", "p", "adjusted p")
         alone = self.test.pvalue if len(self.columns) == 1 else None
@@ -329,6 +329,7 @@ class Comparison(JointTest, Result):
         ]
         strong = frozenset((k, 0) for k, column in enumerate(self.columns) if values[column.name] <= self.level)
         below = "; unbiased MMD² may be below 0" if any(column.statistic < 0.0 for column in self.columns) else ""
+        below += "; ordered levels count from 0" if any(own.kind == "ordinal" for own in self.columns) else ""
         none = "can be found to differ" if self.limits() else "differs"
         title = "Columns that differ most" if strong else f"Columns, none of which {none}"
         title = f"{title} (gap: first minus second{below})"
