@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import shutil
 from collections.abc import Callable
@@ -19,27 +20,32 @@ from kernelmean_paper.versions import LIBRARY, PAGES
 Digest = Callable[[str, str, str], str]
 
 
-@pytest.fixture
-def digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Digest:
-    """Return a function: the digest of an experiment when in a file of the package a text is replaced."""
-    copies = {package.__name__: tmp_path / package.__name__ for package in (kernelmean, kernelmean_paper)}
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with copies of both packages; a test that changes a file writes back what was there."""
+    folder, ignore = tmp_path_factory.mktemp("packages"), shutil.ignore_patterns("__pycache__")
     for package in (kernelmean, kernelmean_paper):
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(Path(package.__file__).parent, copies[package.__name__], ignore=ignore)
+        shutil.copytree(Path(package.__file__).parent, folder / package.__name__, ignore=ignore)
+    return folder
+
+
+@pytest.fixture
+def digest(copies: Path, monkeypatch: pytest.MonkeyPatch) -> Digest:
+    """Return a function: the digest of an experiment when in a file of the package a text is replaced."""
 
     def changed(name: str, file: str = "", old: str = "", new: str = "") -> str:
         kind = type(load(name))
-        path = tmp_path / file
+        path = copies / file
         before = path.read_text(encoding="utf-8") if file else ""
         assert old in before
         if file:
             path.write_text(before.replace(old, new), encoding="utf-8")
         caches = [trial_code._module, trial_digest]
-        if file.startswith("kernelmean/"):
-            caches.append(trial_code._library)  # takes a second
         with monkeypatch.context() as patch:
-            patch.setattr(trial_code, "LIBRARY", copies["kernelmean"])
-            patch.setattr(trial_code, "_FOLDER", copies["kernelmean_paper"])
+            patch.setattr(trial_code, "LIBRARY", copies / "kernelmean")
+            patch.setattr(trial_code, "_FOLDER", copies / "kernelmean_paper")
+            if file.startswith("kernelmean/"):  # else as before, which takes a second to find
+                patch.setattr(trial_code, "_library", functools.cache(trial_code._library.__wrapped__))
             for each in caches:
                 each.cache_clear()
             found = trial_digest(kind)

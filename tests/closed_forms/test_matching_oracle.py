@@ -11,7 +11,7 @@ from kernelmean.embedding import embed
 from kernelmean.kernels import Gaussian, Laplacian, Linear, Polynomial, QuadraticGaussian
 from kernelmean.noise import Laplace, Normal
 
-DIM, N, K = 3, 25, 4
+DIM, N, K = 3, 9, 4
 
 
 def covariances(rng, count):

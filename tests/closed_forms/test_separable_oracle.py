@@ -11,7 +11,7 @@ from kernelmean.expected import difference, fused_separable, separable_pairs, sm
 from kernelmean.kernels import Gaussian, Laplacian, Matern, Wendland
 from kernelmean.noise import IndependentSum, Laplace, Normal, Uniform
 
-DRAWS = 20  # of the widths, and four differences for each
+DRAWS = 12  # of the widths, and four differences for each
 GRID = np.array([0, 2**-4, 2**-3, 0.25, 0.5, 1, 1.5, *range(2, 44, 2), 48, 56, 64, 80, 100])
 NODES, WEIGHTS = leggauss(20)
 

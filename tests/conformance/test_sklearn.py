@@ -34,23 +34,27 @@ ESTIMATORS = [
     MKME(),
     MMKME(),
     VPMKME(),
-    KME(features=8),
-    SKMSE(features=8),
-    FKMSE(features=8),
-    MKME(features=8),
-    MMKME(features=8),
-    VPMKME(features=8),
+    *(kind(features=8) for kind in (KME, FKMSE, MMKME)),
     KernelMean(noise="full", filter="scale"),
     KernelMean(noise=Normal(0.1), filter=Landweber()),
     BayesianKernelMean(),
     MedianOfMeans(n_blocks=3, random_state=0),
 ]
+ALIKE = [kind(features=8) for kind in (SKMSE, MKME, VPMKME)]
+"""Go the same way as those with features above: a sum, with a damped one between, or with noise."""
 
 
 # the checks score densities at the default bandwidth, which is what the warning is about
 @pytest.mark.filterwarnings("ignore:θ² is:UserWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:θ² is:UserWarning")
+@parametrize_with_checks(ALIKE)
+def test_scikit_learn_checks_of_those_alike(estimator, check):
     check(estimator)
 
 
@@ -86,7 +90,7 @@ def test_data_frames_carry_their_names(frame):
         fitted.evaluate(frame({"b": sample()[:, 0], "a": sample()[:, 1]}))
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, *ALIKE], ids=repr)
 def test_clone_and_pickle(estimator):
     fitted = clone(estimator).fit(sample())
     copy = pickle.loads(pickle.dumps(fitted))
@@ -104,7 +108,7 @@ def test_bad_input_is_refused(bad):
 MASKED = np.ma.array(sample(), mask=np.arange(120).reshape(40, 3) == 0)
 
 
-@pytest.mark.parametrize("estimator", [*ESTIMATORS, KernelMeanMatching()], ids=repr)
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, *ALIKE, KernelMeanMatching()], ids=repr)
 @pytest.mark.parametrize(
     ("bad", "error", "text"),
     [

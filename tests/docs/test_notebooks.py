@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from checkered import mostly_slow
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -56,7 +58,7 @@ def test_format_and_content(page: Path) -> None:
         compile("".join(cell["source"]), page.stem, "exec")
 
 
-@pytest.mark.parametrize("name", ["ab", "densities"])
+@pytest.mark.parametrize("name", mostly_slow(["ab", "densities"], "ab"))
 def test_cells_run_in_order_and_print_what_is_shown(name: str) -> None:
     names: dict[str, Any] = {}
     shown = 0

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
-from forked import MAIN, Forks, forks
+from forked import MAIN, Forks
 
 from kernelmean.cli import main
 
@@ -41,12 +40,6 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for shift, name in enumerate(("first", "second")):
         pd.DataFrame(rng.normal(4.0 * shift, size=(60, 2)), columns=["a", "b"]).to_csv(f"{name}.csv", index=False)
     return tmp_path
-
-
-@pytest.fixture(scope="module")
-def fork() -> Iterator[Forks]:
-    with forks() as server:
-        yield server
 
 
 def code_of(words: tuple[str, ...]) -> int:

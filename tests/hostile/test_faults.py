@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from forked import Done, Forks, forks
+from forked import Done, Forks
 
 import kernelmean as km
 from kernelmean.cli import explain, main
@@ -40,12 +40,6 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("first", "second"):
         pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"]).to_csv(f"{name}.csv", index=False)
     return tmp_path
-
-
-@pytest.fixture(scope="module")
-def fork() -> Iterator[Forks]:
-    with forks() as server:
-        yield server
 
 
 def call(words: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:

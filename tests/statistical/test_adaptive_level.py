@@ -45,7 +45,7 @@ PLAIN = unbalanced, on_landmarks, many_columns, pairs, pairs_on_landmarks
 DESIGNS = strata, clusters, weights, paired, pair_strata, pair_clusters
 CELLS = [
     *checkered(PLAIN, ("normal", "ties", "heavy tails", "far clusters")),
-    *((design, law) for design in DESIGNS for law in ("normal", "ties")),
+    *checkered(DESIGNS, ("normal", "ties")),
 ]
 
 

@@ -51,8 +51,8 @@ def test_families_of_many_pairs_keep_their_level_whatever_the_screen_drops() -> 
 
 def test_tables_of_two_distributions_are_often_called_different() -> None:
     found = 0
-    for seed in range(40):
+    for seed in range(24):
         rng = np.random.default_rng([78, seed])
         result = compare(rng.normal(size=(30, 3)), rng.normal([0, 0, 1.2], size=(30, 3)), n_resamples=99, rng=seed)
         found += result.differ(LEVEL) and result.columns[0].name == "x2"
-    assert found >= 34
+    assert found >= 20

@@ -12,8 +12,8 @@ import pytest
 
 Run = Callable[..., str]
 Values = Mapping[str, tuple[Any, ...]]
-HALVES = pytest.mark.parametrize("half", [0, pytest.param(1, marks=pytest.mark.slow)])
-"""Every other option, or every other pair of options; the others wait for ``-m slow``."""
+THIRDS = pytest.mark.parametrize("third", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+"""Every third option, or every third pair of options; the others wait for ``-m slow``."""
 
 
 def outcome(run: Run, **options: Any) -> str | None:
@@ -41,12 +41,12 @@ class Alone:
         each = {(name, k): outcome(run, **{name: value}) for name in options for k, value in enumerate(options[name])}
         return cls(run, options, outcome(run), each)
 
-    def silent_pairs(self, half: int, exceptions: Collection[frozenset[str]] = ()) -> list[str]:
+    def silent_pairs(self, third: int, exceptions: Collection[frozenset[str]] = ()) -> list[str]:
         """Return the options that have an effect alone, and none beside another one that is no default."""
         silent, options, alone = [], self.options, self.outcomes
         places = {option: place for place, option in enumerate(options)}
         for first, second in itertools.combinations(options, 2):
-            if (places[first] + places[second]) % 2 != half or frozenset((first, second)) in exceptions:
+            if (places[first] + places[second]) % 3 != third or frozenset((first, second)) in exceptions:
                 continue
             for (j, u), (k, v) in itertools.product(enumerate(options[first]), enumerate(options[second])):
                 both = outcome(self.run, **{first: u, second: v})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from checkered import checkered
 from kernelmean.kernels import Gaussian, Scaled, squared_distance_blocks
 
 EVERYTHING = slice(None)
@@ -37,10 +38,10 @@ def exact(X, Y):
     return ((X[:, None] - Y) ** 2).sum(-1)
 
 
-@pytest.mark.parametrize("columns", [1, 2, 5, 6, 20])
-@pytest.mark.parametrize("name", tables(1))
-@pytest.mark.parametrize("floor", [0.0, 1.0])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    ("columns", "name", "floor", "dtype"),
+    checkered([1, 2, 5, 6, 20], list(tables(1)), [0.0, 1.0], ["float64", "float32"]),
+)
 def test_the_error_is_small_beside_every_distance(columns, name, floor, dtype):
     X = tables(columns)[name]
     truth = exact(X, X)

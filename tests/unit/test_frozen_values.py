@@ -39,6 +39,13 @@ def _rows(seed=0, n=30, d=2):
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
+def _densities(X):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernelmean.studies.density._COMPONENTS", (1,))  # the search of a peer takes the time
+        patch.setattr("kernelmean.studies.density._FOLDS", 2)
+        return fit_densities(X, estimator="mkme", n_components=[2])
+
+
 def _spd(n=None):
     base = np.array([[0.5, 0.1], [0.1, 0.4]])
     return base if n is None else np.repeat(base[None], n, axis=0)
@@ -291,7 +298,7 @@ CASES = {
     ),
     "fit_densities": Case(
         lambda: {"X": _rows()},
-        lambda X: fit_densities(X, estimator="mkme", n_components=[2]),
+        _densities,
         lambda fits: [fits.table.values.copy(), fits.mixture().means.copy(), fits.center.copy(), fits.unit.copy()],
         lambda fits: [fits.table.values, fits.center, fits.unit, fits.model.means_, fits.mixture().means],
     ),

@@ -269,7 +269,7 @@ def test_what_was_added_is_listed_saved_and_used(folder: Path) -> None:
 def test_the_closed_forms_and_the_backends_try_what_was_added(folder: Path) -> None:
     tests = ["kernel_properties", "expected_properties"]
     files = [*(f"closed_forms/test_{name}.py" for name in tests), "unit/arrays/test_embeddings.py"]
-    options = ["-p", "toys", "-p", "no:cacheprovider", "-q", "-k", "Toy and not float32"]
+    options = ["-p", "toys", "-p", "no:cacheprovider", "--assert=plain", "-q", "-k", "Toy and not float32"]
     said = run(folder, "-m", "pytest", *options, *(f"tests/{file}" for file in files), at=TESTS.parent)
     counted = re.search(r"(\d+) passed", said)
     assert counted is not None

@@ -20,7 +20,7 @@ from kernelmean.studies import estimate as fits
 from kernelmean.studies.changes import Search
 from kernelmean.tables import reading as tables
 
-from .option_pairs import HALVES, Alone, Run, Values
+from .option_pairs import THIRDS, Alone, Run, Values
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(24, 2)) * [1, 3], rng.normal(size=(22, 2)) * [1, 3] + 0.4
@@ -461,14 +461,14 @@ NOT_VARIED = {
 }
 
 
-@HALVES
+@THIRDS
 @pytest.mark.parametrize("name", CASES)
-def test_both_of_two_options_have_an_effect_or_the_pair_is_refused(name: str, half: int) -> None:
+def test_both_of_two_options_have_an_effect_or_the_pair_is_refused(name: str, third: int) -> None:
     run, options = CASES[name]
     exceptions = {frozenset(pair) for case, *pair in EXCEPTIONS if case == name}
     alone = Alone.of(run, options)
     idle = [option for option in alone.idle_options() if (name, option) not in IDLE]
-    found = alone.silent_pairs(half, exceptions), idle
+    found = alone.silent_pairs(third, exceptions), idle
     assert found == ([], []), "\n".join(["SILENT", *found[0], "IDLE", *found[1]])
 
 

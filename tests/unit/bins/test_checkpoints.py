@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import kernelmean as km
+from checkered import checkered
 from in_bins import hsic, mmd
 from kernelmean.inference.bins import reading
 from kernelmean.inference.bins.answering import Saving
@@ -25,6 +26,10 @@ Test = Callable[..., Any]
 TESTS = pytest.mark.parametrize("test", [mmd, hsic], ids=["mmd", "hsic"])
 N, BATCH = 2600, 400
 KME = {"estimator": "kme", "n_resamples": 15}
+
+
+def named(value: Any) -> str:
+    return getattr(value, "__name__", str(value))
 
 
 @pytest.fixture
@@ -76,8 +81,7 @@ def same(one: Any, other: Any) -> None:
     np.testing.assert_allclose(one.null_distribution, other.null_distribution, rtol=0, atol=1e-12)
 
 
-@TESTS
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("test", "place"), checkered([mmd, hsic], list(PLACES)), ids=named)
 def test_a_finished_test_answers_for_its_rows_only(tmp_path: Path, test: Test, place: str) -> None:
     X, Y, path, put = rows(0), rows(1), tmp_path / "sums.npz", PLACES[place]
 
@@ -111,9 +115,11 @@ def test_a_finished_test_adds_no_row_again(tmp_path: Path, monkeypatch: pytest.M
     same(test(rows(0), rows(1), checkpoint=path, **KME), found)
 
 
-@TESTS
-@pytest.mark.parametrize("place", ["array", "parquet", "list of batches", "iterator of batches"])
-@pytest.mark.parametrize("options", [KME, {"n_resamples": 15}], ids=["kme", "adaptive"])
+@pytest.mark.parametrize(
+    ("test", "place", "options"),
+    checkered([mmd, hsic], ["array", "parquet", "list of batches", "iterator of batches"], [KME, {"n_resamples": 15}]),
+    ids=named,
+)
 def test_a_finished_test_is_that_of_arrays(tmp_path: Path, test: Test, place: str, options: dict[str, Any]) -> None:
     X, Y, path = rows(0), rows(1), tmp_path / "sums.npz"
     put = PLACES[place]

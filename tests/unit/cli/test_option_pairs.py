@@ -12,7 +12,7 @@ import pytest
 
 from kernelmean.cli import run
 
-from ..option_pairs import HALVES, Alone, Run, Values
+from ..option_pairs import THIRDS, Alone, Run, Values
 
 
 def write_table(name: str, rows: int, shift: float) -> None:
@@ -142,13 +142,13 @@ EXCEPTIONS = {
 """Pairs of which one leaves the other without effect, and why."""
 
 
-@HALVES
+@THIRDS
 @pytest.mark.parametrize("name", COMMANDS)
-def test_both_options_have_an_effect_or_the_pair_is_refused(name: str, half: int, place: Path) -> None:
+def test_both_options_have_an_effect_or_the_pair_is_refused(name: str, third: int, place: Path) -> None:
     run, options = COMMANDS[name]
     alone = Alone.of(run, options)
     idle = [option for option in alone.idle_options() if (name, option) not in IDLE]
-    found = alone.silent_pairs(half, {frozenset(pair) for case, *pair in EXCEPTIONS if case == name}), idle
+    found = alone.silent_pairs(third, {frozenset(pair) for case, *pair in EXCEPTIONS if case == name}), idle
     assert found == ([], []), "\n".join(["SILENT", *found[0], "IDLE", *found[1]])
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from checkered import checkered
 from in_batches import in_batches
 from kernelmean.cli import main
 
@@ -66,8 +67,11 @@ def tables(folder: Path, request: pytest.FixtureRequest) -> tuple[str, str]:
     return first, second
 
 
-@pytest.mark.parametrize("tables", FORMS, indirect=True)
-@pytest.mark.parametrize("how", [("compare", "--no-stream"), ("compare", "--stream"), ("dependence",)])
+@pytest.mark.parametrize(
+    ("tables", "how"),
+    checkered(list(FORMS), [("compare", "--no-stream"), ("compare", "--stream"), ("dependence",)]),
+    indirect=["tables"],
+)
 def test_the_options_of_the_line_read_the_column(
     tables: tuple[str, str], how: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:

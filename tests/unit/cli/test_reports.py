@@ -231,8 +231,7 @@ class TestOthers:
         assert "<h1>Dependence between columns of iris</h1>" in page
         assert f">{float(table[1]['strength']):.2f}<" in page
 
-    def test_density(self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1,))
+    def test_density(self, folder: Path, capsys: pytest.CaptureFixture[str], unsearched_peers: None) -> None:
         options = ("--components", "1", "--estimator", "mkme", "--html", "r.html", "--csv", "r.csv")
         code, _, err = run(capsys, "density", "first.csv", *options)
         assert (code, err) == (0, "")
@@ -250,7 +249,12 @@ class TestSpreadsheets:
 
     @pytest.mark.parametrize("name", EVIL)
     def test_names_of_columns(
-        self, name: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+        self,
+        name: str,
+        folder: Path,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+        unsearched_peers: None,
     ) -> None:
         monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1,))
         rng = np.random.default_rng(0)

@@ -13,6 +13,7 @@ import pytest
 from slow_tables import KINDS, LEVELS, NOISY, SIZES, Slow, Tables, tables
 
 import kernelmean as km
+from checkered import mostly_slow
 from in_batches import in_batches
 from kernelmean.cli import main
 from kernelmean.kernels import Gaussian
@@ -61,7 +62,7 @@ def test_dependence_has_the_statistics_of_the_definition_in_every_order(case: Ta
         first = found
 
 
-@pytest.mark.parametrize("case", tables(), ids=named)
+@pytest.mark.parametrize("case", mostly_slow(tables(), *tables()[::2]), ids=named)
 def test_unrelated_columns_change_nothing_about_two_groups(case: Tables) -> None:
     frame, rules = case.frames[0], case.rules
     options = {**quick(case), "n_resamples": 19}

@@ -36,7 +36,7 @@ def at_the_same_parameters(fit: KernelMean, rows: np.ndarray) -> km.Embedding:
 
 @pytest.mark.parametrize(("name", "rows"), checkered(list(NAMED), [CLUSTERS, LONG_TAILS]))
 def test_the_exact_estimate_is_within_the_bound(name, rows):
-    distances = []
+    distances, rows = [], rows[::2] if name == "f-kmse" else rows  # whose exact estimate costs n³
     for rank in (10, 40, 160):
         fit = NAMED[name](features=rank).fit(rows)
         distances.append((at_the_same_parameters(fit, rows) - fit.embedding_).norm())
@@ -58,8 +58,9 @@ def test_many_landmarks_give_the_exact_estimator_with_its_parameters(name):
 
 @pytest.mark.parametrize("name", ["kme", "s-kmse", "f-kmse"])
 def test_kernels_that_are_not_gaussian(name):
-    fit = NAMED[name](Laplacian(2.0), features=100).fit(CLUSTERS)
-    assert (at_the_same_parameters(fit, CLUSTERS) - fit.embedding_).norm() <= fit.error_ < 0.2
+    rows = CLUSTERS[::2]
+    fit = NAMED[name](Laplacian(2.0), features=100).fit(rows)
+    assert (at_the_same_parameters(fit, rows) - fit.embedding_).norm() <= fit.error_ < 0.2
     linear = NAMED[name](Linear(), features=5).fit(X)
     assert (at_the_same_parameters(linear, X) - linear.embedding_).norm() < 1e-4 * linear.embedding_.norm()
 
@@ -202,10 +203,10 @@ def test_what_can_be_read_once_only(monkeypatch):
         monkeypatch.setattr(by_features, name, 500)
     monkeypatch.setattr(by_features, "LIMIT", 400)
     monkeypatch.setattr(by_features, "DRAWN", 700)
-    shuffled = np.random.default_rng(1).permutation(CLUSTERS)
+    shuffled = np.random.default_rng(1).permutation(CLUSTERS)[:1000]
 
     def batches():
-        return (shuffled[i : i + 300] for i in range(0, 2000, 300))
+        return (shuffled[i : i + 300] for i in range(0, 1000, 300))
 
     for name in set(NAMED) - {"f-kmse"}:
         fit = NAMED[name]().fit(batches())
@@ -274,10 +275,11 @@ def test_a_thousand_merges_in_any_order_give_one_fit(tmp_path):
 
 
 def test_one_pass_serves_all_estimators(tmp_path):
-    phi = features.random_cholesky(Gaussian(1.5), CLUSTERS, 60)
-    mu = features.embed(CLUSTERS, phi, moments=True)
+    rows = CLUSTERS[::2]
+    phi = features.random_cholesky(Gaussian(1.5), rows, 60)
+    mu = features.embed(rows, phi, moments=True)
     for name in set(NAMED) - {"f-kmse"}:
-        fit, own = NAMED[name]().fit(mu), NAMED[name](features=phi).fit(CLUSTERS)
+        fit, own = NAMED[name]().fit(mu), NAMED[name](features=phi).fit(rows)
         assert (fit.embedding_ - own.embedding_).norm() < 1e-8
         assert fit.error_ >= own.error_ * (1 - 1e-9)
         km.save(fit, tmp_path / "fit.npz")
@@ -285,7 +287,7 @@ def test_one_pass_serves_all_estimators(tmp_path):
         assert (again.error_, again.notes_, again.features_) == (fit.error_, fit.notes_, phi)
         np.testing.assert_array_equal(again.weights_, fit.weights_)
     fit = km.FKMSE(strength=0.2).fit(mu)
-    assert (at_the_same_parameters(fit, CLUSTERS) - fit.embedding_).norm() <= fit.error_
+    assert (at_the_same_parameters(fit, rows) - fit.embedding_).norm() <= fit.error_
 
 
 @pytest.mark.parametrize("name", ["kme", "s-kmse", "mkme", "mmkme"])

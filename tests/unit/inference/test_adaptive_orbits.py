@@ -80,14 +80,15 @@ def test_two_samples(kind, shape):
 
 @pytest.mark.parametrize(("kind", "dims"), checkered(KINDS, [(1, 1), (2, 1)]))
 def test_pairs(kind, dims):
-    found = over_pairings(rows(kind, 5, dims[0]), rows(kind, 5, dims[1], seed=1))
+    n = 5 if kind == "normal" else 4  # of five rows there are 120 pairings, of four 24
+    found = over_pairings(rows(kind, n, dims[0]), rows(kind, n, dims[1], seed=1))
     assert excess(found) == 0
     assert found[:, 0].min() <= 4 / 120 or kind != "normal"
 
 
 @pytest.mark.parametrize("rule", ["log-mean-exp", "max", "mean", "aggregate"])
 def test_other_rules(rule):
-    assert excess(over_labelings(rows("ties", 7, 2), 3, estimator=Adaptive(rule))) == 0
+    assert excess(over_labelings(rows("ties", 6, 2), 2, estimator=Adaptive(rule))) == 0
     assert excess(over_pairings(rows("normal", 4, 1), rows("ties", 4, 2), estimator=Adaptive(rule))) == 0
 
 
@@ -101,8 +102,8 @@ HARD = {
 
 @pytest.mark.parametrize("kind", HARD)
 def test_rows_that_are_hard_to_add_up(kind):
-    points, X, Y = (HARD[kind](rows("normal", n, dim, seed)) for n, dim, seed in ((7, 2, 0), (4, 2, 1), (4, 1, 2)))
-    assert excess(over_labelings(points, 3)) == 0
+    points, X, Y = (HARD[kind](rows("normal", n, dim, seed)) for n, dim, seed in ((6, 2, 0), (4, 2, 1), (4, 1, 2)))
+    assert excess(over_labelings(points, 2)) == 0
     assert excess(over_pairings(X, Y)) == 0
 
 
@@ -123,7 +124,7 @@ def test_two_samples_on_few_landmarks(kind, shape):
     assert excess(over_labelings(rows(kind, 7, dim), sizes[0])) == 0
 
 
-@pytest.mark.parametrize(("kind", "n"), [("normal", 5), ("ties", 5), ("repeated rows", 4)])
+@pytest.mark.parametrize(("kind", "n"), [("normal", 5), ("ties", 4), ("repeated rows", 4)])
 @pytest.mark.usefixtures("few_landmarks")
 def test_pairs_on_few_landmarks(kind, n):
     assert excess(over_pairings(rows(kind, n, 2), rows(kind, n, 1, seed=1))) == 0

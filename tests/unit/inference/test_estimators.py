@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from checkered import checkered
 from kernelmean.estimators import NAMED, Cutoff, IteratedRidge, Landweber, Ridge
 from kernelmean.expected import expected
 from kernelmean.inference.estimated.refitted_noise import RefittedNoiseHSIC, RefittedNoiseMMD, squared_distances
@@ -111,8 +112,7 @@ def kernel_in(estimator, pooled):
     return Gaussian(float(km.median_bandwidth(pooled))) if own == "gaussian" else own
 
 
-@pytest.mark.parametrize("kind", ["u", "v"])
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize(("name", "kind"), checkered(list(EACH), ["u", "v"]))
 def test_an_estimate_of_each_sample_is_fitted_anew_under_every_labeling(name, kind):
     estimator, make = EACH[name]
     sizes = {"s-kmse": (4, 5), "f-kmse": (3, 4)}.get(name, (2, 4))  # unequal, so that no order is changed
@@ -197,8 +197,7 @@ POOLED_FITS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["u", "v"])
-@pytest.mark.parametrize("name", POOLED_FITS)
+@pytest.mark.parametrize(("name", "kind"), checkered(list(POOLED_FITS), ["u", "v"]))
 def test_parameters_of_the_pooled_sample_hold_under_every_labeling(name, kind):
     estimator, make = POOLED_FITS[name]
     first, second = FEW

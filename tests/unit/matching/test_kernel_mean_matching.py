@@ -21,10 +21,16 @@ ESTIMATORS = ("kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme")
 
 @pytest.mark.filterwarnings("ignore:n_components is")
 @pytest.mark.filterwarnings("ignore:. rows are too few")
-@parametrize_with_checks(
-    [KernelMeanMatching(3, kmeans_n_init=1), KernelMeanMatching(2, update="weights", estimator="kme")]
-)
+@parametrize_with_checks([KernelMeanMatching(3, kmeans_n_init=1)])
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow  # whose rows go the same way, to fewer steps
+@pytest.mark.filterwarnings("ignore:n_components is")
+@pytest.mark.filterwarnings("ignore:. rows are too few")
+@parametrize_with_checks([KernelMeanMatching(2, update="weights", estimator="kme")])
+def test_scikit_learn_checks_of_weights(estimator, check):
     check(estimator)
 
 

@@ -6,7 +6,7 @@ import pytest
 from checkered import checkered
 from kernelmean import KernelMean, KernelMeanMatching
 
-FACTORS = [2.0**20, 1e-6, 1 / 3, 1 + 1e-15, 7.7e4]
+FACTORS = [1e-6, 1 / 3, 1 + 1e-15]
 OPTIONS = {
     "spherical": {},
     "full": {"covariance_type": "full"},

@@ -12,6 +12,7 @@ from explained import contributions, effect_size, witness_bands
 from kernelmean import compare
 from kernelmean.report import Bars, Panel, Section, html
 from kernelmean.studies import Comparison, comparison_page, gather
+from kernelmean.studies.pages import evidence
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -174,16 +175,18 @@ class TestNumbers:
             assert sum(panel.steps[0].heights) == pytest.approx(1.0)
             assert panel.marks[0][1] == result.test.statistic
 
-    def test_many_rows_are_drawn_and_it_is_told(self) -> None:
+    def test_many_rows_are_drawn_and_it_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert evidence.MOST_ROWS == 2000
+        monkeypatch.setattr(evidence, "MOST_ROWS", 200)
         rng = np.random.default_rng(0)
-        tables = (pd.DataFrame(rng.normal(k, size=(2100 + k, 2)), columns=["a", "b"]) for k in range(2))
+        tables = (pd.DataFrame(rng.normal(k, size=(210 + k, 2)), columns=["a", "b"]) for k in range(2))
         many = compare(*tables, estimator="kme", n_resamples=19)
         found = gather(many)
-        assert found.used == (2000, 2000)
+        assert found.used == (200, 200)
         items = comparison_page(many, found).sections[-1].items
-        assert any("2,000 and 2,000 rows drawn at random" in item for item in items)
+        assert any("200 and 200 rows drawn at random" in item for item in items)
         assert found.marginals == gather(many).marginals
-        assert {row.row for row in found.rows if row.table == 0} <= set(range(1, 2101))
+        assert {row.row for row in found.rows if row.table == 0} <= set(range(1, 211))
 
 
 @pytest.fixture(scope="module")

@@ -100,6 +100,15 @@ def shown(figure: Figure) -> Iterator[tuple[Text, Any]]:
             yield text, text.get_window_extent()
 
 
+@cache
+def drawn(name: str) -> tuple[Figure, list[tuple[Text, Any]]]:
+    """Return a figure and the texts that are seen on it, drawn once for all tests of it, without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = FIGURES[name]() if name in FIGURES else PICTURES[name]().figure
+        return figure, list(shown(figure))
+
+
 def beyond_the_ends(axis: Any) -> Iterator[Text]:
     """Yield the labels of ticks that are not drawn, since they lie outside the axes."""
     low, high = sorted(axis.get_view_interval())
@@ -110,8 +119,9 @@ def beyond_the_ends(axis: Any) -> Iterator[Text]:
 
 @pytest.mark.parametrize("name", [*PICTURES, *FIGURES])
 def test_no_text_is_cut_off(name: str) -> None:
-    figure = FIGURES[name]() if name in FIGURES else PICTURES[name]().figure
-    for text, box in shown(figure):
+    figure, seen = drawn(name)
+    assert seen
+    for text, box in seen:
         assert box.x0 >= -1.0, text
         assert box.y0 >= -1.0, text
         assert box.x1 <= figure.bbox.x1 + 1.0, text
@@ -120,8 +130,8 @@ def test_no_text_is_cut_off(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*PICTURES, *FIGURES])
 def test_labels_of_ticks_do_not_overlap(name: str) -> None:
-    figure = FIGURES[name]() if name in FIGURES else PICTURES[name]().figure
-    seen = [(id(text), box) for text, box in shown(figure)]
+    figure, texts = drawn(name)
+    seen = [(id(text), box) for text, box in texts]
     for ax in figure.axes:
         for axis in (ax.xaxis, ax.yaxis):
             labels = {id(text) for text in axis.get_ticklabels() if not text.get_rotation()}
@@ -166,11 +176,9 @@ def test_texts_and_lines_are_seen_on_a_dark_surface(draw: Draw) -> None:
             assert max(apart) > 0.3, line
 
 
-@pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
-def test_nothing_warns_while_it_is_drawn(draw: Draw) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        draw().figure.canvas.draw()
+@pytest.mark.parametrize("name", [*PICTURES, *FIGURES])
+def test_nothing_warns_while_it_is_drawn(name: str) -> None:
+    drawn(name)
 
 
 @pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)

@@ -78,7 +78,10 @@ def scores(table: Any) -> dict[str, float]:
 
 
 def loss(table: Any) -> float:
-    return fit_densities(table, estimator="mkme", n_components=[1]).candidates[0].loss
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernelmean.studies.density._COMPONENTS", (1,))  # the search of a peer takes the time
+        patch.setattr("kernelmean.studies.density._FOLDS", 2)
+        return fit_densities(table, estimator="mkme", n_components=[1]).candidates[0].loss
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import kernelmean as km
+from checkered import checkered
 from kernelmean.kernels import Gaussian, Laplacian
 
 RNG = np.random.default_rng(0)
@@ -86,9 +87,9 @@ def of_tables(name: str, estimator: str | None) -> Any:
     return test(X, Y, **options(estimator))
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("name", TESTS)
-@pytest.mark.parametrize("estimator", [None, "f-kmse", "adaptive"])
+@pytest.mark.parametrize(
+    ("name", "place", "estimator"), checkered(list(TESTS), list(PLACES), [None, "f-kmse", "adaptive"])
+)
 def test_few_rows_give_the_result_of_the_table(name: str, place: str, estimator: str | None, tmp_path: Path) -> None:
     test, X, Y = TESTS[name]
     how, expected, put = options(estimator), of_tables(name, estimator), PLACES[place]
@@ -131,9 +132,10 @@ def test_rows_with_blank_cells_are_left_out_where_that_is_asked_for(tmp_path: Pa
 BINS: dict[str, Any] = {"scheme": "bins"}
 
 
-@pytest.mark.parametrize("place", [place for place in PLACES if place not in ("polars", "source of a file")])
-@pytest.mark.parametrize("name", TESTS)
-@pytest.mark.parametrize("estimator", [None, "adaptive"])
+@pytest.mark.parametrize(
+    ("name", "place", "estimator"),
+    checkered(list(TESTS), [own for own in PLACES if own not in ("polars", "source of a file")], [None, "adaptive"]),
+)
 def test_many_rows_go_by_bins_with_one_p_value_in_all_places(
     name: str, place: str, estimator: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,13 @@ UNESCAPED = r"(?<!\\)"
 NEEDS_MATPLOTLIB = pytest.mark.skipif(pictures.missing() is not None, reason="charts need the extra 'plot'")
 
 
+@pytest.fixture(scope="module")
+def written(document: Document, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """Return the document as Markdown, and the folder of its pictures."""
+    folder = tmp_path_factory.mktemp("markdown")
+    return markdown.render(document, folder), folder
+
+
 def tables(text: str) -> list[list[str]]:
     return [block.split("\n") for block in text.split("\n\n") if block.startswith("| ")]
 
@@ -24,11 +31,14 @@ def shown(text: str) -> str:
 
 @pytest.mark.parametrize("with_pictures", [pytest.param(True, marks=NEEDS_MATPLOTLIB), False])
 def test_tables_have_as_many_cells_in_every_row(
-    document: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_pictures: bool
+    document: Document, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, with_pictures: bool
 ) -> None:
-    if not with_pictures:
+    if with_pictures:
+        text, _ = request.getfixturevalue("written")
+    else:
         monkeypatch.setattr(pictures, "missing", lambda: "no matplotlib")
-    found = tables(markdown.render(document, tmp_path))
+        text = markdown.render(document, request.getfixturevalue("tmp_path"))
+    found = tables(text)
     assert len(found) == (3 if with_pictures else 6)
     for rows in found:
         counts = {len(re.findall(UNESCAPED + r"\|", row)) for row in rows}
@@ -37,24 +47,24 @@ def test_tables_have_as_many_cells_in_every_row(
         assert all(row.startswith("| ") and row.endswith("|") for row in rows)
 
 
-def test_numbers_stand_at_the_right_and_the_best_in_bold(document: Document, tmp_path: Path) -> None:
-    text = markdown.render(document, tmp_path)
+def test_numbers_stand_at_the_right_and_the_best_in_bold(written: tuple[str, Path]) -> None:
+    text = written[0]
     assert "| --- | ---: | ---: |" in text
     assert "| wine | 0.25 ± 0.01 | 1.25 ± 0.01 | **2.25 ± 0.01** | 3.25 ± 0.01 |" in text
 
 
 @NEEDS_MATPLOTLIB
-def test_pictures_are_written_and_linked_with_words(document: Document, tmp_path: Path) -> None:
-    text = markdown.render(document, tmp_path)
+def test_pictures_are_written_and_linked_with_words(document: Document, written: tuple[str, Path]) -> None:
+    text, folder = written
     links = re.findall(UNESCAPED + r"!\[((?:[^\]\\]|\\.)*)\]\(([^)]+)\)", text)
     assert [name for _, name in links] == ["losses.svg", "valley.svg", "level.svg"]
-    assert {path.name for path in tmp_path.iterdir()} == {name for _, name in links}
+    assert {path.name for path in folder.iterdir()} == {name for _, name in links}
     assert links[0][0] == "MKME lies below KME at every size."
     assert shown(links[2][0]) == document.summary[1]
 
 
-def test_links_to_sections_are_names_that_github_gives_to_headings(document: Document, tmp_path: Path) -> None:
-    text = markdown.render(document, tmp_path)
+def test_links_to_sections_are_names_that_github_gives_to_headings(written: tuple[str, Path]) -> None:
+    text = written[0]
     heads = [shown(head) for head in re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)]
     assert heads[:4] == ["The paper, reproduced", "Verdicts", "Contents", "Figure 2: σ² = 0?"]
     targets = re.findall(UNESCAPED + r"\]\(#([^)]+)\)", text)
@@ -67,8 +77,8 @@ def test_links_to_sections_are_names_that_github_gives_to_headings(document: Doc
     assert set(targets) == set(targets[-4:])
 
 
-def test_texts_are_shown_as_they_are(document: Document, tmp_path: Path) -> None:
-    text = markdown.render(document, tmp_path)
+def test_texts_are_shown_as_they_are(document: Document, written: tuple[str, Path]) -> None:
+    text = written[0]
     prose = re.sub(r"</?(details|summary)>", "", text)
     assert not re.search(UNESCAPED + "[<`$]", prose)
     assert not re.search(UNESCAPED + r"\]\((?!#|[\w.]+\.svg\))", text), "only links of our own"
@@ -97,15 +107,11 @@ def test_signs_are_escaped_where_they_would_mean_something(text: str, safe: str)
 
 
 @NEEDS_MATPLOTLIB
-def test_the_same_document_gives_the_same_bytes(document: Document, tmp_path: Path) -> None:
-    folders = [tmp_path / name for name in ("one", "two")]
-    texts = []
-    for folder in folders:
-        folder.mkdir()
-        texts.append(markdown.render(document, folder))
-    assert texts[0] == texts[1]
-    for path in folders[0].iterdir():
-        assert path.read_bytes() == (folders[1] / path.name).read_bytes()
+def test_the_same_document_gives_the_same_bytes(document: Document, written: tuple[str, Path], tmp_path: Path) -> None:
+    text, folder = written
+    assert markdown.render(document, tmp_path) == text
+    for path in folder.iterdir():
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes()
 
 
 def test_two_charts_of_one_name_are_an_error(tmp_path: Path) -> None:

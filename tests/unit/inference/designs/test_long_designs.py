@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from checkered import checkered
 from kernelmean.core.array import Array
 from kernelmean.inference.designs import independence, quadratic_forms
 from kernelmean.kernels import Gaussian
@@ -46,9 +47,7 @@ def mmd(gram: Array, labels: Array, parts: tuple[str, ...], kind: str) -> float:
     return float((found + whole @ gram @ whole) / np.sum(shares) ** 2)
 
 
-@pytest.mark.parametrize("kind", ["u", "v"])
-@pytest.mark.parametrize("parts", PARTS, ids=" ".join)
-@pytest.mark.parametrize("points", POINTS)
+@pytest.mark.parametrize(("points", "parts", "kind"), checkered(list(POINTS), list(PARTS), ["u", "v"]))
 def test_statistics_of_two_samples_are_those_of_the_whole_matrix(
     points: str, parts: tuple[str, ...], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
