@@ -174,7 +174,7 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "one group": (words("compare", "wine", "--by", "target", "--groups", "0"), "two different ones"),
     "the same group": (words("compare", "wine", "--by", "target", "--groups", "0,0"), "two different ones"),
     "unknown split": (words("compare", "wine", "--by", "colour"), "no column 'colour'"),
-    "split by what is left out": (words("compare", "wine", "--by", "target", "--drop", "target"), "--by target is among --drop"),
+    "split by what is left out": (words("compare", "wine", "--by", "target", "--drop", "target"), "is among --drop"),
     "groups of one row": (words("compare", "good.csv", "--by", "a", "--groups", "1,2"), "a=1 has 1 row"),
     # options
     "unknown estimator": (compare("--estimator", "magic"), "mmkme"),
