@@ -12,7 +12,7 @@ from scipy import stats
 import kernelmean as km
 from kernelmean.inference import Design
 from kernelmean.studies.comparison.mean_gaps import GapsOfMeans
-from kernelmean.studies.comparison.row_weights import weigh_by
+from kernelmean.studies.comparison.row_weights import RowWeights
 
 RNG = np.random.default_rng(5)
 A = pd.DataFrame({"x": RNG.gamma(2.0, size=40), "t": RNG.random(40) < 0.3, "c": RNG.choice(["u", "v"], 40)})
@@ -77,7 +77,7 @@ def of_clusters(rng: np.random.Generator) -> tuple[Design, list[np.ndarray[Any, 
 
 
 def covered(design: Design, values: list[np.ndarray[Any, Any]], truth: float) -> bool:
-    gaps = GapsOfMeans(design, weigh_by(design), (len(values[0]), len(values[1])))
+    gaps = GapsOfMeans(design, RowWeights.of(design), (len(values[0]), len(values[1])))
     low, high = gaps.interval(values)
     return low <= truth <= high
 

@@ -25,6 +25,7 @@ from kernelmean.tables import (
     read_frame,
     read_table,
     split_frame,
+    split_groups,
 )
 
 COLUMNS = {"a": [1, 2, 3], "b": [0.5, -1.0, 2.25]}
@@ -177,6 +178,22 @@ class TestSplit:
         first, second = split_frame(self.frame.select(["g", "x"]), "g", ["w", "u"])
         np.testing.assert_array_equal(first.to_table().values, [[3]])
         np.testing.assert_array_equal(second.to_table().values, [[0], [2]])
+
+    @pytest.mark.parametrize(
+        ("cells", "ordered"),
+        [
+            (["10", "9", "-1", "2.5"], ["-1", "2.5", "9", "10"]),
+            (["week 10", "week 2", "b", "A"], ["A", "b", "week 2", "week 10"]),
+            ([True, False], ["False", "True"]),
+            (pd.Categorical(["mid", "low", "high"], ["low", "mid", "high"], ordered=True), ["low", "mid", "high"]),
+        ],
+        ids=["numbers", "names", "truth values", "levels"],
+    )
+    def test_the_order_of_groups_does_not_depend_on_that_of_rows(self, cells: Any, ordered: list[str]) -> None:
+        data = pd.DataFrame({"g": cells, "x": range(len(cells))})
+        for rows in (data, data[::-1]):
+            groups = split_groups(as_frame(pd.concat([rows, rows]), "data"), "g")
+            assert [group.source for group in groups] == [f"g={name}" for name in ordered]
 
     @pytest.mark.parametrize(
         ("groups", "text"),

@@ -17,7 +17,8 @@ from ..inference.wording import short
 from ..studies.columns import DescribedTable, describe_columns, describe_long
 from ..studies.comparison.comparing import are_read_in_batches
 from ..studies.dependence.rows import placed
-from ..studies.designs import NO_DESIGN, TableDesign, check_row_order
+from ..studies.designs import NO_DESIGN, TableDesign
+from ..studies.row_keys import check_row_order
 from ..tables import limits
 from ..tables.batchwise import is_long
 from ..tables.read import read

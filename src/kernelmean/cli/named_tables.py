@@ -59,7 +59,8 @@ def named_tables(tables: TwoTables) -> tuple[NamedTable, NamedTable | None]:
         return _of_folders([tables.a, str(tables.b), *tables.more])
     if tables.b is not None and tables.by is not None:
         raise ValueError(
-            f"two tables were named, and --by splits one; write compare A B, or compare DATA --by {tables.by}, not both"
+            f"two tables were named, and --by splits one; write compare A B, or compare DATA --by {tables.by}, not "
+            "both (weights or strata in a second file: join them into a column of the first, and write --weights NAME)"
         )
     if (tables.b is None) == (tables.by is None):
         raise ValueError(

@@ -43,6 +43,15 @@ def data_frame(data: Any, source: str) -> tuple[nw.DataFrame[Any], bool] | None:
     return (found, True) if isinstance(found, nw.DataFrame) else None
 
 
+def row_labels(data: Any) -> tuple[str, list[Any]] | None:
+    """Return the name, "" if it has none, and the labels of a pandas index; None for row numbers and other data."""
+    own = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
+    index = nw.maybe_get_index(own) if isinstance(own, nw.DataFrame | nw.Series) else None
+    if index is None or (index.name is None and index.dtype.kind in "iu"):
+        return None
+    return str(index.name or ""), list(index)
+
+
 def as_column(data: Any, name: str) -> Any:
     """Return a Series as an array of one column, and anything else as it is; raise when it is sparse."""
     if isinstance(data, np.ndarray | list | tuple):

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from .result import TestResult
 
 
+_KERNELS = (
+    "A kernel says how alike two rows are: by their values in units of the spread of each column (on data), by normal "
+    "scores or ranks, or by another view of the columns. A small λ lets fine differences count as much as coarse ones."
+)
+
+
 def null_section(test: TestResult, dealt: str, facts: Sequence[tuple[str, str]]) -> Section:
     """Return the section of a test: how its p-value was computed, and the null distribution with the observed value.
 
@@ -39,7 +45,8 @@ def null_section(test: TestResult, dealt: str, facts: Sequence[tuple[str, str]])
         f"Of {every}{count(test.n_resamples, 'other arrangement')}, in which {dealt}, {found} a statistic as large as "
         f"the observed one, or larger: p = (1 + {reached:,}) / (1 + {test.n_resamples:,}) = {test.pvalue:.3g}."
     )
-    return Section("The test", (share,), tables=kernels, charts=charts, settings=tuple(facts))
+    words = (share, _KERNELS) if kernels else (share,)
+    return Section("The test", words, tables=kernels, charts=charts, settings=tuple(facts))
 
 
 def _reached(test: Tested) -> int:

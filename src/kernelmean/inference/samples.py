@@ -10,8 +10,9 @@ import numpy as np
 from ..core.array import Array, as_host, column_variances, joined
 from ..core.points import Names, column_order, named_points, points_elsewhere, points_like
 from ..core.table import Table, as_table
-from ..core.validate import check_same_columns
+from ..core.validate import check_same_columns, row_labels
 from ..core.words import listed, passed
+from ..tables.columns.inspection import called_identifier
 
 
 def named_samples(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Array, Array], Names]:
@@ -72,6 +73,7 @@ def named_variables(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Arr
     names: tuple[Names, Names] = (None, None)
     variables = points_elsewhere(X, Y) if anywhere else None
     if variables is None:
+        check_one_order(X, Y)
         tables = as_table(X, "X"), as_table(Y, "Y")
         variables = tables[0].values, tables[1].values
         names = names_of(tables[:1]), names_of(tables[1:])
@@ -91,6 +93,26 @@ def check_lengths(n: int, m: int, least: int) -> None:
         raise ValueError(f"X has {n} rows and Y has {m}; row i of X and row i of Y must be one observation")
     if n < least:
         raise ValueError(f"{passed(n, 'pair')}, at least {least} are needed")
+
+
+def check_one_order(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
+    """Raise where row i of both is to be one unit, and their pandas indexes name the same units in another order.
+
+    Row numbers name no units. Indexes that are called identifiers, such as user_id, may also differ in some units.
+    """
+    one, two = row_labels(X), row_labels(Y)
+    if one is None or two is None or one[1] == two[1]:
+        return
+    (name, own), (_, other) = one, two
+    units, others = {*own}, {*other}
+    if len(units) < len(own) or len(others) < len(other):
+        return
+    if units == others or (called_identifier(name) and units & others):
+        (first, second), called = names, f" ({name!r})" if name else ""
+        raise ValueError(
+            f"row i of {first} and row i of {second} are one unit, and their indexes{called} differ; write "
+            f"both = {first}.index.intersection({second}.index), and pass {first}.loc[both] and {second}.loc[both]"
+        )
 
 
 def in_fixed_order(X: Array, Y: Array) -> tuple[Array, Array]:

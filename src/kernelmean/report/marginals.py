@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.array import Array
+from ..core.array import Array, BoolArray
 from ..core.words import percent
 from .document import Bars, Panel, Steps
 
@@ -16,7 +16,14 @@ _MOST_VALUES, _FEWEST_BINS, _MOST_BINS = 12, 5, 40
 _CORE, _FAR = (0.005, 0.995), 3.0
 
 
-def marginal(name: str, samples: Mapping[str, Any], *, label: str = "", order: Sequence[str] = ()) -> Panel | Bars:
+def marginal(
+    name: str,
+    samples: Mapping[str, Any],
+    *,
+    label: str = "",
+    order: Sequence[str] = (),
+    weigh: Callable[[Sequence[BoolArray]], Sequence[Array]] | None = None,
+) -> Panel | Bars:
     """Return the distributions of one column in some samples, on common axes.
 
     Numbers with more than twelve different values are shown as outlines of histograms with common bins, anything else
@@ -32,6 +39,8 @@ def marginal(name: str, samples: Mapping[str, Any], *, label: str = "", order: S
         The label of the axis; by default the name.
     order : sequence of str
         The order of values that are not numbers; by default the most frequent first.
+    weigh : callable, optional
+        From which rows of every sample have a value to how much each row counts; by default all alike.
 
     Examples
     --------
@@ -39,23 +48,29 @@ def marginal(name: str, samples: Mapping[str, Any], *, label: str = "", order: S
     (('A', (0.5, 0.5)), ('B', (0.75, 0.25)))
     """
     arrays = {one: np.asarray(values) for one, values in samples.items()}
-    if any(values.dtype == object for values in arrays.values()):
-        return _shares(name, arrays, order)
-    known = {one: values[~np.isnan(values)] for one, values in arrays.items()}
+    are_numbers = all(values.dtype != object for values in arrays.values())
+    has_value = [~np.isnan(values) if are_numbers else np.ones(len(values), dtype=bool) for values in arrays.values()]
+    rows = [has.astype(np.float64) for has in has_value] if weigh is None else weigh(has_value)
+    what = "share of rows" if weigh is None else "weighted share of rows"
+    weights = {one: own[has] for one, own, has in zip(arrays, rows, has_value, strict=True)}
+    if not are_numbers:
+        return _shares(name, what, arrays, weights, order)
+    known = {one: values[has] for (one, values), has in zip(arrays.items(), has_value, strict=True)}
     absent = 1.0 - sum(map(len, known.values())) / max(sum(map(len, arrays.values())), 1)
     title = f"{name} ({percent(absent)} missing)" if absent else name
     if len(np.unique(np.concatenate(list(known.values())))) <= _MOST_VALUES:
-        return _shares(title, known, order)
+        return _shares(title, what, known, weights, order)
     edges, pooled = bins(*known.values()), np.concatenate(list(known.values()))
     outside = float(np.mean((pooled < edges[0]) | (pooled > edges[-1])))
     title += f" (without the outer {percent(outside)})" if outside else ""
-    outlines = tuple(outline(one, values, edges) for one, values in known.items())
-    return Panel(title, label or name, "share of rows", steps=outlines)
+    outlines = tuple(outline(one, values, edges, weights[one]) for one, values in known.items())
+    return Panel(title, label or name, what, steps=outlines)
 
 
-def outline(label: str, values: Array, edges: Array, *, density: bool = False) -> Steps:
+def outline(label: str, values: Array, edges: Array, weights: Array | None = None, *, density: bool = False) -> Steps:
     """Return the share of all values in every bin, or the density; values beyond the edges count in the total."""
-    heights = np.histogram(values, edges)[0] / max(len(values), 1)
+    total = float(len(values) if weights is None else weights.sum())
+    heights = np.histogram(values, edges, weights=weights)[0] / (total or 1.0)
     return Steps(label, tuple(edges.tolist()), tuple((heights / np.diff(edges) if density else heights).tolist()))
 
 
@@ -85,16 +100,19 @@ def span(pooled: Array) -> tuple[float, float]:
     return low - reach, high + reach
 
 
-def _shares(title: str, samples: Mapping[str, Any], order: Sequence[str]) -> Bars:
+def _shares(
+    title: str, what: str, samples: Mapping[str, Any], weights: Mapping[str, Array], order: Sequence[str]
+) -> Bars:
     """Return the share of each value: numbers in ascending order, others in the given order or most frequent first."""
     shown, rest = _values(np.concatenate(list(samples.values())), order)
     series = []
     for label, values in samples.items():
-        shares = [float(np.count_nonzero(values == value)) / max(len(values), 1) for value in shown]
+        own = weights[label]
+        shares = [float(own[values == value].sum()) / (float(own.sum()) or 1.0) for value in shown]
         series.append((label, (*shares, *([max(1.0 - sum(shares), 0.0)] if rest else []))))
     texts = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in shown]
     names = (*texts, *([f"{rest} others"] if rest else []))
-    return Bars(title, "share of rows", names, tuple(series))
+    return Bars(title, what, names, tuple(series))
 
 
 def _values(pooled: Any, order: Sequence[str]) -> tuple[Sequence[Any], int]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
 from ..core.array import IntArray
-from ..core.cells import label, missing_cells
+from ..core.cells import missing_cells
 from ..core.table import Frame, reading_of
-from ..core.words import count, did_you_mean, listed, worded, written
+from ..core.words import count, did_you_mean, listed, written
 from ..inference import Design
 from ..inference.designs.design import weightless
 from ..inference.designs.two_sample import pooled_codes, taking_part
-from ..tables.columns.missing import Missing, rules_for
+from ..tables.columns import Encoding
+from ..tables.columns.missing import rules_for
+from .row_keys import check_row_order, row_key
 
 _PARTS = ("strata", "clusters", "weights")
+_CROSS = "to cross several, make one column of them beforehand"
 
 
 @final
@@ -58,7 +61,10 @@ class TableDesign:
         for part, name in self._named():
             if not isinstance(name, str):
                 given = repr(name) if np.ndim(name) == 0 else f"a {type(name).__name__}"
-                raise TypeError(f"{part} is {given}; pass the name of a column of the table, such as {part}='center'")
+                cross = f"; {_CROSS}" if isinstance(name, list | tuple) else ""
+                raise TypeError(
+                    f"{part} is {given}; pass the name of a column of the table, such as {part}='center'{cross}"
+                )
         if not isinstance(self.paired, bool):
             raise TypeError(f"paired is {self.paired!r}; pass True or False")
         if self.paired and self.columns:
@@ -96,7 +102,7 @@ class TableDesign:
         units = "rows are exchangeable"
         if self.clusters is not None:
             units = f"whole clusters of {self.clusters} are exchangeable with those of as many rows"
-        weighted = "" if self.weights is None else f", each with its weight, {self.weights}"
+        weighted = "" if self.weights is None else f", each with its weight in column {self.weights}"
         return f"{units}{self.within}{weighted}"
 
     @property
@@ -107,15 +113,17 @@ class TableDesign:
     @property
     def counted(self) -> str | None:
         """What the means, gaps and shares beside the tests are of, in words; None where no design has columns."""
-        weighted = "" if self.weights is None else f", rows weighted by {self.weights}"
         if self.strata is not None:
-            return (
-                f"means, gaps and shares are{self.within}: both tables weighted so that strata count as in "
-                f"the tests{weighted}"
-            )
+            return f"means, gaps and shares are{self.within}: {self.weighted}"
         if self.weights is not None:
-            return f"means, gaps and shares are of{weighted.removeprefix(',')}"
+            return f"means, gaps and shares are of {self.weighted}"
         return "means, gaps and shares count all rows alike; the tests follow the design" if self.columns else None
+
+    @property
+    def weighted(self) -> str:
+        """How rows count in means and pictures; nothing where all count alike."""
+        strata = [] if self.strata is None else ["both tables weighted so that strata count as in the tests"]
+        return ", ".join(strata + ([] if self.weights is None else [f"rows weighted by {self.weights}"]))
 
     def notes(self) -> tuple[str, ...]:
         """Return a note on what is shown beside the tests."""
@@ -130,11 +138,10 @@ class TableDesign:
 
     def alike(self) -> str:
         """Return how to show that tables are alike: no test does so with a design."""
-        if self.clusters is not None:
-            return "There is no test of equivalence with a design; make one row of each cluster to have one."
-        if self.strata is not None:
-            return "There is no test of equivalence with a design; look at one stratum at a time to have one."
-        return "There is no test of equivalence with a design."
+        clusters = [] if self.clusters is None else ["make one row of each cluster"]
+        strata = [] if self.strata is None else ["look at one stratum at a time"]
+        needed = " and ".join(clusters + strata)
+        return f"There is no test of equivalence with a design{needed and f'; {needed} to have one'}."
 
     def check_estimator(self, estimator: str, known: Sequence[str]) -> None:
         """Raise for an estimator with weights or parameters of its own, found again under every permutation."""
@@ -176,18 +183,21 @@ class TableDesign:
             )
         return rest, Taken(self, cells, numbers)
 
-    def complete_pairs(self, frames: Sequence[Frame], missing: Missing) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
+    def complete_pairs(self, frames: Sequence[Frame], encoding: Encoding) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
         """Return tables without the pairs that miss a cell in a column with the rule "drop", and a note."""
         if not self.paired:
             return tuple(frames), ()
         first, second = frames
+        measured = (*encoding.named.ordinal, *encoding.named.categorical, *encoding.keep)
         if len(first) != len(second):
+            key = row_key(first, second, first.names, measured)
             raise ValueError(
                 f"{first.source} has {count(len(first), 'row')} and {second.source} has {len(second):,}; pairs need "
                 "as many of both, row i of one with row i of the other"
+                + ("" if key is None else f"; {key.name!r} names them: write {key.as_strata}")
             )
-        check_row_order(first, second, [name for name in first.names if first[name].dtype == object])
-        rules = rules_for(missing, first.names)
+        check_row_order(first, second, first.names, measured)
+        rules = rules_for(encoding.missing, first.names)
         dropped = [name for name in first.names if rules[name] == "drop"]
         gone = np.zeros(len(first), dtype=bool)
         for name in dropped:
@@ -208,7 +218,7 @@ class TableDesign:
         for part, name in self._named():
             if name not in frame.names:
                 several = "," in name and {*name.split(",")} <= {*frame.names}
-                cross = "; it takes one: to cross several, make one column of them beforehand" if several else ""
+                cross = f"; it takes one: {_CROSS}" if several else ""
                 raise ValueError(
                     f"{frame.source} has no column {name!r}, which {written(f'{part}=', f'--{part}')} names"
                     f"{cross or did_you_mean(name, frame.names)}"
@@ -222,22 +232,6 @@ class TableDesign:
                 )
             if part == "weights":
                 _check_weights(frame, name)
-
-
-def check_row_order(first: Frame, second: Frame, names: Iterable[str]) -> None:
-    """Raise where rows are no pairs: a column that names every row has the same values in another order."""
-    for name in names:
-        if name not in second.names:
-            continue
-        own, other = ([label(cell) for cell in frame[name].tolist()] for frame in (first, second))
-        if own != other and len({*own}) == len(own) == len(other) and {*own} == {*other}:
-            pairs = written(
-                f"strata={name!r} instead of paired=True", f"{worded('--strata', name)} instead of --paired"
-            )
-            raise ValueError(
-                f"{second.source} has the values of {name!r} in another order than {first.source}, and row i of one "
-                f"is paired with row i of the other; sort both tables by {name!r}, or write {pairs}"
-            )
 
 
 def _check_weights(frame: Frame, name: str) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cells import label
+from ..core.cell_formats import is_number
+from ..core.cells import Declared, label
 from ..core.table import Frame, Table, as_table
 from ..core.words import count, listed, written
 from .columns import match_columns
@@ -28,6 +29,7 @@ from .files import (
     ending,
     first_line,
     import_arrow,
+    natural_order,
     unknown_ending,
 )
 from .readers import PLAIN, TextColumns, TextFormat, check_units
@@ -149,8 +151,9 @@ def split_frame(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> t
     by : str
         The column that holds the groups.
     groups : two str, optional
-        The two groups to take; required when there are more than two. The groups of a boolean column are True and
-        False, also written true and false, or 1 and 0.
+        The two groups to take, the first of them first; required when there are more than two. By default numbers
+        come by value, levels of an ordered type by rank, and names by the alphabet. The groups of a boolean column are
+        True and False, also written true and false, or 1 and 0.
 
     Raises
     ------
@@ -171,7 +174,8 @@ def split_groups(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> 
     by : str
         The column that holds the groups.
     groups : iterable of str or of numbers, optional
-        Two or more groups to take. By default, all that have at least two rows; a note names those with one row.
+        Two or more groups to take. By default, all that have at least two rows, in the order of :func:`split_frame`;
+        a note names those with one row.
 
     Raises
     ------
@@ -202,7 +206,7 @@ def _split(
         )
     is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
     labels = list(as_labels(frame, by)) if is_boolean else [label(cell) for cell in frame[by]]
-    sizes = Counter(name for name in labels if name is not None)
+    sizes = _in_order(Counter(name for name in labels if name is not None), frame.declared.get(by))
     asked = None if groups is None else [label(name) or str(name) for name in groups]
     if asked is not None and is_boolean:
         asked = [_TRUTH.get(name.lower(), name) for name in asked]
@@ -221,6 +225,18 @@ def _split(
         rest = replace(rest, notes=(*rest.notes, f"{frame.source}: groups of one row left out: {listed(alone)}"))
     rows = {name: np.array([each == name for each in labels], dtype=bool) for name in chosen}
     return [_renamed(rest.take(own), f"{by}={name}") for name, own in rows.items()]
+
+
+def _in_order(sizes: Counter[str], declared: Declared | None) -> dict[str, int]:
+    """Return the sizes of groups: numbers by value, levels by rank, names by the alphabet and the numbers in them."""
+    levels = declared.levels if declared is not None else ()
+    are_numbers = all(map(is_number, sizes)) and not {*sizes} <= {*levels}
+
+    def key(name: str) -> Any:
+        rank = levels.index(name) if name in levels else len(levels)
+        return rank, float(name) if are_numbers else natural_order(name.casefold()), name
+
+    return {name: sizes[name] for name in sorted(sizes, key=key)}
 
 
 def _alike(names: Iterable[str]) -> list[list[str]]:

@@ -168,7 +168,7 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "huge file to test": (a_huge_file(ADAPTIVE_LIMIT, "dependence", "--no-stream"), f"--max-rows {ADAPTIVE_LIMIT}"),
     # groups
     "one table": (words("compare", "good.csv"), "--by COLUMN"),
-    "two tables and a column": (compare("--by", "a"), "not both"),
+    "two tables and a column": (compare("--by", "a"), "join them into a column of the first"),
     "groups without a column": (compare("--groups", "1,2"), "--by COLUMN"),
     "unknown group": (words("compare", "wine", "--by", "target", "--groups", "0,7"), "there is no group '7'"),
     "one group": (words("compare", "wine", "--by", "target", "--groups", "0"), "two different ones"),

@@ -47,7 +47,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     [
         ("--strata center --drop patient,w", {"strata": "center"}, "rows are exchangeable within strata of center"),
         ("--clusters patient --columns x,y", {"clusters": "patient"}, "clusters of patient are exchangeable"),
-        ("--weights w --columns x,y", {"weights": "w"}, "each with its weight, w"),
+        ("--weights w --columns x,y", {"weights": "w"}, "each with its weight in column w"),
     ],
 )
 def test_compare_answers_as_the_library_and_says_what_it_assumes(
@@ -108,7 +108,10 @@ def test_dependence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "compare before.csv shuffled.csv --paired --drop id",
             "has the values of 'id' in another order than before",
         ),
-        ("compare before.csv shuffled.csv --clusters id", "as pairs are, write --strata, or --paired"),
+        (
+            "compare before.csv shuffled.csv --clusters id",
+            "20 of 20 clusters have rows in both samples, such as 100; a cluster moves as a whole. In an",
+        ),
         (
             "compare comma.csv --by arm --weights w --columns x",
             "but weights are numbers; read it with --decimal ,",

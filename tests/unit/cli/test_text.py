@@ -176,7 +176,7 @@ def test_a_boolean_column_is_split_by_true_and_false(groups: str, capsys: pytest
         found = content(capsys, "compare", f"both.{end}", "--by", "smoker", "--groups", groups, *QUICK)
         assert (found["names"], found["sizes"]) == (["smoker=True", "smoker=False"], [20, 40])
     text = refusal(capsys, "compare", "both.csv", "--by", "smoker", "--groups", "yes,no")
-    assert "has the groups True (20 rows), False (40 rows)" in text
+    assert "has the groups False (40 rows), True (20 rows)" in text
 
 
 def test_a_column_of_zero_and_one_is_split_by_numbers(capsys: pytest.CaptureFixture[str]) -> None:

@@ -292,5 +292,5 @@ def test_a_result_with_a_design_is_not_sent_to_the_same_rows_without_it():
     X, Y = np.random.default_rng(0).normal(size=(2, 12, 1))
     visits = np.arange(12) // 2
     result = km.mmd_test(X, Y, design=km.Design(clusters=(visits, visits + 6)), n_resamples=19, rng=0)
-    with pytest.raises(ValueError, match=r"had a design; call .* such as one of each cluster or those of one stratum"):
+    with pytest.raises(ValueError, match=r"had a design; call .* \(one of each cluster, and one stratum at a time"):
         result.equivalence(0.1)

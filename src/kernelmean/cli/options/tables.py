@@ -53,7 +53,7 @@ class TwoTables:
         str | None,
         typer.Option(
             metavar="X,Y,...",
-            help="Compare these groups only, at most 12. Name two to see in which columns they differ.",
+            help="Compare these groups only, at most 12, in this order. Name two to see in which columns they differ.",
         ),
     ] = None
 

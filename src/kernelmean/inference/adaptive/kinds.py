@@ -47,7 +47,7 @@ PHRASES: Mapping[str, str] = {
     "columns together": "in how columns go together",
     "tails": "in the tails",
     "shape": "in the shape of the distributions",
-    "local": "in local clusters, gaps or waves",
+    "local": "in fine details (clusters, gaps or waves)",
     "trend": "in a trend, rising or falling",
     "curve": "in a curve that turns",
     "several columns": "in several columns together",

@@ -186,25 +186,52 @@ def codes(values: Any, name: str) -> tuple[IntArray, tuple[str, ...]]:
         known, found = np.unique(values, return_inverse=True)
     except TypeError as error:
         raise TypeError(f"{name} mixes labels that do not compare, such as numbers and text; use one type") from error
-    return np.asarray(found).ravel(), tuple(repr(value) for value in known.tolist())
+    whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in known.tolist())
+    return np.asarray(found).ravel(), tuple(map(repr, whole))
 
 
-def check_nested(clusters: IntArray | None, names: tuple[str, ...], of: IntArray | None, what: str) -> None:
-    """Raise when the rows of a cluster differ in a column of codes."""
-    if clusters is None or of is None:
+Labels = tuple[IntArray | None, tuple[str, ...]]
+"""Labels of rows as whole numbers from 0, None where there are none, and what these stand for."""
+
+
+def check_nested(clusters: Labels, strata: Labels, first: IntArray | None = None) -> None:
+    """Raise when a cluster has rows in several strata, or in both samples; ``first`` is 1 for rows of the first."""
+    own, names = clusters
+    if own is None:
         return
-    pairs = np.unique(np.stack([clusters, of], axis=1), axis=0)[:, 0]
-    torn = np.flatnonzero(np.diff(pairs) == 0)
-    if len(torn):
-        instead = ""
-        if what == "samples":
-            strata = written(
-                "pass them as groups= (of whole tables: strata=), or pairs by paired=True", "write --strata"
-            )
-            instead = f"; if clusters are in both samples, as pairs are, {strata}{written('', ', or --paired')}"
+    found = _torn(own, strata[0])
+    if found is not None:
+        torn, cluster, (one, other) = found
         raise ValueError(
-            f"cluster {names[int(pairs[torn[0]])]} has rows in two {what}; a cluster moves as a whole{instead}"
+            f"{torn} of {count(len(names), 'cluster')} {_has(torn)} rows in more than one stratum, such as "
+            f"{names[cluster]} in {strata[1][one]} and {strata[1][other]}; a cluster moves as a whole: give all of its "
+            "rows one stratum"
         )
+    found = _torn(own, first)
+    if found is not None:
+        torn, cluster, _ = found
+        meant = written("groups= (of whole tables: strata=), or pairs by paired=True", "--strata, or pairs by --paired")
+        raise ValueError(
+            f"{torn} of {count(len(names), 'cluster')} {_has(torn)} rows in both samples, such as {names[cluster]}; a "
+            "cluster moves as a whole. In an experiment this is an error of the assignment: find its cause, and leave "
+            f"these clusters out. Where it is meant, as before and after, pass the clusters as {meant}"
+        )
+
+
+def _has(n: int) -> str:
+    return "has" if n == 1 else "have"
+
+
+def _torn(clusters: IntArray, of: IntArray | None) -> tuple[int, int, tuple[int, int]] | None:
+    """Return how many clusters differ in a column of codes, one of them, and two of its codes; None if none does."""
+    if of is None:
+        return None
+    pairs = np.unique(np.stack([clusters, of], axis=1), axis=0)
+    torn = np.flatnonzero(np.diff(pairs[:, 0]) == 0)
+    if not len(torn):
+        return None
+    (cluster, one), (_, other) = pairs[torn[0] : torn[0] + 2].tolist()
+    return len(np.unique(pairs[torn, 0])), cluster, (one, other)
 
 
 def check_sample_weights(weights: Any, n: int, name: str) -> Array:

@@ -221,7 +221,7 @@ def pair_design(n: int, design: Design) -> PairDesign:
     groups, clusters, weights = design.groups, design.clusters, design.weights
     strata, names = (None, ("",)) if groups is None else codes(check_codes(groups, n, "groups"), "groups")
     own, own_names = (None, ("",)) if clusters is None else codes(check_codes(clusters, n, "clusters"), "clusters")
-    check_nested(own, own_names, strata, "strata")
+    check_nested((own, own_names), (strata, names))
     every = np.ones(n) if weights is None else check_sample_weights(weights, n, "weights")
     kept = np.flatnonzero(every)
     layout = taken_layout(kept, every, strata, own, np.zeros(len(kept), dtype=np.intp))

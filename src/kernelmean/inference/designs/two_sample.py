@@ -224,8 +224,7 @@ def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
     first = np.repeat([1, 0], sizes)
     strata, names = pooled_codes(groups, sizes, "groups")
     own, clusters_by_name = pooled_codes(clusters, sizes, "clusters")
-    check_nested(own, clusters_by_name, strata, "strata")
-    check_nested(own, clusters_by_name, first, "samples")
+    check_nested((own, clusters_by_name), (strata, names), first)
     every = np.ones(sum(sizes))
     if weights is not None:
         given = zip(_both(weights, "weights"), sizes, "XY", strict=True)

@@ -183,7 +183,8 @@ class Question(ABC):
         why = "had a design" if self.of_two else "asked something else"
         raise ValueError(
             f"explanations need plain samples or pairs, and this test {why}; call mmd_test or hsic_test on rows that "
-            "are independent as they are, such as one of each cluster or those of one stratum, and ask its result"
+            "are independent as they are (one of each cluster, and one stratum at a time, where there are these), and "
+            "ask its result"
         )
 
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:

@@ -23,7 +23,7 @@ from ..estimated.mmd import EstimatedMMD
 from ..problem import KernelSide, LabelSide, Problem
 from ..request import ESTIMATORS, MMD_ESTIMATORS, Chosen, Estimators, Known, two_sample_estimator
 from ..resampling_options import Resampling, Shape
-from ..samples import in_fixed_order, named_samples, units_notes
+from ..samples import check_one_order, in_fixed_order, named_samples, units_notes
 from ..statistics import MMD, Statistic, StatisticForm
 from .base import Question, Tables
 
@@ -64,6 +64,7 @@ class TwoSamples(Question):
     def of(cls, data: Any, design: Design) -> Self:
         """Check two samples, which may be arrays of another library, and their design."""
         if design.paired:
+            check_one_order(*data)
             samples, names = named_samples(*data, anywhere=False)
             return cls(*samples, names, design=PairedDesign.of(samples))
         samples, names = named_samples(*data)

@@ -16,11 +16,12 @@ from ...kernels.bandwidth import Bandwidth
 from ...tables.columns import ColumnSummary, Encoded, as_frames, encode, summarize
 from ...tables.columns.column_codings import numbers_of
 from ...tables.columns.missing import noise_needs_kme
+from ..row_keys import units_notes
 from .mean_gaps import GapsOfMeans
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
-from .row_weights import weigh_by
+from .row_weights import RowWeights
 from .table_test import TableTest, check_estimator, form_of
 
 
@@ -30,7 +31,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     check_estimator(asked)
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
     frames, taken = asked.design.split(as_frames((A, B), names))
-    frames, paired = asked.design.complete_pairs(frames, asked.encoding.missing)
+    frames, paired = asked.design.complete_pairs(frames, asked.encoding)
     frames, absent = taken.taking_part(frames)
     encoded = encode(frames, names, asked.encoding)
     _check(encoded, names, asked)
@@ -42,7 +43,8 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     progress("all columns together", 0, 1 + len(order))
     joint, theta = test.run(encoded, order, stream, asked.n_resamples)
     alone, screened = test.columns(encoded, order, stream_alone)
-    summaries = _summaries(encoded, design)
+    weigh = RowWeights.of(design)
+    summaries = _summaries(encoded, design, weigh)
     return Comparison(
         names=names,
         sizes=(len(encoded.frames[0]), len(encoded.frames[1])),
@@ -53,6 +55,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         columns=ranked(encoded.codings, summaries, joint.noise, alone),
         notes=(
             *_telling(encoded),
+            *(() if asked.design.clusters or asked.design.paired else units_notes(frames, asked.encoding.named)),
             *asked.notes,
             *paired,
             *absent,
@@ -65,12 +68,13 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         missing=encoded.missing,
         encoded=encoded,
         design=asked.design,
+        row_weights=weigh,
     )
 
 
-def _summaries(encoded: Encoded, design: Design) -> list[ColumnSummary]:
+def _summaries(encoded: Encoded, design: Design, weigh: RowWeights | None) -> list[ColumnSummary]:
     """Return what the columns are like in either table, and how far their means are apart."""
-    weigh, (first, second) = weigh_by(design), encoded.frames
+    first, second = encoded.frames
     gaps = GapsOfMeans(design, weigh, (len(first), len(second)))
     found = []
     for coding in encoded.codings:
@@ -112,7 +116,7 @@ def _telling(encoded: Encoded) -> tuple[str, ...]:
     have, they, leave = ("has", "it shows", "it") if len(names) == 1 else ("have", "they show", "them")
     return (
         f"{listed(names)} {have} one value in each table and another in the other, so {they} from which table a row "
-        f"is; leave {leave} out unless that is your question",
+        f"is, and the test of all columns counts {leave}; leave {leave} out unless that is your question",
     )
 
 

@@ -36,6 +36,7 @@ from ...tables.batchwise import read_together
 from ...tables.columns import Encoded, Encoding, match_columns
 from ...tables.source import Source
 from ..many_tests import ManyTests, OneTest, Run
+from ..row_keys import units_notes
 from .column_tests import LANDMARKS, ColumnTest, column_tests
 from .first_look import Learnt, learn
 from .first_look_file import packed, unpacked
@@ -207,6 +208,7 @@ class Tests:
         """Return the result from the sums of all rows; ``notes`` say how these were read."""
         asked, joint, alone = self.asked, self.joint(samples), self.alone(samples)
         encoded = _shown(learnt)
+        units = units_notes(encoded.frames, asked.encoding.named, "rows drawn at random")
         seen = {own.name: own for own in learnt.seen.columns}
         summaries = [seen[coding.name].summary(coding) for coding in learnt.codings]
         return Comparison(
@@ -217,7 +219,7 @@ class Tests:
             bandwidth=self.bandwidth,
             scaled=asked.encoding.scale,
             columns=ranked(learnt.codings, summaries, joint.noise, alone),
-            notes=(*asked.notes, *notes, *_notes(encoded, asked.names), *joint.notes),
+            notes=(*units, *asked.notes, *notes, *_notes(encoded, asked.names), *joint.notes),
             missing=learnt.missing,
             encoded=encoded,
         )

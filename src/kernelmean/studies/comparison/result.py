@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike
 from ...core.cached import cached_property
-from ...core.words import count, listed, number_range, signed, written
+from ...core.words import count, cut, listed, number_range, signed, written
 from ...inference import TestResult
 from ...inference.base_result import JointTest, Result
 from ...inference.request import ESTIMATORS
@@ -24,6 +24,7 @@ from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED, out_of_reach
 from ..pages.column_words import facts_on_columns, groups
 from .relations import RelationDifference, relations
+from .row_weights import RowWeights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,7 +105,7 @@ class ColumnDifference:
         """Return what the column is like in each table, in a few words: its mean, or a category and its share."""
         if self.kind == "categorical":
             most = max(self.shares, key=lambda each: abs(each.shares[0] - each.shares[1]))
-            first, second = (_cut(f"{share:.1%} {most.category}") for share in most.shares)
+            first, second = (cut(f"{share:.1%} {most.category}", _LONGEST_CELL) for share in most.shares)
         elif self.kind == "datetime":
             first, second = _dates(self.means)
         else:
@@ -143,10 +144,6 @@ def _written(mean: float, kind: str) -> str:
     return signed(mean, "z,.0f") if kind == "numeric" and 1e4 <= abs(mean) < 1e9 else signed(mean)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Comparison(JointTest, Result):
@@ -179,9 +176,17 @@ class Comparison(JointTest, Result):
         The seed of the run, if reports are to name it.
     design : TableDesign
         Which columns hold strata, clusters and weights, or that rows are pairs.
+    row_weights : RowWeights or None
+        How much each row of ``encoded`` counts in means and pictures; None where all count alike.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (ColumnDifference, CategoryShares, TableDesign, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (
+        ColumnDifference,
+        CategoryShares,
+        TableDesign,
+        RowWeights,
+        *ENCODED,
+    )
     figures: ClassVar[tuple[str, ...]] = ("columns", "witnesses", "null-distribution")
 
     names: tuple[str, str]
@@ -197,6 +202,7 @@ class Comparison(JointTest, Result):
     level: float = 0.05
     seed: int | None = None
     design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
+    row_weights: RowWeights | None = field(default=None, repr=False, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:
@@ -356,8 +362,7 @@ class Comparison(JointTest, Result):
         for column in self.columns:
             described = (*column.means, column.gap, *column.interval, column.noise)
             tested = (column.statistic, column.pvalue, column.adjusted, column.n_resamples)
-            row = ("column", column.name, column.kind, *described, *tested)
-            found.append(dict(zip(_COLUMNS, row, strict=True)))
+            found.append(dict(zip(_COLUMNS, ("column", column.name, column.kind, *described, *tested), strict=True)))
         return found
 
     def to_dict(self) -> dict[str, Any]:

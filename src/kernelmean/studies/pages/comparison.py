@@ -74,7 +74,9 @@ def _columns(result: Comparison) -> Section:
     if len(result.columns) == 1:
         words = [on_columns(result)]
     if any(column.shares for column in result.columns):
-        words.append("Of categories, the one whose share differs most is named; true values count 1.")
+        words.append(
+            "Of categories, the one whose share differs most is named; of truth values, the share of true ones."
+        )
     below = (
         "; MMD² is unbiased, so it may be below 0" if any(column.statistic < 0.0 for column in result.columns) else ""
     )
@@ -83,7 +85,7 @@ def _columns(result: Comparison) -> Section:
 
 
 def _shapes(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> Section:
-    values = result.adjusted()
+    values, weighted = result.adjusted(), result.design.weighted
     differing = [name for name, p in values.items() if p <= result.level]
     if differing:
         words = "The columns that differ, one panel each."
@@ -95,7 +97,8 @@ def _shapes(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> 
         "columns",
         "How the columns are distributed in both tables",
         evidence.marginals,
-        f"Shares of the rows of {labels[0]} and {labels[1]} by the values of {listed(map(brief, evidence.columns))}.",
+        f"Shares of the rows of {labels[0]} and {labels[1]} by the values of {listed(map(brief, evidence.columns))}"
+        f"{weighted and f'; {weighted}'}.",
     )
     witnesses = (_witnesses(evidence, labels),) if evidence.witnesses else ()
     return Section("Where they differ", (words,), charts=(outlines, *witnesses))
@@ -139,8 +142,8 @@ def _assumption(result: Comparison) -> str:
     if result.design:
         return (
             f"That needs the design: {result.design.assumed()}. There are no effect size and no witnesses, "
-            "whose limits are for rows without a design. The pictures and the "
-            "rows that stand out count all rows alike."
+            "whose limits are for rows without a design. The "
+            f"{'pictures and the ' if result.row_weights is None else ''}rows that stand out count all rows alike."
         )
     return (
         "That needs independent rows: repeated measurements of the same subjects, time series and matched pairs need a "

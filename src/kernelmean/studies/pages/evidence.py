@@ -52,7 +52,7 @@ class Evidence:
     """The columns shown: those that differ at the level of the result, at most six; if none does, the three with the
     smallest p-values."""
     marginals: tuple[Panel | Bars, ...]
-    """The distributions of these columns."""
+    """The distributions of these columns, in which rows count as in the means."""
     witnesses: dict[str, WitnessBands]
     """The witnesses of those columns that have many values, over a grid in the units of the axis, shape (61, 1)."""
     rows: tuple[TellingRow, ...]
@@ -99,7 +99,8 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     tables = dict(zip(titles(result.names), result.encoded.frames, strict=True))
     cells = [{label: axis.cells(table) for label, table in tables.items()} for axis in axes]
     marginals = tuple(
-        marginal(axis.name, own, label=axis.label, order=axis.levels) for axis, own in zip(axes, cells, strict=True)
+        marginal(axis.name, own, label=axis.label, order=axis.levels, weigh=result.row_weights)
+        for axis, own in zip(axes, cells, strict=True)
     )
     frames = [frame.take(own) for frame, own in zip(encoded.frames, chosen, strict=True)]
     found = [

@@ -107,7 +107,7 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
         yield "No column differs on its own: look at the pairs of columns named above, in either table."
     else:
         yield "No column differs on its own, so look at how columns go together in either table."
-    yield "Then check the rows that set the tables apart most for errors of measurement."
+    yield "Then look at the rows that set the tables apart most: what they have in common, and whether they are errors."
 
 
 def _largest(result: Comparison) -> str:

@@ -82,7 +82,8 @@ class Encoding:
     drops: bool = field(default=True, repr=False)  # whether rows may be left out; if so, errors suggest it
 
     def __post_init__(self) -> None:
-        for name in ("missing", "ordinal", "categorical", "keep"):  # a caller could change them, or read them once only
+        object.__setattr__(self, "keep", (self.keep,) if isinstance(self.keep, str) else tuple(self.keep))
+        for name in ("missing", "ordinal", "categorical"):  # a caller could change them, or read them once only
             said = getattr(self, name)
             object.__setattr__(self, name, tuple(said) if isinstance(said, Iterator) else deepcopy(said))
 
@@ -130,7 +131,7 @@ class Encoding:
 
     def inspection(self, frame: Frame, tables: int) -> Inspection:
         """Return the inspection of tables with the columns of a frame."""
-        return Inspection(frame, tables, self.named, self.keep, self.max_categories)
+        return Inspection(frame, tables, self.named, tuple(self.keep), self.max_categories)
 
     def inspect(self, frames: Sequence[Frame]) -> tuple[str, ...]:
         """Return notes on columns of whole tables, or raise when one is unusable as it is."""
@@ -148,12 +149,11 @@ class Encoding:
     def restricted(self, frame: Frame, names: Sequence[str]) -> Encoding:
         """Return the encoding restricted to some columns of a frame, after checking that all columns it names exist."""
         rules_for(self.missing, frame.names)
-        named, keep = self.named, (self.keep,) if isinstance(self.keep, str) else tuple(self.keep)
-        frame.select([*named.ordinal, *named.categorical, *keep])
+        frame.select([*self.named.ordinal, *self.named.categorical, *self.keep])
         missing = self.missing if isinstance(self.missing, str) else _of(self.missing, names)
-        categorical = tuple(name for name in named.categorical if name in names)
-        kept = tuple(name for name in keep if name in names)
-        return replace(self, missing=missing, ordinal=_of(named.ordinal, names), categorical=categorical, keep=kept)
+        ordinal, named = _of(self.named.ordinal, names), self.named.categorical
+        categorical, kept = (tuple(name for name in own if name in names) for own in (named, self.keep))
+        return replace(self, missing=missing, ordinal=ordinal, categorical=categorical, keep=kept)
 
     def _codings(
         self, types: Mapping[str, ColumnType], frames: Sequence[Frame], rules: Mapping[str, str]

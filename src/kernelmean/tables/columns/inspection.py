@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -24,10 +24,13 @@ _PAIR = 2
 _CHANCE = math.log(1e-6)
 _DENSE, _LEAST_ROWS, _LEAST_NAMED = 0.5, 20, 4
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_LAST_WORD = re.compile(
-    "(user|patient|subject|order|item|row|object|record|passenger|customer|person|case|member|client|account|product|"
-    "sample|student|employee)?ids?|idx|keys?|pk|uuid|guid|identifier|seqn"
+_UNITS = (
+    "user|patient|subject|order|item|row|object|record|passenger|customer|person|case|member|client|account|product|"
+    "sample|student|employee"
 )
+_LAST_WORD = re.compile(f"({_UNITS})?ids?|idx|keys?|pk|uuid|guid|identifier|seqn")
+_UNIT_ID = re.compile(f"({_UNITS})?id|uuid|guid|identifier|seqn")
+_UNIT = re.compile("user|patient|subject|customer|person|member|client|student|employee|participant|visitor|household")
 _WHOLE_NAME = re.compile("index|no|nr|nummer|lfdnr|unnamed|rows?|(row|serial|case|record)(num(ber)?|names?|no|nr)")
 _NUMBERED_LEVEL = re.compile(r"level_\d+")  # what pandas calls the index; a level alone is a measurement
 _TIME = re.compile("t|(time|year|month|week|day|hour|minute|second|step|epoch)s?|timestamp|yr|date|tick")
@@ -161,6 +164,12 @@ def called_identifier(name: str) -> bool:
     return bool(words) and bool(_LAST_WORD.fullmatch(words[-1]) or _WHOLE_NAME.fullmatch("".join(words)))
 
 
+def names_units(name: str) -> bool:
+    """Return whether a column has a name for units that may have several rows: user_id, patient."""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    return bool(words) and bool(_UNIT_ID.fullmatch(words[-1]) or (len(words) == 1 and _UNIT.fullmatch(words[0])))
+
+
 def _may_be_identifier(tables: Sequence[IntegersSeen]) -> bool:
     """Return whether rows are sorted by a column, too many differ for a random draw, or both tables share them."""
     large = [table for table in tables if table.rows >= _LEAST_ROWS]
@@ -256,7 +265,7 @@ class Inspection:
         How many tables there are.
     named : Named
         The columns whose kind the user named; they pass.
-    keep : str or iterable of str
+    kept : sequence of str
         Columns of numbers to use although they look like identifiers.
     most : int
         The number of categories beyond which a column is refused in any case.
@@ -267,8 +276,7 @@ class Inspection:
         When a named column does not exist, or is named both in ``keep`` and elsewhere.
     """
 
-    def __init__(self, frame: Frame, tables: int, named: Named, keep: str | Iterable[str], most: int) -> None:
-        kept = (keep,) if isinstance(keep, str) else tuple(keep)
+    def __init__(self, frame: Frame, tables: int, named: Named, kept: Sequence[str], most: int) -> None:
         frame.select([*kept, *named.ordinal, *named.categorical])
         for name in kept:
             if named.find(name) is not None:

@@ -130,7 +130,7 @@ def test_constants_have_p_value_one():
         (
             {"clusters": [0, 0, 1, 1, 2, 2], "groups": [0, 1, 1, 1, 1, 1]},
             ValueError,
-            "cluster 0 has rows in two strata",
+            "1 of 3 clusters has rows in more than one stratum, such as 0 in 0 and 1",
         ),
         ({"weights": [1] * 5 + [-2]}, ValueError, "row 6 of weights is -2"),
         ({"weights": [0] * 6}, ValueError, "weights are all zero"),

@@ -1,0 +1,122 @@
+"""Columns that name rows or units: whether rows that are to be pairs have the same name, and units of several rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from ..core.cells import label, missing_cells
+from ..core.table import Frame
+from ..core.words import worded, written
+from ..tables.columns.inspection import called_identifier, names_units
+from ..tables.columns.kinds import Named
+from ..tables.columns.texts import insist
+
+_LEAST_CALLED, _LEAST_TEXTS, _LEAST_INTEGERS = 4, 4, 20
+"""From so many rows on a column names them: one that is called an identifier, one of texts, one of integers."""
+_LEAST_PARTLY = 10
+"""The least texts that name rows of which some have no partner."""
+_LEAST_UNITS = 20
+
+
+@final
+@dataclass(frozen=True)
+class RowKey:
+    """A column whose cells name every row of two tables, some of them in both."""
+
+    name: str
+    own: list[str]
+    other: list[str]
+    """Its cells in the first table and in the second."""
+
+    @property
+    def common(self) -> int:
+        """How many rows have a partner of the same name."""
+        return len({*self.own} & {*self.other})
+
+    @property
+    def as_strata(self) -> str:
+        """What to write so that rows of one name are compared, in whatever order they stand."""
+        strata = written(f"strata={self.name!r}", worded("--strata", self.name))
+        return f"{strata} instead of {written('paired=True', '--paired')}"
+
+
+def check_row_order(first: Frame, second: Frame, names: Iterable[str], measured: Iterable[str] = ()) -> None:
+    """Raise where rows are no pairs: a column that names the rows of both has another order, or partly other values.
+
+    ``measured`` are columns that the user called measurements or categories.
+    """
+    key = row_key(first, second, names, measured)
+    if key is None or key.own == key.other:
+        return
+    name = key.name
+    sort = f"and row i of one is paired with row i of the other; sort both tables by {name!r}"
+    if key.common < max(len(key.own), len(key.other)):
+        raise ValueError(
+            f"{key.common:,} of the {len(key.own):,} values of {name!r} in {first.source} are in {second.source}, "
+            f"{sort} without the rows that have no partner, or write {key.as_strata}"
+        )
+    is_clear = first[name].dtype == object or called_identifier(name)
+    keep = "" if is_clear else f"; if it holds measurements, such as ranks, insist with {insist('keep', [name])}"
+    raise ValueError(
+        f"{second.source} has the values of {name!r} in another order than {first.source}, {sort}, or write "
+        f"{key.as_strata}{keep}"
+    )
+
+
+def row_key(first: Frame, second: Frame, names: Iterable[str], measured: Iterable[str] = ()) -> RowKey | None:
+    """Return the first column that names the rows of both tables, None if there is none."""
+    given = {*measured}
+    for name in names:
+        cells = [_all_different(frame, name) for frame in (first, second) if name in frame.names]
+        if len(cells) == 2 and cells[0] and cells[1]:
+            key = RowKey(name, cells[0], cells[1])
+            if _names_rows(key, is_text=first[name].dtype == object, is_measured=name in given):
+                return key
+    return None
+
+
+def _all_different(frame: Frame, name: str) -> list[str]:
+    """Return the texts or integers of a column if all are different, else nothing."""
+    cells = frame[name]
+    if cells.dtype not in (object, np.float64) or missing_cells(cells).any():
+        return []
+    if cells.dtype == np.float64 and not ((cells == np.rint(cells)).all() and len(np.unique(cells)) == len(cells)):
+        return []
+    labels = [str(label(cell)) for cell in cells.tolist()]
+    return labels if len({*labels}) == len(labels) else []
+
+
+def _names_rows(key: RowKey, *, is_text: bool, is_measured: bool) -> bool:
+    """Return whether cells that are all different in either table name rows: they are the same, or enough of them."""
+    rows, called = min(len(key.own), len(key.other)), called_identifier(key.name)
+    if key.common == len(key.own) == len(key.other):
+        least = _LEAST_CALLED if called else _LEAST_TEXTS if is_text else _LEAST_INTEGERS
+        return rows >= least and (called or is_text or not is_measured)
+    if called and not is_measured:
+        return rows >= _LEAST_CALLED and key.common > 0
+    return is_text and rows >= _LEAST_PARTLY and 2 * key.common >= rows
+
+
+def units_notes(frames: Sequence[Frame], named: Named, rows: str = "rows") -> Iterator[str]:
+    """Yield notes on columns that seem to name units of several rows, such as users with their sessions.
+
+    ``named`` are the columns whose kind the user named; ``rows`` are the words for those of the frames.
+    """
+    for name in frames[0].names:
+        if not names_units(name) or named.find(name) is not None:
+            continue
+        cells = np.concatenate([frame[name] for frame in frames])
+        known = cells[~missing_cells(cells)]
+        if known.dtype not in (object, np.float64) or (known.dtype == np.float64 and (known != np.rint(known)).any()):
+            continue
+        units = len({*known.tolist()})
+        if _LEAST_UNITS <= units < len(known):
+            clusters = written(f"clusters={name!r}", worded("--clusters", name))
+            yield (
+                f"{name} looks like a key of units with several rows each ({units:,} in {len(known):,} {rows}): if it "
+                f"names them, write {clusters}, otherwise leave it out"
+            )
