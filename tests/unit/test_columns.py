@@ -179,3 +179,27 @@ def test_only_columns_that_may_be_meant_otherwise_ask_for_a_decision() -> None:
     kinds, reasons = found.describe().grids
     assert ([row[0] for row in kinds.rows], [row[0] for row in reasons.rows]) == (list(cells), ["size", "code"])
     assert dict(found.describe().facts)["clear"].startswith("4 columns; ")
+
+
+def test_few_rows_with_blank_cells_are_better_left_out() -> None:
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
+    table.loc[[3, 7], "a"] = np.nan
+    few = describe_columns(to_frame(table, "t"), Encoding())
+    assert few.blank_rows == 2
+    assert few.options() == "missing='drop'"
+    assert ("blank cells", "2 rows of 40 have one") in few.describe().facts
+    table.loc[10:25, "b"] = np.nan
+    many = describe_columns(to_frame(table, "t"), Encoding())
+    assert many.blank_rows == 18
+    assert many.options() == "missing='category'"
+    assert dict(many.describe().facts)["blank cells"].startswith("18 rows of 40 have one, 16 of them in b; drop=['b'] ")
+
+
+def test_a_table_appended_to_itself_is_noted() -> None:
+    draws = np.random.default_rng(0)
+    once = pd.DataFrame({"x": draws.normal(size=8), "k": list("aabbbbcc"), "y": [*draws.normal(size=7), np.nan]})
+    assert not describe_columns(to_frame(once, "t"), Encoding()).notes
+    (note,) = describe_columns(to_frame(pd.concat([once] * 4), "t"), Encoding()).notes
+    assert note.startswith("24 of 32 rows repeat another row; rows should be independent: keep one of each")
+    codes = pd.DataFrame(draws.integers(0, 2, size=(60, 3)), columns=list("abc"))
+    assert not describe_columns(to_frame(codes, "t"), Encoding()).notes

@@ -16,6 +16,7 @@ from ..core.words import count, cut, leave_out, listed, percent, worded, worded_
 from ..report.description import Description, Grid, Shown
 from ..tables.columns import Encoding
 from ..tables.columns.column_codings import MAX_CATEGORIES, TooManyCategoriesError
+from ..tables.columns.copies import repeated_cells
 from ..tables.columns.inspection import Inspection
 from ..tables.columns.kinds import ColumnType, Named, as_labels
 from ..tables.columns.missing import rules_for
@@ -35,6 +36,8 @@ KINDS = {
 }
 """The kinds of columns in plain words."""
 _SHOWN, _LONGEST, _FEW_LEVELS, _TWO = 3, 20, 20, 2
+_FEW_BLANK = 0.05
+"""The share of rows with blank cells up to which these rows are better left out."""
 _DRAWN = 100_000
 """At most so many rows of a long table give ranges and most common values."""
 _LABEL = "rows"
@@ -79,6 +82,8 @@ class DescribedTable(Shown):
         What else a reader should know.
     name : str
         What to call the table.
+    blank_rows : int
+        How many rows have a missing cell in one of these columns; of a long table by those that were drawn.
     """
 
     columns: tuple[DescribedColumn, ...]
@@ -86,6 +91,7 @@ class DescribedTable(Shown):
     blank: tuple[str, ...]
     notes: tuple[str, ...] = ()
     name: str = "the table"
+    blank_rows: int = 0
 
     @property
     def stopping(self) -> tuple[str, ...]:
@@ -108,12 +114,22 @@ class DescribedTable(Shown):
         return [name for name in self.blank if name not in self.stopping]
 
     def options(self) -> str:
-        """Return the options that leave out the columns at fault and make blank cells a category."""
+        """Return the options that leave out columns at fault, and rows with blank cells if few; else a category."""
         if len(self.stopping) == len(self.columns):
             return ""
         drop = [written(f"drop={list(self.stopping)!r}", worded_names("--drop", self.stopping))]
-        blank = [written("missing='category'", "--missing category")]
+        rule = "drop" if self.blank_rows <= _FEW_BLANK * self.n_rows else "category"
+        blank = [written(f"missing={rule!r}", f"--missing {rule}")]
         return " ".join(drop * bool(self.stopping) + blank * bool(self._blank_only))
+
+    def _blank_cells(self) -> str:
+        """Return how many rows have one, and which column has most of them."""
+        missing = {column.name: column.missing for column in self.columns if column.name in self._blank_only}
+        most = max(missing, key=lambda name: missing[name])
+        rows = f"{count(self.blank_rows, 'row')} of {self.n_rows:,} {'has' if self.blank_rows == 1 else 'have'} one"
+        if len(missing) == 1 or 2 * missing[most] <= self.blank_rows:
+            return rows
+        return f"{rows}, {missing[most]:,} of them in {most}; {_drop(most)} keeps rows that lack no other cell"
 
     def describe(self) -> Description:
         """Return what every column is taken for, why, and what changes that."""
@@ -126,6 +142,7 @@ class DescribedTable(Shown):
         reasons = Grid("What to decide", ("column", "why", "what changes it"), words, 3, whole=True)
         options = self.options()
         facts = [("they take it with", options)] if options else []
+        facts += [("blank cells", self._blank_cells())] if self._blank_only else []
         if any(column.taken == KINDS["categorical"] and not column.stops for column in self.columns):
             facts.append(("with --by", "compare may stop at more columns: those that number the rows within a group"))
         clear = len(self.columns) - len(words)
@@ -205,7 +222,9 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = 
         for name in frame.names
     )
     blank = tuple(one.name for one in columns if one.missing and rules[one.name] == "error")
-    return DescribedTable(columns, seen.n_rows, blank, frame.notes, frame.source)
+    masks = [missing_cells(frame[one.name]) for one in columns if one.name in blank and not one.stops]
+    share, notes = float(np.any(masks, axis=0).mean()) if masks else 0.0, (*repeated_cells(frame), *frame.notes)
+    return DescribedTable(columns, seen.n_rows, blank, notes, frame.source, round(share * seen.n_rows))
 
 
 def describe_long(source: Source, encoding: Encoding, seed: int = 0, progress: Progress = SILENT) -> DescribedTable:
@@ -323,7 +342,8 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
     may_differ = few and column.named.find(column.name) is None and (taken == KINDS["categorical"] or column.is_whole)
     decide = stops or note is not None or taken not in KINDS.values() or may_differ
     if column.rule == "error" and 0 < missing < column.seen.n_rows:
-        change = f"{change}; its blank cells: {written('missing=', '--missing')} category or drop"
+        rules = "drop or category" if missing <= _FEW_BLANK * column.seen.n_rows else "category or drop"
+        change = f"{change}; its blank cells: {written('missing=', '--missing')} {rules}"
     return DescribedColumn(column.name, taken, why, change, stops, missing, distinct, values, decide)
 
 

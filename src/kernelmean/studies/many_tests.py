@@ -65,6 +65,27 @@ class OneTest(NamedTuple):
         return n_resamples > self.n_resamples and round(self.pvalue * (self.n_resamples + 1)) <= _FEW
 
 
+def out_of_reach(smallest: Iterable[float], level: float, noun: str) -> tuple[str, ...]:
+    """Return a note if Holm's method cannot reach a level, given the smallest p-value that each test can have.
+
+    Examples
+    --------
+    >>> (note,) = out_of_reach([0.1, 0.1], 0.05, "column")
+    >>> note.partition(": ")[0]
+    'with so few rows or permutations no adjusted p-value of 2 columns below 0.2 is possible'
+    >>> out_of_reach([0.01, 0.1], 0.05, "column"), out_of_reach([0.1], 0.05, "column")
+    ((), ())
+    """
+    known = list(smallest)
+    least = min(1.0, min(known, default=0.0) * len(known))
+    if len(known) < 2 or least <= level:
+        return ()
+    return (
+        f"with so few rows or permutations no adjusted p-value of {count(len(known), noun)} below {least:.2g} is "
+        f"possible: no single {noun} can be found at level {level:g}",
+    )
+
+
 class Run(NamedTuple):
     """One of the runs of a test."""
 

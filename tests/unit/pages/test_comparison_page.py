@@ -57,7 +57,7 @@ class TestWords:
         assert comparison_page(one, gather(one)).headline.startswith("before and after differ") is differ
 
     def test_the_level_is_the_readers(self, differing: Comparison) -> None:
-        one = replace(with_pvalues(differing, 0.03, 0.02, 0.2, 0.2), level=0.01)
+        one = replace(with_pvalues(differing, 0.03, 0.02, 0.2, 0.2), level=0.016)
         strict = comparison_page(one, gather(one))
         assert strict.headline.startswith("No difference")
         assert strict.sections[0].paragraphs[0] == "None of the 3 columns differs on its own either."

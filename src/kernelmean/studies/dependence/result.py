@@ -18,7 +18,7 @@ from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import SCREENED
+from ..many_tests import SCREENED, out_of_reach
 from ..strengths import Strengths
 from .pair import PairDependence
 
@@ -198,7 +198,12 @@ class Dependence(JointTest, Result):
         first, second = map(_together, (self.x, self.y))
         if depend:
             return f"{first} and {second} depend on each other: {joint}."
-        return f"No dependence between {first} and {second} was found: {joint}. That does not show that there is none."
+        rest = self.test.nothing_found(level, "dependence")
+        return f"No dependence between {first} and {second} was found: {joint}. {rest}"
+
+    def limits(self) -> tuple[str, ...]:
+        """Return a note if no pair can be found to depend on each other, with so few rows, whatever its values."""
+        return out_of_reach([1.0 / (1 + pair.n_resamples) for pair in self.pairs], self.level, "pair")
 
     @property
     def target(self) -> str | None:
@@ -261,8 +266,8 @@ class Dependence(JointTest, Result):
         title = f"Dependence between columns of {self.name}"
         details = [("test", f"HSIC, estimator {self.estimator}")]
         details += [] if self.test is None else self.test.details()
-        room = not any(pair.interval for pair in self.pairs)
-        return Description(title, self.verdict(), self.facts(), (self.grid(kinds=room),), self.notes, details)
+        room, notes = not any(pair.interval for pair in self.pairs), (*self.limits(), *self.notes)
+        return Description(title, self.verdict(), self.facts(), (self.grid(kinds=room),), notes, details)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, what strength means, and the joint test if there is one."""
@@ -379,6 +384,6 @@ class Dependence(JointTest, Result):
             "missing": self.missing.as_dict(),
             "design": self.design.as_dict(),
             "at_least": self.at_least,
-            "notes": list(self.notes),
+            "notes": [*self.limits(), *self.notes],
             "seed": self.seed,
         }

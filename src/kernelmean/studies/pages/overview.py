@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ...core.words import count, cut, listed, percent, signed
+from ...core.words import count, cut, percent, signed
 from ...inference.explain import EffectSize
 from ...inference.wording import WEAK, brief, titles
-from ...tables.columns.kinds import as_numbers
+from .column_words import groups, log_ratio, spread_in_words, spreads_of
 from .parts import COARSE
 
 if TYPE_CHECKING:
+    from ...inference import TestResult
     from ..comparison import ColumnDifference, Comparison
     from ..dependence import Dependence
 
@@ -21,19 +20,19 @@ Overview = tuple[tuple[str, tuple[str, ...]], ...]
 _SMALL = 0.02
 """An explained share below this is called small."""
 _MUCH = 0.2
-"""A shift of a mean, in standard deviations, that is not called small; a change of a correlation, of the logarithm of a
-spread; and the share of a variance that one cell should not have."""
-_MOST, _FEWEST, _LONGEST = 3, 10, 60
+"""A shift of a mean, in standard deviations, that is not called small; a change of a correlation, or of the logarithm
+of a spread."""
+_MOST, _LONGEST = 3, 60
 
 
 def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     """Return how large a difference is, of what kind, in which columns, and what to do next."""
     found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
-    kind, names = result.test.kind, titles(result.names)
+    names = titles(result.names)
     items = (
         _design(result),
         ("How large", tuple(_size(effect, result.differ()))),
-        ("What kind of difference", () if kind is None else (f"{kind} A description, not a test.",)),
+        ("What kind of difference", _kind(result.test)),
         ("The columns that matter most", tuple(_column(result, column) for column in found[:_MOST])),
         (
             "Pairs of columns that go together differently, by approximate p-values",
@@ -42,6 +41,12 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
         ("What to do next", tuple(_after_comparison(result, effect, bool(found)))),
     )
     return tuple(item for item in items if item[1])
+
+
+def _kind(test: TestResult) -> tuple[str, ...]:
+    if test.kind is None:
+        return (f"{test.no_kind[0].upper()}{test.no_kind[1:]}.",) if test.no_kind else ()
+    return (f"{test.kind} A description, not a test.",)
 
 
 def _design(result: Comparison | Dependence) -> tuple[str, tuple[str, ...]]:
@@ -68,59 +73,25 @@ def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
 
 def _column(result: Comparison, column: ColumnDifference) -> str:
     """Return what a column is like in both tables: its means, or its standard deviations where these differ more."""
-    spreads, cells = _spreads(result, column)
-    names, design = _groups(result.names), result.design
-    extreme = f" {listed(cells)}" if cells else ""
-    if spreads and abs(np.log(spreads[1] / spreads[0])) > abs(column.gap):
-        (first, second), of = map(signed, spreads), "standard deviation "
-        gap = extreme and f", without{extreme}"
-    else:
-        first, second = column.describe()
-        within = "" if design.strata is None else " within strata"
-        size = f"{signed(column.gap, '+z.2f')} standard deviations"
-        gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size}{within})"  # nan: categories
-        gap += extreme and f", with{extreme}"
-        of = "" if column.kind == "categorical" else "mean " if design.weights is None else "weighted mean "
-    return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}", 2 * _LONGEST)
-
-
-def _spreads(result: Comparison, column: ColumnDifference) -> tuple[tuple[float, ...], list[str]]:
-    """Return the standard deviations of numbers, without a cell that makes up much of one; and what such cells are."""
-    if column.kind != "numeric" or result.design:
-        return (), []
-    coding = next(own for own in result.encoded.codings if own.name == column.name)
-    spreads, cells = [], []
-    for name, frame in zip(_groups(result.names), result.encoded.frames, strict=True):
-        values = as_numbers(frame, column.name, coding.type)
-        values = values[np.isfinite(values)]
-        if len(values) < _FEWEST:
-            return (), []
-        squares = np.square(values - np.median(values))
-        farthest = int(squares.argmax())
-        if squares[farthest] > _MUCH * squares.sum():
-            cells.append(f"one cell of {signed(float(values[farthest]))} in {name}")
-            values = np.delete(values, farthest)
-        spreads.append(float(values.std()))
-    return (tuple(spreads), cells) if min(spreads) > 0.0 else ((), [])
-
-
-def _groups(names: tuple[str, str]) -> tuple[str, str]:
-    """Return the titles of two tables; of two groups of one column, which the headline names, without the column.
-
-    Examples
-    --------
-    >>> _groups(("clinic=North", "clinic=South")), _groups(("target=0", "target=1"))
-    (('North', 'South'), ('target=0', 'target=1'))
-    """
-    (by, sign, one), (other, _, two) = (name.partition("=") for name in names)
-    are_words = sign and by == other and not (one + two).strip("-.").replace(".", "").isdecimal()
-    return titles((one, two) if are_words else names)
+    spreads = spreads_of(result, column)
+    if spreads and abs(log_ratio(spreads)) > abs(column.gap):
+        return spread_in_words(column, spreads)
+    names, design = groups(result.names), result.design
+    first, second = column.describe()
+    within = "" if design.strata is None else " within strata"
+    size = f"{signed(column.gap, '+z.2f')} standard deviations"
+    gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size}{within})"  # nan: categories
+    of = "" if column.kind == "categorical" else "mean " if design.weights is None else "weighted mean "
+    extreme = "".join(f"; the most extreme value in {own.name} is {own.extreme}" for own in spreads if own.extreme)
+    return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}{extreme}", 3 * _LONGEST)
 
 
 def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bool) -> Iterator[str]:
     if not result.differ():
         if columns:
             yield "Test the columns named here again on new rows before you act on them."
+        elif result.test.smallest > result.level:
+            yield "Collect more rows: with these, no difference could have been found."
         else:
             yield "Nothing here calls for action."
         if result.design:
@@ -146,10 +117,9 @@ def _largest(result: Comparison) -> str:
     if moved is not None and abs(moved.gap) >= _MUCH:
         return f", but the mean of {brief(moved.name)} moved by {abs(moved.gap):.2f} standard deviations"
     for column in found:
-        spreads, _ = _spreads(result, column)
-        if spreads and abs(np.log(spreads[1] / spreads[0])) >= _MUCH:
-            first, second = map(signed, spreads)
-            return f", but the standard deviation of {brief(column.name)} went from {first} to {second}"
+        spreads = spreads_of(result, column)
+        if spreads and abs(log_ratio(spreads)) >= _MUCH:
+            return f", but the spread changed ({spread_in_words(column, spreads)})"
     for pair in result.relations:
         if abs(pair.correlations[0] - pair.correlations[1]) >= _MUCH:
             first, second = (signed(value, "z.2f") for value in pair.correlations)

@@ -26,6 +26,7 @@ from .column_codings import (
     side_by_side,
     variances_of,
 )
+from .copies import repeated_rows
 from .inspection import Inspection, times_apart
 from .kinds import ColumnType, Named, agreed_types
 from .missing import BlankCellsError, Missing, MissingCells, MissingColumn, rules_for, settle
@@ -257,21 +258,9 @@ class Encoded(Frozen):
         return (*self.missing.notes([frame.source for frame in self.frames]), *constant, *self.remarks)
 
     def repeated(self) -> tuple[str, ...]:
-        """Return a note where half of the rows or more repeat another one, and not only because values are few.
-
-        Of columns with few values rows repeat each other as often if the cells of every column are shuffled.
-        """
-        pooled, rng = np.concatenate(self.points()), np.random.default_rng(0)
-        repeated = _repeated(pooled)
-        mixed = np.concatenate([pooled[rng.permutation(len(pooled))][:, list(own)] for own in self.groups.values()], 1)
-        few_values = 2 * _repeated(mixed) > repeated if len(self.groups) > 1 else repeated > 0.9 * len(pooled)
-        if few_values or 2 * repeated < len(pooled):
-            return ()
-        clusters = written("clusters='COLUMN'", "--clusters COLUMN")
-        return (
-            f"{repeated:,} of {count(len(pooled), 'row')} repeat another row; rows should be independent: keep one of "
-            f"each, or name the column that says which rows belong together with {clusters}",
-        )
+        """Return a note if many rows are copies of another one."""
+        sources = [frame.source for frame in self.frames]
+        return repeated_rows(self.points(), sources, list(self.groups.values()))
 
     def _index(self, names: Iterable[str] | None) -> IntArray:
         blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))
@@ -386,10 +375,6 @@ def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:
         groups[coding.name] = tuple(range(start, start + width))
         start += width
     return groups
-
-
-def _repeated(rows: Array) -> int:
-    return len(rows) - len(np.unique(rows, axis=0))
 
 
 def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Array, ...] | None:
