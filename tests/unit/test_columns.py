@@ -74,10 +74,12 @@ def test_the_whole_table_is_described_and_its_options_mend_it() -> None:
         assert table.options() == f"--drop {','.join(table.stopping)}"
         text = table.summary()
     assert max(map(len, text.splitlines())) <= 80
-    assert f"compare stops at {table.stopping[0]}, " in text
+    assert f"compare and dependence stop at {table.stopping[0]}, " in text
     rest = [name for name in CELLS if name not in table.stopping]
     kept = describe_columns(frame(*rest), Encoding())
-    assert kept.verdict() == f"t has 60 rows and {len(rest)} columns: compare takes all of them as they are."
+    assert (
+        kept.verdict() == f"t has 60 rows and {len(rest)} columns: compare and dependence take all of them as they are."
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_missing_cells_stop_unless_a_rule_is_named() -> None:
     table = describe_columns(to_frame(cells, "t"), Encoding())
     assert [(one.missing, one.distinct, one.values) for one in table.columns] == [(1, 2, "1.5 to 2"), (1, 1, "a 100 %")]
     assert (table.stopping, table.blank, table.options()) == ((), ("x", "c"), "missing='category'")
-    assert table.verdict().endswith("compare stops at blank cells of x, c.")
+    assert table.verdict().endswith("compare and dependence stop at blank cells of x, c.")
     ruled = describe_columns(to_frame(cells, "t"), Encoding(missing="category"))
     assert (ruled.blank, ruled.options()) == ((), "")
 
@@ -157,3 +159,47 @@ def test_a_table_of_which_nothing_is_left_is_no_table_to_compare() -> None:
     found = describe_columns(given, Encoding())
     assert found.verdict().endswith("there is nothing to compare.")
     assert found.options() == ""
+
+
+def test_only_columns_that_may_be_meant_otherwise_ask_for_a_decision() -> None:
+    rows = np.arange(60)
+    cells = {
+        "yes": np.where(rows % 2, "yes", "no"),
+        "flag": rows % 2,
+        "size": np.array(["s", "m", "l"])[rows % 3],
+        "code": rows % 5,
+        "length": rows / 7,
+        "number": rows % 37,
+    }
+    found = describe_columns(to_frame(pd.DataFrame(cells), "t"), Encoding())
+    assert [column.name for column in found.columns if column.decide] == ["size", "code"]
+    changes = {column.name: column.change for column in found.columns}
+    assert (changes["yes"], changes["flag"]) == ("drop=['yes']", "drop=['flag']")
+    assert "ordinal=" in changes["size"]
+    kinds, reasons = found.describe().grids
+    assert ([row[0] for row in kinds.rows], [row[0] for row in reasons.rows]) == (list(cells), ["size", "code"])
+    assert dict(found.describe().facts)["clear"].startswith("4 columns; ")
+
+
+def test_few_rows_with_blank_cells_are_better_left_out() -> None:
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
+    table.loc[[3, 7], "a"] = np.nan
+    few = describe_columns(to_frame(table, "t"), Encoding())
+    assert few.blank_rows == 2
+    assert few.options() == "missing='drop'"
+    assert ("blank cells", "2 rows of 40 have one") in few.describe().facts
+    table.loc[10:25, "b"] = np.nan
+    many = describe_columns(to_frame(table, "t"), Encoding())
+    assert many.blank_rows == 18
+    assert many.options() == "missing='category'"
+    assert dict(many.describe().facts)["blank cells"].startswith("18 rows of 40 have one, 16 of them in b; drop=['b'] ")
+
+
+def test_a_table_appended_to_itself_is_noted() -> None:
+    draws = np.random.default_rng(0)
+    once = pd.DataFrame({"x": draws.normal(size=8), "k": list("aabbbbcc"), "y": [*draws.normal(size=7), np.nan]})
+    assert not describe_columns(to_frame(once, "t"), Encoding()).notes
+    (note,) = describe_columns(to_frame(pd.concat([once] * 4), "t"), Encoding()).notes
+    assert note.startswith("24 of 32 rows repeat another row; rows should be independent: keep one of each")
+    codes = pd.DataFrame(draws.integers(0, 2, size=(60, 3)), columns=list("abc"))
+    assert not describe_columns(to_frame(codes, "t"), Encoding()).notes

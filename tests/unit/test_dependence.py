@@ -364,3 +364,96 @@ class TestNotes:
         assert float(note.rsplit(" = ", 1)[1].rstrip(")")) > 0.05
         assert "hour and load" not in note
         assert dependence(complete, "hour", "score", n_resamples=199).joint.pvalue > 0.05
+
+
+# -- what a reader sees ------------------------------------------------------------------------------------------------
+
+
+def cohort(rows: int = 300) -> pd.DataFrame:
+    """A straight line, a parabola, blanks that depend on x although the values do not, and noise."""
+    rng = np.random.default_rng(1)
+    x, value, noise = rng.normal(size=(3, rows))
+    blank = np.where(rng.random(rows) < np.where(x > 0.0, 0.6, 0.1), np.nan, value)
+    return pd.DataFrame({"x": x, "line": x + 0.3 * noise, "parabola": x**2 + 0.3 * noise, "blank": blank})
+
+
+def kind_of(result: Dependence, *names: str) -> str:
+    row = next(row for row in result.rows() if {row["x"], row["y"]} == {*names})
+    return str(row["kind"])
+
+
+def test_every_pair_that_depends_says_in_what_way() -> None:
+    table = cohort()[["x", "line", "parabola"]]
+    result = dependence(table, n_resamples=199)
+    assert (kind_of(result, "x", "line"), kind_of(result, "x", "parabola")) == ("trend", "curve")
+    assert [row[-1] for row in result.grid().rows if {*row[:2]} == {"x", "parabola"}] == ["curve"]
+    pair = next(pair for pair in result.to_dict()["pairs"] if {pair["x"], pair["y"]} == {"x", "line"})
+    assert pair["kind"]["name"] == "trend"
+    assert "kind" not in dependence(table, n_resamples=199, estimator="kme").grid().header
+
+
+@pytest.mark.parametrize("design", [{}, {"strata": "center"}])
+def test_a_pair_that_depends_only_in_its_blank_cells_is_marked_wherever_it_is_listed(design: dict[str, str]) -> None:
+    table = cohort()[["x", "blank"]].assign(center=np.arange(300) % 2, line=cohort()["line"])
+    table = table if design else table.drop(columns="center")
+    result = dependence(table, y="x", missing="category", n_resamples=199, **design)
+    assert {pair.x: pair.blanks_only for pair in result.pairs} == {"line": False, "blank": True}
+    assert "line, blank (only in which cells are blank)." in result.verdict()
+    assert kind_of(result, "x", "blank") == "blank cells only"
+    (note,) = [note for note in result.notes if note.startswith("blank cells are a category; where both")]
+    assert "between blank and x (p = " in note
+    shown = dict(result.document().overview)["The strongest pairs"]
+    assert shown[1].endswith(" (only in which cells are blank)")
+
+
+def test_blank_rows_without_partners_in_their_stratum_show_no_dependence() -> None:
+    table = cohort()[["x", "blank"]].assign(center=np.arange(300))
+    table.loc[table["blank"].isna(), "center"] = 0
+    result = dependence(table, missing="category", n_resamples=99, strata="center")
+    assert not any(pair.adjusted <= 0.05 and not pair.blanks_only for pair in result.pairs)
+
+
+def test_notes_say_how_large_strata_are_and_that_single_rows_are_no_clusters() -> None:
+    table = cohort().drop(columns="blank").assign(center=np.repeat(["a", "b"], [2, 298]), row=np.arange(300))
+    strata = quick(table.drop(columns="row"), strata="center")
+    assert "rows change places within 2 strata only, of 2 to 298 rows" in strata.notes
+    alone = quick(table.drop(columns="center"), clusters="row")
+    assert "each of the 300 clusters is a single row: clusters change nothing here" in alone.notes
+
+
+def test_low_strengths_and_smallest_pvalues_are_called_so() -> None:
+    found = [PairDependence("a", "b", 0.03, 0.01, 0.03, 99), PairDependence("a", "c", 0.01, 0.01, 0.03, 99)]
+    shown = replace(quick(), pairs=tuple(found))
+    assert "(adjusted p at most 0.05), all with a strength below 0.05, most of all a and b" in shown.verdict()
+    assert dict(shown.facts())["smallest p"].startswith("all pairs that depend have it")
+    larger = replace(shown, pairs=(*found[:1], replace(found[1], pvalue=0.02)))
+    assert "smallest p" not in dict(larger.facts())
+    strong = replace(shown, pairs=(replace(found[0], strength=0.3), found[1]))
+    assert "all with" not in strong.verdict()
+
+
+def test_long_work_names_a_faster_way_that_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.studies.many_tests._LONG", -1.0)
+    for name in ("LONG", "_SURE_AFTER", "_SURE_OF_ONE"):
+        monkeypatch.setattr(f"kernelmean.core.pace.{name}", -1.0)
+    table = cohort(60).drop(columns="blank")
+    for options, words in (
+        ({}, "; faster: estimator='kme' or y='COLUMN'"),
+        ({"y": "x"}, "; faster: estimator='kme'"),
+        ({"estimator": "kme"}, "; faster: y='COLUMN'"),
+        ({"estimator": "kme", "y": "x"}, " more"),
+    ):
+        told: list[str] = []
+        dependence(table, n_resamples=19, progress=lambda label, *_, told=told: told.append(label), **options)
+        (notice,) = [label for label in told if "to test with" in label]
+        assert notice.endswith(words)
+
+
+def test_an_identifier_that_repeats_is_offered_as_clusters() -> None:
+    patients = pd.DataFrame({"patient": [f"k{row % 300}" for row in range(400)], "x": np.arange(400) / 7.0})
+    with pytest.raises(ValueError, match="300 different categories") as caught:
+        quick(patients.assign(z=patients["x"] ** 2))
+    assert str(caught.value).endswith("dependence and compare take clusters='patient'")
+    with pytest.raises(ValueError, match="300 different categories") as caught:
+        quick(patients[:300])
+    assert "clusters" not in str(caught.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,13 +14,19 @@ from kernelmean.estimators import NAMED
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal, Uniform
 from kernelmean.studies import fit_all, rescaled
+from kernelmean.studies.estimate import Fits
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(25, 3)) * [1.0, 100.0, 0.01]
 
 
+@cache
+def of_x() -> Fits:
+    return fit_all(X)
+
+
 def test_scores_and_parameters_are_those_of_the_estimators() -> None:
-    fits, unit = fit_all(X), X.std(axis=0)
+    fits, unit = of_x(), X.std(axis=0)
     for name, make in NAMED.items():
         alone = make().fit(X / unit)
         assert fits.estimators[name].loocv_ == pytest.approx(alone.loocv_, rel=1e-9)
@@ -33,7 +40,7 @@ def test_scores_and_parameters_are_those_of_the_estimators() -> None:
 
 @pytest.mark.parametrize("name", NAMED)
 def test_an_estimate_is_the_same_function_in_the_units_of_the_table(name: str) -> None:
-    fits, unit = fit_all(X), X.std(axis=0)
+    fits, unit = of_x(), X.std(axis=0)
     ours, scaled = fits.embedding(name), fits.estimators[name].embedding_
     np.testing.assert_allclose(ours(X[:5]), scaled(X[:5] / unit), rtol=1e-9)
     assert ours.norm() == pytest.approx(scaled.norm(), rel=1e-9)
@@ -41,7 +48,7 @@ def test_an_estimate_is_the_same_function_in_the_units_of_the_table(name: str) -
 
 def test_the_gain_is_the_share_of_the_error_of_kme_that_is_saved() -> None:
     """By the definition: the error of the mean of n - 1 rows is their variance in the feature space over n - 1."""
-    fits, n = fit_all(X), len(X)
+    fits, n = replace(of_x(), again={}), len(X)
     rows = X / X.std(axis=0)
     gram = fits.estimators["kme"].kernel_(rows, rows)
     variance = np.trace(gram) / n - gram[~np.eye(n, dtype=bool)].mean()
@@ -51,8 +58,37 @@ def test_the_gain_is_the_share_of_the_error_of_kme_that_is_saved() -> None:
     assert fits.relative_gain("kme") == 0.0
 
 
+def test_of_few_rows_parameters_are_chosen_again_without_the_row_left_out() -> None:
+    few = X[:8]
+    fits, rows = fit_all(few), few / few.std(axis=0)
+    kernel = fits.estimators["kme"].kernel_
+    for name, make in NAMED.items():
+        without = [make(kernel).fit(np.delete(rows, i, axis=0)).embedding_ for i in range(8)]
+        scores = [(mu - km.embed(rows[i : i + 1], kernel)).norm() ** 2 for i, mu in enumerate(without)]
+        assert fits.again[name] == pytest.approx(np.mean(scores), rel=1e-9)
+    assert fits.again["kme"] == pytest.approx(fits.estimators["kme"].loocv_, rel=1e-9)
+    share = 8 * (fits.again["kme"] - fits.again[fits.best]) / fits.again["kme"]
+    assert fits.relative_gain(fits.best) == pytest.approx(share, rel=1e-9)
+    assert share < replace(fits, again={}).relative_gain(fits.best) / 2  # what the lowest score alone would promise
+    assert "of so few rows that is rough" in fits.verdict() or "too few to tell" in fits.verdict()
+    assert not fit_all(np.random.default_rng(0).normal(size=(51, 1))).again
+
+
+def test_an_estimate_of_nothing_or_of_one_point_is_noted() -> None:
+    rows = np.random.default_rng(0).normal(size=(8, 3))
+    nothing = fit_all(rows, bandwidth=0.05)
+    best = nothing.estimators[nothing.best].embedding_
+    assert best.norm() < 0.1 * nothing.estimators["kme"].embedding_.norm()
+    assert any(f"the estimate of {nothing.best} is nearly zero" in note for note in nothing.notes)
+    assert not any("nearly zero" in note for note in of_x().notes)
+    point = fit_all([[0.0], [1.0], [2.0], [3.0]])
+    assert point.best == "vpmkme"
+    assert point.estimators["vpmkme"].contraction_ < 0.01
+    assert any("vpmkme is one cloud around the mean (r = " in note for note in point.notes)
+
+
 def test_where_kme_is_best_no_gain_is_claimed() -> None:
-    fits = fit_all(X)
+    fits = of_x()
     alone = replace(fits, estimators={"kme": fits.estimators["kme"]})
     assert alone.verdict() == "No estimator has a lower leave-one-out score than kme, the plain mean."
 
@@ -77,16 +113,16 @@ def test_narrow_kernels_are_ranked_by_what_lies_below_rounding() -> None:
 
 
 def test_the_dictionary_is_json() -> None:
-    content = json.loads(json.dumps(fit_all(X).to_dict(), allow_nan=False))
+    content = json.loads(json.dumps(of_x().to_dict(), allow_nan=False))
     assert set(content["estimators"]) == set(NAMED)
     assert content["rows"] == 25
 
 
 def test_progress_counts() -> None:
     calls: list[tuple[str, int, int]] = []
-    fit_all(X, progress=lambda *call: calls.append(call))
-    assert [call[0] for call in calls] == list(NAMED)
-    assert calls[-1][1:] == (5, 6)
+    fit_all(X[:4], progress=lambda *call: calls.append(call))
+    assert [call[0] for call in calls] == [*NAMED, *(f"again without row {i}" for i in (1, 2, 3, 4))]
+    assert [call[1:] for call in calls] == [(step, 10) for step in range(10)]
 
 
 def test_bad_tables() -> None:
@@ -95,7 +131,7 @@ def test_bad_tables() -> None:
     with pytest.raises(ValueError, match="every column is constant"):
         fit_all(np.ones((4, 2)))
     with pytest.raises(ValueError, match="'best'"):
-        fit_all(X).embedding("best")
+        of_x().embedding("best")
 
 
 def test_only_gaussian_kernels_and_axis_aligned_noise_change_units() -> None:

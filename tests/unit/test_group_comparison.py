@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -152,7 +153,7 @@ def test_more_than_twelve_groups_must_be_chosen() -> None:
         compare_groups(table, "g")
     twelve = compare_groups(table, "g", [str(k) for k in range(12)], estimator="kme", n_resamples=19)
     assert len(twelve.pairs) == 66
-    assert len(str(twelve).splitlines()) < 30
+    assert len(str(twelve).splitlines()) < 32
 
 
 def test_groups_of_one_row_are_left_out_and_named() -> None:
@@ -194,3 +195,14 @@ def test_a_design_is_sent_to_compare() -> None:
     message = r"no option 'strata' \(designs are for two tables: call kernelmean\.compare on the rows of two groups\)"
     with pytest.raises(TypeError, match=message):
         compare_groups(TABLE, "g", strata="a")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("groups", [[0, 1], ["0", "1"], (0.0, np.int64(1)), np.array([0, 1])])
+def test_groups_of_a_column_of_numbers_can_be_named_as_numbers(groups: Any) -> None:
+    table = pd.DataFrame({"x": np.sin(np.arange(30.0)), "F": np.repeat([0, 1, 2], 10)})
+    assert compare_groups(table, "F", groups, n_resamples=9).groups == ("0", "1")
+    truth = table.assign(F=table.F > 0)
+    for named in ([True, False], [1, 0], ["true", "False"]):
+        assert compare_groups(truth, "F", named, n_resamples=9).groups == ("True", "False")
+    with pytest.raises(ValueError, match=r"there is no group '7'"):
+        compare_groups(table, "F", [0, 7])

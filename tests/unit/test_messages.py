@@ -157,3 +157,35 @@ def test_errors_on_the_command_line_offer_options_of_the_command(
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", message):
             assert option in known, (command, option, message)
     assert refused
+
+
+def test_several_tables_are_sent_to_the_function_for_them() -> None:
+    first, second, third = np.random.default_rng(0).normal(size=(3, 12, 2))
+    with pytest.raises(
+        TypeError, match=r"compare takes 2 tables, 3 were passed; .* compare_groups\(table, 'that column'\)"
+    ):
+        km.compare(first, second, third)
+    with pytest.raises(
+        ValueError, match=r"1 sample was passed.*k_sample_test\(X, Y, Z\), or k_sample_test\(\*samples\)"
+    ):
+        km.k_sample_test([first, second])
+    with pytest.raises(ValueError, match=r"k_sample_test\(\*samples\.values\(\)\)"):
+        km.k_sample_test({"a": first, "b": second})
+
+
+def test_numbers_that_are_text_in_a_frame_are_converted() -> None:
+    table = pd.DataFrame(
+        {"FL": [f"{x:.2f}" for x in np.random.default_rng(0).normal(size=12)], "y": np.arange(12.0) ** 2}
+    )
+    with pytest.raises(TypeError, match=r"; convert it \(pandas: df\['FL'\]\.astype\(float\)\), leave it out"):
+        km.compare(table, table)
+
+
+def test_the_printed_size_of_an_effect_is_short() -> None:
+    first, second = np.random.default_rng(0).normal(size=(2, 12, 3))
+    kernel = km.kernels.Gaussian(np.full(3, 3.9012345678))
+    size = km.mmd_test(first, second, kernel=kernel).effect_size(rng=0)
+    assert str(size) == size.summary()
+    assert str(size).endswith("kernel: Gaussian(bandwidth=3.901)")
+    other = km.mmd_test(first, second, kernel=km.kernels.Gaussian(np.array([1.0, 2.0, 3.123456]))).effect_size(rng=0)
+    assert str(other).endswith("kernel: Gaussian(bandwidth=(1.0, 2.0, 3.123))")

@@ -109,11 +109,23 @@ def test_a_column_says_what_changed_of_it_without_an_extreme_cell() -> None:
     result = km.compare(pd.DataFrame(first), pd.DataFrame(second), names=("old", "new"), n_resamples=199, rng=0)
     effect = gather(result).effect
     (line,) = dict(of_comparison(result, effect))["The columns that matter most"]
-    spreads = first["b"].std(), np.delete(second["b"], 7).std()
+    spreads = first["b"].std(), second["b"].std(), np.delete(second["b"], 7).std()
     assert line == (
-        f"b: standard deviation {spreads[0]:.4g} in old, {spreads[1]:.4g} in new, without one cell of 1000 in new"
+        f"b: standard deviation {spreads[0]:.4g} in old, {spreads[1]:.4g} in new ({spreads[2]:.4g} without its most "
+        "extreme value, 1000)"
     )
+    assert ("spread", line) in result.facts()
     assert "over all columns" in dict(of_comparison(result, effect))["How large"][0]
+
+
+def test_a_mean_that_moved_is_told_with_the_most_extreme_value_beside_it() -> None:
+    rng = np.random.default_rng(2)
+    first, second = ({"a": rng.normal(size=60), "b": rng.normal(m, 1.0, 60)} for m in (0.0, 1.2))
+    second["b"][7] = 9.0
+    result = km.compare(pd.DataFrame(first), pd.DataFrame(second), names=("old", "new"), n_resamples=199, rng=0)
+    (line,) = dict(of_comparison(result, gather(result).effect))["The columns that matter most"]
+    assert line.endswith(" standard deviations); the most extreme value in new is 9")
+    assert "spread" not in dict(result.facts())
 
 
 def test_no_heading_says_that_columns_differ_where_none_does(broken: km.Comparison) -> None:

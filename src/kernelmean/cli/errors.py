@@ -71,7 +71,9 @@ def explain(error: Exception) -> tuple[int, str]:
     if format_message is not None:  # from the option parser; when its text is empty it has shown help itself
         _suggest(error)
         text = format_message().rstrip(".")
-        return BAD_INPUT, f"{text}{_origin(error)}; see kernelmean --help" if text else ""
+        context = getattr(error, "ctx", None)
+        command = f" {context.info_name}" if context is not None and context.parent is not None else ""
+        return BAD_INPUT, f"{text}{_origin(error)}; see kernelmean{command} --help" if text else ""
     if isinstance(error, Stopped | typer.Abort):
         return STOPPED, str(error) or "stopped; nothing was written"
     if (

@@ -106,7 +106,7 @@ def described(table: OneTable, options: MixedTable, reading: ReadOptions, progre
     else:
         read = read_one(table.data, reading)
         found = describe_columns(read.frame, options.kinds(read.frame.names, scale=True))
-        found = replace(found, notes=read.notes)
+        found = replace(found, notes=tuple(dict.fromkeys((*found.notes, *read.notes))))
     return replace(found, name=short(found.name))
 
 
@@ -259,8 +259,13 @@ def check_once(*sources: str) -> None:
 
 def select_columns(frame: Frame, reading: ReadOptions, also: tuple[str, ...] = ()) -> Frame:
     """Return the columns asked for, with those of the design and the one that splits into groups."""
-    columns = replace(reading, also=(*reading.also, *also)).chosen(frame.names)
-    return frame.select(columns or None, split_names(reading.drop, frame.names))
+    columns, dropped = (
+        replace(reading, also=(*reading.also, *also)).chosen(frame.names),
+        split_names(reading.drop, frame.names),
+    )
+    for name in {*also}.intersection(dropped):
+        raise ValueError(f"--by {name} is among --drop; leave it out there: the column of the groups is not compared")
+    return frame.select(columns or None, dropped)
 
 
 def _limited(frame: Frame, reading: ReadOptions, stream: int) -> Input:

@@ -22,6 +22,9 @@ class Pace:
     ----------
     clock : callable
         The time in seconds.
+    patience : float
+        How many times as long to wait before the estimate, for steps of very unequal length; with more than 1 the first
+        step alone never counts.
 
     Examples
     --------
@@ -31,8 +34,8 @@ class Pace:
     (None, 196.0)
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, clock: Callable[[], float] = time.monotonic, patience: float = 1.0) -> None:
+        self._clock, self._patience = clock, patience
         self._begun = clock()
         self._first: tuple[float, int] | None = None
         self._told = False
@@ -44,9 +47,9 @@ class Pace:
         now = self._clock()
         self._first = self._first or (now, done)
         since, first = self._first
-        if now - since >= _SURE_AFTER and done > first:
+        if now - since >= self._patience * _SURE_AFTER and done > first:
             each = (now - since) / (done - first)
-        elif done == first > 0 and now - self._begun >= _SURE_OF_ONE:
+        elif done == first > 0 and self._patience <= 1.0 and now - self._begun >= _SURE_OF_ONE:
             each = (now - self._begun) / done
         else:
             return None

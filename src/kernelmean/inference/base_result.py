@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from math import factorial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..core.array import SILENT, Progress
 from ..report.description import Shown
 from ..report.html import Document
+from .schemes import Exact
 
 if TYPE_CHECKING:
     from .result import TestResult
@@ -93,6 +95,13 @@ class JointTest(ABC):
     @abstractmethod
     def joint(self) -> TestResult:
         """The test of all columns together."""
+
+    def finest(self, n_resamples: int) -> float:
+        """Return a bound: no test of these rows with so many permutations has a smaller p-value."""
+        test, arrangements = self.joint, 1 + n_resamples
+        if test.scheme != Exact.name or n_resamples != test.n_resamples:
+            return 1.0 / arrangements
+        return min(round(test.smallest * arrangements), factorial(len(test.sizes))) / arrangements
 
     @property
     def statistic(self) -> float:

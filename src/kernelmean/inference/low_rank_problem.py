@@ -43,8 +43,14 @@ class SharedRows:
         squares = np.square(entries, out=entries).reshape(-1, entries.shape[-1])
         if self.weights is None:
             return squares.sum(axis=0, keepdims=True)
+        return np.asarray(self.products(part) @ squares)
+
+    def products(self, part: slice) -> Array:
+        """Return the weights w_r v_q of the entries of some rows r, shape (k, r q)."""
+        if self.weights is None:
+            return np.ones((1, len(self.left[part]) * len(self.right)))
         own, other = self.weights
-        return np.asarray((own[:, part, None] * other[:, None]).reshape(len(self.pairs), -1) @ squares)
+        return np.asarray((own[:, part, None] * other[:, None]).reshape(len(self.pairs), -1))
 
 
 @final

@@ -166,4 +166,6 @@ def dhsic_test(
 def _check_several(data: tuple[Any, ...], noun: str, test: str) -> None:
     """Raise when there are fewer than two tables, such as when they were passed as one list."""
     if len(data) < 2:
-        raise ValueError(f"{passed(len(data), noun)}, at least two are needed: {test}(X, Y, Z)")
+        packed = "*samples.values()" if isinstance(data[0] if data else None, dict) else "*samples"
+        mend = f"{test}(X, Y, Z), or {test}({packed.replace('samples', f'{noun}s')}) of several in one object"
+        raise ValueError(f"{passed(len(data), noun)}, at least two are needed: {mend}")

@@ -14,6 +14,7 @@ from ..report import pictures
 from ..report.document import Chart, Panel, Section, Strip, program
 from ..report.marginals import bins as edges_of
 from ..report.marginals import outline
+from .schemes import Exact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,9 +40,10 @@ def null_section(test: TestResult, dealt: str, facts: Sequence[tuple[str, str]])
     kernels = (test.grid_of_kernels().table(),) if test.members else ()
     reached = _reached(test)
     found = {0: "none has", 1: "one has"}.get(reached, f"{reached:,} have")
+    every, dealt = ("all ", dealt.replace(" at random", "")) if test.scheme == Exact.name else ("", dealt)
     share = (
-        f"Of {count(test.n_resamples, 'other arrangement')}, in which {dealt}, {found} a statistic as large as the "
-        f"observed one, or larger: p = (1 + {reached:,}) / (1 + {test.n_resamples:,}) = {test.pvalue:.3g}."
+        f"Of {every}{count(test.n_resamples, 'other arrangement')}, in which {dealt}, {found} a statistic as large as "
+        f"the observed one, or larger: p = (1 + {reached:,}) / (1 + {test.n_resamples:,}) = {test.pvalue:.3g}."
     )
     words = (share, _KERNELS) if kernels else (share,)
     return Section("The test", words, tables=kernels, charts=charts, settings=tuple(facts))
@@ -105,7 +107,9 @@ def _null_panel(result: Tested, bins: Any = None) -> Panel:
     """Return the histogram, with the part that reaches the observed value shaded."""
     null, statistic = np.asarray(result.null_distribution, dtype=np.float64), float(result.statistic)
     edges = edges_of(null) if bins is None else np.histogram_bin_edges(null, bins)
-    steps = outline(count(len(null), "random arrangement"), null, edges)
+    every = getattr(result, "scheme", "") == Exact.name
+    label = f"all {count(len(null), 'other arrangement')}" if every else count(len(null), "random arrangement")
+    steps = outline(label, null, edges)
     top = (max(steps.heights),) * 2
     reaching = Strip("as large or larger", (statistic, float(edges[-1])), (0.0, 0.0), top)
     name = getattr(result, "statistic_name", "") or "statistic"

@@ -210,13 +210,30 @@ class Torus(Group):
 
     def correlate(self, left: Array, right: Array) -> Array:
         """Return Σ_i left_i right_(s,t)(i) for all (s, t): (m, n) and (m, n) to (m, order)."""
-        rows = self.each * self.length
-        turning = Rotations(np.arange(rows), np.arange(rows)[None], self.length)
+        turning, rows = self._turning
         first, second = (
             turning.correlate(left[:, half], right[:, half]) for half in (slice(rows), slice(rows, 2 * rows))
         )
         fixed = np.einsum("mr,mr->m", left[:, self.rest], right[:, self.rest])
         return self.spread(first, second + fixed[:, None])
+
+    def halves(self, left: Array, right: Array) -> tuple[Array, Array]:
+        """Return F and G with Σ_i left_ri right_q,(s,t)(i) = F_rq(s) + G_rq(t), (r q, length) each, of all r and q."""
+        turning, rows = self._turning
+        fixed = left[:, self.rest] @ right[:, self.rest].T
+        found = []
+        for half in (slice(rows), slice(rows, 2 * rows)):
+            own, other = (turning.spectra(side[:, half]).transpose(2, 0, 1) for side in (left, right))
+            found.append(turning.back((np.conj(own) @ other.transpose(0, 2, 1)).transpose(1, 2, 0)))
+        first, second = found
+        second += fixed[:, :, None]
+        return first.reshape(-1, self.length), second.reshape(-1, self.length)
+
+    @property
+    def _turning(self) -> tuple[Rotations, int]:
+        """The rotations of one half, and its rows."""
+        rows = self.each * self.length
+        return Rotations(np.arange(rows), np.arange(rows)[None], self.length), rows
 
     def spread(self, first: Array, second: Array) -> Array:
         """Return f(s) + g(t) from f and g, (…, length) each, shape (…, order)."""

@@ -75,6 +75,11 @@ class Side(ABC):
     def gram_diagonal(self) -> Array:
         """Return the diagonals minus the constants, shape (count, n)."""
 
+    @property
+    def ranks(self) -> list[int]:
+        """Return the rank of every Gram matrix, as far as it is known without looking at it; that of labels is 1."""
+        return [1] * self.count
+
     @abstractmethod
     def factors(self, max_rank: int) -> list[Factor | None]:
         """Return a verified low-rank factor of every Gram matrix, None if the rank exceeds ``max_rank``."""
@@ -192,9 +197,14 @@ class KernelSide(Side):
         return [factor for factor in self.factors(0) if factor is not None]
 
     @property
+    def ranks(self) -> list[int]:
+        """Return how many columns every kernel sums over; all for a kernel of another kind."""
+        return [len(k.columns) if isinstance(k, Coordinates) else self.dim for k in self.kernels]
+
+    @property
     def widest(self) -> int:
         """Return the most columns that a kernel sums over; all for a kernel of another kind."""
-        return max(len(k.columns) if isinstance(k, Coordinates) else self.dim for k in self.kernels)
+        return max(self.ranks)
 
     def _factor(self, kernel: Kernel, rows: dict[tuple[int, ...], Array], max_rank: int) -> Factor | None:
         if not isinstance(kernel, Coordinates):

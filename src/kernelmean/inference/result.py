@@ -16,13 +16,15 @@ from ..core.frozen import Frozen
 from ..core.words import count
 from ..report.description import Description, Grid
 from ..report.html import Document
-from .adaptive.kinds import EvidenceKind
+from .adaptive.aspects import LEAST_ROWS
+from .adaptive.kinds import LEVEL, EvidenceKind
 from .adaptive.members import MemberOutcome
 from .base_result import Result
 from .null import PairOutcome
 from .null_page import made_by, null_distribution, null_section
 from .result_verbs import Explained
-from .schemes import SCHEMES
+from .schemes import SCHEMES, Exact
+from .wording import beside, close_call
 
 WILD = "wild bootstrap"
 """The scheme of tests for time series: the only one whose p-value is not exact."""
@@ -117,6 +119,24 @@ class TestResult(Explained, Frozen, Result):
         """Return the number of arrangements besides the observed one."""
         return len(self.null_distribution)
 
+    @property
+    def smallest(self) -> float:
+        """The smallest p-value that these rows can have: no other arrangement of them would have a smaller one."""
+        largest = max(float(self.null_distribution.max(initial=-np.inf)), self.statistic)
+        values = np.append(self.null_distribution, self.statistic)
+        return float(np.mean(values >= largest - self.tolerance))
+
+    def nothing_found(self, level: float, what: str) -> str:
+        """Return what a verdict that found no ``what``, such as "difference", says next."""
+        if self.smallest <= level:
+            return "That does not show that there is none."
+        of = f"{' and '.join(f'{size:,}' for size in self.sizes)} rows"
+        of = of if self.scheme == Exact.name else f"{count(self.n_resamples, 'permutation')} of {of}"
+        return (
+            f"With these {of} no p-value below {beside(self.smallest, level)} is possible, so this test cannot find "
+            f"any {what} at level {level:g}."
+        )
+
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
 
@@ -128,11 +148,12 @@ class TestResult(Explained, Frozen, Result):
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the statistic, the p-value with what it rests on, the kind of evidence, and the number of kernels."""
-        return [("statistic", self._statistic("")), ("p-value", self.origin), *self._kind(None), *self._kernels()]
+        found = [("statistic", self._statistic("")), ("p-value", self.origin), *self._close(LEVEL)]
+        return [*found, *self._kind(None), *self._kernels()]
 
     def in_short(self, level: float) -> list[tuple[str, str]]:
         """Return the p-value, and the kind of difference if the test rejects at a level."""
-        return [("p-value", self._origin("")), *self._kind(level)]
+        return [("p-value", self._origin("")), *self._close(level), *self._kind(level)]
 
     @property
     def origin(self) -> str:
@@ -149,15 +170,31 @@ class TestResult(Explained, Frozen, Result):
         if self.scheme == WILD:
             draws = f"{self.n_resamples} draws of dependent multipliers"
             return f"{self.pvalue:.3g}, asymptotic, not exact, from {draws}"
-        finest = self.pvalue * (self.n_resamples + 1) < 1.5
         source = f"{self.pvalue:.3g}, exact, from {count(self.n_resamples, 'permutation')}{scheme}"
-        return source + ("; no smaller one is possible with so many" if finest else "")
+        if self.pvalue * (self.n_resamples + 1) < 1.5:
+            return f"{source}; no smaller one is possible with so many"
+        if self.smallest > LEVEL:
+            return f"{source}; with these none below {self.smallest:.3g} is possible"
+        return source
+
+    def _close(self, level: float) -> list[tuple[str, str]]:
+        """Say that other permutations may decide otherwise; all there are, and multipliers, have no such error."""
+        words = "" if self.scheme in ("exact", WILD) else close_call(self.pvalue, level, self.n_resamples)
+        return [("close call", words)] if words else []
 
     def _kind(self, level: float | None) -> list[tuple[str, str]]:
         """Say where the evidence of an adaptive test lies; given a level, only if the test rejects at it."""
-        if self.kind is None or (level is not None and self.pvalue > level):
+        if level is not None and self.pvalue > level:
             return []
-        return [("kind", f"{self.kind.words}; a description, not a test")]
+        words = self.no_kind if self.kind is None else f"{self.kind.words}; a description, not a test"
+        return [("kind", words)] if words else []
+
+    @property
+    def no_kind(self) -> str:
+        """Why an adaptive test of samples that found something does not say where; "" for any other."""
+        few = bool(self.members) and len(self.sizes) > 1 and min(self.sizes) < LEAST_ROWS
+        wanted = f"too few rows to say; at least {LEAST_ROWS} of each are needed"
+        return wanted if few and self.kind is None and self.pvalue <= LEVEL else ""
 
     def _kernels(self) -> list[tuple[str, str]]:
         """Say how many kernels an adaptive test used."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from ..core.words import written
+
+WEAK = 0.05
+"""The strength of a pair of columns is called low below this."""
 _LONGEST_NAME, _MOST_DIGITS = 32, 17
 
 
@@ -18,6 +23,26 @@ def beside(p: float, level: float) -> str:
     """
     texts = (f"{p:.{digits}g}" for digits in range(3, _MOST_DIGITS + 1))
     return next((text for text in texts if (float(text) <= level) == (p <= level)), repr(p))
+
+
+def close_call(p: float, level: float, n_resamples: int) -> str:
+    """Return how far a p-value varies with the permutations that were drawn if a level is within that, else "".
+
+    Within two standard errors, at the level, of a share of so many permutations.
+
+    Examples
+    --------
+    >>> close_call(0.0505, 0.05, 999)
+    '0.0505 ± 0.0069 by the choice of permutations; more of them decide (n_resamples=9999)'
+    >>> close_call(0.0505, 0.05, 10**6), close_call(0.01, 0.05, 999)
+    ('', '')
+    """
+    error = math.sqrt(level * (1.0 - level) / (1 + n_resamples))
+    if abs(p - level) > 2.0 * error:
+        return ""
+    more = 10 ** (round(math.log10(1 + n_resamples)) + 1) - 1
+    option = written(f"n_resamples={more}", f"--resamples {more}")
+    return f"{beside(p, level)} ± {error:.2g} by the choice of permutations; more of them decide ({option})"
 
 
 def short(name: str) -> str:

@@ -16,6 +16,7 @@ from ..core.words import count, cut, leave_out, listed, percent, worded, worded_
 from ..report.description import Description, Grid, Shown
 from ..tables.columns import Encoding
 from ..tables.columns.column_codings import MAX_CATEGORIES, TooManyCategoriesError
+from ..tables.columns.copies import repeated_cells
 from ..tables.columns.inspection import Inspection
 from ..tables.columns.kinds import ColumnType, Named, as_labels
 from ..tables.columns.missing import rules_for
@@ -34,7 +35,9 @@ KINDS = {
     "duration": "span of time",
 }
 """The kinds of columns in plain words."""
-_SHOWN, _LONGEST, _FEW_LEVELS = 3, 20, 20
+_SHOWN, _LONGEST, _FEW_LEVELS, _TWO = 3, 20, 20, 2
+_FEW_BLANK = 0.05
+"""The share of rows with blank cells up to which these rows are better left out."""
 _DRAWN = 100_000
 """At most so many rows of a long table give ranges and most common values."""
 _LABEL = "rows"
@@ -58,6 +61,8 @@ class DescribedColumn:
     """The number of different values; None if cells cannot be told apart, such as lists."""
     values: str
     """The range, or the most common values."""
+    decide: bool = False
+    """Whether it stops, or may well be meant otherwise, so that somebody should decide."""
 
 
 @final
@@ -77,6 +82,8 @@ class DescribedTable(Shown):
         What else a reader should know.
     name : str
         What to call the table.
+    blank_rows : int
+        How many rows have a missing cell in one of these columns; of a long table by those that were drawn.
     """
 
     columns: tuple[DescribedColumn, ...]
@@ -84,6 +91,7 @@ class DescribedTable(Shown):
     blank: tuple[str, ...]
     notes: tuple[str, ...] = ()
     name: str = "the table"
+    blank_rows: int = 0
 
     @property
     def stopping(self) -> tuple[str, ...]:
@@ -98,20 +106,30 @@ class DescribedTable(Shown):
         if not self.n_rows or len(self.stopping) == len(self.columns):
             return f"{whole}: there is nothing to compare."
         if not stops + blank:
-            return f"{whole}: compare takes all of them as they are."
-        return f"{whole}: compare stops {' and '.join([*stops, *blank])}."
+            return f"{whole}: compare and dependence take all of them as they are."
+        return f"{whole}: compare and dependence stop {' and '.join([*stops, *blank])}."
 
     @property
     def _blank_only(self) -> list[str]:
         return [name for name in self.blank if name not in self.stopping]
 
     def options(self) -> str:
-        """Return the options that leave out the columns at fault and make blank cells a category."""
+        """Return the options that leave out columns at fault, and rows with blank cells if few; else a category."""
         if len(self.stopping) == len(self.columns):
             return ""
         drop = [written(f"drop={list(self.stopping)!r}", worded_names("--drop", self.stopping))]
-        blank = [written("missing='category'", "--missing category")]
+        rule = "drop" if self.blank_rows <= _FEW_BLANK * self.n_rows else "category"
+        blank = [written(f"missing={rule!r}", f"--missing {rule}")]
         return " ".join(drop * bool(self.stopping) + blank * bool(self._blank_only))
+
+    def _blank_cells(self) -> str:
+        """Return how many rows have one, and which column has most of them."""
+        missing = {column.name: column.missing for column in self.columns if column.name in self._blank_only}
+        most = max(missing, key=lambda name: missing[name])
+        rows = f"{count(self.blank_rows, 'row')} of {self.n_rows:,} {'has' if self.blank_rows == 1 else 'have'} one"
+        if len(missing) == 1 or 2 * missing[most] <= self.blank_rows:
+            return rows
+        return f"{rows}, {missing[most]:,} of them in {most}; {_drop(most)} keeps rows that lack no other cell"
 
     def describe(self) -> Description:
         """Return what every column is taken for, why, and what changes that."""
@@ -120,12 +138,17 @@ class DescribedTable(Shown):
             for one in self.columns
         ]
         kinds = Grid("Columns", ("column", "taken for", "values", "missing", "distinct"), cells, 3, whole=True)
-        words = [(one.name, one.why, one.change) for one in self.columns]
-        reasons = Grid("Why, and what changes it", ("column", "why", "what changes it"), words, 3, whole=True)
+        words = [(one.name, one.why, one.change) for one in self.columns if one.decide]
+        reasons = Grid("What to decide", ("column", "why", "what changes it"), words, 3, whole=True)
         options = self.options()
-        facts = [("compare takes it with", options)] if options else []
+        facts = [("they take it with", options)] if options else []
+        facts += [("blank cells", self._blank_cells())] if self._blank_only else []
         if any(column.taken == KINDS["categorical"] and not column.stops for column in self.columns):
             facts.append(("with --by", "compare may stop at more columns: those that number the rows within a group"))
+        clear = len(self.columns) - len(words)
+        if clear:
+            says = written("rows() says", "--json FILE says")
+            facts.append(("clear", f"{count(clear, 'column')}; {says} why each is taken so, and what changes it"))
         return Description(f"The columns of {self.name}", self.verdict(), facts, (kinds, reasons), self.notes)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -199,7 +222,9 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = 
         for name in frame.names
     )
     blank = tuple(one.name for one in columns if one.missing and rules[one.name] == "error")
-    return DescribedTable(columns, seen.n_rows, blank, frame.notes, frame.source)
+    masks = [missing_cells(frame[one.name]) for one in columns if one.name in blank and not one.stops]
+    share, notes = float(np.any(masks, axis=0).mean()) if masks else 0.0, (*repeated_cells(frame), *frame.notes)
+    return DescribedTable(columns, seen.n_rows, blank, notes, frame.source, round(share * seen.n_rows))
 
 
 def describe_long(source: Source, encoding: Encoding, seed: int = 0, progress: Progress = SILENT) -> DescribedTable:
@@ -313,9 +338,13 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
     missing = column.missing
     distinct, values = column.values()
     taken, why, change, stops = _refused(finding) if finding is not None else _kind(column, note, distinct)
+    few = distinct is not None and _TWO < distinct <= _FEW_LEVELS
+    may_differ = few and column.named.find(column.name) is None and (taken == KINDS["categorical"] or column.is_whole)
+    decide = stops or note is not None or taken not in KINDS.values() or may_differ
     if column.rule == "error" and 0 < missing < column.seen.n_rows:
-        change = f"{change}; its blank cells: {written('missing=', '--missing')} category or drop"
-    return DescribedColumn(column.name, taken, why, change, stops, missing, distinct, values)
+        rules = "drop or category" if missing <= _FEW_BLANK * column.seen.n_rows else "category or drop"
+        change = f"{change}; its blank cells: {written('missing=', '--missing')} {rules}"
+    return DescribedColumn(column.name, taken, why, change, stops, missing, distinct, values, decide)
 
 
 def _refused(finding: Finding) -> tuple[str, str, str, bool]:
@@ -365,9 +394,9 @@ def _change(column: _ToDescribe, kind: ColumnType, varies: bool, distinct: int) 
     if named.find(name) is not None:
         return f"without {written('ordinal=', '--ordinal') if name in named.ordinal else insist('categorical', [name])}"
     options = []
-    if kind.kind == "numeric" and varies and column.is_whole and distinct <= MAX_CATEGORIES:
+    if kind.kind == "numeric" and varies and column.is_whole and _TWO < distinct <= MAX_CATEGORIES:
         options.append(f"{insist('categorical', [name])} if they are codes")
-    if kind.kind == "categorical" and varies and distinct <= _FEW_LEVELS:
+    if kind.kind == "categorical" and varies and _TWO < distinct <= _FEW_LEVELS:
         levels = written(f"ordinal={{{name!r}: [...]}}", worded("--ordinal", f"{name}=lowest,…,highest"))
         options.append(f"{levels} if they are ordered")
     if kind.kind == "ordinal":

@@ -35,7 +35,8 @@ _TIED = 0.1
 _CLEAR = 2.0
 """Standard errors beyond which a difference of losses counts."""
 _COMPONENTS = (1, 2, 3, 5, 10, 20)
-_NEEDS = Needs("density", 2 * _FOLDS, " to hold some out", "a constant has no density")
+_WHY = " to hold some out and compare densities; KernelMeanMatching(1).fit(X) in Python fits one to fewer"
+_NEEDS = Needs("density", 2 * _FOLDS, _WHY, "a constant has no density")
 
 
 @final
@@ -167,7 +168,7 @@ class Densities(Frozen, Result):
             for c in self.candidates
         ]
         header = ("density", "chosen on the training rows", "nats a row", "error", "behind the best", "seconds")
-        grid = Grid("Losses on the rows held out, the best first", header, rows, 2, strong=frozenset({(0, 2)}))
+        grid = Grid("Losses on the rows held out, the best first", header, rows, 2, strong=frozenset({(0, 2)}), names=0)
         return Description(f"Densities of {self.name}", self.verdict(), self.facts(), (grid,), self.notes)
 
     def facts(self) -> list[tuple[str, str]]:

@@ -32,10 +32,10 @@ from ..core.array import Array, IntArray, Progress
 from ..core.pace import Pace
 from ..core.words import Notice, count, roughly, written
 from ..inference.adaptive.columns import in_spreads
+from ..inference.adaptive.kinds import EvidenceKind
 from ..inference.null import enough_for_holm
 from ..inference.resampling_options import check_n_resamples
 from ..inference.schemes.base import in_order
-from ..inference.wording import beside
 from ..tables.columns.column_codings import Categories, Coding
 
 Item = TypeVar("Item")
@@ -44,6 +44,10 @@ SCREENED = "1 (screened)"
 """How reports show the p-value of a test that the screen dropped."""
 _FEW = 10
 _DIRECTLY, _GROWTH = 20, 10
+_PATIENCE = 5.0
+"""Tests that are run again take many times as long as the others, so estimates wait for more of them."""
+_LONG = 180.0
+"""After so many seconds a reader wants to know a faster way."""
 
 
 class OneTest(NamedTuple):
@@ -53,10 +57,33 @@ class OneTest(NamedTuple):
     pvalue: float
     n_resamples: int
     """0 if the screen dropped the test."""
+    kind: EvidenceKind | None = None
+    """Where the evidence lies, if the test says so."""
 
     def needs(self, n_resamples: int) -> bool:
         """Return whether so many permutations are more than before, and may matter."""
         return n_resamples > self.n_resamples and round(self.pvalue * (self.n_resamples + 1)) <= _FEW
+
+
+def out_of_reach(smallest: Iterable[float], level: float, noun: str) -> tuple[str, ...]:
+    """Return a note if Holm's method cannot reach a level, given the smallest p-value that each test can have.
+
+    Examples
+    --------
+    >>> (note,) = out_of_reach([0.1, 0.1], 0.05, "column")
+    >>> note.partition(": ")[0]
+    'with so few rows or permutations no adjusted p-value of 2 columns below 0.2 is possible'
+    >>> out_of_reach([0.01, 0.1], 0.05, "column"), out_of_reach([0.1], 0.05, "column")
+    ((), ())
+    """
+    known = list(smallest)
+    least = min(1.0, min(known, default=0.0) * len(known))
+    if len(known) < 2 or least <= level:
+        return ()
+    return (
+        f"with so few rows or permutations no adjusted p-value of {count(len(known), noun)} below {least:.2g} is "
+        f"possible: no single {noun} can be found at level {level:g}",
+    )
 
 
 class Run(NamedTuple):
@@ -75,18 +102,6 @@ def runs(n_resamples: int, tests: int, level: float = 0.05) -> tuple[Run, ...]:
     return tuple(map(Run, range(len(numbers)), numbers))
 
 
-def unshown(tests: Sequence[tuple[float, int]], level: float) -> str:
-    """Return why a test may not be seen to reject at a level by Holm's method: too few permutations; "" otherwise.
-
-    Every test has a p-value and a number of permutations.
-    """
-    needed = int(np.ceil(len(tests) / level - 1e-9)) - 1
-    few = next((number for p, number in tests if number and OneTest(0.0, p, number).needs(needed)), None)
-    if few is None:
-        return ""
-    return f"{count(few, 'permutation')} show no adjusted p below {beside(min(1.0, len(tests) / (1 + few)), level)}"
-
-
 @final
 @dataclass(frozen=True)
 class ManyTests(Generic[Item]):
@@ -102,24 +117,35 @@ class ManyTests(Generic[Item]):
     steps: int
     """All steps that the progress counts; the steps of the items come last."""
     n_jobs: int = 1
+    faster: str = ""
+    """What to write for a faster answer."""
     clock: Callable[[], float] = time.monotonic
 
     def kept(self, evidence: Callable[[Item], float] | None) -> list[Item]:
         """Return the items that the screen keeps, at least one; all without a screen or for few items."""
         if evidence is None or len(self.items) <= UNSCREENED:
             return list(self.items)
-        found = np.fromiter(self._timed(map(evidence, self.items), self.items, "screen"), np.float64)
+        outcomes = self._timed(map(evidence, self.items), self.items, "screen")
+        found = np.fromiter(outcomes, np.float64)
         limit = max(limit_of(len(self.items)), found.min())
         return [item for item, own in zip(self.items, found, strict=True) if own <= limit]
 
     def tested(self, items: Sequence[Item], planned: Sequence[Run]) -> dict[Item, OneTest]:
-        """Test items, and test again if more permutations are needed."""
+        """Test items, each again if it needs more permutations.
+
+        The items are taken in a random order, so that the time of the first ones says how long all of them take.
+        """
+        shuffled = [items[k] for k in np.random.default_rng(0).permutation(len(items))]
+        outcomes = in_order(lambda item: self._one(item, planned), shuffled, self.n_jobs)
+        verb = f"test with {planned[0].n_resamples:,} permutations"
+        if len(planned) > 1:
+            verb += f", and with up to {planned[-1].n_resamples:,} where p is small"
+        timed_ = self._timed(outcomes, items, verb, _PATIENCE if len(planned) > 1 else 1.0)
         found: dict[Item, OneTest] = {}
-        for run in planned:
-            small = items if not run.number else [item for item in items if found[item].needs(run.n_resamples)]
-            again = "" if run == planned[-1] else ", then small p-values again with more permutations"
-            found |= zip(small, self._each(small, run, again), strict=True)
-        return found
+        for step, (item, outcome) in enumerate(zip(shuffled, timed_, strict=True), start=self.steps - len(items)):
+            self.progress(self.named(item), step, self.steps)  # no label twice: the steps of one label have one pace
+            found[item] = outcome
+        return {item: found[item] for item in items}
 
     def note(self, tested: int) -> tuple[str, ...]:
         """Return a note if not all items were tested in full."""
@@ -132,27 +158,26 @@ class ManyTests(Generic[Item]):
             f"full; the other {dropped:,} show no evidence and have p = 1 ({option})",
         )
 
-    def _each(self, items: Sequence[Item], run: Run, again: str) -> Iterator[OneTest]:
-        outcomes = in_order(lambda item: self.test(item, run), items, self.n_jobs)
-        first, verb = self.steps - len(items), f"test with {run.n_resamples:,} permutations"
-        for step, (item, outcome) in enumerate(zip(items, self._timed(outcomes, items, verb, again), strict=True)):
-            label = self.named(item) + (f", {run.n_resamples:,} permutations" if run.number else "")
-            self.progress(label, first + step, self.steps)  # no label twice: the steps of one label have one pace
-            yield outcome
+    def _one(self, item: Item, planned: Sequence[Run]) -> OneTest:
+        """Return the last run of an item that it needs."""
+        found = self.test(item, planned[0])
+        for run in planned[1:]:
+            found = self.test(item, run) if found.needs(run.n_resamples) else found
+        return found
 
-    def _timed(self, outcomes: Iterable[Result], items: Sequence[Item], verb: str, again: str = "") -> Iterator[Result]:
+    def _timed(
+        self, outcomes: Iterable[Result], items: Sequence[Item], verb: str, patience: float = 1.0
+    ) -> Iterator[Result]:
         def tell(seconds: float) -> None:
-            work = f"{count(len(items), self.noun)} to {verb}: about {roughly(seconds)} more{again}"
+            work = f"{count(len(items), self.noun)} to {verb}: about {roughly(seconds)} more"
+            work += f"; nothing is kept if you stop it; {self.faster}" if self.faster and seconds > _LONG else ""
             self.progress(Notice(work), self.steps - len(self.items), self.steps)
 
-        return timed(outcomes, len(items), tell, self.clock)
+        return timed(outcomes, len(items), tell, Pace(self.clock, patience))
 
 
-def timed(
-    outcomes: Iterable[Result], many: int, tell: Callable[[float], None], clock: Callable[[], float] = time.monotonic
-) -> Iterator[Result]:
+def timed(outcomes: Iterable[Result], many: int, tell: Callable[[float], None], pace: Pace) -> Iterator[Result]:
     """Yield outcomes, and report once how long the rest will take if that is more than ten seconds."""
-    pace = Pace(clock)
     for done, outcome in enumerate(outcomes, start=1):
         seconds = pace.rest(done, many)
         if seconds is not None:

@@ -141,7 +141,7 @@ def column_names(source: str | os.PathLike[str]) -> list[str]:
     return list(read_header(open_text(path, PLAIN), PLAIN).names)
 
 
-def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> tuple[Frame, Frame]:
+def split_frame(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> tuple[Frame, Frame]:
     """Split a frame into two by the values of one column, which is left out of both.
 
     Parameters
@@ -164,7 +164,7 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
     return first, second
 
 
-def split_groups(frame: Frame, by: str, groups: Iterable[str] | None = None) -> tuple[Frame, ...]:
+def split_groups(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> tuple[Frame, ...]:
     """Split a frame into groups by the values of one column, which is left out of all of them.
 
     Parameters
@@ -173,7 +173,7 @@ def split_groups(frame: Frame, by: str, groups: Iterable[str] | None = None) -> 
         The table.
     by : str
         The column that holds the groups.
-    groups : iterable of str, optional
+    groups : iterable of str or of numbers, optional
         Two or more groups to take. By default, all that have at least two rows, in the order of :func:`split_frame`;
         a note names those with one row.
 
@@ -195,7 +195,7 @@ def split_groups(frame: Frame, by: str, groups: Iterable[str] | None = None) -> 
 def _split(
     frame: Frame,
     by: str,
-    groups: Iterable[str] | None,
+    groups: Iterable[Any] | None,
     choose: Callable[[dict[str, int], str, Iterable[str] | None], list[str]],
 ) -> list[Frame]:
     """Split a frame into the groups chosen from those of a column, given the number of rows of each."""
@@ -207,7 +207,9 @@ def _split(
     is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
     labels = list(as_labels(frame, by)) if is_boolean else [label(cell) for cell in frame[by]]
     sizes = _in_order(Counter(name for name in labels if name is not None), frame.declared.get(by))
-    asked = groups if groups is None or not is_boolean else [_TRUTH.get(name.lower(), name) for name in groups]
+    asked = None if groups is None else [label(name) or str(name) for name in groups]
+    if asked is not None and is_boolean:
+        asked = [_TRUTH.get(name.lower(), name) for name in asked]
     chosen = choose(sizes, f"{frame.source}: column {by!r}", asked)
     rest = frame.select(drop=[by])
     if not rest.names:

@@ -174,7 +174,7 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "one group": (words("compare", "wine", "--by", "target", "--groups", "0"), "two different ones"),
     "the same group": (words("compare", "wine", "--by", "target", "--groups", "0,0"), "two different ones"),
     "unknown split": (words("compare", "wine", "--by", "colour"), "no column 'colour'"),
-    "split by what is left out": (words("compare", "wine", "--by", "target", "--drop", "target"), "no column 'target'"),
+    "split by what is left out": (words("compare", "wine", "--by", "target", "--drop", "target"), "is among --drop"),
     "groups of one row": (words("compare", "good.csv", "--by", "a", "--groups", "1,2"), "a=1 has 1 row"),
     # options
     "unknown estimator": (compare("--estimator", "magic"), "mmkme"),
@@ -188,7 +188,12 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "unknown mend": (compare("--missing", "guess"), "'error', 'drop', 'category' or 'noise'"),
     "unknown option": (compare("--frobnicate"), "--frobnicate"),
     "unknown command": (words("contrast", "good.csv", "other.csv"), "contrast"),
-    "no table": (words("compare"), "see kernelmean --help"),
+    "no table": (words("compare"), "see kernelmean compare --help"),
+    "no such option": (
+        words("density", "iris", "--by", "target"),
+        "No such option: --by; see kernelmean density --help",
+    ),
+    "no such option of all": (words("--nothing"), "see kernelmean --help"),
     "JSON into a missing folder": (compare("--json", "no/such/result.json"), "there is no folder"),
     "JSON into a folder": (compare("--json", "."), "is a folder or empty"),
     "saved into a missing folder": (words("estimate", "good.csv", "--save", "no/such.npz"), "there is no folder"),

@@ -58,6 +58,14 @@ def test_steps_that_stand_still_divide_nothing() -> None:
     assert (pace.rest(0, 9), pace.rest(0, 9), pace.rest(3, 9)) == (None, None, 120.0)
 
 
+def test_the_first_of_unequal_steps_gives_no_estimate() -> None:
+    """A reader would see 103 minutes where the first of 385 pairs took 16 seconds, and all took five minutes."""
+    times = [0.0, 16.0, 16.5, 22.0]
+    plain, patient = (Pace(iter(times).__next__, patience) for patience in (1.0, 5.0))
+    assert plain.rest(1, 385) == 16.0 * 384
+    assert [patient.rest(done, 385) for done in (1, 2, 13)] == [None, None, 0.5 * 372]
+
+
 @pytest.mark.parametrize("quiet", [True, False])
 def test_lines_go_to_stderr_and_quiet_says_nothing(
     quiet: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

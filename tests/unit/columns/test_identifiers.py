@@ -228,3 +228,19 @@ def test_identifiers_of_long_tables_are_refused_unless_they_are_kept(tmp_path: P
     with pytest.raises(ValueError, match="column 'v' looks like an identifier: its 5,000 and 5,000 cells"):
         in_batches(*paths, n_resamples=19)
     assert in_batches(*paths, n_resamples=19, keep="v").sizes == (5000, 5000)
+
+
+def test_identifiers_of_several_groups_are_told_in_short() -> None:
+    sizes = (40, 30, 25)
+    table = pd.concat(
+        [
+            pd.DataFrame(
+                {"nr": np.arange(n) + 100 * k, "sid": np.arange(n) + 1, "x": np.cos(np.arange(n)), "g": f"{k}"}
+            )
+            for k, n in enumerate(sizes)
+        ]
+    )
+    with pytest.raises(ValueError, match=r"^g=0 and 2 more: column 'nr' looks like") as error:
+        km.compare_groups(table, "g")
+    assert "its 95 cells are integers from 0 to 224, all different in each table. " in str(error.value)
+    assert ". Leave them out before (pandas: drop(columns=['nr', 'sid'])), or insist with keep=" in str(error.value)

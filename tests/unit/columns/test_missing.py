@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from kernelmean.core.words import command_line
 from kernelmean.tables import Encoded, Encoding, encode
 
 A = pd.DataFrame({"x": [1.0, np.nan, 3.0, 5.0], "c": ["u", "v", None, "v"], "y": [0.0, 1.0, 2.0, 3.0]})
@@ -28,6 +29,26 @@ def test_an_error_names_the_column_the_row_the_number_and_what_to_write() -> Non
         assert rule in text
     rows = sum(int(table.isna().any(axis=1).sum()) for table in (A, B))
     assert f"to leave such rows out ({rows} of {len(A) + len(B)})" in text
+
+
+def test_an_error_keeps_the_rules_that_other_columns_have() -> None:
+    with pytest.raises(ValueError, match="column 'c' is blank") as caught:
+        encoded({"x": "drop"})
+    assert "write missing={'x': 'drop', 'c': 'drop'} to leave" in str(caught.value)
+    with command_line(), pytest.raises(ValueError, match="column 'c' is blank") as caught:
+        encoded({"x": "drop"})
+    assert "write --missing x=drop,c=drop to leave" in str(caught.value)
+    assert "--missing x=drop,c=category for a category" in str(caught.value)
+
+
+def test_one_error_names_blank_cells_and_columns_of_too_many_categories() -> None:
+    codes = pd.DataFrame({"x": [np.nan, *np.arange(299) / 7.0], "code": [f"k{row}" for row in range(300)]})
+    with pytest.raises(ValueError, match="column 'x' is blank") as caught:
+        encoded("error", codes, codes)
+    assert ". Also, column 'code' has 300 different categories in 600 rows" in str(caught.value)
+    with pytest.raises(ValueError, match="column 'x' is blank") as caught:
+        encoded("error")
+    assert "Also" not in str(caught.value)
 
 
 def test_rows_that_are_left_out_are_counted() -> None:

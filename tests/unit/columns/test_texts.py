@@ -293,7 +293,7 @@ def test_all_columns_that_are_wrong_stand_in_one_line() -> None:
         km.TableEncoder().fit(table)
     line = str(caught.value)
     assert [f"'c{k}' holds" in line for k in range(4)] == [True, True, True, False]
-    assert "the same goes for 'c3', 'c4', 'day'. Or leave them out" in line
+    assert "The same goes for 'c3', 'c4', 'day'. Or leave them out" in line
     assert line.endswith("or insist with categorical=['c0', 'c1', 'c2', 'c3', 'c4', 'day']")
 
 
@@ -336,7 +336,7 @@ def test_one_column_of_every_kind_is_told_before_others_that_are_alike() -> None
     table = pd.DataFrame(dict.fromkeys("abcd", commas)).assign(day=days, e=commas)
     with pytest.raises(TypeError) as error:
         km.dependence(table)
-    told, alike = str(error.value).split("the same goes for ")
+    told, alike = str(error.value).split("The same goes for ")
     assert "column 'day' holds dates as text" in told
     assert alike.startswith("'c', 'd', 'e'. Or")
     assert "convert it (pandas: to_datetime with dayfirst=True), or read the file with" in told

@@ -151,3 +151,19 @@ def test_json_with_lists_for_numbers_is_refused(result, name):
     content = json.loads(result.to_json(null_distribution=True))
     with pytest.raises(ValueError, match="this is no TestResult in JSON"):
         TestResult.from_json(json.dumps({**content, name: [1.0, 2.0]}))
+
+
+@pytest.mark.parametrize(("reached", "close"), [(4, False), (35, False), (37, True), (62, True), (66, False)])
+def test_a_p_value_that_other_permutations_may_move_across_the_level_is_a_close_call(result, reached, close):
+    """The standard error of a share of .05 in 1000 permutations is .0069."""
+    null = np.where(np.arange(999) < reached - 1, 1.0, -1.0)
+    found = dataclasses.replace(result, statistic=0.5, null_distribution=null, pvalue=reached / 1000, scheme="gemm")
+    words = dict(found.in_short(0.05)).get("close call")
+    assert words == (
+        f"{reached / 1000:.3g} ± 0.0069 by the choice of permutations; more of them decide (n_resamples=9999)"
+        if close
+        else None
+    )
+    assert ("close call" in dict(found.facts())) is close
+    whole = dataclasses.replace(found, scheme="exact")
+    assert "close call" not in dict(whole.in_short(0.05))

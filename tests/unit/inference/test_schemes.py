@@ -11,6 +11,7 @@ from kernelmean.inference import (
     HSIC,
     MMD,
     SCHEMES,
+    Coordinates,
     Cyclic,
     KernelSide,
     LabelSide,
@@ -21,6 +22,7 @@ from kernelmean.inference import (
     Torus,
 )
 from kernelmean.inference.low_rank_problem import split
+from kernelmean.inference.schemes import torus
 from kernelmean.inference.schemes.cyclic import factor_sums, tile_sums, worthwhile_rank
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null, mmd_null, schemes_for
@@ -163,6 +165,28 @@ def test_two_halves_of_several_blocks_turn_each_by_a_number_of_its_own(brute, mo
     expected = [[brute.hsic(k(X, X), z(Y[p], Y[p]), "u") for p in orders] for k, z in pairs]
     null = hsic_null(X, Y, pairs, statistic="u", scheme="torus", rng=0)
     np.testing.assert_allclose(null.values, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("cost", [0, 10**9], ids=["tiles", "factors"])
+def test_halves_that_turn_on_factors_and_on_tiles_are_the_definition(brute, monkeypatch, cost):
+    n, rng = 43, np.random.default_rng(0)
+    group = Torus(rng.permutation(n), np.array([np.arange(n), rng.permutation(n)]), 25, 5)
+    monkeypatch.setattr(Torus, "draw", classmethod(lambda *_: group))
+    monkeypatch.setattr(torus, "_TILE_COST", cost)
+    monkeypatch.setattr(torus, "_ENTRIES", 30)
+    on_factors = torus.factor_sums
+    called = []
+    monkeypatch.setattr(torus, "factor_sums", lambda *given: called.append(1) or on_factors(*given))
+    X, Y = table("normal", n), table("normal", n, 2, seed=1)
+    one, two = Coordinates((0, 1), (1.0, 0.5)), Coordinates((1,), (2.0,))
+    pairs = [(one, two), (two, one), (one, one)]
+    expected = [
+        [brute.hsic(k(X, X), z(Y[p], Y[p]), "u") for p in brute.orbit(group, brute.turn_halves(group))]
+        for k, z in pairs
+    ]
+    null = hsic_null(X, Y, pairs, statistic="u", scheme="torus", rng=0)
+    np.testing.assert_allclose(null.values, expected, atol=1e-12)
+    assert called == [1] * bool(cost)
 
 
 @pytest.mark.parametrize(("n", "count"), [(8, 10), (33, 1000), (200, 61_250), (700, 61_250), (5000, 61_250)])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kernelmean.studies import Densities, density_page, fit_densities
+from kernelmean.studies.plots.density import curve_panel
 
 ROWS = np.random.default_rng(0).normal([0.0, 5.0], [1.0, 3.0], size=(60, 2))
 
@@ -60,6 +61,14 @@ def test_the_components_are_those_of_the_mixture(fits: Densities) -> None:
     heaviest = int(np.argmax(mixture.weights))
     deviation = np.sqrt(mixture.covariances[heaviest, 1])
     assert table.rows[0][3] == f"{mixture.means[heaviest, 1]:.4g} ± {deviation:.3g}"
+
+
+def test_the_curve_is_drawn_until_hardly_anything_is_left(fits: Densities) -> None:
+    for j in range(len(fits.table.names)):
+        (curve,) = curve_panel(fits, j, "").curves
+        heights = np.array(curve.y)
+        assert heights[[0, -1]].max() < 0.03 * heights.max()
+        assert curve.x[0] < fits.table.values[:, j].min() < fits.table.values[:, j].max() < curve.x[-1]
 
 
 def test_the_curve_is_the_marginal_density(fits: Densities) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.array import Array, BoolArray, IntArray
 from ...core.cells import missing_cells
 from ...core.validate import check_weights
-from ...core.words import count, passed, written
+from ...core.words import count, number_range, passed, written
 
 
 @final
@@ -56,7 +56,7 @@ class Design:
     >>> X, Y = [[0.0], [2.0], [10.0]], [[1.0], [11.0], [13.0]]
     >>> centers = km.Design(groups=([1, 1, 2], [1, 2, 2]))
     >>> km.mmd_test(X, Y, design=centers, statistic="v").notes[-1]
-    'rows change places within 2 strata only'
+    'rows change places within 2 strata only, of 3 rows'
     """
 
     groups: Any = None
@@ -72,6 +72,13 @@ class Design:
     def says_more(self) -> bool:
         """Whether there are strata, clusters or weights."""
         return any(part is not None for part in (self.groups, self.clusters, self.weights))
+
+    def of_rows(self, kept: Any) -> Design:
+        """Return the design of some rows of one table, by their numbers or a mask."""
+        groups, clusters, weights = (
+            part if part is None else np.asarray(part)[kept] for part in (self.groups, self.clusters, self.weights)
+        )
+        return Design(groups, clusters, weights, self.paired)
 
 
 def only(kernels: Sequence[Any]) -> Any:
@@ -255,10 +262,13 @@ def description(layout: Layout, names: tuple[str, ...], clustered: bool) -> tupl
     notes: tuple[str, ...] = ()
     units, still, every = "clusters" if clustered else "rows", layout.still, len(layout.cells)
     of = f"{every - still:,} of {every:,}" if still else f"{every:,}"
-    if clustered:
+    if clustered and (layout.sizes == 1).all():
+        notes += (f"each of the {every:,} clusters is a single row: clusters change nothing here",)
+    elif clustered:
         notes += (f"{of} clusters change places whole, with those of as many rows only",)
     elif still:
         notes += (f"{of} rows change places; no others match the rest",)
     if len(names) > 1:
-        notes += (f"{units} change places within {len(names)} strata only",)
+        sizes = number_range(np.bincount(layout.stratum))
+        notes += (f"{units} change places within {len(names)} strata only, of {sizes} rows",)
     return notes

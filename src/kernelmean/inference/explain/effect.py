@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -17,6 +18,9 @@ from .features import Effect, cross_covariance, difference_of_means
 from .fluctuation import Estimate, Fluctuations, fluctuations
 from .subject import PairSubject, SampleSubject, Subject
 from .witness import check_level
+
+_LONG, _EQUAL = re.compile(r"\d+\.\d{4,}(?:e-?\d+)?"), re.compile(r"\(([\d.e-]+)(?:, \1)+\)")
+"""Numbers of many digits, and a tuple of equal ones."""
 
 
 @final
@@ -68,6 +72,9 @@ class EffectSize:
         rows = (("MMD", self.distance), ("MMD² / variance", self.ratio), ("share explained", self.explained))
         return _summary(rows, self.level, f"at most {self.maximum:.4g}", self.kernel)
 
+    def __str__(self) -> str:
+        return self.summary()
+
 
 @final
 @dataclass(frozen=True)
@@ -115,6 +122,9 @@ class DependenceSize:
         rows = (("√HSIC", self.distance), ("alignment", self.alignment))
         bound = f"√HSIC at most {self.maximum:.4g}, alignment at most 1"
         return _summary(rows, self.level, bound, self.kernel)
+
+    def __str__(self) -> str:
+        return self.summary()
 
 
 def effect_size(
@@ -243,4 +253,5 @@ def _explained(ratio: float) -> float:
 
 def _summary(rows: Any, level: float, bound: str, kernel: Any) -> str:
     lines = [f"{name:<16} {e.value:.4g} ({level:.0%} interval {e.low:.4g} to {e.high:.4g})" for name, e in rows]
-    return "\n".join([*lines, f"{bound}; kernel: {kernel!r}"])
+    short = _EQUAL.sub(r"\1", _LONG.sub(lambda found: f"{float(found[0]):.4g}", repr(kernel)))
+    return "\n".join([*lines, f"{bound}; kernel: {short}"])

@@ -27,4 +27,4 @@ SCHEMES: dict[str, Scheme] = {
     )
 }
 
-__all__ = ["SCHEMES", "Cyclic", "Permutations", "Scheme", "label_sums", "permutation_sums"]
+__all__ = ["SCHEMES", "Cyclic", "Exact", "Permutations", "Scheme", "label_sums", "permutation_sums"]

@@ -1,7 +1,11 @@
-"""Rotations of two halves on tiles: a tile between the halves is convolved with its counterpart in two dimensions.
+"""Rotations of two halves, on factors if all kernels have some by themselves and that costs less, otherwise on tiles.
 
-For blocks I of the first and J of the second half, K_ij and Z_{i+s,j+t} meet under (s, t): their sum over i and j is a
-correlation in two dimensions, at all (s, t) at once. Within a half s = t, the diagonal of such a correlation.
+*On low-rank factors* all sums are squared norms of A C_πᵀ, and under (s, t) that matrix is F_s + G_t, one part for each
+half. The squares of either take g numbers a pair of kernels, and ⟨F_s, G_t⟩ for all (s, t) is one product of matrices.
+
+*On tiles* a tile between the halves is convolved with its counterpart in two dimensions. For blocks I of the first and
+J of the second half, K_ij and Z_{i+s,j+t} meet under (s, t): their sum over i and j is a correlation in two dimensions,
+at all (s, t) at once. Within a half s = t, the diagonal of such a correlation.
 """
 
 from __future__ import annotations
@@ -12,7 +16,8 @@ from typing import final
 import numpy as np
 from scipy import fft
 
-from ...core.array import Array
+from ...core.array import Array, slices
+from ..low_rank_problem import Factored, SharedRows, split
 from ..permutation_groups import Torus, torus_length
 from ..problem import Problem
 from ..resampling_options import Resources, Shape, point_bytes
@@ -20,6 +25,10 @@ from ..statistics import Sums
 from .base import RowSums, Scheme, Tile, in_order, shifted_tile, upper_tiles
 
 _LEAST_ROWS = 8
+_ENTRIES = 2**20
+"""Entries of F_s, over all s, at a time."""
+_TILE_COST = 100
+"""How many multiplications an entry of a tile takes as long as (measured)."""
 
 
 @final
@@ -33,6 +42,10 @@ class TwoHalves(Scheme):
         """Draw the group and its cosets, and add up the tiles; O(n² (log n + d)) time."""
         group = Torus.draw(problem.n, n_resamples + 1, rng)
         problem = problem.shuffled(group.shuffle)
+        if _is_worthwhile(problem, group):
+            factored, _, _ = split(problem, problem.n)
+            assert factored is not None, "explicit kernels have factors"
+            return factor_sums(factored, group)
         total = _Total.empty(len(problem.pairs), group)
         rows = RowSums(), RowSums()
         places = [*group.blocks, *([group.rest] if group.rest.start < problem.n else [])]
@@ -61,6 +74,43 @@ class TwoHalves(Scheme):
         if shape.n < _LEAST_ROWS:
             return f"two halves that turn need at least {_LEAST_ROWS} rows; use 'auto'"
         return None
+
+
+# -- on factors --------------------------------------------------------------------------------------------------------
+
+
+def factor_sums(factored: Factored, group: Torus) -> Sums:
+    """Return the sums over all permutations, shape (m, P); rows of the factors in the shuffled order."""
+    pairs = np.empty((len(factored.problem.pairs), group.count))
+    for shared in factored.shared:
+        pairs[shared.pairs] = _squared_norms(shared, group)
+    return factored.sums(pairs, group.correlations(*factored.coupled))
+
+
+def _is_worthwhile(problem: Problem, group: Torus) -> bool:
+    """Return whether all kernels have factors by themselves, and products of these cost less than tiles."""
+    if problem.left.on_device or not (problem.left.explicit and problem.right.explicit):
+        return False
+    cosets, (own, other) = len(group.cosets), (side.ranks for side in (problem.left, problem.right))
+    products = cosets * group.order * sum(own[i] * other[j] for i, j in problem.pairs)
+    return products < _TILE_COST * problem.n**2 * (len(own) + cosets * len(other)) / 2
+
+
+def _squared_norms(shared: SharedRows, group: Torus) -> Array:
+    """Return |A C_πᵀ|² for all π and weights, (k, P); O(r q (k g² + n log g)) time for a single coset."""
+    total = np.zeros((len(shared.pairs), len(group.cosets), group.length, group.length))
+    for coset, order in enumerate(group.cosets):
+        right = shared.right[:, order]
+        for part in slices(len(shared.left), max(1, _ENTRIES // (group.length * max(1, len(right))))):
+            first, second = group.halves(shared.left[part], right)
+            for number, weights in enumerate(shared.products(part)):
+                total[number, coset] += 2.0 * (weights * first.T) @ second
+            squares = [shared.weighted_norms(own, part) for own in (first, second)]
+            total[:, coset] += squares[0][:, :, None] + squares[1][:, None, :]
+    return total.reshape(len(total), -1)
+
+
+# -- on tiles ----------------------------------------------------------------------------------------------------------
 
 
 @final

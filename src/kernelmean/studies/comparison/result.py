@@ -19,7 +19,8 @@ from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import SCREENED, unshown
+from ..many_tests import SCREENED, out_of_reach
+from ..pages.column_words import facts_on_columns, groups
 from .means_in_words import as_dates, as_mean
 from .relations import RelationDifference, relations
 from .row_weights import RowWeights
@@ -198,12 +199,6 @@ class Comparison(JointTest, Result):
         """Those of the notes that name columns which say from which table a row is."""
         return foremost(self.encoded, self.notes)
 
-    @property
-    def unshown(self) -> str:
-        """Why no column is shown to differ, if that may be because there are too few permutations; else empty."""
-        found = min(self.adjusted().values()) <= self.level
-        return "" if found else unshown([(own.pvalue, own.n_resamples) for own in self.columns], self.level)
-
     @cached_property
     def relations(self) -> tuple[RelationDifference, ...]:
         """The pairs of columns, three at most, that go together differently, where that is a kind of the difference.
@@ -225,9 +220,13 @@ class Comparison(JointTest, Result):
         if self.differ(level):
             return f"{first} and {second} differ: p = {p}, at most {level:g}."
         return (
-            f"No difference between {first} and {second} was found: p = {p}, above {level:g}. That does not show that "
-            "there is none."
+            f"No difference between {first} and {second} was found: p = {p}, above {level:g}. "
+            f"{self.test.nothing_found(level, 'difference')}"
         )
+
+    def limits(self) -> tuple[str, ...]:
+        """Return a note if no column can be found to differ, with so few rows, whatever its values."""
+        return out_of_reach([self.finest(column.n_resamples) for column in self.columns], self.level, "column")
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -269,7 +268,9 @@ class Comparison(JointTest, Result):
     def describe(self) -> Description:
         """Return the verdict, the test, and the columns, those that differ most first."""
         title = f"{' and '.join(titles(self.names))} compared"
-        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.details())
+        return Description(
+            title, self.verdict(), self.facts(), (self.grid(),), (*self.limits(), *self.notes), self.details()
+        )
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, what is assumed about them, the p-value, the kind of difference, and pairs of columns."""
@@ -278,15 +279,9 @@ class Comparison(JointTest, Result):
             ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
             *self.test.in_short(self.level),
-            *([("pairs", self._pairs())] if self.relations else []),
+            *facts_on_columns(self),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
-
-    def _pairs(self) -> str:
-        """Return in words how differently pairs of columns go together, naming the tables once."""
-        first, *others = self.relations
-        named = "; ".join([first.words(titles(self.names)), *(own.words() for own in others)])
-        return f"{named}; by approximate p-values"
 
     def details(self) -> list[tuple[str, str]]:
         """Return details for ``--verbose``: the statistic, the permutations, the kernels and the scale."""
@@ -301,7 +296,7 @@ class Comparison(JointTest, Result):
         """Return the columns as texts, those that differ most first; a page adds intervals of differences."""
         values, noisy = self.adjusted(), any(column.noise for column in self.columns)
         within = " within strata" if self.design.strata is not None else ""
-        heads = ("column", *(f"mean {name}" for name in titles(self.names)), f"gap/sd{within}")
+        heads = ("column", *(f"mean {name}" for name in groups(self.names)), f"gap/sd{within}")
         heads += (*(("difference (95 % interval)",) if intervals else ()), *(("noise sd",) if noisy else ()))
         heads += ("MMD²", "p", "adjusted p")
         alone = self.test.pvalue if len(self.columns) == 1 else None
@@ -320,8 +315,10 @@ class Comparison(JointTest, Result):
         ]
         strong = frozenset((k, 0) for k, column in enumerate(self.columns) if values[column.name] <= self.level)
         below = "; unbiased MMD² may be below 0" if any(column.statistic < 0.0 for column in self.columns) else ""
-        none = f"Columns: {self.unshown}" if self.unshown else "Columns, none of which is shown to differ"
-        title = f"{'Columns that differ most' if strong else none} (gap: first minus second{below})"
+        below += "; ordered levels count from 0" if any(own.kind == "ordinal" for own in self.columns) else ""
+        none = "can be found to differ" if self.limits() else "is shown to differ"
+        title = "Columns that differ most" if strong else f"Columns, none of which {none}"
+        title = f"{title} (gap: first minus second{below})"
         return Grid(title, heads, rows, noun="column", strong=strong, mark="differs")
 
     def document(self, *, progress: Progress = SILENT) -> Document:
@@ -370,7 +367,7 @@ class Comparison(JointTest, Result):
             "relations": [{**asdict(own), "approximate": True} for own in self.relations],
             "missing": self.missing.as_dict(),
             "design": self.design.as_dict(),
-            "notes": list(self.notes),
+            "notes": [*self.limits(), *self.notes],
             "level": self.level,
             "seed": self.seed,
         }

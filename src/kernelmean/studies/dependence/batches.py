@@ -37,8 +37,9 @@ from ..comparison.long_tables import check_rules
 from ..comparison.table_pass import LABEL, coordinate_batches
 from ..many_tests import ManyTests, OneTest, Run, runs
 from .column_features import LANDMARKS, ColumnFeatures, PairFeatures
+from .pair import PairDependence
 from .request import LEAST_ROWS, DependenceOptions, Groups, Pair, varying
-from .result import Dependence, PairDependence
+from .result import Dependence
 
 ESTIMATORS = (*NAMED, *PLAIN)
 _MEMORY = 384 * 2**20
@@ -171,11 +172,11 @@ class _Study:
             tests |= self._tested(part, len(pairs), None if number else joint, f"{number + 1} of {len(parts)}")
         result = None if joint is None else joint.result()
         if result is not None and len(pairs) == 1:
-            alone = OneTest(result.statistic, result.pvalue, result.n_resamples)
+            alone = OneTest(result.statistic, result.pvalue, result.n_resamples, result.kind)
             tests = {pair: (alone, measured) for pair, (_, measured) in tests.items()}
         adjusted = holm([tests[pair][0].pvalue for pair in pairs])
         found = [
-            PairDependence(*pair, tests[pair][1], tests[pair][0].pvalue, float(q), tests[pair][0].n_resamples)
+            PairDependence.of(pair, tests[pair][1], tests[pair][0], float(q))
             for pair, q in zip(pairs, adjusted, strict=True)
         ]
         return result, tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength)))

@@ -10,22 +10,24 @@ import numpy as np
 from ...core.array import SILENT, Array, Progress, RngLike, as_rng
 from ...core.words import count, listed, strength
 from ...inference import TestResult
-from ...inference.adaptive.kinds import PHRASES
+from ...inference.adaptive.kinds import PHRASES, EvidenceKind
 from ...inference.base_result import JointTest, Result
-from ...inference.wording import beside, brief
+from ...inference.wording import WEAK, beside, brief
 from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import SCREENED
+from ..many_tests import SCREENED, out_of_reach
 from ..strengths import Strengths
+from .pair import PairDependence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEVEL = 0.05
-_COVERED, _NAMED = 0.95, 8
+_COVERED, _NAMED, _MOST_NAMED = 0.95, 8, 20
+_RANKED, _SMALLEST = 2, 1.5
 _MEASURES = ("strength", "pvalue", "adjusted")
 
 
@@ -38,45 +40,6 @@ def _together(group: tuple[str, ...]) -> str:
 
 def _span(interval: tuple[float, float] | None) -> str:
     return "" if interval is None else "–".join(f"{end:.2f}" for end in interval)
-
-
-@final
-@dataclass(frozen=True)
-class PairDependence:
-    """How two columns depend on each other.
-
-    Attributes
-    ----------
-    x, y : str
-        The columns.
-    strength : float
-        The unbiased HSIC divided by the geometric mean of the HSIC of each column with itself, with Gaussian kernels at
-        the median bandwidth: at most 1, and near 0 (of either sign) for independent columns. These kernels are coarse:
-        a uniform column around 0 and its square have 0.33, a column and a sine of six periods over it 0.01, although
-        one determines the other. So look at the picture before you drop a pair.
-    pvalue : float
-        The permutation p-value of the pair.
-    adjusted : float
-        The p-value adjusted by Holm's method. If you reject all pairs with a value of at most α, any independent pair
-        is among them with probability at most α.
-    n_resamples : int
-        The permutations that the p-value comes from; 0 if the screen dropped the pair, whose p-value is then 1.
-    interval : (float, float) or None
-        An approximate 95 % confidence interval for the strength; None without :meth:`Dependence.with_intervals`.
-    """
-
-    x: str
-    y: str
-    strength: float
-    pvalue: float
-    adjusted: float
-    n_resamples: int
-    interval: tuple[float, float] | None = field(default=None, metadata={"later": True})
-
-    @property
-    def screened(self) -> bool:
-        """Whether the screen found no evidence, so that there was no test."""
-        return self.n_resamples == 0
 
 
 @final
@@ -113,7 +76,7 @@ class Dependence(JointTest, Result):
         are in ``pairs``.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, TableDesign, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, EvidenceKind, TableDesign, *ENCODED)
     figures: ClassVar[tuple[str, ...]] = (
         "map",
         "pairs",
@@ -226,14 +189,21 @@ class Dependence(JointTest, Result):
         joint = f"p = {beside(self.test.pvalue, level)}, {'at most' if depend else 'above'} {level:g}"
         found = self.worth_a_look(level)
         if found and self.target is not None:
-            names = listed(brief(pair.x if pair.y == self.target else pair.y) for pair in found)
+            names = listed(
+                (f"{brief(pair.x if pair.y == self.target else pair.y)}{pair.mark}" for pair in found), _MOST_NAMED
+            )
             least = f" with a strength of at least {self.at_least:g}" if self.at_least > 0.0 else ""
             many = f"{len(found)} of {count(len(self.pairs), 'column')}{least} (adjusted p at most {level:g})"
             return f"{brief(self.target)} depends on {many}: {names}. All together: {joint}."
         first, second = map(_together, (self.x, self.y))
         if depend:
             return f"{first} and {second} depend on each other: {joint}."
-        return f"No dependence between {first} and {second} was found: {joint}. That does not show that there is none."
+        rest = self.test.nothing_found(level, "dependence")
+        return f"No dependence between {first} and {second} was found: {joint}. {rest}"
+
+    def limits(self) -> tuple[str, ...]:
+        """Return a note if no pair can be found to depend on each other, with so few rows, whatever its values."""
+        return out_of_reach([1.0 / (1 + pair.n_resamples) for pair in self.pairs], self.level, "pair")
 
     @property
     def target(self) -> str | None:
@@ -251,9 +221,10 @@ class Dependence(JointTest, Result):
         if most is None:
             return f"No dependence{least} was found in {all_of} of columns, which does not show that there is none."
         verb = "depends" if found == 1 else "depend"
+        low = f"all with a strength below {WEAK:g}, " if found > 1 and most.strength < WEAK else ""
         return (
             f"{found} of {all_of} of columns {verb} on each other{least} (adjusted p at most {level:g}), "
-            f"most of all {brief(most.x)} and {brief(most.y)} (strength {strength(most.strength)})."
+            f"{low}most of all {brief(most.x)} and {brief(most.y)}{most.mark} (strength {strength(most.strength)})."
         )
 
     def strongest(self, level: float | None = None) -> PairDependence | None:
@@ -294,7 +265,8 @@ class Dependence(JointTest, Result):
         title = f"Dependence between columns of {self.name}"
         details = [("test", f"HSIC, estimator {self.estimator}")]
         details += [] if self.test is None else self.test.details()
-        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, details)
+        room, notes = not any(pair.interval for pair in self.pairs), (*self.limits(), *self.notes)
+        return Description(title, self.verdict(), self.facts(), (self.grid(kinds=room),), notes, details)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, what strength means, and the joint test if there is one."""
@@ -313,20 +285,35 @@ class Dependence(JointTest, Result):
             *([] if self.test is None else self._in_short(self.test)),
             ("strength", strength),
             *([("listed", listed_)] if weaker and self.at_least > 0.0 else []),
+            *self._finest(),
         ]
+
+    def _finest(self) -> list[tuple[str, str]]:
+        """Say that the p-values of the pairs that depend are all as small as they can be, so that they rank nothing."""
+        found = self.dependent()
+        if len(found) < _RANKED or not all(pair.pvalue * (pair.n_resamples + 1) < _SMALLEST for pair in found):
+            return []
+        return [("smallest p", "all pairs that depend have it: so many permutations can show no smaller one")]
 
     def _in_short(self, test: TestResult) -> list[tuple[str, str]]:
         """Return the joint test in short; categories without an order have no trend, but means that differ."""
-        ordered = {coding.name for coding in self.encoded.codings if coding.type.kind not in ("categorical", "boolean")}
-        if all(ordered.intersection(group) for group in (self.x, self.y)):
+        if all(self._ordered.intersection(group) for group in (self.x, self.y)):
             return test.in_short(self.level)
         words = "in a mean that differs between categories"
         return [(name, text.replace(PHRASES["trend"], words)) for name, text in test.in_short(self.level)]
 
-    def grid(self) -> Grid:
-        """Return the listed pairs as texts."""
+    @property
+    def _ordered(self) -> set[str]:
+        """The columns that a trend can run along."""
+        return {coding.name for coding in self.encoded.codings if coding.type.kind not in ("categorical", "boolean")}
+
+    def grid(self, *, kinds: bool = True) -> Grid:
+        """Return the listed pairs as texts, with the kind of dependence of each if any has one."""
         pairs = self.listed()
-        spans = any(pair.interval for pair in pairs)
+        spans, told = (
+            any(pair.interval for pair in pairs),
+            [pair.shown_kind(self._ordered, self.level) * kinds for pair in pairs],
+        )
         rows = [
             (
                 p.x,
@@ -335,11 +322,20 @@ class Dependence(JointTest, Result):
                 *((_span(p.interval),) if spans else ()),
                 SCREENED if p.screened else f"{p.pvalue:.2g}",
                 f"{p.adjusted:.2g}",
+                *((kind,) if any(told) else ()),
             )
-            for p in pairs
+            for p, kind in zip(pairs, told, strict=True)
         ]
         strong = frozenset((k, j) for k, pair in enumerate(pairs) if pair.adjusted <= self.level for j in (0, 1))
-        header = ("column", "column", "strength", *(("interval",) if spans else ()), "p", "adjusted p")
+        header = (
+            "column",
+            "column",
+            "strength",
+            *(("interval",) if spans else ()),
+            "p",
+            "adjusted p",
+            *(("kind",) if any(told) else ()),
+        )
         return Grid("Pairs that depend most", header, rows, 2, "pair", strong, "depend", names=2)
 
     def document(self, *, progress: Progress = SILENT) -> Document:
@@ -360,11 +356,12 @@ class Dependence(JointTest, Result):
                 "strength": None,
             }
             joint = {"statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}
-            found.append({**groups, **joint, "n_resamples": self.test.n_resamples})
+            kind = "" if self.test.kind is None else self.test.kind.name
+            found.append({**groups, **joint, "n_resamples": self.test.n_resamples, "kind": kind})
         for pair in self.pairs:
             names = {"tested": "pair", "x": pair.x, "y": pair.y, "strength": pair.strength, "statistic": None}
             values = {"pvalue": pair.pvalue, "adjusted": pair.adjusted, "n_resamples": pair.n_resamples}
-            found.append({**names, **values})
+            found.append({**names, **values, "kind": pair.shown_kind(self._ordered, self.level)})
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -386,6 +383,6 @@ class Dependence(JointTest, Result):
             "missing": self.missing.as_dict(),
             "design": self.design.as_dict(),
             "at_least": self.at_least,
-            "notes": list(self.notes),
+            "notes": [*self.limits(), *self.notes],
             "seed": self.seed,
         }

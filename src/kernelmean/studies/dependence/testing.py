@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Unpack
 
 import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike, as_rng
-from ...core.words import count, listed
+from ...core.words import count, listed, written
 from ...inference import Design, TestResult, hsic_test
 from ...inference.adaptive.many_kernels import NAMED
+from ...inference.designs.independence import pair_design
 from ...inference.null import holm
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import HSIC_ESTIMATORS
@@ -29,8 +30,9 @@ from ..designs import TableDesign
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..strengths import Strengths, gaussian_of
 from .batches import dependence_in_batches
+from .pair import PairDependence
 from .request import LEAST_ROWS, DependenceOptions, Pair, named_columns, varying
-from .result import LEVEL, Dependence, PairDependence
+from .result import LEVEL, Dependence
 from .rows import placed
 
 _TORUS_ROWS = 200
@@ -191,6 +193,8 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
     stream, stream_of_pairs = as_rng(asked.rng).spawn(2)
     joint = None if one_table else tests.joint(left, right, stream)
     found, screened = tests.pairs(pairs, joint, stream_of_pairs, asked.screen)
+    found, on_blanks = tests.on_blanks(found, stream_of_pairs)
+    of_design = pair_design(len(frame), design).notes if joint is None and design.says_more else ()
     return Dependence(
         x=left,
         y=right,
@@ -202,12 +206,12 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
             *asked.design.in_time(encoded.frames),
             *(() if asked.design.clusters else encoded.repeated()),
             *absent,
-            *tests.on_blanks(found, stream_of_pairs),
+            *on_blanks,
             *encoded.notes(),
             *(() if given is table else given.notes),
             *screened,
             *(_WHOLE_STRENGTHS if asked.design else ()),
-            *(() if joint is None else joint.notes),
+            *(of_design if joint is None else joint.notes),
         ),
         missing=encoded.missing,
         encoded=encoded,
@@ -260,14 +264,14 @@ class _Tests:
         """Test every pair, and note what was screened; if there is one pair only, the joint test is its test."""
         notes: tuple[str, ...] = ()
         if joint is not None and len(pairs) == 1:
-            tests = {pairs[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples)}
+            tests = {pairs[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples, joint.kind)}
         else:
             tests, notes = self._tested(pairs, rng, screen)
         strengths = Strengths(self.encoded).of_pairs(pairs)
         all_tests = [tests.get(pair, _DROPPED) for pair in pairs]
         adjusted = holm([test.pvalue for test in all_tests])
         found = [
-            PairDependence(*pair, strength, test.pvalue, float(q), test.n_resamples)
+            PairDependence.of(pair, strength, test, float(q))
             for pair, strength, test, q in zip(pairs, strengths, all_tests, adjusted, strict=True)
         ]
         return tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength))), notes
@@ -284,32 +288,55 @@ class _Tests:
             scheme = self._second_scheme() if run.number else "auto"
             options: dict[str, Any] = {"n_resamples": run.n_resamples, "n_jobs": 1, "scheme": scheme}
             found = self.run((first,), (second,), copy.deepcopy(streams[run.number]), **options)
-            return OneTest(found.statistic, found.pvalue, found.n_resamples)
+            return OneTest(found.statistic, found.pvalue, found.n_resamples, found.kind)
 
-        many = ManyTests(pairs, " and ".join, "pair", test, self.progress, self.steps, self.n_jobs)
+        many = ManyTests(
+            pairs, " and ".join, "pair", test, self.progress, self.steps, self.n_jobs, self._faster(len(pairs))
+        )
         kept = many.kept(self._evidence() if screen and not self.design.says_more else None)
         return many.tested(kept, planned), many.note(len(kept))
 
-    def on_blanks(self, pairs: Iterable[PairDependence], rng: np.random.Generator) -> Iterator[str]:
-        """Yield a note on the pairs that depend on each other only in which of their cells are blank.
+    def _faster(self, pairs: int) -> str:
+        """Return what to write for a faster answer, if there is something."""
+        one = written("estimator='kme'", "--estimator kme") if self.estimator in NAMED else ""
+        target = written("y='COLUMN'", "--y COLUMN") if pairs >= len(self.encoded.names) else ""
+        ways = " or ".join(filter(None, (one, target)))
+        return f"faster: {ways}" if ways else ""
 
-        Where both cells are known, the coordinates that tell blank cells are constant and fall away.
-        """
+    def on_blanks(
+        self, pairs: Sequence[PairDependence], rng: np.random.Generator
+    ) -> tuple[tuple[PairDependence, ...], tuple[str, ...]]:
+        """Mark the pairs that depend on each other only in which of their cells are blank, and note them."""
         blank = {each.name for each in self.encoded.missing.columns if each.rule == "category"}
-        if self.design.says_more:
-            return
-        found = []
-        for pair in (pair for pair in pairs if pair.adjusted <= LEVEL and blank & {pair.x, pair.y}):
-            frame = self.encoded.frames[0].select(self._in_order((pair.x, pair.y)))
-            known = [self.encoded.coordinates((name,))[0][frame.complete()] for name in frame.names]
-            vary = [points[:, np.ptp(points, axis=0) > 0.0] for points in known if len(points) >= LEAST_ROWS]
-            p = 1.0
-            if len(vary) == 2 and all(points.shape[1] for points in vary):
-                p = hsic_test(*vary, estimator=self.estimator, n_resamples=self.n_resamples, rng=rng).pvalue
-            found += [f"{pair.x} and {pair.y} (p = {p:.2g})"] if p > LEVEL else []
-        if found:
-            where = "where both cells are known, no dependence was found between"
-            yield f"blank cells are a category; {where} {listed(found)}"
+        doubtful = [pair for pair in pairs if pair.adjusted <= LEVEL and blank & {pair.x, pair.y}]
+        known = {pair: self._where_known(pair, rng) for pair in doubtful}
+        only = {pair: p for pair, p in known.items() if p > LEVEL}
+        marked = tuple(replace(pair, blanks_only=True) if pair in only else pair for pair in pairs)
+        if not only:
+            return marked, ()
+        found = listed(f"{pair.x} and {pair.y} (p = {p:.2g})" for pair, p in only.items())
+        return marked, (
+            f"blank cells are a category; where both cells are known, no dependence was found between {found}",
+        )
+
+    def _where_known(self, pair: PairDependence, rng: np.random.Generator) -> float:
+        """Return the p-value of a pair in the rows where both cells are known, with the design; 1 where none is left.
+
+        The coordinates that tell blank cells are constant there and fall away.
+        """
+        frame = self.encoded.frames[0].select(self._in_order((pair.x, pair.y)))
+        complete = frame.complete()
+        known = [self.encoded.coordinates((name,))[0][complete] for name in frame.names]
+        vary = [points[:, np.ptp(points, axis=0) > 0.0] for points in known if len(points) >= LEAST_ROWS]
+        if len(vary) < 2 or not all(points.shape[1] for points in vary):
+            return 1.0
+        design = self.design.of_rows(complete)
+        try:
+            return hsic_test(
+                *vary, estimator=self.estimator, n_resamples=self.n_resamples, rng=rng, design=design
+            ).pvalue
+        except ValueError:  # no two of these rows may change places
+            return 1.0
 
     def _in_order(self, pair: Pair) -> list[str]:
         """Return a pair in a fixed order, whatever the order of its columns in the table."""

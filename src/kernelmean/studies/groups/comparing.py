@@ -37,7 +37,7 @@ from .result import GroupColumn, GroupComparison, GroupPair
 def compare_groups(
     table: Any,
     by: str,
-    groups: Iterable[str] | None = None,
+    groups: Iterable[Any] | None = None,
     *,
     estimator: str = "adaptive",
     bandwidth: Any = "median",
@@ -57,7 +57,7 @@ def compare_groups(
         All rows are held in memory.
     by : str
         The column that holds the groups. It is not compared itself, and rows without a group are left out.
-    groups : iterable of str, optional
+    groups : iterable of str or of numbers, optional
         The groups to compare, at most 12; by default all that have at least two rows.
     estimator : str
         "adaptive", "log-mean-exp" or "aggregate" for many kernels and one p-value; "kme", "mkme" or "mmkme" for one

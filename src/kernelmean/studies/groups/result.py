@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.array import SILENT, Progress
@@ -16,6 +17,7 @@ from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..comparison.result import UNSCALED
+from ..many_tests import out_of_reach
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,14 +161,28 @@ class GroupComparison(JointTest, Result):
         of, p = f"the {len(self.groups)} groups of {brief(self.by)}", beside(self.test.pvalue, level)
         if self.differ(level):
             return f"T{of[1:]} differ: p = {p}, at most {level:g}."
-        return f"No difference between {of} was found: p = {p}, above {level:g}. That does not show that there is none."
+        rest = self.test.nothing_found(level, "difference")
+        return f"No difference between {of} was found: p = {p}, above {level:g}. {rest}"
+
+    def limits(self) -> tuple[str, ...]:
+        """Return notes if no pair, or no column, can be found to differ, with so few rows, whatever its values."""
+        return (*self._no_pair(self.level), *self._no_column(self.level))
+
+    def _no_pair(self, level: float) -> tuple[str, ...]:
+        sizes = dict(zip(self.groups, self.sizes, strict=True))
+        finest = [_finest(pair.n_resamples, sizes[pair.first], sizes[pair.second]) for pair in self.pairs]
+        return out_of_reach(finest, level, "pair")
+
+    def _no_column(self, level: float) -> tuple[str, ...]:
+        return out_of_reach([self.finest(column.n_resamples) for column in self.columns], level, "column")
 
     def on_pairs(self, level: float | None = None) -> str:
         """Return in a few words how many pairs of groups differ, and which pair most."""
         level = self.level if level is None else level
         found = self.differing(level)
         if not found:
-            return f"none of {len(self.pairs)} differs on its own (adjusted p above {level:g})"
+            verb = "can be found to differ" if self._no_pair(level) else "differs"
+            return f"none of {len(self.pairs)} {verb} on its own (adjusted p above {level:g})"
         verb, most = ("differs", "") if len(found) == 1 else ("differ", " most of all")
         names = f"{brief(found[0].first)} and {brief(found[0].second)}"
         return f"{len(found)} of {len(self.pairs)} {verb} (adjusted p at most {level:g}),{most} {names}"
@@ -176,7 +192,8 @@ class GroupComparison(JointTest, Result):
         level = self.level if level is None else level
         found = self.differing_columns(level)
         if not found:
-            return f"groups differ in none of {len(self.columns)} (adjusted p above {level:g})"
+            verb = "can be found to differ" if self._no_column(level) else "differ"
+            return f"groups {verb} in none of {len(self.columns)} (adjusted p above {level:g})"
         most = "" if len(found) == 1 else "most clearly in "
         return (
             f"groups differ in {len(found)} of {len(self.columns)} (adjusted p at most {level:g}), "
@@ -187,7 +204,7 @@ class GroupComparison(JointTest, Result):
         """Return the verdict, the test of all groups, the pairs and the columns, those that differ most first."""
         title = f"Groups of {brief(self.by)} in {self.name} compared"
         grids = (self.grid(), self.column_grid())
-        return Description(title, self.verdict(), self.facts(), grids, self.notes, self.details())
+        return Description(title, self.verdict(), self.facts(), grids, (*self.limits(), *self.notes), self.details())
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, the p-value, what kind of difference there is, and how many pairs differ."""
@@ -295,7 +312,16 @@ class GroupComparison(JointTest, Result):
             "scaled": self.scaled,
             "pairs": [asdict(pair) for pair in self.pairs],
             "missing": self.missing.as_dict(),
-            "notes": list(self.notes),
+            "notes": [*self.limits(), *self.notes],
             "level": self.level,
             "seed": self.seed,
         }
+
+
+def _finest(n_resamples: int, first: int, second: int) -> float:
+    """Return a bound: no test of two groups of so many rows has a smaller p-value.
+
+    If all ways to deal the rows to both are enumerated, those that swap equally large groups have the same statistic.
+    """
+    swaps = n_resamples + 1 == comb(first + second, first) and first == second
+    return (2.0 if swaps else 1.0) / (1 + n_resamples)

@@ -10,6 +10,7 @@ from ...inference.null_page import made_by, null_section
 from ...inference.wording import brief, titles
 from ...report import Chart, Document, Section, TextTable
 from ..plots.witness import witness_panel
+from .column_words import on_columns
 from .evidence import Evidence
 from .overview import of_comparison
 from .parts import caveats
@@ -61,29 +62,6 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
         sections=sections,
         made_by=made_by(result.test, result.seed),
     )
-
-
-def on_columns(result: Comparison) -> str:
-    """Return in words which columns differ on their own, and what that means together with the joint test."""
-    values = result.adjusted()
-    names = [name for name, p in values.items() if p <= result.level]
-    if len(values) == 1:
-        return f"{listed(map(brief, values))} is the only column, so the test of both tables is the test of it."
-    if names:
-        how_many, differ = ("One", "differs") if len(names) == 1 else (len(names), "differ")
-        found = f"{how_many} of {len(values)} columns {differ}"
-        if result.differ():
-            return f"{found} on {'its' if len(names) == 1 else 'their'} own: {listed(map(brief, names))}."
-        return (
-            f"Still, {found.lower()} when each is tested alone: {listed(map(brief, names))}. A difference in few of "
-            "many columns can escape the test of all of them together."
-        )
-    none = f"None of the {len(values)} columns is shown to differ on its own"
-    if result.unshown:
-        return f"{none} at {result.level:g}, and none could be: {result.unshown}."
-    if result.differ():
-        return f"{none}: the difference may lie in how columns go together, or be spread over several of them."
-    return f"{none} either."
 
 
 def _columns(result: Comparison) -> Section:

@@ -135,7 +135,7 @@ def _split(pair: PairDependence, axes: dict[str, Axis], frame: Frame, number: in
 
 
 def _title(pair: PairDependence) -> str:
-    return f"{pair.x} and {pair.y}: strength {strength(pair.strength)}"
+    return f"{pair.x} and {pair.y}: strength {strength(pair.strength)}{pair.mark}"
 
 
 def _pairs(result: Dependence) -> Section:

@@ -5,37 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ...core.words import count, cut, listed, percent, signed, strength
+from ...core.words import count, cut, percent, signed, strength
 from ...inference.explain import EffectSize
-from ...inference.wording import brief, titles
+from ...inference.wording import WEAK, brief, titles
 from ...tables.columns.column_codings import ABSENT
-from ...tables.columns.kinds import as_numbers
+from .column_words import groups, log_ratio, spread_in_words, spreads_of
 from .parts import COARSE
 
 if TYPE_CHECKING:
+    from ...inference import TestResult
     from ..comparison import ColumnDifference, Comparison
     from ..dependence import Dependence
 
 Overview = tuple[tuple[str, tuple[str, ...]], ...]
-_SMALL, _WEAK = 0.02, 0.05
-"""Effects below these are called small: the explained share, and the strength of a pair."""
+_SMALL = 0.02
+"""An explained share below this is called small."""
 _MUCH = 0.2
-"""A shift of a mean, in standard deviations, that is not called small; a change of a correlation, of the logarithm of a
-spread; and the share of a variance that one cell should not have."""
-_MOST, _FEWEST, _LONGEST = 3, 10, 60
+"""A shift of a mean, in standard deviations, that is not called small; a change of a correlation, or of the logarithm
+of a spread."""
+_MOST, _LONGEST = 3, 60
 
 
 def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     """Return how large a difference is, of what kind, in which columns, and what to do next."""
     found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
-    kind, names = result.test.kind, titles(result.names)
+    names = titles(result.names)
     items = (
         ("Before you read on", tuple(f"{note}." for note in result.telling)),
         _design(result),
         ("How large", tuple(_size(effect, result.differ()))),
-        ("What kind of difference", () if kind is None else (f"{kind} A description, not a test.",)),
+        ("What kind of difference", _kind(result.test)),
         ("The columns that matter most", tuple(text for column in found[:_MOST] for text in _about(result, column))),
         (
             "Pairs of columns that go together differently, by approximate p-values",
@@ -44,6 +43,12 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
         ("What to do next", tuple(_after_comparison(result, effect, bool(found)))),
     )
     return tuple(item for item in items if item[1])
+
+
+def _kind(test: TestResult) -> tuple[str, ...]:
+    if test.kind is None:
+        return (f"{test.no_kind[0].upper()}{test.no_kind[1:]}.",) if test.no_kind else ()
+    return (f"{test.kind} A description, not a test.",)
 
 
 def _design(result: Comparison | Dependence) -> tuple[str, tuple[str, ...]]:
@@ -71,7 +76,7 @@ def _size(effect: EffectSize | None, differ: bool) -> Iterator[str]:
 def _about(result: Comparison, column: ColumnDifference) -> Iterator[str]:
     """Yield what a column is like in both tables, its shares of blank cells, and a category that one table lacks."""
     yield _column(result, column)
-    (one, two), name = _groups(result.names), brief(column.name)
+    (one, two), name = groups(result.names), brief(column.name)
     blank = next((own for own in result.missing.columns if own.name == column.name and own.rule != "drop"), None)
     if blank is not None:
         rows = zip(blank.cells, result.sizes, result.missing.rows, strict=True)
@@ -87,59 +92,25 @@ def _about(result: Comparison, column: ColumnDifference) -> Iterator[str]:
 
 def _column(result: Comparison, column: ColumnDifference) -> str:
     """Return what a column is like in both tables: its means, or its standard deviations where these differ more."""
-    spreads, cells = _spreads(result, column)
-    names, design = _groups(result.names), result.design
-    extreme = f" {listed(cells)}" if cells else ""
-    if spreads and abs(np.log(spreads[1] / spreads[0])) > abs(column.gap):
-        (first, second), of = map(signed, spreads), "standard deviation "
-        gap = extreme and f", without{extreme}"
-    else:
-        first, second = column.describe()
-        within = "" if design.strata is None else " within strata"
-        size = f"{signed(column.gap, '+z.2f')} standard deviations"
-        gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size}{within})"  # nan: categories
-        gap += extreme and f", with{extreme}"
-        of = "" if column.kind == "categorical" else "mean " if design.weights is None else "weighted mean "
-    return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}", 2 * _LONGEST)
-
-
-def _spreads(result: Comparison, column: ColumnDifference) -> tuple[tuple[float, ...], list[str]]:
-    """Return the standard deviations of numbers, without a cell that makes up much of one; and what such cells are."""
-    if column.kind != "numeric" or result.design:
-        return (), []
-    coding = next(own for own in result.encoded.codings if own.name == column.name)
-    spreads, cells = [], []
-    for name, frame in zip(_groups(result.names), result.encoded.frames, strict=True):
-        values = as_numbers(frame, column.name, coding.type)
-        values = values[np.isfinite(values)]
-        if len(values) < _FEWEST:
-            return (), []
-        squares = np.square(values - np.median(values))
-        farthest = int(squares.argmax())
-        if squares[farthest] > _MUCH * squares.sum():
-            cells.append(f"one cell of {signed(float(values[farthest]))} in {name}")
-            values = np.delete(values, farthest)
-        spreads.append(float(values.std()))
-    return (tuple(spreads), cells) if min(spreads) > 0.0 else ((), [])
-
-
-def _groups(names: tuple[str, str]) -> tuple[str, str]:
-    """Return the titles of two tables; of two groups of one column, which the headline names, without the column.
-
-    Examples
-    --------
-    >>> _groups(("clinic=North", "clinic=South")), _groups(("target=0", "target=1"))
-    (('North', 'South'), ('target=0', 'target=1'))
-    """
-    (by, sign, one), (other, _, two) = (name.partition("=") for name in names)
-    are_words = sign and by == other and not (one + two).strip("-.").replace(".", "").isdecimal()
-    return titles((one, two) if are_words else names)
+    spreads = spreads_of(result, column)
+    if spreads and abs(log_ratio(spreads)) > abs(column.gap):
+        return spread_in_words(column, spreads)
+    names, design = groups(result.names), result.design
+    first, second = column.describe()
+    within = "" if design.strata is None else " within strata"
+    size = f"{signed(column.gap, '+z.2f')} standard deviations"
+    gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size}{within})"  # nan: categories
+    of = "" if column.kind == "categorical" else "mean " if design.weights is None else "weighted mean "
+    extreme = "".join(f"; the most extreme value in {own.name} is {own.extreme}" for own in spreads if own.extreme)
+    return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}{extreme}", 3 * _LONGEST)
 
 
 def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bool) -> Iterator[str]:
     if not result.differ():
         if columns:
             yield "Test the columns named here again on new rows before you act on them."
+        elif result.test.smallest > result.level:
+            yield "Collect more rows: with these, no difference could have been found."
         else:
             yield "Nothing here calls for action."
         if result.design:
@@ -153,8 +124,8 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
         yield "See where these columns differ, in the pictures below."
     elif result.relations:
         yield "No column is shown to differ on its own: look at the pairs of columns named above, in either table."
-    elif result.unshown:
-        yield f"Compare with more permutations to see which columns differ: {result.unshown}."
+    elif result.limits():
+        yield "With so few rows or permutations no column can be found to differ: compare with more of them."
     else:
         yield "No column is shown to differ on its own, so look at how columns go together in either table."
     yield "Then look at the rows that set the tables apart most: what they have in common, and whether they are errors."
@@ -167,10 +138,9 @@ def _largest(result: Comparison) -> str:
     if moved is not None and abs(moved.gap) >= _MUCH:
         return f", but the mean of {brief(moved.name)} moved by {abs(moved.gap):.2f} standard deviations"
     for column in found:
-        spreads, _ = _spreads(result, column)
-        if spreads and abs(np.log(spreads[1] / spreads[0])) >= _MUCH:
-            first, second = map(signed, spreads)
-            return f", but the standard deviation of {brief(column.name)} went from {first} to {second}"
+        spreads = spreads_of(result, column)
+        if spreads and abs(log_ratio(spreads)) >= _MUCH:
+            return f", but the spread changed ({spread_in_words(column, spreads)})"
     for pair in result.relations:
         if abs(pair.correlations[0] - pair.correlations[1]) >= _MUCH:
             first, second = (signed(value, "z.2f") for value in pair.correlations)
@@ -183,7 +153,7 @@ def of_dependence(result: Dependence) -> Overview:
     """Return the strongest pairs, and what to do next."""
     strongest = result.worth_a_look()
     pairs = tuple(
-        cut(f"{brief(pair.x)} and {brief(pair.y)}: {strength(pair.strength)}", 2 * _LONGEST)
+        cut(f"{brief(pair.x)} and {brief(pair.y)}: {strength(pair.strength)}{pair.mark}", 2 * _LONGEST)
         for pair in strongest[:_MOST]
     )
     scale = (f"0 is independent, 1 the most. {COARSE}",) if pairs else ()
@@ -202,10 +172,10 @@ def _after_dependence(result: Dependence) -> Iterator[str]:
     if not found:
         yield "No pair was found to depend on each other. More rows may show a weaker dependence."
         return
-    weak = sum(pair.strength < _WEAK for pair in found)
+    weak = sum(pair.strength < WEAK for pair in found)
     yield "See what the strongest pairs look like, in the pictures below."
     if weak:
         verb = "has" if weak == 1 else "have"
-        yield f"Of {count(len(found), 'pair')} {weak} {verb} a strength below {_WEAK:g}."
-        yield "They depend on each other faintly, or in a wave or a fine pattern, as a picture shows."
+        yield f"Of {count(len(found), 'pair')} {weak} {verb} a strength below {WEAK:g}."
+        yield "A dependence is there, but it is faint, or it lies in a wave or a fine pattern: a picture shows which."
     yield "Dependence is not causation. A third column may move both."

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from ..density import Densities
 
-_CURVE, _MAP, _MOST_PAIRED = 121, 101, 5
+_CURVE, _MAP, _MOST_PAIRED, _SEEN = 121, 101, 5, 0.01
+"""Points of a curve over the data, and of a side of a map; columns in pairs; how far below its peak a curve goes."""
 _HELD = (0.95, 0.75, 0.5, 0.25)
 """The shares of the rows that the contours hold."""
 
@@ -101,8 +102,12 @@ def curve_panel(result: Densities, column: int, title: str) -> Panel:
     """Return the density of one column over a histogram of its rows."""
     name, values = result.table.names[column], result.table.values[:, column]
     edges = bins(values)
-    grid = np.linspace(edges[0], edges[-1], _CURVE)
+    width = edges[-1] - edges[0]
+    grid = np.linspace(edges[0] - width, edges[-1] + width, 3 * _CURVE)
     density = np.exp(result.marginal([column]).logpdf(grid[:, None]))
+    seen = (density >= _SEEN * density.max()) | ((grid >= edges[0]) & (grid <= edges[-1]))
+    first, last = np.flatnonzero(seen)[[0, -1]]
+    grid, density = grid[first : last + 1], density[first : last + 1]
     curve = Curve("mixture", tuple(grid.tolist()), tuple(density.tolist()))
     return Panel(title, name, "density", curves=(curve,), steps=(outline("data", values, edges, density=True),))
 

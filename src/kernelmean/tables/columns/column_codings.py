@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ...core.array import Array, BoolArray, IntArray
 from ...core.cells import missing_cells
 from ...core.table import Frame, Table
-from ...core.words import count, leave_out, written
+from ...core.words import count, leave_out, worded, written
 from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
 
 MAX_CATEGORIES = 256
@@ -178,14 +178,21 @@ class Numbers(Coding):
 
 @final
 class TooManyCategoriesError(ValueError):
-    """Columns with too many categories; ``found`` says how many each has."""
+    """Columns with too many categories; ``found`` says how many each has, and ``repeating`` in which some recur."""
 
-    def __init__(self, found: Mapping[str, str], most: int) -> None:
-        self.found, self.most = dict(found), most
+    def __init__(self, found: Mapping[str, str], most: int, repeating: Sequence[str] = ()) -> None:
+        self.found, self.most, self.repeating = dict(found), most, tuple(repeating)
         those = "; ".join(f"column {name!r} has {each}" for name, each in self.found.items())
+        name = next(iter(self.repeating), "")
+        clusters = written(f"clusters={name!r}", worded("--clusters", name))
         super().__init__(
             f"{those}, the limit is {most}: an identifier or free text? Leave it out {leave_out(list(self.found))}, or "
             f"group rare categories first{written(', or write kernelmean.TableEncoder(max_categories=...)', '')}"
+            + (
+                f"; if rows with the same {name!r} belong together, dependence and compare take {clusters}"
+                if name
+                else ""
+            )
         )
 
 
@@ -222,7 +229,8 @@ class Categories(Coding):
         categories = tuple(sorted(each for each in counts if each is not None))
         if len(categories) > most:
             found = f"{len(categories):,} different categories in {count(sum(counts.values()), 'row')}"
-            raise TooManyCategoriesError({name: found}, most)
+            repeating = sum(counts.values()) - counts.get(None, 0) > len(categories)
+            raise TooManyCategoriesError({name: found}, most, [name] * repeating)
         shares = np.array([counts[each] for each in categories] + [absent] * bool(absent), dtype=np.float64)
         shares /= max(shares.sum(), 1.0)
         differ = 1.0 - float(np.square(shares).sum())

@@ -26,9 +26,10 @@ from .column_codings import (
     side_by_side,
     variances_of,
 )
+from .copies import repeated_rows
 from .inspection import Inspection, times_apart
 from .kinds import ColumnType, Named, agreed_types
-from .missing import Missing, MissingCells, MissingColumn, rules_for, settle
+from .missing import BlankCellsError, Missing, MissingCells, MissingColumn, rules_for, settle
 from .noisy import NoisyRows
 
 
@@ -142,8 +143,19 @@ class Encoding:
     def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
         types = agreed_types(frames, self.named)
-        kept, rules, missing = settle(frames, types, self.missing, drops=self.drops)
+        try:
+            kept, rules, missing = settle(frames, types, self.missing, drops=self.drops)
+        except BlankCellsError as error:
+            raise ValueError(f"{error}{self._wide(types, frames)}") from None
         return tuple(self._codings(types, kept, rules)), kept, missing
+
+    def _wide(self, types: Mapping[str, ColumnType], frames: Sequence[Frame]) -> str:
+        """Return what to say of columns with too many categories behind the error that comes before theirs."""
+        try:
+            list(self._codings(types, frames, dict.fromkeys(types, "category")))
+        except ValueError as error:
+            return f". Also, {error}" if isinstance(error, TooManyCategoriesError) else ""
+        return ""
 
     def restricted(self, frame: Frame, names: Sequence[str]) -> Encoding:
         """Return the encoding restricted to some columns of a frame, after checking that all columns it names exist."""
@@ -159,6 +171,7 @@ class Encoding:
     ) -> Iterator[Coding]:
         """Yield the coding of every column; one error names all columns with too many categories."""
         wide: dict[str, str] = {}
+        repeating: list[str] = []
         for name, column in types.items():
             if column.kind not in ("boolean", "categorical"):
                 yield Numbers.fit(name, column, frames, rules[name], self.scale)
@@ -167,8 +180,9 @@ class Encoding:
                 yield Categories.fit(name, column, frames, rules[name], self.max_categories)
             except TooManyCategoriesError as error:
                 wide |= error.found
+                repeating += error.repeating
         if wide:
-            raise TooManyCategoriesError(wide, self.max_categories)
+            raise TooManyCategoriesError(wide, self.max_categories, repeating)
 
 
 def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -244,21 +258,9 @@ class Encoded(Frozen):
         return (*self.missing.notes([frame.source for frame in self.frames]), *constant, *self.remarks)
 
     def repeated(self) -> tuple[str, ...]:
-        """Return a note where half of the rows or more repeat another one, and not only because values are few.
-
-        Of columns with few values rows repeat each other as often if the cells of every column are shuffled.
-        """
-        pooled, rng = np.concatenate(self.points()), np.random.default_rng(0)
-        repeated = _repeated(pooled)
-        mixed = np.concatenate([pooled[rng.permutation(len(pooled))][:, list(own)] for own in self.groups.values()], 1)
-        few_values = 2 * _repeated(mixed) > repeated if len(self.groups) > 1 else repeated > 0.9 * len(pooled)
-        if few_values or 2 * repeated < len(pooled):
-            return ()
-        clusters = written("clusters='COLUMN'", "--clusters COLUMN")
-        return (
-            f"{repeated:,} of {count(len(pooled), 'row')} repeat another row; rows should be independent: keep one of "
-            f"each, or name the column that says which rows belong together with {clusters}",
-        )
+        """Return a note if many rows are copies of another one."""
+        sources = [frame.source for frame in self.frames]
+        return repeated_rows(self.points(), sources, list(self.groups.values()))
 
     def _index(self, names: Iterable[str] | None) -> IntArray:
         blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))
@@ -373,10 +375,6 @@ def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:
         groups[coding.name] = tuple(range(start, start + width))
         start += width
     return groups
-
-
-def _repeated(rows: Array) -> int:
-    return len(rows) - len(np.unique(rows, axis=0))
 
 
 def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Array, ...] | None:

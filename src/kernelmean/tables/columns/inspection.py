@@ -14,12 +14,13 @@ from scipy.special import gammaln
 from ...core.array import Array
 from ...core.cells import missing_cells
 from ...core.table import Frame
-from ...core.words import leave_out, written
+from ...core.words import leave_out, listed, written
 from .kinds import Named
 from .texts import Finding, TextCells, refusal
 
 MOST_KEPT = 2**20
 """The number of first cells of a table that are compared with each other, so that memory is bounded."""
+_PAIR = 2
 _CHANCE = math.log(1e-6)
 _DENSE, _LEAST_ROWS, _LEAST_NAMED = 0.5, 20, 4
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -137,8 +138,11 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
         return None, None
     numbers_rows = any(dense and chance <= _CHANCE for dense, chance in _views(filled))
     called = named and called_identifier(name) and min(table.rows for table in filled) >= _LEAST_NAMED
-    ranges = dict.fromkeys(f"{table.low:.0f} to {table.high:.0f}" for table in filled)
+    ranges = list(dict.fromkeys(f"{table.low:.0f} to {table.high:.0f}" for table in filled))
     rows = " and ".join(f"{table.rows:,}" for table in filled)
+    if len(filled) > _PAIR:
+        ranges = [f"{min(table.low for table in filled):.0f} to {max(table.high for table in filled):.0f}"]
+        rows = f"{sum(table.rows for table in filled):,}"
     each = "" if len(filled) == 1 else " in each table"
     what = f"its {rows} cells are integers from {' and '.join(ranges)}, all different{each}"
     called_time = any(_TIME.fullmatch(word.lower()) for word in _WORDS.findall(name))
@@ -361,7 +365,8 @@ class Inspection:
         if name in self._days:
             finding = self._days[name].finding(name) or finding
         if finding is not None:
-            finding = replace(finding, where=" and ".join(self._sources))
+            where = " and ".join(self._sources) if len(self._sources) <= _PAIR else listed(self._sources, 1)
+            finding = replace(finding, where=where)
         return finding, note
 
     def _of_one_table(self, finding: Finding | None) -> Finding | None:

@@ -21,6 +21,11 @@ _MEANT = {
     ),
 }
 """What is meant by some options that other functions have."""
+_MORE = {
+    "compare": "put them below each other, with a column that says which table a row is from, and write "
+    "compare_groups(table, 'that column')"
+}
+"""What to write for more tables than a function takes."""
 
 
 def spells_out(function: _F) -> _F:
@@ -37,6 +42,11 @@ def spells_out(function: _F) -> _F:
 
     @wraps(function)
     def checked(*tables: Any, **given: Any) -> Any:
+        most = sum(each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for each in others)
+        if len(tables) > most and function.__name__ in _MORE:
+            raise TypeError(
+                f"{function.__name__} takes {most} tables, {len(tables)} were passed; {_MORE[function.__name__]}"
+            )
         unknown = [name for name in given if name not in own.parameters and name not in known]
         if unknown:
             meant = _MEANT.get(unknown[0], "") or did_you_mean(unknown[0], known)

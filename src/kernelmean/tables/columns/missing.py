@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
@@ -76,6 +76,10 @@ def _joined(values: Sequence[Any]) -> str:
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
+class BlankCellsError(ValueError):
+    """Cells are missing, and no rule says what to do with them."""
+
+
 def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
     """Return the rule of every column.
 
@@ -106,7 +110,7 @@ def settle(
     masks = {name: [missing_cells(frame[name]) for frame in frames] for name in names}
     counts = {name: tuple(int(mask.sum()) for mask in own) for name, own in masks.items()}
     blank = [name for name in names if sum(counts[name])]
-    _check_complete(frames, {name: masks[name] for name in blank if rules[name] == "error"}, drops)
+    _check_complete(frames, {name: masks[name] for name in blank if rules[name] == "error"}, missing, drops)
     _check_noise([name for name in blank if rules[name] == "noise"], types)
     dropped = [name for name in blank if rules[name] == "drop"]
     kept = tuple(_without(frame, [masks[name][k] for name in dropped], dropped) for k, frame in enumerate(frames))
@@ -116,7 +120,11 @@ def settle(
 
 
 def _check_complete(
-    frames: Sequence[Frame], masks: Mapping[str, Sequence[Any]], drops: bool = True, whole: bool = True
+    frames: Sequence[Frame],
+    masks: Mapping[str, Sequence[Any]],
+    missing: Missing,
+    drops: bool = True,
+    whole: bool = True,
 ) -> None:
     """Raise when cells are missing; say where the first is and how many there are in every column.
 
@@ -133,18 +141,26 @@ def _check_complete(
                     "or fill it first"
                 )
             row = frame.row_numbers()[int(np.argmax(own[name]))]
-            category = written("missing='category'", "--missing category")
+            category = _written_rule(missing, masks, "category")
             rows = ""
             if whole:
                 many = sum(int(np.any([mask[j] for mask in masks.values()], axis=0).sum()) for j in range(len(frames)))
                 rows = f" ({many:,} of {sum(map(len, frames)):,})"
-            dropped = written("missing='drop'", "--missing drop") + f" to leave such rows out{rows}, " if drops else ""
+            dropped = f"{_written_rule(missing, masks, 'drop')} to leave such rows out{rows}, " if drops else ""
             more = listed(f"{int(mask.sum()):,} in {other!r}" for other, mask in own.items() if other != name)
-            raise ValueError(
+            raise BlankCellsError(
                 f"{frame.source}: row {row}, column {name!r} is blank or NaN "
                 f"({count(int(own[name].sum()), 'such cell')} in this column{'; ' + more if more else ''}); "
                 f"write {dropped}{category} for a category of their own, or fill them first"
             )
+
+
+def _written_rule(missing: Missing, names: Iterable[str], rule: str) -> str:
+    """Return the option that gives columns a rule, beside the rules that other columns have been given."""
+    if isinstance(missing, str) or not missing:
+        return written(f"missing={rule!r}", f"--missing {rule}")
+    rules = {**missing, **dict.fromkeys(names, rule)}
+    return written(f"missing={rules!r}", worded("--missing", comma_separated(f"{n}={own}" for n, own in rules.items())))
 
 
 def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:
@@ -184,7 +200,9 @@ def noise_needs_kme(estimator: str) -> ValueError:
 def sifted(frame: Frame, types: Mapping[str, ColumnType], rules: Mapping[str, str]) -> tuple[Frame, dict[str, int]]:
     """Return a part of a table without the rows to leave out (it may be empty), and its missing cells by column."""
     masks = {name: mask for name in frame.names if (mask := missing_cells(frame[name])).any()}
-    _check_complete([frame], {name: [mask] for name, mask in masks.items() if rules[name] == "error"}, whole=False)
+    given = {name: rule for name, rule in rules.items() if rule != "error"}
+    blank = {name: [mask] for name, mask in masks.items() if rules[name] == "error"}
+    _check_complete([frame], blank, given, whole=False)
     _check_noise([name for name in masks if rules[name] == "noise"], types)
     dropped = [mask for name, mask in masks.items() if rules[name] == "drop"]
     kept = frame.take(~np.logical_or.reduce(dropped)) if dropped else frame

@@ -201,8 +201,9 @@ class TextCells:
         if marks:
             return self._found(cell, "text, not numbers", f"is text ({self._shown(cell)})", marks)
         words = absent_words(self.places)
-        advice = f"{words}; or write" if words else "write"
-        return self._found(cell, "text and numbers", what, f"{advice} all of them as numbers")
+        all_of = f"convert it (pandas: df[{self.name!r}].astype(float))" if len(numbers) == len(self.places) else ""
+        write = written(all_of, "") or "write all of them as numbers"
+        return self._found(cell, "text and numbers", what, f"{words}; or {write}" if words else write)
 
     def _found(self, cell: str, taken: str, what: str, advice: str = "") -> Finding:
         """Return the finding for cells that are not categories."""
@@ -236,10 +237,12 @@ def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
     first = {(each.taken, each.advice): each for each in reversed(found)}.values()
     ordered = sorted(found, key=lambda each: each not in first)  # one of every kind is told
     rest = [each.column for each in ordered[most:]]
-    more = [f"the same goes for {', '.join(map(repr, rest))}"] if rest else []
+    more = [f"The same goes for {', '.join(map(repr, rest))}"] if rest else []
     told = [each.sentence + (f"; {each.advice}" if each.advice else "") for each in ordered[:most]]
     end = f"leave {'it' if len(found) == 1 else 'them'} out {leave_out([each.column for each in found])}"
     joint = (", " if found[0].advice else "; ") if len(found) == 1 else ". Or "
+    if len(found) > 1 and not any(each.advice for each in found):
+        joint, end = ". ", f"{end[0].upper()}{end[1:]}"
     options = {each.insist: [one.column for one in found if one.insist == each.insist] for each in found if each.insist}
     insisting = " and ".join(insist(option, names) for option, names in options.items())
     text = f"{'. '.join([*told, *more])}{joint}{end}" + (f", or insist with {insisting}" if insisting else "")

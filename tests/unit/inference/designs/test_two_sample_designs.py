@@ -172,7 +172,7 @@ def test_an_adaptive_test_respects_strata():
     )
     assert result.pvalue > 0.05
     assert (result.scheme, result.sizes) == ("random", (30, 30))
-    assert "rows change places within 2 strata only" in result.notes
+    assert "rows change places within 2 strata only, of 30 rows" in result.notes
 
 
 def test_constant_rows_have_p_value_one():
@@ -208,7 +208,7 @@ def test_notes_count_the_units_that_can_change_places():
     notes = mmd_test(X, Y, design=Design(groups=strata, clusters=clusters), kernel=KERNEL, statistic="v").notes
     assert notes == (
         "2 of 7 clusters change places whole, with those of as many rows only",
-        "clusters change places within 3 strata only",
+        "clusters change places within 3 strata only, of 3 to 4 rows",
     )
 
 

@@ -1,0 +1,77 @@
+"""How two columns depend on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass, field
+from typing import Self, final
+
+from ...inference.adaptive.kinds import EvidenceKind
+from ..many_tests import OneTest
+
+
+@final
+@dataclass(frozen=True)
+class PairDependence:
+    """How two columns depend on each other.
+
+    Attributes
+    ----------
+    x, y : str
+        The columns.
+    strength : float
+        The unbiased HSIC divided by the geometric mean of the HSIC of each column with itself, with Gaussian kernels at
+        the median bandwidth: at most 1, and near 0 (of either sign) for independent columns. These kernels are coarse:
+        a uniform column around 0 and its square have 0.33, a column and a sine of six periods over it 0.01, although
+        one determines the other. So look at the picture before you drop a pair.
+    pvalue : float
+        The permutation p-value of the pair.
+    adjusted : float
+        The p-value adjusted by Holm's method. If you reject all pairs with a value of at most α, any independent pair
+        is among them with probability at most α.
+    n_resamples : int
+        The permutations that the p-value comes from; 0 if the screen dropped the pair, whose p-value is then 1.
+    interval : (float, float) or None
+        An approximate 95 % confidence interval for the strength; None without :meth:`Dependence.with_intervals`.
+    kind : EvidenceKind or None
+        Of an adaptive test in memory whose p-value is at most .05: where its evidence lies, a trend, a curve and so
+        on; a description, not a test.
+    blanks_only : bool
+        Whether the columns depend on each other only in which of their cells are blank: where both are known, no
+        dependence was found.
+    """
+
+    x: str
+    y: str
+    strength: float
+    pvalue: float
+    adjusted: float
+    n_resamples: int
+    interval: tuple[float, float] | None = field(default=None, metadata={"later": True})
+    kind: EvidenceKind | None = field(default=None, metadata={"later": True}, compare=False)
+    blanks_only: bool = field(default=False, metadata={"later": True})
+
+    @classmethod
+    def of(cls, pair: tuple[str, str], strength: float, test: OneTest, adjusted: float) -> Self:
+        """Return what a test found."""
+        return cls(*pair, strength, test.pvalue, adjusted, test.n_resamples, kind=test.kind)
+
+    @property
+    def mark(self) -> str:
+        """What stands behind a pair that depends only in its blank cells, else nothing."""
+        return " (only in which cells are blank)" if self.blanks_only else ""
+
+    @property
+    def screened(self) -> bool:
+        """Whether the screen found no evidence, so that there was no test."""
+        return self.n_resamples == 0
+
+    def shown_kind(self, ordered: Container[str], level: float) -> str:
+        """Return the kind of dependence in a few words if it was found; a trend needs two ``ordered`` columns."""
+        if self.blanks_only:
+            return "blank cells only"
+        if self.kind is None or self.adjusted > level:
+            return ""
+        trend = "trend" if self.x in ordered and self.y in ordered else "means"
+        kinds = [trend if kind == "trend" else kind for kind in self.kind.kinds if kind != "several columns"]
+        return ", ".join(kinds) or "unclear"  # several columns: the coordinates of one, such as that of blank cells

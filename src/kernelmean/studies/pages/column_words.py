@@ -1,0 +1,131 @@
+"""What a comparison found in single columns, in one or two sentences for screen and page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from ...core.words import listed, signed
+from ...inference.wording import brief, titles
+from ...tables.columns.kinds import as_numbers
+
+if TYPE_CHECKING:
+    from ..comparison import ColumnDifference, Comparison
+
+_MOST, _FEWEST, _MUCH = 3, 10, 0.2
+"""Columns whose spread is named; rows that a spread needs; the change of its logarithm that is named, and the share of
+a variance that one cell should not have."""
+
+
+@final
+@dataclass(frozen=True)
+class Spread:
+    """How a column of numbers is spread in one table."""
+
+    name: str
+    """What to call the table."""
+    deviation: float
+    without: float
+    """The standard deviation without its most extreme value, if that makes up much of it, else the same."""
+    extreme: str
+    """That value, or nothing."""
+
+    def words(self) -> str:
+        """Return the standard deviation, and how much of it is one value."""
+        rest = f" ({signed(self.without)} without its most extreme value, {self.extreme})" if self.extreme else ""
+        return f"{signed(self.deviation)} in {self.name}{rest}"
+
+
+def facts_on_columns(result: Comparison) -> list[tuple[str, str]]:
+    """Return what the table of columns does not show: a contradiction, changed spreads, pairs that go together."""
+    found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
+    whole = result.sizes == tuple(map(len, result.encoded.frames))
+    changed = [(column, spreads_of(result, column)) for column in found] if whole else []
+    spreads = [
+        spread_in_words(column, own)
+        for column, own in changed
+        if own and abs(log_ratio(own)) > max(abs(column.gap), _MUCH)
+    ]
+    return [
+        *([("columns", on_columns(result))] if found and not result.differ() else []),
+        *([("spread", "; ".join(spreads[:_MOST]))] if spreads else []),
+        *([("pairs", _on_pairs(result))] if result.relations else []),
+    ]
+
+
+def _on_pairs(result: Comparison) -> str:
+    """Return in words how differently pairs of columns go together, naming the tables once."""
+    first, *others = result.relations
+    named = "; ".join([first.words(titles(result.names)), *(own.words() for own in others)])
+    return f"{named}; by approximate p-values"
+
+
+def on_columns(result: Comparison) -> str:
+    """Return in words which columns differ on their own, and what that means together with the joint test."""
+    values = result.adjusted()
+    names = [brief(name) for name, p in values.items() if p <= result.level]
+    if len(values) == 1:
+        return f"{brief(*values)} is the only column, so the test of both tables is the test of it."
+    if names:
+        how_many, differ = ("One", "differs") if len(names) == 1 else (len(names), "differ")
+        found = f"{how_many} of {len(values)} columns {differ}"
+        if result.differ():
+            return f"{found} on {'its' if len(names) == 1 else 'their'} own: {listed(names)}."
+        return (
+            f"Still, {found.lower()} when each is tested alone: {listed(names)}. A difference in few of many "
+            "columns can escape the test of all of them together."
+        )
+    if result.limits():
+        return f"With so few rows or permutations none of the {len(values)} columns can be found to differ on its own."
+    if result.differ():
+        return (
+            f"None of the {len(values)} columns is shown to differ on its own: the difference may lie in how columns "
+            "go together, or be spread over several of them."
+        )
+    return f"None of the {len(values)} columns is shown to differ on its own either."
+
+
+def spreads_of(result: Comparison, column: ColumnDifference) -> tuple[Spread, ...]:
+    """Return how a column of numbers is spread in both tables; nothing of few rows, and under a design."""
+    if column.kind != "numeric" or result.design:
+        return ()
+    coding = next(own for own in result.encoded.codings if own.name == column.name)
+    spreads = []
+    for name, frame in zip(groups(result.names), result.encoded.frames, strict=True):
+        values = as_numbers(frame, column.name, coding.type)
+        values = values[np.isfinite(values)]
+        if len(values) < _FEWEST:
+            return ()
+        squares = np.square(values - np.median(values))
+        farthest, deviation = int(squares.argmax()), float(values.std())
+        if squares[farthest] > _MUCH * squares.sum():
+            without = float(np.delete(values, farthest).std())
+            spreads.append(Spread(name, deviation, without, signed(float(values[farthest]))))
+        else:
+            spreads.append(Spread(name, deviation, deviation, ""))
+    return tuple(spreads) if min(own.without for own in spreads) > 0.0 else ()
+
+
+def log_ratio(spreads: tuple[Spread, ...]) -> float:
+    """Return the logarithm of how much wider the second table is, without values that make up much of a spread."""
+    return float(np.log(spreads[1].without / spreads[0].without))
+
+
+def spread_in_words(column: ColumnDifference, spreads: tuple[Spread, ...]) -> str:
+    """Return the standard deviations of a column in both tables."""
+    return f"{brief(column.name)}: standard deviation {spreads[0].words()}, {spreads[1].words()}"
+
+
+def groups(names: tuple[str, str]) -> tuple[str, str]:
+    """Return the titles of two tables; of two groups of one column, which the headline names, without the column.
+
+    Examples
+    --------
+    >>> groups(("clinic=North", "clinic=South")), groups(("target=0", "target=1"))
+    (('North', 'South'), ('target=0', 'target=1'))
+    """
+    (by, sign, one), (other, _, two) = (name.partition("=") for name in names)
+    are_words = sign and by == other and not (one + two).strip("-.").replace(".", "").isdecimal()
+    return titles((one, two) if are_words else names)

@@ -1,0 +1,65 @@
+"""Rows that repeat another row, where that is no accident: tables appended to themselves, repeated readings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...core.array import Array, IntArray
+from ...core.table import Frame
+from ...core.words import count, written
+
+
+def repeated_rows(
+    tables: Sequence[Array | IntArray], names: Sequence[str], blocks: Sequence[tuple[int, ...]]
+) -> tuple[str, ...]:
+    """Return a note where half of the rows of all tables, or of one, or more repeat another one.
+
+    Not where values are few: then rows repeat each other as often if the cells of every column, which are the
+    coordinates of a block, are shuffled.
+
+    Examples
+    --------
+    >>> copied, other = np.tile(np.arange(8.0), 4)[:, None], np.arange(99.0)[:, None]
+    >>> (note,) = repeated_rows([copied, other], ["A", "B"], [(0,)])
+    >>> note.partition(";")[0]
+    '24 of 32 rows of A repeat another row'
+    """
+    pooled = np.concatenate(list(tables))
+    places = [(pooled, ""), *((rows, f" of {name}") for rows, name in zip(tables, names, strict=True))]
+    found = [f"{copies:,} of {count(len(own), 'row')}{of}" for own, of in places if (copies := _copies(own, blocks))]
+    clusters = written("clusters='COLUMN'", "--clusters COLUMN")
+    mend = f"keep one of each, or name the column that says which rows belong together with {clusters}"
+    return tuple(f"{rows} repeat another row; rows should be independent: {mend}" for rows in found[:1])
+
+
+def repeated_cells(frame: Frame) -> tuple[str, ...]:
+    """Return a note if half of the rows of a table or more repeat another one, by their cells."""
+    codes: list[IntArray] = []
+    rows = np.zeros(len(frame), dtype=np.intp)
+    for name in frame.names:
+        cells = frame[name]
+        if cells.dtype.kind not in "fmM":
+            cells = np.array([str(cell) for cell in cells])
+        codes.append(np.unique(cells, return_inverse=True)[1])
+        rows = np.unique(rows * (1 + codes[-1].max(initial=0)) + codes[-1], return_inverse=True)[1]
+        if rows.max(initial=0) + 1 == len(frame):
+            return ()
+    return repeated_rows([np.column_stack(codes)], [frame.source], [(k,) for k in range(len(codes))])
+
+
+def _copies(rows: Array | IntArray, blocks: Sequence[tuple[int, ...]]) -> int:
+    """Return how many rows repeat another one; 0 if they are less than half, or if values are few."""
+    repeated = _repeated(rows)
+    if 2 * repeated < len(rows):
+        return 0
+    if len(blocks) == 1:
+        return 0 if repeated > 0.9 * len(rows) else repeated
+    rng = np.random.default_rng(0)
+    mixed = np.concatenate([rows[rng.permutation(len(rows))][:, list(own)] for own in blocks], axis=1)
+    return 0 if 2 * _repeated(mixed) > repeated else repeated
+
+
+def _repeated(rows: Array | IntArray) -> int:
+    return len(rows) - len(np.unique(rows, axis=0))
