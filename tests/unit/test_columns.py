@@ -13,7 +13,8 @@ import kernelmean as km
 from kernelmean.core import command_line
 from kernelmean.core.table import Frame, to_frame
 from kernelmean.studies import columns
-from kernelmean.studies.columns import DescribedColumn, describe_columns, describe_long
+from kernelmean.studies.columns import describe_columns, describe_long
+from kernelmean.studies.described import DescribedColumn
 from kernelmean.tables.columns import Encoding
 from kernelmean.tables.columns.encoding import encode
 

@@ -14,9 +14,10 @@ from ..core.table import Frame
 from ..core.words import count, refuse
 from ..inference.adaptive.many_kernels import NAMED
 from ..inference.wording import short
-from ..studies.columns import DescribedTable, describe_columns, describe_long
+from ..studies.columns import describe_columns, describe_long
 from ..studies.comparison.comparing import are_read_in_batches
 from ..studies.dependence.rows import placed
+from ..studies.described import DescribedTable
 from ..studies.designs import NO_DESIGN, TableDesign
 from ..studies.row_keys import check_row_order
 from ..tables import limits

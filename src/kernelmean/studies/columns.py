@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -12,8 +12,7 @@ import numpy as np
 from ..core.array import SILENT, IntArray, Progress
 from ..core.cells import missing_cells
 from ..core.table import Frame
-from ..core.words import count, cut, leave_out, listed, percent, worded, worded_names, written
-from ..report.description import Description, Grid, Shown
+from ..core.words import count, cut, leave_out, percent, worded, written
 from ..tables.columns import Encoding
 from ..tables.columns.column_codings import MAX_CATEGORIES, TooManyCategoriesError
 from ..tables.columns.copies import repeated_cells
@@ -24,148 +23,13 @@ from ..tables.columns.texts import Finding, insist
 from ..tables.drawn import Drawn
 from ..tables.passes import settled
 from ..tables.source import Source
+from .described import FEW_BLANK, KINDS, DescribedColumn, DescribedTable, drop_option
 from .pages.parts import written as as_read
 
-KINDS = {
-    "numeric": "number",
-    "boolean": "truth value",
-    "categorical": "category",
-    "ordinal": "ordered levels",
-    "datetime": "time",
-    "duration": "span of time",
-}
-"""The kinds of columns in plain words."""
 _SHOWN, _LONGEST, _FEW_LEVELS, _TWO = 3, 20, 20, 2
-_FEW_BLANK = 0.05
-"""The share of rows with blank cells up to which these rows are better left out."""
 _DRAWN = 100_000
 """At most so many rows of a long table give ranges and most common values."""
 _LABEL = "rows"
-
-
-@final
-@dataclass(frozen=True)
-class DescribedColumn:
-    """A column, what it is taken for, and which options change that."""
-
-    name: str
-    taken: str
-    """One of ``KINDS``, or why it is none of them: "identifier", "free text", "codes"."""
-    why: str
-    change: str
-    """The options that take it for something else, or what to write instead."""
-    stops: bool
-    """Whether a comparison stops at it even without missing cells."""
-    missing: int
-    distinct: int | None
-    """The number of different values; None if cells cannot be told apart, such as lists."""
-    values: str
-    """The range, or the most common values."""
-    decide: bool = False
-    """Whether it stops, or may well be meant otherwise, so that somebody should decide."""
-
-
-@final
-@dataclass(frozen=True)
-class DescribedTable(Shown):
-    """The columns of one table.
-
-    Attributes
-    ----------
-    columns : tuple of DescribedColumn
-        In the order of the table.
-    n_rows : int
-        The number of rows of the table.
-    blank : tuple of str
-        The columns whose missing cells would stop a comparison, since no rule was named for them.
-    notes : tuple of str
-        What else a reader should know.
-    name : str
-        What to call the table.
-    blank_rows : int
-        How many rows have a missing cell in one of these columns; of a long table by those that were drawn.
-    """
-
-    columns: tuple[DescribedColumn, ...]
-    n_rows: int
-    blank: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-    name: str = "the table"
-    blank_rows: int = 0
-
-    @property
-    def stopping(self) -> tuple[str, ...]:
-        """The columns at which a comparison stops."""
-        return tuple(column.name for column in self.columns if column.stops)
-
-    def verdict(self) -> str:
-        """Return in one sentence whether the table can be compared as it is, and which columns prevent that."""
-        whole = f"{self.name} has {count(self.n_rows, 'row')} and {count(len(self.columns), 'column')}"
-        stops = [f"at {listed(self.stopping)}"] if self.stopping else []
-        blank = [f"at blank cells of {listed(self._blank_only)}"] if self._blank_only else []
-        if not self.n_rows or len(self.stopping) == len(self.columns):
-            return f"{whole}: there is nothing to compare."
-        if not stops + blank:
-            return f"{whole}: compare and dependence take all of them as they are."
-        return f"{whole}: compare and dependence stop {' and '.join([*stops, *blank])}."
-
-    @property
-    def _blank_only(self) -> list[str]:
-        return [name for name in self.blank if name not in self.stopping]
-
-    def options(self) -> str:
-        """Return the options that leave out columns at fault, and rows with blank cells if few; else a category."""
-        if len(self.stopping) == len(self.columns):
-            return ""
-        drop = [written(f"drop={list(self.stopping)!r}", worded_names("--drop", self.stopping))]
-        rule = "drop" if self.blank_rows <= _FEW_BLANK * self.n_rows else "category"
-        blank = [written(f"missing={rule!r}", f"--missing {rule}")]
-        return " ".join(drop * bool(self.stopping) + blank * bool(self._blank_only))
-
-    def _blank_cells(self) -> str:
-        """Return how many rows have one, and which column has most of them."""
-        missing = {column.name: column.missing for column in self.columns if column.name in self._blank_only}
-        most = max(missing, key=lambda name: missing[name])
-        rows = f"{count(self.blank_rows, 'row')} of {self.n_rows:,} {'has' if self.blank_rows == 1 else 'have'} one"
-        if len(missing) == 1 or 2 * missing[most] <= self.blank_rows:
-            return rows
-        return f"{rows}, {missing[most]:,} of them in {most}; {_drop(most)} keeps rows that lack no other cell"
-
-    def describe(self) -> Description:
-        """Return what every column is taken for, why, and what changes that."""
-        cells = [
-            (one.name, one.taken, one.values, f"{one.missing:,}", "" if one.distinct is None else f"{one.distinct:,}")
-            for one in self.columns
-        ]
-        kinds = Grid("Columns", ("column", "taken for", "values", "missing", "distinct"), cells, 3, whole=True)
-        words = [(one.name, one.why, one.change) for one in self.columns if one.decide]
-        reasons = Grid("What to decide", ("column", "why", "what changes it"), words, 3, whole=True)
-        options = self.options()
-        facts = [("they take it with", options)] if options else []
-        facts += [("blank cells", self._blank_cells())] if self._blank_only else []
-        if any(column.taken == KINDS["categorical"] and not column.stops for column in self.columns):
-            facts.append(("with --by", "compare may stop at more columns: those that number the rows within a group"))
-        clear = len(self.columns) - len(words)
-        if clear:
-            says = written("rows() says", "--json FILE says")
-            facts.append(("clear", f"{count(clear, 'column')}; {says} why each is taken so, and what changes it"))
-        return Description(f"The columns of {self.name}", self.verdict(), facts, (kinds, reasons), self.notes)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return every column."""
-        return [asdict(column) for column in self.columns]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the columns as plain names and numbers, for JSON."""
-        return {
-            "verdict": self.verdict(),
-            "rows": self.n_rows,
-            "columns": self.rows(),
-            "stopping": list(self.stopping),
-            "blank": list(self.blank),
-            "options": self.options(),
-            "notes": list(self.notes),
-        }
 
 
 @final
@@ -342,14 +206,14 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
     may_differ = few and column.named.find(column.name) is None and (taken == KINDS["categorical"] or column.is_whole)
     decide = stops or note is not None or taken not in KINDS.values() or may_differ
     if column.rule == "error" and 0 < missing < column.seen.n_rows:
-        rules = "drop or category" if missing <= _FEW_BLANK * column.seen.n_rows else "category or drop"
+        rules = "drop or category" if missing <= FEW_BLANK * column.seen.n_rows else "category or drop"
         change = f"{change}; its blank cells: {written('missing=', '--missing')} {rules}"
     return DescribedColumn(column.name, taken, why, change, stops, missing, distinct, values, decide)
 
 
 def _refused(finding: Finding) -> tuple[str, str, str, bool]:
     advice = f"{finding.advice}, or " if finding.advice else ""
-    return finding.taken, finding.what, f"{advice}{_drop(finding.column)} or {finding.insisting}", True
+    return finding.taken, finding.what, f"{advice}{drop_option(finding.column)} or {finding.insisting}", True
 
 
 def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[str, str, str, bool]:
@@ -358,11 +222,11 @@ def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[
     if distinct == 0:
         whole = column.missing == column.seen.n_rows
         why = "every cell is blank" if whole else "every cell of the rows that were drawn is blank"
-        return "nothing", why, _drop(name), whole and column.rule in ("error", "drop")
+        return "nothing", why, drop_option(name), whole and column.rule in ("error", "drop")
     try:
         kind, varies = column.kind()
     except TooManyCategoriesError as error:
-        return "category", f"has {error.found[name]}", f"{_drop(name)}, or group rare categories first", True
+        return "category", f"has {error.found[name]}", f"{drop_option(name)}, or group rare categories first", True
     except (TypeError, ValueError) as error:
         what, _, mend = str(error).partition("; ")
         what = what.removeprefix(f"{column.frame.source}: ").removeprefix(f"column {name!r} ")
@@ -401,8 +265,4 @@ def _change(column: _ToDescribe, kind: ColumnType, varies: bool, distinct: int) 
         options.append(f"{levels} if they are ordered")
     if kind.kind == "ordinal":
         options.append(f"{insist('categorical', [name])} if the order says nothing")
-    return ", or ".join([*options, _drop(name)])
-
-
-def _drop(name: str) -> str:
-    return written(f"drop=[{name!r}]", worded("--drop", name))
+    return ", or ".join([*options, drop_option(name)])
