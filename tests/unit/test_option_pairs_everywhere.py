@@ -233,6 +233,16 @@ CASES: dict[str, tuple[Run, Values]] = {
         ),
         {**TABLE, "names": (("u", "v"),), "estimator": ("adaptive", "mkme"), "bandwidth": (0.5,), **DRAWN},
     ),
+    "compare_groups": (
+        lambda **options: described(
+            km.compare_groups(
+                pd.concat(three_columns("missing" in options)).assign(g=(["p", "q", "r"] * 16)[:46]),
+                "g",
+                **{"estimator": "kme", **QUICK} | options,
+            ).to_dict()
+        ),
+        {**TABLE, "groups": (("p", "q"),), "estimator": ("adaptive", "mkme"), "bandwidth": (0.5,), **DRAWN},
+    ),
     "changes": (
         lambda **options: described(
             km.changes(series("missing" in options), **{"search": Search(n_resamples=99)} | options).to_dict()
@@ -456,6 +466,9 @@ NOT_VARIED = {
     "screen": "leaves out some of more than 40 tests: tests of many tests",
     "in_memory": "where rows are held: tests of comparisons",
     **dict.fromkeys(("strata", "clusters", "weights", "paired"), "which rows change places: tests of designs of rows"),
+    **dict.fromkeys(
+        ("level of compare", "level of compare_groups"), "what counts as a difference: tests of many tests"
+    ),
     "keep": "lets a column pass that is refused: tests of identifiers, and below",
     "text": "how cells are read: tests of reading",
 }

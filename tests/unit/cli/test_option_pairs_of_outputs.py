@@ -6,8 +6,9 @@ price of one run for each option.
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,14 @@ __all__ = ["place"]
 
 
 @pytest.fixture
-def timeless(monkeypatch: pytest.MonkeyPatch, unsearched_peers: None) -> None:
-    """Leave out most searches, and the seconds, which no two runs have in common."""
+def timeless(monkeypatch: pytest.MonkeyPatch, unsearched_peers: None) -> Iterator[None]:
+    """Leave out most searches, and the seconds, which no two runs have in common; close all pictures."""
     monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1, 3))
     monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
     monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 DRAWN = """

@@ -250,6 +250,7 @@ class Comparison(JointTest, Result):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import kernelmean as km
         >>> rng = np.random.default_rng(0)
         >>> result = km.compare(rng.normal(size=(30, 2)), rng.normal([0.0, 2.0], size=(30, 2)))
