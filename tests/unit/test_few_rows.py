@@ -112,3 +112,27 @@ def test_a_column_that_differs_although_the_tables_do_not_is_told_on_screen_and_
     words = "Still, one of 12 columns differs when each is tested alone: x0."
     assert words in " ".join(str(result).split())
     assert words in result.to_html()
+
+
+def test_arrangements_that_were_not_drawn_are_not_called_impossible() -> None:
+    rows = np.zeros((100, 1))
+    rows[[0, 50]] = 1.0
+    for seed in range(8):
+        apart = km.mmd_test(rows[:5], rows[5:], estimator="kme", rng=seed)
+        assert apart.smallest == 1.0 / (1 + apart.n_resamples)
+        assert "no p-value below" not in apart.nothing_found(0.05, "difference")
+
+
+def test_no_column_is_out_of_reach_that_is_found() -> None:
+    A, B = pd.DataFrame({"a": [0, 0], "b": [0, 0]}), pd.DataFrame({"a": [2, 2, 0], "b": [1, 1, 1]})
+    found = km.compare(A, B, n_resamples=99, level=0.2, estimator="kme")
+    assert min(column.adjusted for column in found.columns) <= 0.2
+    assert not [note for note in found.notes + found.limits() if "no single column can be found" in note]
+
+
+def test_a_small_level_asks_for_no_more_permutations_than_can_be_drawn() -> None:
+    rng = np.random.default_rng(0)
+    A, B = (pd.DataFrame(rng.normal(size=(12, 2)), columns=["a", "b"]) for _ in range(2))
+    found = km.compare(A, B.assign(a=B.a + 5.0), level=1e-6, estimator="kme", n_resamples=99)
+    assert max(column.n_resamples for column in found.columns) <= 100_000
+    assert [note for note in (*found.limits(), *found.notes) if "no single column can be found at level 1e-06" in note]

@@ -37,6 +37,7 @@ def test_batches_have_the_intervals_of_memory() -> None:
     batches = intervals(*(km.read(table, in_memory=False) for table in (A, B)))
     for name in ("x", "t"):
         assert batches[name] == pytest.approx(whole[name], rel=1e-9)
+        assert {type(end) for end in batches[name]} == {float}
 
 
 def test_pairs_have_the_interval_of_their_differences() -> None:
@@ -89,6 +90,26 @@ def test_intervals_cover_within_strata_with_clusters_and_weights() -> None:
     assert low <= sum(covered(*own, 1.0) for own in drawn) <= high
     without = [covered(Design(groups=own.groups, weights=own.weights), values, 1.0) for own, values in drawn]
     assert sum(without) < low, "rows of a user go together"
+
+
+def test_unequal_weights_leave_few_degrees_of_freedom() -> None:
+    rng = np.random.default_rng(2)
+    hits = 0
+    for _ in range(1000):
+        design = Design(weights=tuple(np.exp(rng.normal(size=30)) for _ in range(2)))
+        hits += covered(design, [*rng.normal(size=(2, 30))], 0.0)
+    low, high = stats.binom.ppf((0.0005, 0.9995), 1000, (0.95, 0.97))
+    assert low <= hits <= high
+    one = np.array([1.0, *np.full(20, 1e-9)])
+    gaps = GapsOfMeans(Design(weights=(one, one)), RowWeights.of(Design(weights=(one, one))), (21, 21))
+    assert np.isnan(gaps.interval([*rng.normal(size=(2, 21))])).all()
+
+
+def test_pairs_with_blank_cells_have_no_interval() -> None:
+    base = 10.0 * RNG.normal(size=40)
+    before, after = (pd.DataFrame({"x": base + shift}) for shift in (1.0, 0.0))
+    before.loc[base > 0.0, "x"] = np.nan
+    assert np.isnan(intervals(before, after, paired=True, missing="category")["x"]).all()
 
 
 def test_the_gap_within_strata_is_in_deviations_within_strata() -> None:

@@ -123,6 +123,14 @@ def test_compare_and_dependence_name_clusters(table: pd.DataFrame) -> None:
     assert not [note for result in silent for note in result.notes if "next to each other" in note]
 
 
+def test_tables_sorted_by_two_keys_are_no_series() -> None:
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        cells = {"center": rng.integers(0, 30, 300), "age": rng.normal(size=300), "y": rng.normal(size=300)}
+        ordered = pd.DataFrame(cells).sort_values(["center", "age"])
+        assert not Neighbors.of([to_frame(ordered, "t")]).alike()
+
+
 def test_changes_name_blocks_and_stop(table: pd.DataFrame) -> None:
     found = km.changes(table[:120], search=Search(n_resamples=49))
     assert len(found.points) == 10

@@ -99,7 +99,8 @@ class JointTest(ABC):
     def finest(self, n_resamples: int) -> float:
         """Return a bound: no test of these rows with so many permutations has a smaller p-value."""
         test, arrangements = self.joint, 1 + n_resamples
-        if test.scheme != Exact.name or n_resamples != test.n_resamples:
+        alike = len({*test.sizes}) == 1  # then samples may be exchanged, and no column tells one from the other
+        if test.scheme != Exact.name or n_resamples != test.n_resamples or not alike:
             return 1.0 / arrangements
         return min(round(test.smallest * arrangements), factorial(len(test.sizes))) / arrangements
 

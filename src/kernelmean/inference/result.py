@@ -121,7 +121,12 @@ class TestResult(Explained, Frozen, Result):
 
     @property
     def smallest(self) -> float:
-        """The smallest p-value that these rows can have: no other arrangement of them would have a smaller one."""
+        """A bound: no arrangement of these rows has a smaller p-value with so many permutations.
+
+        If all arrangements were tried, it is that of the one with the largest statistic.
+        """
+        if self.scheme != Exact.name:
+            return 1.0 / (1 + self.n_resamples)
         largest = max(float(self.null_distribution.max(initial=-np.inf)), self.statistic)
         values = np.append(self.null_distribution, self.statistic)
         return float(np.mean(values >= largest - self.tolerance))

@@ -43,7 +43,7 @@ Result = TypeVar("Result")
 SCREENED = "1 (screened)"
 """How reports show the p-value of a test that the screen dropped."""
 _FEW = 10
-_DIRECTLY, _GROWTH = 20, 10
+_DIRECTLY, _GROWTH, _MOST = 20, 10, 100_000
 _PATIENCE = 5.0
 """Tests that are run again take many times as long as the others, so estimates wait for more of them."""
 _LONG = 180.0
@@ -94,9 +94,12 @@ class Run(NamedTuple):
 
 
 def runs(n_resamples: int, tests: int, level: float = 0.05) -> tuple[Run, ...]:
-    """Return the runs for each of so many tests, the last with enough permutations for Holm's method at a level."""
+    """Return the runs for each of so many tests, the last with enough permutations for Holm's method at a level.
+
+    A small level does not ask for more than 100,000 that .05 would not need: results say what they cannot show.
+    """
     numbers = [check_n_resamples(n_resamples)]
-    enough = enough_for_holm(numbers[0], tests, level)
+    enough = min(enough_for_holm(numbers[0], tests, level), max(_MOST, enough_for_holm(numbers[0], tests)))
     while numbers[-1] < enough:
         numbers.append(enough if enough <= _DIRECTLY * numbers[-1] else _GROWTH * numbers[-1])
     return tuple(map(Run, range(len(numbers)), numbers))

@@ -19,8 +19,8 @@ _MOST_ROWS = 4096
 _LEAST_ROWS = 8
 _CLEAR, _LARGE = 5.0, 0.2
 """Standard deviations (one column of 3.5 million reaches them by chance), and the least correlation to speak of."""
-_SORTED = 0.85
-"""The share of steps in one direction from which on a column is sorted, or counts rows."""
+_SORTED = 0.5
+"""How much more steps go one way than the other where a column is sorted, perhaps within groups, or counts rows."""
 
 
 @final

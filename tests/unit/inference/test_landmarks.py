@@ -261,8 +261,9 @@ def test_views():
     assert set(available(50, 1)) == of_one_column
     assert available(24, 3) == tuple(name for name in VIEWS if name not in ("order", "product axes"))
     assert available(25, 3) == tuple(name for name in VIEWS if name not in ("order", "product axes", "volume"))
-    of_pairs = {dim: [name for name in available(5000, dim) if "product" in name] for dim in (1, 23, 24, 45, 46)}
-    assert of_pairs == {1: [], 23: ["products"], 24: ["product axes"], 45: ["product axes"], 46: []}
+    of_pairs = {dim: [name for name in available(5000, dim) if "product" in name] for dim in (1, 23, 24, 46)}
+    assert of_pairs == {1: [], 23: ["products"], 24: ["product axes"], 46: []}
+    assert ["product axes" in available(n, 45) for n in (4000, 4300)] == [True, False]
     assert "white" not in available(11, 3)
     assert "axes" in available(5000, 2048)
     assert "axes" not in available(5000, 2049)

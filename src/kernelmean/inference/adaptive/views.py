@@ -32,6 +32,8 @@ IN_SPREADS = ("data", "volume", "radius", *NEAR, "blocks")
 _ROWS_PER_WHITE_COLUMN = 4
 _ROWS_PER_VOLUME_COLUMN = 8
 _MOST_AXES, _MOST_PRODUCTS, _MOST_PRODUCT_AXES = 2048, 256, 1024
+_MOST_ENTRIES = 2**22
+"""Of products on their own: with more, the other members would not fit beside them."""
 _TOGETHER = 64
 """The most single columns whose kernels share factors: the time of each grows with their number."""
 
@@ -168,14 +170,14 @@ def available(n: int, dim: int) -> tuple[str, ...]:
 
     Only a single column has an order; it is its own axis and needs no whitening. Whitening needs four rows per column.
     More than 2048 columns, or 1024 products of two, are not used one by one; of more than 256 products each is compared
-    on its own, because a sum over all would hide one of them.
+    on its own, because a sum over all would hide one of them, if there are no more than four million in all rows.
     """
     pairs = _pairs(dim)
     serves = {
         "order": dim == 1,
         "white": dim > 1 and n >= _ROWS_PER_WHITE_COLUMN * dim,
         "products": 0 < pairs <= _MOST_PRODUCTS,
-        "product axes": _MOST_PRODUCTS < pairs <= _MOST_PRODUCT_AXES,
+        "product axes": _MOST_PRODUCTS < pairs <= min(_MOST_PRODUCT_AXES, _MOST_ENTRIES // n),
         "axes": 1 < dim <= _MOST_AXES,
         "square axes": 1 < dim <= _MOST_AXES,
         "volume": dim > 1 and dim >= n / _ROWS_PER_VOLUME_COLUMN,

@@ -3,8 +3,8 @@ r"""How far the means of a column are apart: an approximate interval, and the de
 The difference of means is :math:`\sum_i w_i x_i` over the rows of the first table minus the same over the second, with
 weights of sum one that follow the design (:mod:`.row_weights`). Its variance adds up over tables and strata: with r the
 distances from the mean of the stratum in the table, and :math:`z_c` the sum of :math:`w_i r_i` over the rows of cluster
-c, a stratum of C clusters has :math:`\frac{C}{C-1} \sum_c z_c^2`. Without a design this is Welch's interval, and its
-degrees of freedom are those of Satterthwaite (1946).
+c, a stratum of C equal clusters has :math:`\frac{C}{C-1} \sum_c z_c^2`. Without a design this is Welch's interval, and
+its degrees of freedom are those of Satterthwaite (1946).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def interval(gap: float, variances: Array, freedom: Array) -> Interval:
     >>> round(low, 4), round(high, 4)
     (0.7738, 1.2262)
     """
-    total = float(variances.sum())
+    gap, total = float(gap), float(variances.sum())
     if not (math.isfinite(gap) and math.isfinite(total)) or (freedom < 1.0).any():
         return UNKNOWN
     if total == 0.0:
@@ -92,12 +92,11 @@ class GapsOfMeans:
         shares, gaps = masses[::2], means[::2] - means[1::2]
         gap = float(shares @ gaps)
         _, cluster, first = _numbered(self.clusters[used], table)
-        own = np.bincount(place[first]).astype(np.float64)
-        if (own < 2.0).any():
+        if (np.bincount(place[first]) < 2).any():
             return _between_strata(gap, shares, gaps)
-        sums = np.bincount(cluster, weights * (cells - means[place]))
-        squares = np.bincount(place[first], np.square(sums))
-        return interval(gap, own / (own - 1.0) * squares, own - 1.0)
+        units = np.bincount(cluster, weights).astype(np.float64)
+        sums = np.bincount(cluster, weights * (cells - means[place])).astype(np.float64)
+        return interval(gap, *_variances(units, sums, place[first], masses))
 
     def deviation(self, values: Sequence[Array], whole: float) -> float:
         """Return the standard deviation within strata of all rows together; without strata that of all rows."""
@@ -113,9 +112,23 @@ class GapsOfMeans:
         return float(np.sqrt(np.mean(np.square(cells - means[strata]))))
 
 
+def _variances(units: Array, sums: Array, place: IntArray, masses: Array) -> tuple[Array, Array]:
+    """Return the variance of the weighted mean of each place times its mass, and the degrees of freedom.
+
+    Of units with shares u in a place, the squares of ``sums`` are too small by the factor 1 - 2 Σu³ / Σu² + Σu² if
+    values vary alike, and there are as many degrees of freedom as of 1 / Σu² equal units: C - 1 of C equal ones.
+    """
+    shares = units / masses[place]
+    second, third = (np.bincount(place, shares**power) for power in (2, 3))
+    kept = 1.0 - 2.0 * third / second + second
+    squares = np.bincount(place, np.square(sums))
+    whole = np.divide(squares, kept, out=np.full(len(kept), np.inf), where=kept > 0.0)
+    return whole, 1.0 / second - 1.0
+
+
 def _of_pairs(first: Array, second: Array) -> Interval:
-    gaps = (first - second)[~np.isnan(first - second)]
-    if len(gaps) < 2:
+    gaps = first - second
+    if len(gaps) < 2 or np.isnan(gaps).any():  # the means beside it are of all known cells, not of whole pairs
         return UNKNOWN
     return interval(float(gaps.mean()), np.array([gaps.var(ddof=1) / len(gaps)]), np.array([len(gaps) - 1.0]))
 
@@ -134,8 +147,6 @@ def _numbered(clusters: IntArray, table: IntArray) -> tuple[IntArray, IntArray, 
 
 def _between_strata(gap: float, shares: Array, gaps: Array) -> Interval:
     """Return the interval from how the differences within strata vary, where some stratum has one row or cluster."""
-    n = len(gaps)
-    if n < _FEWEST_STRATA:
+    if len(gaps) < _FEWEST_STRATA:
         return UNKNOWN
-    variance = n / (n - 1.0) * float(np.sum(np.square(shares * (gaps - gap))))
-    return interval(gap, np.array([variance]), np.array([n - 1.0]))
+    return interval(gap, *_variances(shares, shares * (gaps - gap), np.zeros(len(gaps), np.intp), np.ones(1)))
