@@ -234,4 +234,4 @@ def test_an_array_of_three_axes_is_told_its_rows() -> None:
 def test_rows_repeated_in_one_table_only_are_told_too() -> None:
     copied = quick(np.tile(X[:8], (4, 1)), np.concatenate([Y, Y + 0.001]))
     assert copied.notes[0].startswith("24 of 32 rows of A repeat another row; rows should be independent")
-    assert not any("repeat" in note for note in quick(np.concatenate([X, X[:9]]), Y).notes)
+    assert not any("repeat" in note for note in quick(np.concatenate([X, X[:1]]), Y).notes)

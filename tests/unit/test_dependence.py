@@ -457,3 +457,11 @@ def test_an_identifier_that_repeats_is_offered_as_clusters() -> None:
     with pytest.raises(ValueError, match="300 different categories") as caught:
         quick(patients[:300])
     assert "clusters" not in str(caught.value)
+
+
+def test_a_fifth_of_copies_is_told_first() -> None:
+    rng = np.random.default_rng(0)
+    once = pd.DataFrame({"a": rng.normal(size=80), "b": rng.integers(0, 5, 80), "c": rng.normal(size=80)})
+    assert not [note for note in dependence(once, n_resamples=19).notes if "repeat another row" in note]
+    copied = dependence(pd.concat([once, once[:20]]), n_resamples=19)
+    assert copied.notes[0].startswith("20 of 100 rows repeat another row; rows should be independent")

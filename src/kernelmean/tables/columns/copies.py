@@ -10,14 +10,18 @@ from ...core.array import Array, IntArray
 from ...core.table import Frame
 from ...core.words import count, written
 
+_LEAST = 0.05
+"""The share of rows that are copies from which on they are noted."""
+
 
 def repeated_rows(
     tables: Sequence[Array | IntArray], names: Sequence[str], blocks: Sequence[tuple[int, ...]]
 ) -> tuple[str, ...]:
-    """Return a note where half of the rows of all tables, or of one, or more repeat another one.
+    """Return a note where a twentieth of the rows of all tables, or of one, or more repeat another one.
 
-    Not where values are few: then rows repeat each other as often if the cells of every column, which are the
-    coordinates of a block, are shuffled.
+    Not where values are few: then rows repeat each other nearly as often if the cells of every column, which are the
+    coordinates of a block, are shuffled: a tenth as often, or half as often if half of the rows are copies. A single
+    column cannot be shuffled, so half of its rows must be copies.
 
     Examples
     --------
@@ -28,14 +32,17 @@ def repeated_rows(
     """
     pooled = np.concatenate(list(tables))
     places = [(pooled, ""), *((rows, f" of {name}") for rows, name in zip(tables, names, strict=True))]
-    found = [f"{copies:,} of {count(len(own), 'row')}{of}" for own, of in places if (copies := _copies(own, blocks))]
+    known = [(_copies(own, blocks), len(own), of) for own, of in places]
+    copies, n, of = max(known, key=lambda own: own[0] / max(own[1], 1))  # where they are the largest share
+    if not copies:
+        return ()
     clusters = written("clusters='COLUMN'", "--clusters COLUMN")
     mend = f"keep one of each, or name the column that says which rows belong together with {clusters}"
-    return tuple(f"{rows} repeat another row; rows should be independent: {mend}" for rows in found[:1])
+    return (f"{copies:,} of {count(n, 'row')}{of} repeat another row; rows should be independent: {mend}",)
 
 
 def repeated_cells(frame: Frame) -> tuple[str, ...]:
-    """Return a note if half of the rows of a table or more repeat another one, by their cells."""
+    """Return the same note on one table, by its cells."""
     codes: list[IntArray] = []
     rows = np.zeros(len(frame), dtype=np.intp)
     for name in frame.names:
@@ -50,15 +57,16 @@ def repeated_cells(frame: Frame) -> tuple[str, ...]:
 
 
 def _copies(rows: Array | IntArray, blocks: Sequence[tuple[int, ...]]) -> int:
-    """Return how many rows repeat another one; 0 if they are less than half, or if values are few."""
+    """Return how many rows repeat another one; 0 if they are few, or if values are."""
     repeated = _repeated(rows)
-    if 2 * repeated < len(rows):
-        return 0
+    many = 2 * repeated >= len(rows)
     if len(blocks) == 1:
-        return 0 if repeated > 0.9 * len(rows) else repeated
+        return repeated if many and repeated <= 0.9 * len(rows) else 0
+    if repeated < _LEAST * len(rows):
+        return 0
     rng = np.random.default_rng(0)
     mixed = np.concatenate([rows[rng.permutation(len(rows))][:, list(own)] for own in blocks], axis=1)
-    return 0 if 2 * _repeated(mixed) > repeated else repeated
+    return 0 if (2 if many else 10) * _repeated(mixed) > repeated else repeated
 
 
 def _repeated(rows: Array | IntArray) -> int:
