@@ -61,7 +61,7 @@ class GapsOfMeans:
     """The differences of the means of columns under a design."""
 
     def __init__(self, design: Design, weigh: Weigh | None, sizes: tuple[int, int]) -> None:
-        self.paired = design.paired
+        self.paired, self._plain = design.paired, not design.paired and not design.says_more
         self._weigh = weigh or (lambda known: [own.astype(np.float64) for own in known])
         self._stratified = design.groups is not None
         self.strata = _pooled(design.groups, sizes) if self._stratified else np.zeros(sum(sizes), dtype=np.intp)
@@ -74,6 +74,8 @@ class GapsOfMeans:
         It is not known where squares overflow.
         """
         with np.errstate(over="ignore", invalid="ignore"):
+            if self._plain:  # no row is sorted then
+                return _of_rows([own[~np.isnan(own)] for own in values])
             return _of_pairs(*values) if self.paired else self._of_samples(values)
 
     def _of_samples(self, values: Sequence[Array]) -> Interval:
@@ -91,7 +93,7 @@ class GapsOfMeans:
             return UNKNOWN
         shares, gaps = masses[::2], means[::2] - means[1::2]
         gap = float(shares @ gaps)
-        _, cluster, first = _numbered(self.clusters[used], table)
+        cluster, first = _numbered(self.clusters[used], table)
         if (np.bincount(place[first]) < 2).any():
             return _between_strata(gap, shares, gaps)
         units = np.bincount(cluster, weights).astype(np.float64)
@@ -126,6 +128,13 @@ def _variances(units: Array, sums: Array, place: IntArray, masses: Array) -> tup
     return whole, 1.0 / second - 1.0
 
 
+def _of_rows(values: Sequence[Array]) -> Interval:
+    if min(map(len, values)) < 2:
+        return UNKNOWN
+    means, variances = ([float(moment(own)) for own in values] for moment in (np.mean, np.var))
+    return of_moments(means, np.array(variances), np.array([len(own) for own in values]))
+
+
 def _of_pairs(first: Array, second: Array) -> Interval:
     gaps = first - second
     if len(gaps) < 2 or np.isnan(gaps).any():  # the means beside it are of all known cells, not of whole pairs
@@ -139,10 +148,10 @@ def _pooled(parts: Sequence[Array], sizes: tuple[int, int]) -> IntArray:
     return found
 
 
-def _numbered(clusters: IntArray, table: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the clusters of the two tables, the number of that of every row, and the first row of each."""
-    known, first, numbers = np.unique(2 * clusters + table, return_index=True, return_inverse=True)
-    return known, numbers, first
+def _numbered(clusters: IntArray, table: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the number of the cluster of every row, shape (n,), and the first row of each cluster of either table."""
+    _, first, numbers = np.unique(2 * clusters + table, return_index=True, return_inverse=True)
+    return numbers, first
 
 
 def _between_strata(gap: float, shares: Array, gaps: Array) -> Interval:

@@ -21,7 +21,7 @@ a variance that one cell should not have."""
 
 @final
 @dataclass(frozen=True)
-class Spread:
+class TableSpread:
     """How a column of numbers is spread in one table."""
 
     name: str
@@ -87,7 +87,7 @@ def on_columns(result: Comparison) -> str:
     return f"None of the {len(values)} columns is shown to differ on its own either."
 
 
-def spreads_of(result: Comparison, column: ColumnDifference) -> tuple[Spread, ...]:
+def spreads_of(result: Comparison, column: ColumnDifference) -> tuple[TableSpread, ...]:
     """Return how a column of numbers is spread in both tables; nothing of few rows, and under a design."""
     if column.kind != "numeric" or result.design:
         return ()
@@ -102,18 +102,18 @@ def spreads_of(result: Comparison, column: ColumnDifference) -> tuple[Spread, ..
         farthest, deviation = int(squares.argmax()), float(values.std())
         if squares[farthest] > _MUCH * squares.sum():
             without = float(np.delete(values, farthest).std())
-            spreads.append(Spread(name, deviation, without, signed(float(values[farthest]))))
+            spreads.append(TableSpread(name, deviation, without, signed(float(values[farthest]))))
         else:
-            spreads.append(Spread(name, deviation, deviation, ""))
+            spreads.append(TableSpread(name, deviation, deviation, ""))
     return tuple(spreads) if min(own.without for own in spreads) > 0.0 else ()
 
 
-def log_ratio(spreads: tuple[Spread, ...]) -> float:
+def log_ratio(spreads: tuple[TableSpread, ...]) -> float:
     """Return the logarithm of how much wider the second table is, without values that make up much of a spread."""
     return float(np.log(spreads[1].without / spreads[0].without))
 
 
-def spread_in_words(column: ColumnDifference, spreads: tuple[Spread, ...]) -> str:
+def spread_in_words(column: ColumnDifference, spreads: tuple[TableSpread, ...]) -> str:
     """Return the standard deviations of a column in both tables."""
     return f"{brief(column.name)}: standard deviation {spreads[0].words()}, {spreads[1].words()}"
 
