@@ -3,7 +3,7 @@
 Beside these there are the default tests, of which nothing is chosen, on many more distributions and in designs
 (defaults.py) and in bins (bins.py), and ``compare`` and ``dependence`` on tables with missing cells (missing.py).
 
-python benchmarks/levels/study.py run [--trials 2000] [--only TEXT]     # resumable: a finished cell is one line
+python benchmarks/levels/study.py run [--trials 2000] [--only TEXT] [--jobs 2]  # goes on where it was stopped
 python benchmarks/levels/report.py > docs/levels.md               # what was found, with a verdict
 """
 
@@ -15,7 +15,9 @@ import os
 import time
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -109,6 +111,10 @@ def pvalue(cell: AnyCell, trial: int) -> tuple[float, int]:
     return result.pvalue, result.n_resamples + 1
 
 
+def pvalues_in(cell: AnyCell, trials: range) -> list[tuple[float, int]]:
+    return [pvalue(cell, trial) for trial in trials]
+
+
 def cells() -> Iterator[AnyCell]:
     yield from DEFAULTS
     for test, conditions in CONDITIONS.items():
@@ -119,11 +125,11 @@ def cells() -> Iterator[AnyCell]:
     yield from BINNED
 
 
-def measured(cell: AnyCell, trials: int) -> dict[str, object] | None:
+def measured(cell: AnyCell, trials: int, pool: ProcessPoolExecutor) -> dict[str, object] | None:
     """Return the counts of one cell, None where the scheme does not serve it."""
     start = time.perf_counter()
     try:
-        found = pvalues_of(cell, trials)
+        found = pvalues_of(cell, trials, pool)
     except ValueError as error:
         if "does not fit" in str(error) or "LowRank" in type(error).__name__:
             return None
@@ -146,12 +152,13 @@ def forget(cell: AnyCell) -> None:
     PART.write_text("".join(json.dumps(row) + "\n" for row in unfinished() if row["key"] != cell.key))
 
 
-def pvalues_of(cell: AnyCell, trials: int) -> list[tuple[float, int]]:
+def pvalues_of(cell: AnyCell, trials: int, pool: ProcessPoolExecutor) -> list[tuple[float, int]]:
     """Return the p-values of null data sets, beginning with those that an earlier run left."""
     left = [row["found"] for row in unfinished() if row["key"] == cell.key]
     found = [(p, total) for part in left for p, total in part][:trials]
-    for first in range(len(found), trials, TOGETHER):
-        part = [pvalue(cell, trial) for trial in range(first, min(first + TOGETHER, trials))]
+    todo = range(len(found), trials)
+    parts = [todo[first : first + TOGETHER] for first in range(0, len(todo), TOGETHER)]
+    for part in pool.map(partial(pvalues_in, cell), parts):
         found += part
         with PART.open("a") as file:
             file.write(json.dumps({"key": cell.key, "found": part}) + "\n")
@@ -168,15 +175,16 @@ def attainable(level: float, totals: np.ndarray) -> float:
     return float(np.mean(np.floor(level * totals + 1e-9) / totals))
 
 
-def run(trials: int, only: str) -> None:
+def run(trials: int, only: str, jobs: int) -> None:
     done = {row["key"] for row in read() if not row.get("dated")}
     todo = [cell for cell in cells() if cell.key not in done and only in cell.key]
-    for number, cell in enumerate(todo, 1):
-        row = measured(cell, min(trials, getattr(cell, "most", trials))) or {"served": False}
-        with RESULTS.open("a") as file:
-            file.write(json.dumps({"key": cell.key, **row}) + "\n")
-        forget(cell)
-        print(f"{number}/{len(todo)} {cell.key}: {row.get('counts', 'not served')}", flush=True)
+    with ProcessPoolExecutor(jobs) as pool:
+        for number, cell in enumerate(todo, 1):
+            row = measured(cell, min(trials, getattr(cell, "most", trials)), pool) or {"served": False}
+            with RESULTS.open("a") as file:
+                file.write(json.dumps({"key": cell.key, **row}) + "\n")
+            forget(cell)
+            print(f"{number}/{len(todo)} {cell.key}: {row.get('counts', 'not served')}", flush=True)
 
 
 def read() -> list[dict]:
@@ -190,5 +198,6 @@ if __name__ == "__main__":
     parser.add_argument("what", choices=["run"])
     parser.add_argument("--trials", type=int, default=2000)
     parser.add_argument("--only", default="", help="cells whose name holds this")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     arguments = parser.parse_args()
-    run(arguments.trials, arguments.only)
+    run(arguments.trials, arguments.only, arguments.jobs)
