@@ -2,6 +2,7 @@
 
     python benchmarks/bins_power.py run [--rows 1000] [--trials 500] [--only TEXT]    # resumable, one line a batch
     python benchmarks/bins_power.py report                                            # the tables of docs/scale.md
+    python benchmarks/bins_power.py verify [--only TEXT]                # are the first decisions still those stored?
 
 Differences fade with the rows, so that a case has about the same power at any size. Every data set is tested by rows
 with two seeds and by bins with the first: two seeds by rows show how often decisions agree that differ in nothing else.
@@ -107,6 +108,16 @@ def run(rows: int, trials: int, only: str) -> None:
                     file.write(json.dumps({"case": case, "rows": rows, "first": first, "rejected": found}) + "\n")
 
 
+def verify(only: str) -> None:
+    """Print how many decisions of the first batch of every case are no longer those that are stored."""
+    tests = {f"{test.__name__}: {name}": (test, draw) for test, name, draw in CASES}
+    for row in read():
+        if row["first"] == 0 and only in row["case"]:
+            found = [decisions(*tests[row["case"]], row["rows"], trial) for trial in range(BATCH)]
+            changed = int((np.array(found) != np.array(row["rejected"])).sum())
+            print(f"{row['case']}, {row['rows']} rows: {changed} of {3 * BATCH} decisions differ", flush=True)
+
+
 def read(results: Path = RESULTS) -> list[dict]:
     return [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()] if results.exists() else []
 
@@ -141,12 +152,14 @@ def line(case: str, rows: int, own: np.ndarray) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["run", "report"])
+    parser.add_argument("what", choices=["run", "report", "verify"])
     parser.add_argument("--rows", type=int, default=1000, help="of a sample")
     parser.add_argument("--trials", type=int, default=500)
     parser.add_argument("--only", default="", help="cases whose name holds this")
     arguments = parser.parse_args()
     if arguments.what == "run":
         run(arguments.rows, arguments.trials, arguments.only)
+    elif arguments.what == "verify":
+        verify(arguments.only)
     else:
         report()

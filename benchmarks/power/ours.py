@@ -12,6 +12,7 @@ from peers import ENOUGH
 
 from kernelmean.inference import Adaptive, Design, Pairs, Resampling, TwoSamples, hsic_test, mmd_test
 from kernelmean.inference.adaptive.candidates import Evaluated
+from kernelmean.inference.adaptive.many_kernels import combined
 from kernelmean.inference.statistics import StatisticForm
 
 Method = Callable[[np.ndarray, np.ndarray, int, int], float]
@@ -78,7 +79,7 @@ def adaptive(rule: str, question: type, statistic: StatisticForm) -> Method:
 
     def pvalue(x: np.ndarray, y: np.ndarray, b: int, seed: int) -> float:
         found = statistics(PendingResult.of(question, statistic, x, y, b, seed))
-        return float(found.combined(rule, ())["pvalue"])
+        return float(combined(found[0], rule, *found[1:])["pvalue"])
 
     return pvalue
 

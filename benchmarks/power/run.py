@@ -1,7 +1,8 @@
 """Power and level of this library's tests and of other libraries', on the same data sets.
 
 ``python benchmarks/power/run.py --quick`` takes minutes. Results are appended to results/trials.jsonl batch by batch;
-what is there already is not run again, so an interrupted run is continued by the same command. With
+what is there already is not run again, so an interrupted run is continued by the same command. ``--verify 25`` runs the
+first 25 trials of every case with our tests again, and counts decisions that are not the stored ones. With
 ``--peer-python PATH`` other libraries run in that interpreter, else where they can be imported here.
 ``python benchmarks/power/report.py`` writes the tables and figures.
 """
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,6 +134,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--seconds", type=float, default=float("inf"), help="stop after a batch once so much has passed"
     )
+    parser.add_argument("--verify", type=int, metavar="N", help="compare N trials of every case with what is stored")
     parser.add_argument("--quick", action="store_true", help="20 trials, 99 resamples, no slow peers")
     options = parser.parse_args()
     if options.quick:
@@ -140,8 +142,28 @@ def arguments() -> argparse.Namespace:
     return options
 
 
+def verified(stored: dict, most: int) -> tuple[int, int]:
+    """Run the first trials of a stored batch again; return how many decisions differ, and the number of trials."""
+    trials = min(most, stored["trials"])
+    pvalues = Job(CASES[stored["case"]], stored["method"], stored["first"], trials, stored["resamples"]).pvalues(None)
+    before = f"{int(stored['decisions'], 16):0{stored['trials']}b}"
+    return sum((p <= 0.05 + 1e-12) != (bit == "1") for p, bit in zip(pvalues, before, strict=False)), trials
+
+
+def verify(most: int, methods: Iterable[str]) -> None:
+    """Print how many decisions of our tests are no longer those that are stored."""
+    stored = [row for row in read() if row["first"] == 0 and row.get("applies", True)]
+    for method in methods:
+        found = [verified(row, most) for row in stored if row["method"] == method]
+        changed, trials = map(sum, zip(*found, strict=True))
+        print(f"{method}: {changed} of {trials} decisions in {len(found)} batches differ", flush=True)
+
+
 def main() -> None:
     options, start = arguments(), time.perf_counter()
+    if options.verify:
+        verify(options.verify, options.methods or OURS)
+        return
     RESULTS.parent.mkdir(exist_ok=True)
     finished = done()
     for job in jobs(options):

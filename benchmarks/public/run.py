@@ -2,6 +2,7 @@
 
 python benchmarks/public/run.py --keep [--trials 200] [--first 0] [--methods NAME ...] [--settings TEXT]
 python benchmarks/public/run.py --check     # the rebuilt tests against powers that their authors published
+python benchmarks/public/run.py --verify    # the first batch of every setting again: is the default still as stored?
 python benchmarks/public/run.py --page > docs/public-benchmarks.md
 
 Results go to results.jsonl, batch by batch; what is there is not run again. Other libraries run where they can be
@@ -72,6 +73,17 @@ def jobs(options: argparse.Namespace) -> list[tuple[str, str]]:
     ]
 
 
+def verify() -> None:
+    """Print whether the first batch of every setting rejects as often as is stored."""
+    stored = [row for row in read() if row["method"] == OURS and row["first"] == 0]
+    differ = 0
+    for row in stored:
+        found = rejections(row["setting"], OURS, 0, row["trials"])
+        differ += found != row["rejections"]
+        print(f"{row['setting']}: {found} of {row['trials']} reject, {row['rejections']} stored", flush=True)
+    print(f"{differ} of {len(stored)} settings differ")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=200)
@@ -84,12 +96,16 @@ def main() -> None:
     )
     parser.add_argument("--keep", action="store_true", help="add what is found to results.jsonl")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--verify", action="store_true")
     parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
     if options.page:
         from page import page
 
         print(page(read()))
+        return
+    if options.verify:
+        verify()
         return
     keep, start = options.keep or options.check, time.perf_counter()
     there = {(row["setting"], row["method"], row["first"]) for row in read()} if keep else set()
