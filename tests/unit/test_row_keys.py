@@ -66,6 +66,12 @@ ASKS: dict[str, Callable[[Any, Any], Any]] = {
     "paired_mmd_test": lambda first, second: km.paired_mmd_test(first, second, n_resamples=19, rng=0),
     "mmd_test": lambda first, second: km.mmd_test(first, second, design=km.Design(paired=True), n_resamples=19, rng=0),
     "hsic_test": lambda first, second: km.hsic_test(first, second, n_resamples=19, rng=0),
+    "dhsic_test": lambda first, second: km.dhsic_test(first, second, n_resamples=19, rng=0),
+}
+LAGGED: dict[str, Callable[..., Any]] = {
+    "hsic_test": ASKS["hsic_test"],
+    "dhsic_test": ASKS["dhsic_test"],
+    "wild_hsic_test": lambda first, second: km.wild_hsic_test(first, second, block_length=4, n_resamples=19, rng=0),
 }
 
 
@@ -84,6 +90,32 @@ def test_indexes_that_name_units_in_another_order_are_refused(ask: Callable[[Any
     assert ask(*rows).pvalue == ask(rows[0], rows[1].set_index(np.arange(40)[::-1])).pvalue == pvalue  # row numbers
     days = pd.date_range("2026-01-01", periods=41)
     assert ask(rows[0].set_index(days[:-1]), rows[1].set_index(days[1:])).pvalue == pvalue  # a lag of one day
+    lists = [
+        table.set_index(pd.Index([[user] for user in table.user_id], dtype=object)) for table in (BEFORE, SHUFFLED)
+    ]
+    with pytest.raises(ValueError, match=r"are one unit, and their indexes differ; write both = "):
+        ask(*(table[["a"]] for table in lists))
+    assert ask(rows[0].set_index(lists[0].index), rows[1].set_index(lists[0].index)).pvalue == pvalue
+
+
+@pytest.mark.parametrize("ask", LAGGED.values(), ids=LAGGED)
+@pytest.mark.parametrize("every", [1, 2])
+def test_a_series_and_its_past_may_have_an_index_that_counts_rows(ask: Callable[..., Any], every: int) -> None:
+    series = BEFORE[["a"]].set_index(pd.RangeIndex(40, name="id"))[::every]
+    as_arrays = ask(series[:-1].to_numpy(), series[1:].to_numpy()).pvalue
+    assert ask(series[:-1], series[1:]).pvalue == as_arrays
+    with pytest.raises(ValueError, match=r"belong together as they stand, drop both indexes with \.reset_index"):
+        ask(series.rename_axis("user_id")[:-1], series.rename_axis("user_id")[1:])
+    with pytest.raises(ValueError, match="their indexes"):
+        ask(series, series[::-1])
+    with pytest.raises(ValueError, match="their indexes"):
+        km.paired_mmd_test(series[:-1], series[1:], n_resamples=19)
+
+
+def test_any_two_of_several_variables_are_checked() -> None:
+    X, Y = (table.set_index("user_id") for table in (BEFORE, SHUFFLED))
+    with pytest.raises(ValueError, match=r"row i of variables\[0\] and row i of variables\[2\] are one unit"):
+        km.dhsic_test(X, X.to_numpy() + 1.0, Y, n_resamples=19)
 
 
 @pytest.mark.parametrize(

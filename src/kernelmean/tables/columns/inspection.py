@@ -164,6 +164,11 @@ def called_identifier(name: str) -> bool:
     return bool(words) and bool(_LAST_WORD.fullmatch(words[-1]) or _WHOLE_NAME.fullmatch("".join(words)))
 
 
+def called_person(name: str) -> bool:
+    """Return whether a name has a word for those who are observed: user_id, patient number; not id or order_id."""
+    return any(_UNIT.match(word.lower()) for word in _WORDS.findall(name))
+
+
 def names_units(name: str) -> bool:
     """Return whether a column has a name for units that may have several rows: user_id, patient."""
     words = [word.lower() for word in _WORDS.findall(name)]
