@@ -204,7 +204,7 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
         estimator=asked.estimator,
         notes=(
             *asked.design.in_time(encoded.frames),
-            *(() if asked.design.clusters else encoded.repeated()),
+            *encoded.repeated(taken.clusters(encoded.frames)),
             *absent,
             *on_blanks,
             *encoded.notes(),
