@@ -10,6 +10,9 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from kernelmean.core.table import to_frame
+from kernelmean.studies.columns import describe_columns
+from kernelmean.tables.columns import Encoding
 
 RNG = np.random.default_rng(5)
 USERS = 100 + 7 * RNG.permutation(40)
@@ -143,3 +146,34 @@ def test_a_key_of_units_with_several_rows_is_noted(name: str, cells: Any, *, not
         in_batches = km.compare(*(km.read(each, in_memory=False) for each in (first, second)), n_resamples=19)
         assert not any("looks like a key" in own for own in (*clustered.notes, *told.notes))
         assert in_batches.notes[0].startswith(note.replace("80 rows", "80 rows drawn at random"))
+
+
+@pytest.mark.parametrize("as_keys", [as_text, lambda table: table], ids=["texts", "integers"])
+def test_dependence_and_describe_note_a_key_of_units_too(as_keys: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
+    table = as_keys(pd.concat([BEFORE] * 3)).assign(a=RNG.normal(size=120), b=RNG.normal(size=120))
+    note = (
+        "user_id looks like a key of units with several rows each (40 in 120 rows): if it names them, write clusters="
+    )
+    for asked in ({}, {"x": "a", "y": "b"}):
+        assert km.dependence(table, n_resamples=19, **asked).notes[0].startswith(note)
+    described = describe_columns(to_frame(table, "t"), Encoding())
+    assert described.notes[0].startswith(note)
+    in_batches = km.dependence(km.read(table, in_memory=False), n_resamples=19)
+    assert in_batches.notes[0].startswith(note.replace("120 rows", "120 rows drawn at random"))
+    clustered = km.dependence(table, clusters="user_id", n_resamples=19)
+    assert not any("looks like a key" in own for own in clustered.notes)
+
+
+@pytest.mark.parametrize(("units", "distinct"), [(80, "different texts"), (300, "different categories")])
+def test_texts_that_are_refused_are_offered_as_clusters_where_they_recur(units: int, distinct: str) -> None:
+    who = [f"k{row % units}" for row in range(units + units // 2)]
+    table = pd.DataFrame({"who": who, "a": RNG.normal(size=len(who)), "b": RNG.normal(size=len(who))})
+    with pytest.raises(ValueError, match=f"{distinct}.*; if rows with the same 'who' .* take clusters='who'$"):
+        km.dependence(table)
+    column = describe_columns(to_frame(table, "t"), Encoding()).columns[0]
+    assert column.change.endswith(", or clusters='who' if rows with the same who belong together")
+    alone = describe_columns(to_frame(table[:units], "t"), Encoding()).columns[0]
+    assert "clusters" not in alone.change
+    once = "A: column 'user_id' holds 40 different texts in 80 cells .*insist with categorical=\\['user_id'\\]$"
+    with pytest.raises(ValueError, match=once):  # every unit has one row in either table
+        km.compare(as_text(BEFORE), as_text(AFTER))
