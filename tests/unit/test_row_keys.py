@@ -70,6 +70,7 @@ ASKS: dict[str, Callable[[Any, Any], Any]] = {
     "mmd_test": lambda first, second: km.mmd_test(first, second, design=km.Design(paired=True), n_resamples=19, rng=0),
     "hsic_test": lambda first, second: km.hsic_test(first, second, n_resamples=19, rng=0),
     "dhsic_test": lambda first, second: km.dhsic_test(first, second, n_resamples=19, rng=0),
+    "hsic_test in bins": lambda first, second: km.hsic_test(first, second, scheme="bins", n_resamples=19, rng=0),
 }
 LAGGED: dict[str, Callable[..., Any]] = {
     "hsic_test": ASKS["hsic_test"],
