@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,6 +51,34 @@ def test_the_time_of_a_change_is_that_of_its_row(found: Changes, table: pd.DataF
     for point in found.points:
         days = [str(table["day"][row].date()) for row in (point.row, point.low, point.high)]
         assert [point.time, point.earliest, point.latest] == days
+
+
+TIMES: dict[str, tuple[Any, str, Any]] = {
+    "seconds since 1970": (1.7e9 + 60.0 * np.arange(180), "1700003660", 1700003660),
+    "quarters of a second": (
+        pd.date_range("2024-01-01", periods=180, freq="250ms"),
+        "2024-01-01T00:00:15.250",
+        pd.Timestamp("2024-01-01 00:00:15.25"),
+    ),
+    "a time zone": (
+        pd.date_range("2024-01-01", periods=180, freq="h", tz="Europe/Berlin"),
+        "2024-01-03T12:00:00Z",
+        pd.Timestamp("2024-01-03 13:00", tz="Europe/Berlin"),
+    ),
+    "spans": (pd.to_timedelta(np.arange(180), unit="min"), "3660 seconds", pd.Timedelta(minutes=61)),
+}
+
+
+@pytest.mark.parametrize("name", TIMES)
+def test_times_are_told_in_full_and_are_times_in_a_frame(name: str) -> None:
+    when, text, time = TIMES[name]
+    found = km.changes(pd.DataFrame({"x": np.repeat([0.0, 9.0], [61, 119]) + np.arange(180) % 3, "t": when}), "t")
+    (point,), frame = found.points, found.to_frame()
+    assert (point.row, point.time) == (61, text)
+    assert text in found.verdict()
+    assert frame["time"][0] == time
+    assert frame["earliest"][0] <= time <= frame["latest"][0]
+    assert found.rows()[0]["time"] == text
 
 
 def test_segments_cut_the_table(found: Changes, table: pd.DataFrame) -> None:

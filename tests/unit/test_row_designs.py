@@ -438,3 +438,20 @@ def test_pairs_without_weight_do_not_count() -> None:
 def test_a_dict_is_refused_by_name() -> None:
     with pytest.raises(TypeError, match=r"B is a dict, and this takes rows; pass pandas.DataFrame\(B\)"):
         km.compare(A[["a"]], {"a": [1.0, 2.0]})
+
+
+def test_copies_within_a_cluster_are_its_own_and_copies_of_another_cluster_are_noted() -> None:
+    rng = np.random.default_rng(3)
+    tables = [pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"]) for _ in range(2)]
+    A, B = (table.assign(unit=np.repeat(np.arange(10), 4) + 100 * k) for k, table in enumerate(tables))
+    twice, told = (
+        pd.concat([A, A.assign(unit=A.unit + 50)]),
+        "40 of 80 rows{} repeat a row of another cluster; clusters",
+    )
+    compared = km.compare(twice, B, clusters="unit", n_resamples=19).notes
+    assert any(note.startswith(told.format(" of A")) for note in compared)
+    dependent = km.dependence(twice, clusters="unit", n_resamples=19).notes
+    assert dependent[0].startswith(told.format(""))
+    within = km.compare(*(pd.concat([table, table]) for table in (A, B)), clusters="unit", n_resamples=19).notes
+    assert not [note for note in within if "repeat" in note]
+    assert not [note for note in km.compare(A, B, clusters="unit", n_resamples=19).notes if "repeat" in note]

@@ -10,6 +10,9 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from kernelmean.core.table import to_frame
+from kernelmean.studies.columns import describe_columns
+from kernelmean.tables.columns import Encoding
 
 RNG = np.random.default_rng(5)
 USERS = 100 + 7 * RNG.permutation(40)
@@ -66,6 +69,13 @@ ASKS: dict[str, Callable[[Any, Any], Any]] = {
     "paired_mmd_test": lambda first, second: km.paired_mmd_test(first, second, n_resamples=19, rng=0),
     "mmd_test": lambda first, second: km.mmd_test(first, second, design=km.Design(paired=True), n_resamples=19, rng=0),
     "hsic_test": lambda first, second: km.hsic_test(first, second, n_resamples=19, rng=0),
+    "dhsic_test": lambda first, second: km.dhsic_test(first, second, n_resamples=19, rng=0),
+    "hsic_test in bins": lambda first, second: km.hsic_test(first, second, scheme="bins", n_resamples=19, rng=0),
+}
+LAGGED: dict[str, Callable[..., Any]] = {
+    "hsic_test": ASKS["hsic_test"],
+    "dhsic_test": ASKS["dhsic_test"],
+    "wild_hsic_test": lambda first, second: km.wild_hsic_test(first, second, block_length=4, n_resamples=19, rng=0),
 }
 
 
@@ -84,6 +94,32 @@ def test_indexes_that_name_units_in_another_order_are_refused(ask: Callable[[Any
     assert ask(*rows).pvalue == ask(rows[0], rows[1].set_index(np.arange(40)[::-1])).pvalue == pvalue  # row numbers
     days = pd.date_range("2026-01-01", periods=41)
     assert ask(rows[0].set_index(days[:-1]), rows[1].set_index(days[1:])).pvalue == pvalue  # a lag of one day
+    lists = [
+        table.set_index(pd.Index([[user] for user in table.user_id], dtype=object)) for table in (BEFORE, SHUFFLED)
+    ]
+    with pytest.raises(ValueError, match=r"are one unit, and their indexes differ; write both = "):
+        ask(*(table[["a"]] for table in lists))
+    assert ask(rows[0].set_index(lists[0].index), rows[1].set_index(lists[0].index)).pvalue == pvalue
+
+
+@pytest.mark.parametrize("ask", LAGGED.values(), ids=LAGGED)
+@pytest.mark.parametrize("every", [1, 2])
+def test_a_series_and_its_past_may_have_an_index_that_counts_rows(ask: Callable[..., Any], every: int) -> None:
+    series = BEFORE[["a"]].set_index(pd.RangeIndex(40, name="id"))[::every]
+    as_arrays = ask(series[:-1].to_numpy(), series[1:].to_numpy()).pvalue
+    assert ask(series[:-1], series[1:]).pvalue == as_arrays
+    with pytest.raises(ValueError, match=r"belong together as they stand, drop both indexes with \.reset_index"):
+        ask(series.rename_axis("user_id")[:-1], series.rename_axis("user_id")[1:])
+    with pytest.raises(ValueError, match="their indexes"):
+        ask(series, series[::-1])
+    with pytest.raises(ValueError, match="their indexes"):
+        km.paired_mmd_test(series[:-1], series[1:], n_resamples=19)
+
+
+def test_any_two_of_several_variables_are_checked() -> None:
+    X, Y = (table.set_index("user_id") for table in (BEFORE, SHUFFLED))
+    with pytest.raises(ValueError, match=r"row i of variables\[0\] and row i of variables\[2\] are one unit"):
+        km.dhsic_test(X, X.to_numpy() + 1.0, Y, n_resamples=19)
 
 
 @pytest.mark.parametrize(
@@ -111,3 +147,34 @@ def test_a_key_of_units_with_several_rows_is_noted(name: str, cells: Any, *, not
         in_batches = km.compare(*(km.read(each, in_memory=False) for each in (first, second)), n_resamples=19)
         assert not any("looks like a key" in own for own in (*clustered.notes, *told.notes))
         assert in_batches.notes[0].startswith(note.replace("80 rows", "80 rows drawn at random"))
+
+
+@pytest.mark.parametrize("as_keys", [as_text, lambda table: table], ids=["texts", "integers"])
+def test_dependence_and_describe_note_a_key_of_units_too(as_keys: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
+    table = as_keys(pd.concat([BEFORE] * 3)).assign(a=RNG.normal(size=120), b=RNG.normal(size=120))
+    note = (
+        "user_id looks like a key of units with several rows each (40 in 120 rows): if it names them, write clusters="
+    )
+    for asked in ({}, {"x": "a", "y": "b"}):
+        assert km.dependence(table, n_resamples=19, **asked).notes[0].startswith(note)
+    described = describe_columns(to_frame(table, "t"), Encoding())
+    assert described.notes[0].startswith(note)
+    in_batches = km.dependence(km.read(table, in_memory=False), n_resamples=19)
+    assert in_batches.notes[0].startswith(note.replace("120 rows", "120 rows drawn at random"))
+    clustered = km.dependence(table, clusters="user_id", n_resamples=19)
+    assert not any("looks like a key" in own for own in clustered.notes)
+
+
+@pytest.mark.parametrize(("units", "distinct"), [(80, "different texts"), (300, "different categories")])
+def test_texts_that_are_refused_are_offered_as_clusters_where_they_recur(units: int, distinct: str) -> None:
+    who = [f"k{row % units}" for row in range(units + units // 2)]
+    table = pd.DataFrame({"who": who, "a": RNG.normal(size=len(who)), "b": RNG.normal(size=len(who))})
+    with pytest.raises(ValueError, match=f"{distinct}.*; if rows with the same 'who' .* take clusters='who'$"):
+        km.dependence(table)
+    column = describe_columns(to_frame(table, "t"), Encoding()).columns[0]
+    assert column.change.endswith(", or clusters='who' if rows with the same who belong together")
+    alone = describe_columns(to_frame(table[:units], "t"), Encoding()).columns[0]
+    assert "clusters" not in alone.change
+    once = "A: column 'user_id' holds 40 different texts in 80 cells .*insist with categorical=\\['user_id'\\]$"
+    with pytest.raises(ValueError, match=once):  # every unit has one row in either table
+        km.compare(as_text(BEFORE), as_text(AFTER))

@@ -20,6 +20,7 @@ from .questions import JointIndependence, Pairs, Question
 from .request import Request
 from .resampling_options import resources_of
 from .result import TestResult
+from .samples import check_one_order_of_all
 
 
 def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | RemotePlan | None) -> TestResult:
@@ -45,6 +46,8 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
                 "bins are for two samples or two variables; test two at a time, or hold all rows in memory, "
                 "kernelmean.read(..., in_memory=True)"
             )
+        if kind is Pairs:
+            check_one_order_of_all({"X": tables[0], "Y": tables[1]})
         first, second = _sources(tables)
         return binned_test(kind, (first, second), request, DEFAULT if own is None else own, reason)
     held = [_held(table) for table in tables]

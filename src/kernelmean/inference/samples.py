@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..core.points import Names, column_order, named_points, points_elsewhere, p
 from ..core.table import Table, as_table
 from ..core.validate import check_same_columns, row_labels
 from ..core.words import listed, passed
-from ..tables.columns.inspection import called_identifier
+from ..tables.columns.inspection import called_identifier, called_person
 
 
 def named_samples(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Array, Array], Names]:
@@ -73,7 +74,7 @@ def named_variables(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Arr
     names: tuple[Names, Names] = (None, None)
     variables = points_elsewhere(X, Y) if anywhere else None
     if variables is None:
-        check_one_order(X, Y)
+        check_one_order_of_all({"X": X, "Y": Y})
         tables = as_table(X, "X"), as_table(Y, "Y")
         variables = tables[0].values, tables[1].values
         names = names_of(tables[:1]), names_of(tables[1:])
@@ -95,6 +96,23 @@ def check_lengths(n: int, m: int, least: int) -> None:
         raise ValueError(f"{passed(n, 'pair')}, at least {least} are needed")
 
 
+def check_one_order_of_all(variables: Mapping[str, Any]) -> None:
+    """Raise as :func:`check_one_order` for any two variables of one study, but not for a series and its own past."""
+    for (first, X), (second, Y) in combinations(variables.items(), 2):
+        if not _is_lag(X, Y):
+            check_one_order(X, Y, (first, second))
+
+
+def _is_lag(X: Any, Y: Any) -> bool:
+    """Return whether both indexes count the rows of one series in the same steps, such as id 0, 1, … and id 1, 2, …."""
+    one, two = row_labels(X), row_labels(Y)
+    if one is None or two is None or called_person(one[0]):
+        return False
+    if {*map(type, one[1] + two[1])} != {int}:
+        return False
+    return len({later - label for labels in (one[1], two[1]) for label, later in pairwise(labels)}) == 1
+
+
 def check_one_order(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
     """Raise where row i of both is to be one unit, and their pandas indexes name the same units in another order.
 
@@ -111,7 +129,8 @@ def check_one_order(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> None
         (first, second), called = names, f" ({name!r})" if name else ""
         raise ValueError(
             f"row i of {first} and row i of {second} are one unit, and their indexes{called} differ; write "
-            f"both = {first}.index.intersection({second}.index), and pass {first}.loc[both] and {second}.loc[both]"
+            f"both = {first}.index.intersection({second}.index), and pass {first}.loc[both] and {second}.loc[both]; "
+            "if rows belong together as they stand, drop both indexes with .reset_index(drop=True)"
         )
 
 

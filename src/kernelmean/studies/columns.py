@@ -19,12 +19,13 @@ from ..tables.columns.copies import repeated_cells
 from ..tables.columns.inspection import Inspection
 from ..tables.columns.kinds import ColumnType, Named, as_labels
 from ..tables.columns.missing import rules_for
-from ..tables.columns.texts import Finding, insist
+from ..tables.columns.texts import Finding, as_clusters, insist
 from ..tables.drawn import Drawn
 from ..tables.passes import settled
 from ..tables.source import Source
 from .described import FEW_BLANK, KINDS, DescribedColumn, DescribedTable, drop_option
 from .pages.parts import written as as_read
+from .row_keys import units_notes
 
 _SHOWN, _LONGEST, _FEW_LEVELS, _TWO = 3, 20, 20, 2
 _DRAWN = 100_000
@@ -87,7 +88,10 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = 
     )
     blank = tuple(one.name for one in columns if one.missing and rules[one.name] == "error")
     masks = [missing_cells(frame[one.name]) for one in columns if one.name in blank and not one.stops]
-    share, notes = float(np.any(masks, axis=0).mean()) if masks else 0.0, (*repeated_cells(frame), *frame.notes)
+    share = float(np.any(masks, axis=0).mean()) if masks else 0.0
+    drawn = "rows" if len(frame) == seen.n_rows else "rows drawn at random"
+    usable = frame.select([one.name for one in columns if not one.stops])
+    notes = (*units_notes((usable,), named, drawn), *repeated_cells(frame), *frame.notes)
     return DescribedTable(columns, seen.n_rows, blank, notes, frame.source, round(share * seen.n_rows))
 
 
@@ -213,7 +217,13 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
 
 def _refused(finding: Finding) -> tuple[str, str, str, bool]:
     advice = f"{finding.advice}, or " if finding.advice else ""
-    return finding.taken, finding.what, f"{advice}{drop_option(finding.column)} or {finding.insisting}", True
+    advice += f"{drop_option(finding.column)} or {finding.insisting}"
+    return finding.taken, finding.what, advice + _clusters(finding.column, repeating=finding.repeating), True
+
+
+def _clusters(name: str, *, repeating: bool) -> str:
+    """Return the option for a column that names units of several rows; "" for any other."""
+    return f", or {as_clusters(name)} if rows with the same {name} belong together" if repeating else ""
 
 
 def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[str, str, str, bool]:
@@ -226,7 +236,10 @@ def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[
     try:
         kind, varies = column.kind()
     except TooManyCategoriesError as error:
-        return "category", f"has {error.found[name]}", f"{drop_option(name)}, or group rare categories first", True
+        change = (
+            f"{drop_option(name)}, or group rare categories first{_clusters(name, repeating=bool(error.repeating))}"
+        )
+        return "category", f"has {error.found[name]}", change, True
     except (TypeError, ValueError) as error:
         what, _, mend = str(error).partition("; ")
         what = what.removeprefix(f"{column.frame.source}: ").removeprefix(f"column {name!r} ")

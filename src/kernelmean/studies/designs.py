@@ -13,7 +13,7 @@ from ..core.cells import missing_cells
 from ..core.table import Frame, reading_of
 from ..core.words import count, did_you_mean, listed, written
 from ..inference import Design
-from ..inference.designs.design import weightless
+from ..inference.designs.design import codes, weightless
 from ..inference.designs.two_sample import pooled_codes, taking_part
 from ..tables.columns import Encoding
 from ..tables.columns.missing import rules_for
@@ -289,6 +289,14 @@ class Taken:
         parts = {part: values if len(frames) > 1 else values[0] for part, values in kept.items()}
         strata, clusters, weights = (parts.get(part) for part in _PARTS)
         return Design(groups=strata, clusters=clusters, weights=weights, paired=self.design.paired)
+
+    def clusters(self, frames: Sequence[Frame]) -> tuple[IntArray, ...] | None:
+        """Return the numbers of the clusters of the rows that remain of the tables; None without clusters."""
+        given = self.of(frames).clusters
+        if given is None:
+            return None
+        numbers, _ = codes(np.concatenate(given if len(frames) > 1 else (given,)), "clusters")
+        return tuple(np.split(numbers, np.cumsum([*map(len, frames)])[:-1]))
 
     def taking_part(self, frames: tuple[Frame, ...]) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
         """Return tables without the rows that no test takes, and notes.

@@ -13,7 +13,7 @@ from ..core.table import Frame
 from ..core.words import worded, written
 from ..tables.columns.inspection import called_identifier, names_units
 from ..tables.columns.kinds import Named
-from ..tables.columns.texts import insist
+from ..tables.columns.texts import as_clusters, insist
 
 _LEAST_CALLED, _LEAST_TEXTS, _LEAST_INTEGERS = 4, 4, 20
 """From so many rows on a column names them: one that is called an identifier, one of texts, one of integers."""
@@ -113,10 +113,9 @@ def units_notes(frames: Sequence[Frame], named: Named, rows: str = "rows") -> It
         known = cells[~missing_cells(cells)]
         if known.dtype not in (object, np.float64) or (known.dtype == np.float64 and (known != np.rint(known)).any()):
             continue
-        units = len({*known.tolist()})
+        units = len({*map(str, known.tolist())})
         if _LEAST_UNITS <= units < len(known):
-            clusters = written(f"clusters={name!r}", worded("--clusters", name))
             yield (
                 f"{name} looks like a key of units with several rows each ({units:,} in {len(known):,} {rows}): if it "
-                f"names them, write {clusters}, otherwise leave it out"
+                f"names them, write {as_clusters(name)}, otherwise leave it out"
             )

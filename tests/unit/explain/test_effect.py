@@ -63,6 +63,15 @@ def test_two_points_are_as_far_apart_as_can_be():
             effect_size(X + 0.3, X[:3] + 0.3, kernel)
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+def test_the_ratio_of_samples_that_are_alike_is_a_little_below_0(shift: float) -> None:
+    X = np.arange(10.0)[:, None]
+    size = effect_size(X, np.arange(14.0)[:, None] * 0.7 + shift, Gaussian(2.0), n_resamples=99, rng=0)
+    assert -2.0 / 10 <= size.ratio.value < 0.0 == size.distance.value == size.ratio.low == size.explained.low
+    assert size.explained.value == size.ratio.value / (4.0 + size.ratio.value)
+    assert size.ratio.high > 0.0
+
+
 def test_alignment_is_one_with_itself_and_bounded():
     X, _ = samples(30, 9)
     found = dependence_effect_size(X, X, Gaussian(1.0), rng=0)

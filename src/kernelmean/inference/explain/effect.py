@@ -41,11 +41,12 @@ class EffectSize:
         MMD = |μ_X - μ_Y|, in the units of √k; the value is 0 where ``statistic`` is negative.
     ratio : Estimate
         MMD² / V, with V the mean of the two feature variances :math:`E|φ(x) - μ|^2`: the squared "Cohen's d" of the
-        features, at least 0.
+        features, which is at least 0, as are ``low`` and ``high``. The value is ``statistic`` over V, so chance does
+        not make it too large on average. It can be below 0, but is at least -2 / min(n, m); read it as 0 then.
     explained : Estimate
         :math:`\mathrm{MMD}^2 / (4V + \mathrm{MMD}^2)`, the share of the variance of the features in a balanced mixture
         of both distributions that the label explains (η² of an analysis of variance): 0 for equal distributions, 1 for
-        two points.
+        two points. The value is below 0 where that of ``ratio`` is.
     maximum : float
         The largest possible ``distance``: √(2 k(x, x)) for kernels made of stationary ones, infinity otherwise.
     level : float
@@ -53,6 +54,16 @@ class EffectSize:
     sizes : (int, int)
     n_resamples : int
         The number of draws behind the intervals.
+
+    Examples
+    --------
+    Two samples that are more alike than two draws from one distribution usually are:
+
+    >>> from kernelmean import mmd_test
+    >>> X = np.arange(10.0)[:, None]
+    >>> size = mmd_test(X, X + 0.5, kernel="gaussian", rng=0).effect_size(rng=0)
+    >>> size.statistic < 0.0, size.distance.value, round(size.ratio.value, 3), size.ratio.low
+    (True, 0.0, -0.189, 0.0)
     """
 
     statistic: float

@@ -13,7 +13,7 @@ from ..adaptive.many_kernels import Adaptive
 from ..designs.design import Design
 from ..designs.joint import ManyVariables
 from ..resampling_options import Resampling
-from ..samples import names_of
+from ..samples import check_one_order_of_all, names_of
 from ..statistics import StatisticForm
 from .base import OfMany, Tables
 from .pairs import Pairs, notes_of_variables
@@ -43,6 +43,7 @@ class JointIndependence(OfMany):
     def of(cls, data: Any, design: Design) -> Self:
         """Check several variables, two or more."""
         cls.refuse(design)
+        check_one_order_of_all({f"variables[{position}]": table for position, table in enumerate(data)})
         tables = [as_table(table, f"variable {position}") for position, table in enumerate(data)]
         variables = tuple(table.values for table in tables)
         rows = [len(table) for table in variables]

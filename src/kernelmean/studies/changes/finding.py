@@ -166,7 +166,7 @@ def _points(
         ]  # low: the rows before it may be left out
         times = ["", "", ""]
         if stamps is not None:
-            times = texts_of(stamps, stamps.names[0], np.searchsorted(stamps.row_numbers() - 1, own))
+            times = texts_of(stamps, stamps.names[0], np.searchsorted(stamps.row_numbers() - 1, own), exact=True)
         sides = [
             np.sort(rng.choice(np.arange(*ends), min(ends[1] - ends[0], _MOST_ROWS), replace=False))
             for ends in ((first, change.row), (change.row, last))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.array import SILENT, Progress
@@ -41,7 +42,8 @@ class ChangePoint:
     columns : tuple of str
         The columns that differ on their own between these segments, those that differ most first.
     time, earliest, latest : str
-        The times of the rows ``row``, ``low`` and ``high``; empty if no time column was named.
+        The times of the rows ``row``, ``low`` and ``high`` as text, in UTC (with the letter Z) if they have a time
+        zone; empty if no time column was named.
     """
 
     row: int
@@ -208,6 +210,19 @@ class Changes(Frozen, Result):
             for point in self.points
         ]
 
+    def to_frame(self) -> Any:
+        """Return :meth:`rows` as a pandas data frame, in which times are times or numbers, as in the table.
+
+        Raises
+        ------
+        ImportError
+            When pandas is not installed.
+        """
+        frame = super().to_frame()
+        for name in ("time", "earliest", "latest") if self.time is not None and self.points else ():
+            frame[name] = _as_times(frame[name])
+        return frame
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain names and numbers, for JSON."""
         return {
@@ -223,3 +238,15 @@ class Changes(Frozen, Result):
             "notes": list(self.notes),
             "seed": self.seed,
         }
+
+
+def _as_times(texts: Any) -> Any:
+    """Return a pandas Series of texts as the numbers, times or spans of time that they say."""
+    import pandas as pd
+
+    for read in (pd.to_numeric, partial(pd.to_datetime, format="ISO8601"), pd.to_timedelta):
+        try:
+            return read(texts)
+        except ValueError:
+            continue
+    return texts

@@ -28,6 +28,7 @@ from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold, read
 from ..designs import TableDesign
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
+from ..row_keys import units_notes
 from ..strengths import Strengths, gaussian_of
 from .batches import dependence_in_batches
 from .pair import PairDependence
@@ -186,12 +187,11 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
     (frame,) = encoded.frames
     _check(len(frame), encoded, asked.estimator)
     (left, right), pairs = varying(groups, encoded.names, encoded.constant)
-    one_table = left == right
-    n_jobs, steps = resources_of(asked.plan).n_jobs, len(pairs) + (not one_table)
+    n_jobs, steps = resources_of(asked.plan).n_jobs, len(pairs) + (left != right)
     design = taken.of(encoded.frames)
     tests = _Tests(encoded, asked.estimator, asked.n_resamples, n_jobs, asked.progress, steps, design)
     stream, stream_of_pairs = as_rng(asked.rng).spawn(2)
-    joint = None if one_table else tests.joint(left, right, stream)
+    joint = None if left == right else tests.joint(left, right, stream)
     found, screened = tests.pairs(pairs, joint, stream_of_pairs, asked.screen)
     found, on_blanks = tests.on_blanks(found, stream_of_pairs)
     of_design = pair_design(len(frame), design).notes if joint is None and design.says_more else ()
@@ -204,7 +204,8 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
         estimator=asked.estimator,
         notes=(
             *asked.design.in_time(encoded.frames),
-            *(() if asked.design.clusters else encoded.repeated()),
+            *(() if asked.design.clusters else units_notes((rest,), asked.encoding.named)),
+            *encoded.repeated(taken.clusters(encoded.frames)),
             *absent,
             *on_blanks,
             *encoded.notes(),

@@ -83,8 +83,10 @@ def names_of(frame: Frame, name: str) -> Any:
     return np.where(missing_cells(labels), ABSENT, labels)
 
 
-def written(frame: Frame, name: str, rows: IntArray) -> list[str]:
-    """Return some cells as text.
+def written(frame: Frame, name: str, rows: IntArray, *, exact: bool = False) -> list[str]:
+    """Return some cells as text: numbers with six digits and times to the second, or with all that they hold.
+
+    Times with a time zone are in UTC; with ``exact`` they say so, by the letter Z.
 
     Examples
     --------
@@ -95,13 +97,14 @@ def written(frame: Frame, name: str, rows: IntArray) -> list[str]:
     """
     cells, declared = frame[name][rows], frame.declared.get(name)
     if cells.dtype == np.float64:
-        texts = [signed(cell, ".6g") for cell in cells.tolist()]
+        texts = [(label(cell) or "") if exact else signed(cell, ".6g") for cell in cells.tolist()]
         if declared is not None and declared.kind == "boolean":
             texts = [str(bool(cell)) for cell in cells.tolist()]
     elif cells.dtype.kind in "mM":
-        texts = [
-            str(cell).partition(".")[0].removesuffix("T00:00:00") for cell in cells.astype(f"{cells.dtype.kind}8[s]")
-        ]
+        times = (cells.astype(f"{cells.dtype.kind}8[{unit}]") for unit in ("s", "ms", "us", "ns"))
+        shown = next((own for own in times if not exact or (own == cells).all()), cells)
+        zone = "Z" if exact and declared is not None and declared.kind == "zoned" else ""
+        texts = [f"{cell}{zone}".removesuffix("T00:00:00") for cell in shown]
     else:
         texts = [cut(label(cell) or "", _LONGEST) for cell in cells]
     return [ABSENT if gone else text for text, gone in zip(texts, missing_cells(cells), strict=True)]

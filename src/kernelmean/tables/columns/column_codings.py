@@ -14,8 +14,9 @@ import numpy.typing as npt
 from ...core.array import Array, BoolArray, IntArray
 from ...core.cells import missing_cells
 from ...core.table import Frame, Table
-from ...core.words import count, leave_out, worded, written
+from ...core.words import count, leave_out, written
 from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
+from .texts import offer_of_clusters
 
 MAX_CATEGORIES = 256
 _NOT_FITTED = "which the tables that were fitted did not; fit on all tables: TableEncoder().fit_tables(A, B)"
@@ -183,16 +184,10 @@ class TooManyCategoriesError(ValueError):
     def __init__(self, found: Mapping[str, str], most: int, repeating: Sequence[str] = ()) -> None:
         self.found, self.most, self.repeating = dict(found), most, tuple(repeating)
         those = "; ".join(f"column {name!r} has {each}" for name, each in self.found.items())
-        name = next(iter(self.repeating), "")
-        clusters = written(f"clusters={name!r}", worded("--clusters", name))
         super().__init__(
             f"{those}, the limit is {most}: an identifier or free text? Leave it out {leave_out(list(self.found))}, or "
             f"group rare categories first{written(', or write kernelmean.TableEncoder(max_categories=...)', '')}"
-            + (
-                f"; if rows with the same {name!r} belong together, dependence and compare take {clusters}"
-                if name
-                else ""
-            )
+            f"{offer_of_clusters(self.repeating)}"
         )
 
 

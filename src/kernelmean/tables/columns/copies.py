@@ -15,9 +15,15 @@ _LEAST = 0.05
 
 
 def repeated_rows(
-    tables: Sequence[Array | IntArray], names: Sequence[str], blocks: Sequence[tuple[int, ...]]
+    tables: Sequence[Array | IntArray],
+    names: Sequence[str],
+    blocks: Sequence[tuple[int, ...]],
+    clusters: Sequence[IntArray] | None = None,
 ) -> tuple[str, ...]:
     """Return a note where a twentieth of the rows of all tables, or of one, or more repeat another one.
+
+    With ``clusters``, the numbers of the clusters of all rows, they repeat a row of another cluster: rows of one
+    cluster may well be equal, as they are permuted together.
 
     Not where values are few: then rows repeat each other nearly as often if the cells of every column, which are the
     coordinates of a block, are shuffled: a tenth as often, or half as often if half of the rows are copies. A single
@@ -31,14 +37,20 @@ def repeated_rows(
     '24 of 32 rows of A repeat another row'
     """
     pooled = np.concatenate(list(tables))
-    places = [(pooled, ""), *((rows, f" of {name}") for rows, name in zip(tables, names, strict=True))]
-    known = [(_copies(own, blocks), len(own), of) for own, of in places]
+    units = np.split(np.arange(len(pooled)), np.cumsum([*map(len, tables)])[:-1]) if clusters is None else clusters
+    places = [(pooled, np.concatenate(units), "")]
+    places += [(rows, own, f" of {name}") for rows, own, name in zip(tables, units, names, strict=True)]
+    known = [(_copies(rows, own, blocks), len(rows), of) for rows, own, of in places]
     copies, n, of = max(known, key=lambda own: own[0] / max(own[1], 1))  # where they are the largest share
     if not copies:
         return ()
-    clusters = written("clusters='COLUMN'", "--clusters COLUMN")
-    mend = f"keep one of each, or name the column that says which rows belong together with {clusters}"
-    return (f"{copies:,} of {count(n, 'row')}{of} repeat another row; rows should be independent: {mend}",)
+    found = f"{copies:,} of {count(n, 'row')}{of} repeat"
+    if clusters is not None:
+        mend = "keep one of each, or make one cluster of those that share rows"
+        return (f"{found} a row of another cluster; clusters should be independent: {mend}",)
+    option = written("clusters='COLUMN'", "--clusters COLUMN")
+    mend = f"keep one of each, or name the column that says which rows belong together with {option}"
+    return (f"{found} another row; rows should be independent: {mend}",)
 
 
 def repeated_cells(frame: Frame) -> tuple[str, ...]:
@@ -56,9 +68,9 @@ def repeated_cells(frame: Frame) -> tuple[str, ...]:
     return repeated_rows([np.column_stack(codes)], [frame.source], [(k,) for k in range(len(codes))])
 
 
-def _copies(rows: Array | IntArray, blocks: Sequence[tuple[int, ...]]) -> int:
-    """Return how many rows repeat another one; 0 if they are few, or if values are."""
-    repeated = _repeated(rows)
+def _copies(rows: Array | IntArray, units: IntArray, blocks: Sequence[tuple[int, ...]]) -> int:
+    """Return how many rows repeat one of another unit; 0 if they are few, or if values are."""
+    repeated = _repeated(rows, units)
     many = 2 * repeated >= len(rows)
     if len(blocks) == 1:
         return repeated if many and repeated <= 0.9 * len(rows) else 0
@@ -66,8 +78,10 @@ def _copies(rows: Array | IntArray, blocks: Sequence[tuple[int, ...]]) -> int:
         return 0
     rng = np.random.default_rng(0)
     mixed = np.concatenate([rows[rng.permutation(len(rows))][:, list(own)] for own in blocks], axis=1)
-    return 0 if (2 if many else 10) * _repeated(mixed) > repeated else repeated
+    return 0 if (2 if many else 10) * _repeated(mixed, units) > repeated else repeated
 
 
-def _repeated(rows: Array | IntArray) -> int:
-    return len(rows) - len(np.unique(rows, axis=0))
+def _repeated(rows: Array | IntArray, units: IntArray) -> int:
+    """Return how many rows are of another unit than the first that is equal to them."""
+    _, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return int((units[first][number.ravel()] != units).sum())

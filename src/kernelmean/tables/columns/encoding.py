@@ -257,10 +257,10 @@ class Encoded(Frozen):
         constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
         return (*self.missing.notes([frame.source for frame in self.frames]), *constant, *self.remarks)
 
-    def repeated(self) -> tuple[str, ...]:
-        """Return a note if many rows are copies of another one."""
+    def repeated(self, clusters: Sequence[IntArray] | None = None) -> tuple[str, ...]:
+        """Return a note if many rows are copies of another one, with ``clusters`` of one in another cluster."""
         sources = [frame.source for frame in self.frames]
-        return repeated_rows(self.points(), sources, list(self.groups.values()))
+        return repeated_rows(self.points(), sources, list(self.groups.values()), clusters)
 
     def _index(self, names: Iterable[str] | None) -> IntArray:
         blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))

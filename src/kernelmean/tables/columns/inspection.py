@@ -164,6 +164,11 @@ def called_identifier(name: str) -> bool:
     return bool(words) and bool(_LAST_WORD.fullmatch(words[-1]) or _WHOLE_NAME.fullmatch("".join(words)))
 
 
+def called_person(name: str) -> bool:
+    """Return whether a name has a word for those who are observed: user_id, patient number; not id or order_id."""
+    return any(_UNIT.match(word.lower()) for word in _WORDS.findall(name))
+
+
 def names_units(name: str) -> bool:
     """Return whether a column has a name for units that may have several rows: user_id, patient."""
     words = [word.lower() for word in _WORDS.findall(name)]
@@ -191,19 +196,15 @@ def _shared(first: IntegersSeen, second: IntegersSeen) -> bool:
 def _views(tables: Sequence[IntegersSeen]) -> list[tuple[bool, float]]:
     """Return for each table, all side by side, and all as one: whether it is dense, and the chance of no repeat."""
     views = [(table.rows, table.width) for table in tables]
-    found = [(_is_dense(*view), _log_chance(*view)) for view in views]
-    together = _is_dense(sum(rows for rows, _ in views), sum(width for _, width in views))
+    found = [(rows >= _DENSE * width, _log_chance(rows, width)) for rows, width in views]
+    together = sum(rows for rows, _ in views) >= _DENSE * sum(width for _, width in views)
     found.append((together, sum(chance for _, chance in found)))
     pooled = np.concatenate([table.kept() for table in tables])
     if len(tables) > 1 and len(np.unique(pooled)) == len(pooled):
         rows = sum(table.rows for table in tables)
         width = max(table.high for table in tables) - min(table.low for table in tables) + 1.0
-        found.append((_is_dense(rows, width), _log_chance(rows, width)))
+        found.append((rows >= _DENSE * width, _log_chance(rows, width)))
     return found
-
-
-def _is_dense(rows: int, width: float) -> bool:
-    return rows >= _DENSE * width
 
 
 def _log_chance(rows: int, width: float) -> float:
