@@ -28,7 +28,8 @@ MEANS, SPREAD, TOGETHER, TAILS, SHAPE = "means", "spread", "columns together", "
 LEAST_ROWS = 10
 """Fewer rows of a sample say nothing about kinds."""
 _CLIPPED = 8.0
-_MOST, _MOST_PAIRS, _MOST_COLUMNS, _MOST_CELLS = 256, 2048, 512, 4_000_000
+MOST_SUMMED = 256
+_MOST_PAIRS, _MOST_COLUMNS, _MOST_CELLS = 2048, 512, 4_000_000
 """Of more numbers only the largest difference counts, not their sum; of more pairs variances are coarser, of more
 columns there are no correlations, and of more cells some rows stand for all."""
 _LEAST_VARIANCE, _FARTHEST = 1e-6, 1.0 - 1e-6
@@ -53,7 +54,7 @@ class Aspect:
         """Return values with their influence functions, shape (n, k)."""
         n, count = influence.shape
         centered = influence - influence.mean(axis=0)
-        if count > _MOST:
+        if count > MOST_SUMMED:
             return cls(values, np.square(centered).sum(axis=0) / n**2, None, n)
         covariance = centered.T @ centered / n**2
         return cls(values, np.diagonal(covariance).copy(), covariance, n)
@@ -221,7 +222,7 @@ def correlations(points: Array, pairs: tuple[IntArray, IntArray], score: Score =
         return np.asarray(found - found.mean())
 
     each = (influence(a, b, own) for a, b, own in zip(first, second, r, strict=True))
-    if len(first) > _MOST:
+    if len(first) > MOST_SUMMED:
         variances = np.array([float(own @ own) for own in each]) / len(scores) ** 2
         return Aspect(np.arctanh(r), variances, None, len(scores))
     return Aspect.of(np.arctanh(r), np.stack([*each], axis=1) if len(first) else np.empty((len(scores), 0)))

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ...core.array import Array
-from .aspects import LEAST_ROWS, MEANS, SHAPE, SPREAD, TAILS, TOGETHER, evidence_of, minus_log_tail
+from .aspects import LEAST_ROWS, MEANS, MOST_SUMMED, SHAPE, SPREAD, TAILS, TOGETHER, evidence_of, minus_log_tail
 from .members import ENERGY, LINEAR, Member, PairMember
 
 LEAST_SKEWNESS = 0.05
@@ -155,16 +155,15 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
 
 def _of_samples(members: Sequence[Member], strengths: Array, samples: Sequence[Array]) -> EvidenceKind | None:
     """Return the kinds of a difference between samples, None of few rows."""
-    marked = _marked_samples(members)
-    if not any(marked) or min(map(len, samples), default=LEAST_ROWS) < LEAST_ROWS:
+    marks = _marks(members, strengths)
+    if not marks or min(map(len, samples), default=LEAST_ROWS) < LEAST_ROWS:
         return None
-    marks = {
-        kind: float(strengths[[own == kind for own in marked]].max(initial=0.0)) for kind in (MEANS, SPREAD, TOGETHER)
-    }
     found = evidence_of(samples) if samples else {}
-    if max(found.values(), default=0.0) < _CLEAR:  # under a design, or of many rows of which only some are looked at
-        best = max(marks, key=lambda kind: marks[kind])
-        found[best] = max(found.get(best, 0.0), marks[best])
+    if max(found.values(), default=0.0) < _CLEAR:  # under a design, or where there are many columns or rows
+        wide = bool(samples) and samples[0].shape[1] > MOST_SUMMED  # then distances of ranks see the spread too
+        alone = _marks(members, strengths, robust=False) if wide and marks.get(SPREAD, 0.0) >= _CLEAR else marks
+        best = max(alone, key=lambda kind: alone[kind])
+        found[best] = max(found.get(best, 0.0), alone[best])
     clear = {kind: own for kind, own in found.items() if own >= _CLEAR}
     explained = max(*found.values(), *marks.values(), sum(clear.values()), _TAILS_COUNT * clear.get(TAILS, 0.0))
     fine = [member.group in (SHAPE, "local") for member in members]
@@ -193,11 +192,14 @@ def strengths_of(rows: Array) -> Array:
     return minus_log_tail(4.0 / skewness**2, observed)
 
 
-def _marked_samples(members: Sequence[Member]) -> list[str]:
-    """Return the kind that every member of samples marks, "" of those that see several."""
-    alone = [member.kernel == LINEAR and member.group in (MEANS, SPREAD, TOGETHER) for member in members]
-    robust = [member.group == MEANS and member.view in ("scores", "ranks") for member in members]
-    return [own.group if any(marks) else "" for own, *marks in zip(members, alone, robust, strict=True)]
+def _marks(members: Sequence[Member], strengths: Array, *, robust: bool = True) -> dict[str, float]:
+    """Return the kinds that members see alone, with the strongest of each; means also by distances of ranks."""
+    found: dict[str, float] = {}
+    for member, own in zip(members, strengths.tolist(), strict=True):
+        alone = member.kernel == LINEAR and member.group in (MEANS, SPREAD, TOGETHER)
+        if alone or (robust and member.group == MEANS and member.view in ("scores", "ranks")):
+            found[member.group] = max(found.get(member.group, 0.0), own)
+    return found
 
 
 def _marked_pairs(members: Sequence[Any], strengths: Array) -> list[str]:
