@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ...core.array import Array
-from .aspects import LEAST_ROWS, MEANS, MOST_SUMMED, SHAPE, SPREAD, TAILS, TOGETHER, evidence_of, minus_log_tail
+from .aspects import LEAST_ROWS, MEANS, MOST_SUMMED, SHAPE, SPREAD, TAILS, TOGETHER, Compared, minus_log_tail
 from .members import ENERGY, LINEAR, Member, PairMember
 
 LEAST_SKEWNESS = 0.05
@@ -43,6 +43,7 @@ _ROUNDING, _DECIMALS = 1e-9, 6
 
 PHRASES: Mapping[str, str] = {
     "means": "in the means",
+    "blank cells": "in the shares of blank cells",
     "spread": "in the spread",
     "columns together": "in how columns go together",
     "tails": "in the tails",
@@ -66,8 +67,9 @@ class EvidenceKind:
     Attributes
     ----------
     name : str
-        The kind of difference ("means", "spread", "columns together", "tails", "shape", "local") or of dependence
-        ("trend", "curve", "spread", "several columns", "local") with the most evidence; "" where none is clear.
+        The kind of difference ("means", "blank cells", "spread", "columns together", "tails", "shape", "local") or of
+        dependence ("trend", "curve", "spread", "several columns", "local") with the most evidence; "" where none is
+        clear.
     shares : dict of str to float
         The share of every kind in the evidence, the largest first; together 1. Of samples that is -log of the p-value
         of what a kind adds to those before it, of pairs Σ w/p.
@@ -125,7 +127,7 @@ class EvidenceKind:
         return f"The evidence lies {self.words}." if self.clear else "The evidence is of no clear kind."
 
 
-def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequence[Array]) -> EvidenceKind | None:
+def kind_of(members: Sequence[Any], weights: Array, rows: Array, compared: Compared) -> EvidenceKind | None:
     """Return the kind of what a test found, None if its members mark no known kind.
 
     Parameters
@@ -135,32 +137,32 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
         Their weights.
     rows : array of shape (k, P)
         Their statistics, the observed arrangement first.
-    samples : sequence of arrays of shape (n, d)
-        The samples whose columns are compared; empty for variables.
+    compared : Compared
+        The samples whose columns are compared; none for variables.
     """
     strengths = strengths_of(rows)
     if isinstance(members[0], Member):
-        return _of_samples(members, strengths, samples)
+        return _of_samples(members, strengths, compared)
     marked = _marked_pairs(members, strengths)
     if not any(marked):
         return None
     marks = sorted(zip(strengths.tolist(), marked, strict=True))  # so that the strongest of every kind comes last
     tiers = [{kind: own for own, kind in marks if kind in tier} for tier in _TIERS]
-    compared = _compressed(strengths, _FALL_PAIRS).tolist()
-    counted = [_explained(kind, own, tiers) or "local" for kind, own in zip(marked, compared, strict=True)]
+    reduced = _compressed(strengths, _FALL_PAIRS).tolist()
+    counted = [_explained(kind, own, tiers) or "local" for kind, own in zip(marked, reduced, strict=True)]
     shares = np.exp(np.log(weights) + strengths - logsumexp(np.log(weights) + strengths))
     found = {kind: float(shares[[own == kind for own in counted]].sum()) for kind in counted}
     return EvidenceKind.of(found, {kind: share > _MOST for kind, share in found.items()})
 
 
-def _of_samples(members: Sequence[Member], strengths: Array, samples: Sequence[Array]) -> EvidenceKind | None:
+def _of_samples(members: Sequence[Member], strengths: Array, compared: Compared) -> EvidenceKind | None:
     """Return the kinds of a difference between samples, None of few rows."""
     marks = _marks(members, strengths)
-    if not marks or min(map(len, samples), default=LEAST_ROWS) < LEAST_ROWS:
+    if not marks or min(map(len, compared.samples), default=LEAST_ROWS) < LEAST_ROWS:
         return None
-    found = evidence_of(samples) if samples else {}
+    found = compared.evidence()
     if max(found.values(), default=0.0) < _CLEAR:  # under a design, or where there are many columns or rows
-        wide = bool(samples) and samples[0].shape[1] > MOST_SUMMED  # then distances of ranks see the spread too
+        wide = any(own.shape[1] > MOST_SUMMED for own in compared.samples)  # then distances of ranks see the spread too
         alone = _marks(members, strengths, robust=False) if wide and marks.get(SPREAD, 0.0) >= _CLEAR else marks
         best = max(alone, key=lambda kind: alone[kind])
         found[best] = max(found.get(best, 0.0), alone[best])
