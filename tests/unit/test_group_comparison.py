@@ -192,7 +192,10 @@ def test_the_level_of_pairs_where_one_group_differs() -> None:
 
 
 def test_a_design_is_sent_to_compare() -> None:
-    message = r"no option 'strata' \(designs are for two tables: call kernelmean\.compare on the rows of two groups\)"
+    message = (
+        r"no option 'strata' \(designs are for two tables: call kernelmean\.compare\(A, B, strata=\.\.\.\) on the rows "
+        r"of two groups at a time, and adjust the p-values of all pairs by Holm's method\)"
+    )
     with pytest.raises(TypeError, match=message):
         compare_groups(TABLE, "g", strata="a")  # type: ignore[call-arg]
 
