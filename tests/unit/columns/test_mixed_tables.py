@@ -312,3 +312,11 @@ def test_where_few_rows_are_complete_blank_cells_count_with_the_values_they_were
     A, B = _with_blanks(rng, 0.6), _with_blanks(rng, 0.6)
     result = km.compare(A, B.assign(y=B["y"] + 1.0), missing="category", n_resamples=199)
     assert result.test.kind.kinds == ("means",)
+
+
+def test_a_column_of_numbers_with_the_name_of_that_coordinate_is_compared_like_others() -> None:
+    rng = np.random.default_rng(0)
+    A, B = (pd.DataFrame({"x is missing": rng.normal(own, size=80), "y": rng.normal(size=80)}) for own in (0.0, 1.0))
+    assert km.compare(A, B, n_resamples=99).test.kind.kinds == ("means",)
+    A["x"] = B["x"] = np.r_[np.nan, rng.normal(size=79)]
+    assert km.compare(A, B, missing="category", n_resamples=99).test.kind.kinds == ("means",)

@@ -52,7 +52,8 @@ class Compared:
 
     def evidence(self) -> dict[str, float]:
         """Return how clearly the samples differ in every aspect, and in the shares of blank cells if there are any."""
-        blanks = [j for j, name in enumerate(self.names or ()) if name.endswith(IS_MISSING)]
+        named = [j for j, name in enumerate(self.names or ()) if name.endswith(IS_MISSING)]
+        blanks = [j for j in named if len(np.unique(np.concatenate([own[:, j] for own in self.samples]))) <= 2]
         return evidence_of(self.samples, blanks) if self.samples else {}
 
 
