@@ -192,7 +192,10 @@ def test_the_level_of_pairs_where_one_group_differs() -> None:
 
 
 def test_a_design_is_sent_to_compare() -> None:
-    message = r"no option 'strata' \(designs are for two tables: call kernelmean\.compare on the rows of two groups\)"
+    message = (
+        r"no option 'strata' \(designs are for two tables: call kernelmean\.compare\(A, B, strata=\.\.\.\) on the rows "
+        r"of two groups at a time, and adjust the p-values of all pairs by Holm's method\)"
+    )
     with pytest.raises(TypeError, match=message):
         compare_groups(TABLE, "g", strata="a")  # type: ignore[call-arg]
 
@@ -206,3 +209,20 @@ def test_groups_of_a_column_of_numbers_can_be_named_as_numbers(groups: Any) -> N
         assert compare_groups(truth, "F", named, n_resamples=9).groups == ("True", "False")
     with pytest.raises(ValueError, match=r"there is no group '7'"):
         compare_groups(table, "F", [0, 7])
+
+
+def test_the_ten_strongest_pairs_have_the_intervals_of_two_samples() -> None:
+    result = compare_groups("iris", "target", n_resamples=99)
+    assert all(
+        0.0 < pair.interval[0] < pair.strength < pair.interval[1] < 1.0 for pair in result.pairs if pair.interval
+    )
+    frame = result.to_frame().set_index("tested")
+    assert list(frame.loc["pair", "low"]) == [pair.interval[0] for pair in result.pairs if pair.interval]
+    assert frame.loc[["all groups", "column"], ["low", "high"]].isna().all(axis=None)
+    rng = np.random.default_rng(0)
+    many = pd.DataFrame({"g": np.repeat([*"abcdef"], 12), "x": rng.normal(size=72)})
+    many.loc[many["g"] < "c", "x"] = 1.0  # no row of these two groups varies
+    pairs = compare_groups(many, "g", n_resamples=19).pairs
+    assert [pair.interval is None for pair in pairs] == [False] * 10 + [True] * 5
+    alone = compare_groups(many, "g", ["a", "b", "c"], n_resamples=19).pairs
+    assert next(pair for pair in alone if (pair.first, pair.second) == ("a", "b")).interval is None

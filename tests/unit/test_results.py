@@ -131,16 +131,28 @@ def test_without_pandas_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
         made("test").to_frame()
 
 
+OTHERWISE = ("kind", "kernels", "pairs", "spread", "strength")
+"""The facts that a page says in other words, beside what they are about."""
+
+
 def test_the_page_says_the_same(result: Result) -> None:
     html_page = page(result)
     assert html_page.startswith("<!doctype html>")
     assert html_page == result.to_html()
     said = result.describe()
-    for text in (said.title, said.sentence, *(text for _, text in said.facts)):
+    facts = [text for name, text in said.facts if name not in OTHERWISE]
+    kinds = [text.partition(";")[0] for name, text in said.facts if name == "kind"]
+    for text in (said.title, said.sentence, *facts, *kinds):
         assert html.escape(text) in html_page
     shown = {plain(note).casefold().rstrip(".") for note in said.notes}
     words = plain(html.unescape(html_page)).casefold()
     assert all(note in words for note in shown)
+
+
+def test_the_page_is_written_to_a_file(result: Result, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    assert result.to_html(path) is None
+    assert path.read_text(encoding="utf-8") == page(result)
 
 
 def test_a_page_has_no_other_figures_than_those_that_are_announced(result: Result) -> None:

@@ -203,7 +203,9 @@ class _Asked:
             names = [group.source.removeprefix(f"{by}=") for group in groups]
             raise ValueError(
                 f"with {self.design.options()} two groups are compared, and {by!r} has {len(names)}: "
-                f"{listed(map(repr, names))}; name two, such as {worded('--groups', comma_separated(names[:2]))}"
+                f"{listed(map(repr, names))}; name two at a time, such as "
+                f"{worded('--groups', comma_separated(names[:2]))}, and adjust the p-values of all pairs by Holm's "
+                "method"
             )
         how = Testing(
             estimator="adaptive" if test.estimator == AUTO else test.estimator,

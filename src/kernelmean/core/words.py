@@ -233,6 +233,17 @@ def strength(value: float) -> str:
     return signed(value, form)
 
 
+def span(interval: tuple[float, float] | None) -> str:
+    """Return the ends of an interval of strengths, nothing where it is not known.
+
+    Examples
+    --------
+    >>> span((0.1, 0.256)), span(None)
+    ('0.10–0.26', '')
+    """
+    return "" if interval is None else "–".join(f"{end:.2f}" for end in interval)
+
+
 def rounded(value: float) -> str:
     """Return a number with three digits and a true minus sign."""
     return signed(value, ".3g")

@@ -6,9 +6,10 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import factorial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from ..core.array import SILENT, Progress
+from ..core.disk import write_file
 from ..report.description import Shown
 from ..report.html import Document
 from .schemes import Exact
@@ -57,17 +58,29 @@ class Result(Shown):
         del progress
         return self.describe().document()
 
-    def to_html(self) -> str:
-        """Return the page of the result as HTML that needs no other file: what ``--html`` writes.
+    @overload
+    def to_html(self) -> str: ...
+
+    @overload
+    def to_html(self, path: str | os.PathLike[str]) -> None: ...
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Return the page of the result as HTML that needs no other file, or write it to a path, as ``--html`` does.
 
         Raises
         ------
         ImportError
             When the extra "plot" is not installed.
+        OSError
+            When the file cannot be written.
         """
         from ..report.html import render
 
-        return render(self.document())
+        page = render(self.document())
+        if path is None:
+            return page
+        write_file(os.fspath(path), page.encode())
+        return None
 
     @abstractmethod
     def plot(self, *args: Any, **options: Any) -> Any:

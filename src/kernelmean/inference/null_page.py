@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .result import TestResult
 
 
+_IN_THE_TABLE = ("kernels", "strongest kernels")
 _KERNELS = (
     "A kernel says how alike two rows are: by their values in units of the spread of each column (on data), by normal "
     "scores or ranks, or by another view of the columns. A small λ lets fine differences count as much as coarse ones."
@@ -46,7 +47,8 @@ def null_section(test: TestResult, dealt: str, facts: Sequence[tuple[str, str]])
         f"the observed one, or larger: p = (1 + {reached:,}) / (1 + {test.n_resamples:,}) = {test.pvalue:.3g}."
     )
     words = (share, _KERNELS) if kernels else (share,)
-    return Section("The test", words, tables=kernels, charts=charts, settings=tuple(facts))
+    settings = tuple(fact for fact in facts if not (kernels and fact[0] in _IN_THE_TABLE))
+    return Section("The test", words, tables=kernels, charts=charts, settings=settings)
 
 
 def _reached(test: Tested) -> int:

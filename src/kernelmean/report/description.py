@@ -107,6 +107,10 @@ class Description:
         """Return the description with the details among the facts."""
         return replace(self, facts=(*self.facts, *self.details), details=())
 
+    def without(self, *names: str) -> list[tuple[str, str]]:
+        """Return the facts but those of some names, which a page shows elsewhere."""
+        return [fact for fact in self.facts if fact[0] not in names]
+
     def document(self) -> Document:
         """Return the page with exactly this content."""
         sections = [

@@ -99,7 +99,8 @@ def test_dependence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("compare before.csv after.csv --paired --estimator s-kmse", "write one of kme, mkme, mmkme"),
         (
             "compare wine --by target --strata hue",
-            "with --strata two groups are compared, and 'target' has 3: '0', '1', '2'; name two, such as --groups 0,1",
+            "with --strata two groups are compared, and 'target' has 3: '0', '1', '2'; name two at a time, "
+            "such as --groups 0,1, and adjust the p-values of all pairs by Holm's method",
         ),
         ("compare t.csv --by arm --strata center --strata patient", "--strata was passed twice, and takes one column"),
         ("compare t.csv --by arm --strata center,patient", "it takes one: to cross several, make one column of them"),

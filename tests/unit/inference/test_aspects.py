@@ -35,7 +35,7 @@ def test_variances_of_aspects_are_those_over_many_samples(aspect: Callable[[np.n
 def test_correlations_of_many_pairs_have_the_variances_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.random.default_rng(1).normal(size=(60, 4)) @ np.triu(np.ones((4, 4)))
     few = of_pairs(points)
-    monkeypatch.setattr(aspects, "_MOST", 2)
+    monkeypatch.setattr(aspects, "MOST_SUMMED", 2)
     many = of_pairs(points)
     assert many.covariance is None
     np.testing.assert_allclose(many.values, few.values)

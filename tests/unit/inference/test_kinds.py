@@ -121,6 +121,14 @@ def test_strong_differences_keep_their_kind_where_all_kernels_see_them() -> None
         assert result.kind.name == kind
 
 
+@pytest.mark.parametrize("kind", ["means", "spread"])
+def test_many_columns_that_differ_a_little_are_not_called_another_kind(kind: str) -> None:
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(2, 60, 600))
+    changed = Y + 0.15 if kind == "means" else 1.3 * Y
+    assert km.mmd_test(X, changed, n_resamples=199, rng=0).kind.kinds == (kind,)
+
+
 @pytest.mark.parametrize("samples", [True, False])
 def test_nothing_is_said_where_nothing_is_found(samples: bool) -> None:
     X, Y = np.random.default_rng(7).normal(size=(2, 40, 2))

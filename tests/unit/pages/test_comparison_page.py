@@ -262,6 +262,21 @@ def test_an_adaptive_test_names_its_strongest_kernels() -> None:
     assert table.rows[0][0] == result.test.strongest(1)[0].label
 
 
+def test_a_page_says_nothing_twice_that_is_no_setting() -> None:
+    rng = np.random.default_rng(1)
+    A, B = pd.DataFrame(rng.normal(size=(100, 5))), pd.DataFrame(rng.normal(size=(100, 5)))
+    result = compare(A, B * [2.0, 2.0, 2.0, 2.0, 1.0], n_resamples=199)
+    assert len(result.adjusted()) > sum(p <= 0.05 for p in result.adjusted().values()) == 4
+    said, parts = dict(result.describe().facts), sections(result)
+    assert {"kind", "spread"} <= {*said}
+    settings = dict(parts["The test"].settings)
+    assert {"rows", "p-value", "statistic", "scheme", "scale"} <= {*settings}
+    assert not {"kind", "columns", "spread", "pairs", "kernels", "strongest kernels"} & {*settings}
+    text = html.render(comparison_page(result, gather(result)))
+    for column in result.columns[:4]:
+        assert text.count(f"{column.name}: standard deviation") == 1, column.name
+
+
 def test_the_same_seed_makes_the_same_page(differing: Comparison) -> None:
     first, second = (comparison_page(differing, gather(differing, rng=1)) for _ in range(2))
     assert first == second

@@ -21,20 +21,43 @@ import numpy as np
 from scipy.special import gammaincc, gammaln, log_ndtr, ndtri
 
 from ...core.array import Array, IntArray
+from ...core.points import Names
+from ...tables.columns.column_codings import IS_MISSING
 from .columns import in_spreads
 from .ranks import normal_scores, ranks
 
 MEANS, SPREAD, TOGETHER, TAILS, SHAPE = "means", "spread", "columns together", "tails", "shape"
+BLANKS = "blank cells"
 LEAST_ROWS = 10
 """Fewer rows of a sample say nothing about kinds."""
 _CLIPPED = 8.0
-_MOST, _MOST_PAIRS, _MOST_COLUMNS, _MOST_CELLS = 256, 2048, 512, 4_000_000
+MOST_SUMMED = 256
+_MOST_PAIRS, _MOST_COLUMNS, _MOST_CELLS = 2048, 512, 4_000_000
 """Of more numbers only the largest difference counts, not their sum; of more pairs variances are coarser, of more
 columns there are no correlations, and of more cells some rows stand for all."""
 _LEAST_VARIANCE, _FARTHEST = 1e-6, 1.0 - 1e-6
 _HEAVY = 0.17
 """The L-kurtosis from which on tails are called heavy: that of normal values is .1226, of Student's t with 3 .26."""
 _UNDERFLOW = 1e-290
+
+
+@final
+@dataclass(frozen=True)
+class Compared:
+    """Samples whose columns are compared; none where nothing is said about columns."""
+
+    samples: tuple[Array, ...] = ()
+    names: Names = None
+    """Of the columns."""
+
+    def evidence(self) -> dict[str, float]:
+        """Return how clearly the samples differ in every aspect, and in the shares of blank cells if there are any."""
+        named = [j for j, name in enumerate(self.names or ()) if name.endswith(IS_MISSING)]
+        blanks = [j for j in named if len(np.unique(np.concatenate([own[:, j] for own in self.samples]))) <= 2]
+        return evidence_of(self.samples, blanks) if self.samples else {}
+
+
+NO_SAMPLES = Compared()
 
 
 @final
@@ -53,7 +76,7 @@ class Aspect:
         """Return values with their influence functions, shape (n, k)."""
         n, count = influence.shape
         centered = influence - influence.mean(axis=0)
-        if count > _MOST:
+        if count > MOST_SUMMED:
             return cls(values, np.square(centered).sum(axis=0) / n**2, None, n)
         covariance = centered.T @ centered / n**2
         return cls(values, np.diagonal(covariance).copy(), covariance, n)
@@ -92,8 +115,11 @@ def minus_log_tail(shape: Array, scores: Array) -> Array:
     return np.asarray(np.where(tail > _UNDERFLOW, -np.log(np.maximum(tail, _UNDERFLOW)), far))
 
 
-def evidence_of(samples: Sequence[Array]) -> dict[str, float]:
+def evidence_of(samples: Sequence[Array], blanks: Sequence[int] = ()) -> dict[str, float]:
     """Return how clearly samples differ in every aspect, the two of them that differ most in it.
+
+    Columns ``blanks`` are positive where a cell of another one is blank. The other aspects are then those of the rows
+    without blank cells, if these are half of every sample; otherwise blank cells count with the values they were given.
 
     Examples
     --------
@@ -104,6 +130,17 @@ def evidence_of(samples: Sequence[Array]) -> dict[str, float]:
     """
     step = 1 + sum(sample.size for sample in samples) // _MOST_CELLS
     samples = [sample[::step] for sample in samples]
+    if not blanks:
+        return _of_complete(samples)
+    absent = [sample[:, blanks] > 0.0 for sample in samples]
+    complete = [sample[~own.any(axis=1)] for sample, own in zip(samples, absent, strict=True)]
+    few = any(len(own) < max(LEAST_ROWS, len(sample) / 2) for own, sample in zip(complete, samples, strict=True))
+    found = _of_complete([np.delete(own, blanks, axis=1) for own in (samples if few else complete)])
+    return found | {BLANKS: _largest([means(own.astype(np.float64)) for own in absent])}
+
+
+def _of_complete(samples: Sequence[Array]) -> dict[str, float]:
+    """Return the evidence of columns without blank cells."""
     pooled = np.concatenate(samples)
     several = ((pooled > pooled.min(axis=0)) & (pooled < pooled.max(axis=0))).any(axis=0)
     pooled = np.clip(in_spreads(pooled), -_CLIPPED, _CLIPPED)
@@ -221,7 +258,7 @@ def correlations(points: Array, pairs: tuple[IntArray, IntArray], score: Score =
         return np.asarray(found - found.mean())
 
     each = (influence(a, b, own) for a, b, own in zip(first, second, r, strict=True))
-    if len(first) > _MOST:
+    if len(first) > MOST_SUMMED:
         variances = np.array([float(own @ own) for own in each]) / len(scores) ** 2
         return Aspect(np.arctanh(r), variances, None, len(scores))
     return Aspect.of(np.arctanh(r), np.stack([*each], axis=1) if len(first) else np.empty((len(scores), 0)))

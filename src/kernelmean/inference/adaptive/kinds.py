@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ...core.array import Array
-from .aspects import LEAST_ROWS, MEANS, SHAPE, SPREAD, TAILS, TOGETHER, evidence_of, minus_log_tail
+from .aspects import LEAST_ROWS, MEANS, MOST_SUMMED, SHAPE, SPREAD, TAILS, TOGETHER, Compared, minus_log_tail
 from .members import ENERGY, LINEAR, Member, PairMember
 
 LEAST_SKEWNESS = 0.05
@@ -43,6 +43,7 @@ _ROUNDING, _DECIMALS = 1e-9, 6
 
 PHRASES: Mapping[str, str] = {
     "means": "in the means",
+    "blank cells": "in the shares of blank cells",
     "spread": "in the spread",
     "columns together": "in how columns go together",
     "tails": "in the tails",
@@ -66,8 +67,9 @@ class EvidenceKind:
     Attributes
     ----------
     name : str
-        The kind of difference ("means", "spread", "columns together", "tails", "shape", "local") or of dependence
-        ("trend", "curve", "spread", "several columns", "local") with the most evidence; "" where none is clear.
+        The kind of difference ("means", "blank cells", "spread", "columns together", "tails", "shape", "local") or of
+        dependence ("trend", "curve", "spread", "several columns", "local") with the most evidence; "" where none is
+        clear.
     shares : dict of str to float
         The share of every kind in the evidence, the largest first; together 1. Of samples that is -log of the p-value
         of what a kind adds to those before it, of pairs Σ w/p.
@@ -125,7 +127,7 @@ class EvidenceKind:
         return f"The evidence lies {self.words}." if self.clear else "The evidence is of no clear kind."
 
 
-def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequence[Array]) -> EvidenceKind | None:
+def kind_of(members: Sequence[Any], weights: Array, rows: Array, compared: Compared) -> EvidenceKind | None:
     """Return the kind of what a test found, None if its members mark no known kind.
 
     Parameters
@@ -135,36 +137,35 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
         Their weights.
     rows : array of shape (k, P)
         Their statistics, the observed arrangement first.
-    samples : sequence of arrays of shape (n, d)
-        The samples whose columns are compared; empty for variables.
+    compared : Compared
+        The samples whose columns are compared; none for variables.
     """
     strengths = strengths_of(rows)
     if isinstance(members[0], Member):
-        return _of_samples(members, strengths, samples)
+        return _of_samples(members, strengths, compared)
     marked = _marked_pairs(members, strengths)
     if not any(marked):
         return None
     marks = sorted(zip(strengths.tolist(), marked, strict=True))  # so that the strongest of every kind comes last
     tiers = [{kind: own for own, kind in marks if kind in tier} for tier in _TIERS]
-    compared = _compressed(strengths, _FALL_PAIRS).tolist()
-    counted = [_explained(kind, own, tiers) or "local" for kind, own in zip(marked, compared, strict=True)]
+    reduced = _compressed(strengths, _FALL_PAIRS).tolist()
+    counted = [_explained(kind, own, tiers) or "local" for kind, own in zip(marked, reduced, strict=True)]
     shares = np.exp(np.log(weights) + strengths - logsumexp(np.log(weights) + strengths))
     found = {kind: float(shares[[own == kind for own in counted]].sum()) for kind in counted}
     return EvidenceKind.of(found, {kind: share > _MOST for kind, share in found.items()})
 
 
-def _of_samples(members: Sequence[Member], strengths: Array, samples: Sequence[Array]) -> EvidenceKind | None:
+def _of_samples(members: Sequence[Member], strengths: Array, compared: Compared) -> EvidenceKind | None:
     """Return the kinds of a difference between samples, None of few rows."""
-    marked = _marked_samples(members)
-    if not any(marked) or min(map(len, samples), default=LEAST_ROWS) < LEAST_ROWS:
+    marks = _marks(members, strengths)
+    if not marks or min(map(len, compared.samples), default=LEAST_ROWS) < LEAST_ROWS:
         return None
-    marks = {
-        kind: float(strengths[[own == kind for own in marked]].max(initial=0.0)) for kind in (MEANS, SPREAD, TOGETHER)
-    }
-    found = evidence_of(samples) if samples else {}
-    if max(found.values(), default=0.0) < _CLEAR:  # under a design, or of many rows of which only some are looked at
-        best = max(marks, key=lambda kind: marks[kind])
-        found[best] = max(found.get(best, 0.0), marks[best])
+    found = compared.evidence()
+    if max(found.values(), default=0.0) < _CLEAR:  # under a design, or where there are many columns or rows
+        wide = any(own.shape[1] > MOST_SUMMED for own in compared.samples)  # then distances of ranks see the spread too
+        alone = _marks(members, strengths, robust=False) if wide and marks.get(SPREAD, 0.0) >= _CLEAR else marks
+        best = max(alone, key=lambda kind: alone[kind])
+        found[best] = max(found.get(best, 0.0), alone[best])
     clear = {kind: own for kind, own in found.items() if own >= _CLEAR}
     explained = max(*found.values(), *marks.values(), sum(clear.values()), _TAILS_COUNT * clear.get(TAILS, 0.0))
     fine = [member.group in (SHAPE, "local") for member in members]
@@ -193,11 +194,14 @@ def strengths_of(rows: Array) -> Array:
     return minus_log_tail(4.0 / skewness**2, observed)
 
 
-def _marked_samples(members: Sequence[Member]) -> list[str]:
-    """Return the kind that every member of samples marks, "" of those that see several."""
-    alone = [member.kernel == LINEAR and member.group in (MEANS, SPREAD, TOGETHER) for member in members]
-    robust = [member.group == MEANS and member.view in ("scores", "ranks") for member in members]
-    return [own.group if any(marks) else "" for own, *marks in zip(members, alone, robust, strict=True)]
+def _marks(members: Sequence[Member], strengths: Array, *, robust: bool = True) -> dict[str, float]:
+    """Return the kinds that members see alone, with the strongest of each; means also by distances of ranks."""
+    found: dict[str, float] = {}
+    for member, own in zip(members, strengths.tolist(), strict=True):
+        alone = member.kernel == LINEAR and member.group in (MEANS, SPREAD, TOGETHER)
+        if alone or (robust and member.group == MEANS and member.view in ("scores", "ranks")):
+            found[member.group] = max(found.get(member.group, 0.0), own)
+    return found
 
 
 def _marked_pairs(members: Sequence[Any], strengths: Array) -> list[str]:

@@ -29,6 +29,7 @@ from ...core.words import written
 from ...noise import Dirac
 from ..null import Null, snapped, standardized
 from ..resampling_options import Resampling
+from .aspects import NO_SAMPLES, Compared
 from .kinds import LEAST_SKEWNESS, LEVEL, kind_of
 from .members import Member, MemberOutcome, PairMember
 from .views import VIEWS
@@ -236,12 +237,12 @@ def combined(
     rule: str,
     members: Sequence[Member | PairMember],
     counts: Sequence[int],
-    samples: Sequence[Array] = (),
+    compared: Compared = NO_SAMPLES,
 ) -> dict[str, Any]:
     """Combine the statistics of all kernels, ``counts[k]`` of them for member k, and return what every member found.
 
-    If the test rejects, the kind of difference is included, found also from the columns of ``samples`` if there are
-    any. Returns what a result holds, as keyword arguments of ``TestResult``.
+    If the test rejects, the kind of difference is included, found also from the columns of the samples that
+    are ``compared``. Returns what a result holds, as keyword arguments of ``TestResult``.
     """
     weights = np.array([member.weight for member in members])
     weights = weights / weights.sum()
@@ -263,7 +264,7 @@ def combined(
         "kernel": tuple(member.kernels for member in members),
         "noise": Dirac(),
         "members": tuple(MemberOutcome(*column) for column in zip(*columns, strict=True)),
-        "kind": kind_of(members, weights, rows, samples) if outcome["pvalue"] <= LEVEL else None,
+        "kind": kind_of(members, weights, rows, compared) if outcome["pvalue"] <= LEVEL else None,
         **outcome,
     }
 

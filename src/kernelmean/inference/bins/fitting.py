@@ -10,7 +10,6 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array
 from ...core.words import count
 from ...kernels import Kernel
 from ..adaptive.candidates import candidates
@@ -139,8 +138,7 @@ class _Combined:
     question: Question
 
     def __call__(self, null: Null) -> dict[str, Any]:
-        samples: tuple[Array, ...] = self.question.compared
-        return combined(null, self.adaptive.combination, self.members, self.counts, samples)
+        return combined(null, self.adaptive.combination, self.members, self.counts, self.question.compared)
 
 
 @final

@@ -19,6 +19,7 @@ from ...core.array import Array, as_host
 from ...core.frozen import copied_elsewhere
 from ...plan.plan import serial_blas
 from ...tables import limits
+from ..adaptive.aspects import NO_SAMPLES, Compared
 from ..adaptive.candidates import Evaluated, candidates
 from ..adaptive.many_kernels import Adaptive, combined
 from ..designs.design import Design
@@ -163,9 +164,9 @@ class Question(ABC):
         return self.plain_methods if self.design is None else self.design.methods
 
     @property
-    def compared(self) -> Tables:
+    def compared(self) -> Compared:
         """Return the samples whose distributions are compared; none for variables."""
-        return ()
+        return NO_SAMPLES
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -268,9 +269,8 @@ class Question(ABC):
 
     def _adaptive(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> TestResult:
         """Run all members under the same permutations, and combine them."""
-        samples = tuple(map(as_host, self.compared))
         null, members, counts = self.evaluated(adaptive, statistic, how)
-        outcome = combined(null, adaptive.combination, members, counts, samples)
+        outcome = combined(null, adaptive.combination, members, counts, self.compared)
         return TestResult(method=self.methods[1], sizes=self.sizes, notes=self.notes, **outcome)
 
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:

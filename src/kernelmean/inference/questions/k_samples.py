@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.points import Names
+from ..adaptive.aspects import Compared
 from ..designs.design import Design
 from ..designs.k_sample import ManySamples
 from ..samples import matched, names_of
@@ -52,9 +53,9 @@ class KSamples(OfMany):
         return tuple(map(len, self.samples))
 
     @property
-    def compared(self) -> Tables:
+    def compared(self) -> Compared:
         """Return all samples."""
-        return self.samples
+        return Compared(self.samples, self.names)
 
     @property
     def tables(self) -> Tables:

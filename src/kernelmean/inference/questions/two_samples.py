@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from ...core.array import Array, joined
+from ...core.array import Array, as_host, joined
 from ...core.points import Names
 from ...core.table import Table
 from ...kernels import Kernel
+from ..adaptive.aspects import NO_SAMPLES, Compared
 from ..adaptive.views import available
 from ..adaptive.volume import MOST_ROWS
 from ..designs.design import Design
@@ -88,9 +89,10 @@ class TwoSamples(Question):
         return in_fixed_order(self.X, self.Y) if self.design is None else self.design.samples
 
     @property
-    def compared(self) -> Tables:
+    def compared(self) -> Compared:
         """Return both samples, none where a design says more than which rows are pairs."""
-        return self.samples if self.design is None or isinstance(self.design, PairedDesign) else ()
+        plain = self.design is None or isinstance(self.design, PairedDesign)
+        return Compared(tuple(map(as_host, self.samples)), self.names) if plain else NO_SAMPLES
 
     @property
     def tables(self) -> Tables:

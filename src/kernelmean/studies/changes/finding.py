@@ -16,6 +16,7 @@ from ...inference import mmd_test
 from ...inference.changes import Change, ChangeFeatures, Search
 from ...inference.null import enough_for_holm
 from ...tables.columns import Encoded, Encoding, EncodingOptions, as_frames, encode, spells_out
+from ...tables.columns.column_codings import named
 from ...tables.neighbors import Neighbors
 from ...tables.read import hold
 from ..many_tests import Contrasts
@@ -171,7 +172,7 @@ def _points(
             np.sort(rng.choice(np.arange(*ends), min(ends[1] - ends[0], _MOST_ROWS), replace=False))
             for ends in ((first, change.row), (change.row, last))
         ]
-        test = mmd_test(*(points[side] for side in sides), n_resamples=_RESAMPLES, rng=rng)
+        test = mmd_test(*named(encoded.codings, [points[side] for side in sides]), n_resamples=_RESAMPLES, rng=rng)
         yield ChangePoint(
             int(row), int(low), int(high), change.pvalue, test.kind, _telling(encoded, sides, rng), *times
         )

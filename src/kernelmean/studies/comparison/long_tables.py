@@ -34,6 +34,7 @@ from ...inference.resampling_options import Resampling
 from ...plan.plan import DEFAULT, Plan, serial_blas
 from ...tables.batchwise import read_together
 from ...tables.columns import Encoded, Encoding, match_columns
+from ...tables.columns.column_codings import named
 from ...tables.source import Source
 from ..many_tests import ManyTests, OneTest, Run
 from ..row_keys import units_notes
@@ -187,7 +188,7 @@ class Tests:
             kept.check_pilot(digest.text, *(table.source for table in tables))
             kept.whole = learnt.whole or kept.whole
         request = _request(asked, seed)
-        question = TwoSamples.of([learnt.coordinates(frame) for frame in frames], Design())
+        question = TwoSamples.of(named(learnt.codings, [learnt.coordinates(frame) for frame in frames]), Design())
         fit = fitted(question, request, learnt.rows, seed)
         pooled = question.tables[0]
         source = ViewSource(pooled[row_order(pooled)], fit.columns[0].fits)

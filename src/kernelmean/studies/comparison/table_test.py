@@ -22,6 +22,7 @@ from ...kernels import Gaussian
 from ...kernels.bandwidth import bandwidth_from
 from ...tables import limits
 from ...tables.columns import Encoded
+from ...tables.columns.column_codings import named
 from ...tables.read import read
 from ..many_tests import UNSCREENED, Contrasts, ManyTests, OneTest, Run, runs
 from .request import Testing
@@ -68,6 +69,9 @@ class TableTest:
         options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.asked.plan}
         every = encoded.points(columns)
         samples: Sequence[Any] = [every[k] for k in chosen]
+        if self.adaptive:
+            asked = {*columns}
+            samples = named((own for own in encoded.codings if own.name in asked), samples)
         if self.adaptive and max(map(len, samples)) > limits.ADAPTIVE_LIMIT:  # would otherwise be added up in bins
             samples = [read(own, in_memory=True) for own in samples]
         if len(samples) > 2:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 import numpy as np
 
 from ...core.array import SILENT, Array, Progress, RngLike, as_rng
-from ...core.words import count, listed, strength
+from ...core.words import count, listed, span, strength
 from ...inference import TestResult
 from ...inference.adaptive.kinds import PHRASES, EvidenceKind
 from ...inference.base_result import JointTest, Result
@@ -36,10 +36,6 @@ def _together(group: tuple[str, ...]) -> str:
     if len(group) > _NAMED:
         return f"{len(group)} columns together"
     return brief(group[0]) if len(group) == 1 else f"({listed(map(brief, group))})"
-
-
-def _span(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else "–".join(f"{end:.2f}" for end in interval)
 
 
 @final
@@ -319,7 +315,7 @@ class Dependence(JointTest, Result):
                 p.x,
                 p.y,
                 strength(p.strength),
-                *((_span(p.interval),) if spans else ()),
+                *((span(p.interval),) if spans else ()),
                 SCREENED if p.screened else f"{p.pvalue:.2g}",
                 f"{p.adjusted:.2g}",
                 *((kind,) if any(told) else ()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Unpack
@@ -15,8 +15,8 @@ from ...core.table import Frame, to_frame
 from ...core.words import count
 from ...estimators import KME
 from ...inference import TestResult
-from ...inference.explain import SampleSubject
-from ...inference.explain.features import moments
+from ...inference.explain import EffectSize, SampleSubject, effect_size
+from ...inference.explain.features import difference_of_means, moments
 from ...inference.null import holm
 from ...inference.request import choose_kernel, representative_rows
 from ...kernels import Gaussian, Kernel
@@ -31,6 +31,9 @@ from ..many_tests import ManyTests, OneTest, Run
 from ..pages.evidence import MOST_ROWS
 from ..pages.parts import drawn
 from .result import GroupColumn, GroupComparison, GroupPair
+
+_DRAWS, _MOST_INTERVALS = 199, 10
+"""The random draws behind an interval, and the pairs that have one."""
 
 
 @spells_out
@@ -89,8 +92,9 @@ def compare_groups(
     The strength of a pair is the share of the variation of its rows that their group explains, as in
     :meth:`kernelmean.TestResult.effect_size`. All pairs share one kernel, the Gaussian kernel at the median distance of
     the rows of all groups, so you can compare their strengths. That of a column is the largest among the pairs, by the
-    same kernel of this column alone. Strengths use at most 2000 rows of each group, drawn at random. O(n² d) time for n
-    rows; Gretton et al. (2012).
+    same kernel of this column alone. The ten strongest pairs have approximate 95 % intervals, as in
+    :meth:`kernelmean.TestResult.effect_size`. Strengths use at most 2000 rows of each group, drawn at random.
+    O(n² d) time for n rows; Gretton et al. (2012).
 
     Examples
     --------
@@ -167,13 +171,33 @@ class _Strengths:
     encoded: Encoded
     rows: tuple[IntArray, ...]
     """The rows of every group that are used."""
+    rng: np.random.Generator
+    """Draws what intervals rest on."""
 
     def of(self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], float]:
         """Return the strength of every pair in some columns, all with one kernel."""
+        return {pair: moments(subject).explained for pair, subject in self._subjects(columns, pairs)}
+
+    def intervals(
+        self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]
+    ) -> dict[tuple[int, int], tuple[float, float]]:
+        """Return approximate 95 % intervals of the strengths of pairs whose rows vary."""
+        found = {}
+        for pair, subject in self._subjects(columns, pairs):
+            if difference_of_means(subject).defined:
+                size = effect_size(subject, n_resamples=_DRAWS, rng=self.rng)
+                assert isinstance(size, EffectSize), "that is what samples have"
+                found[pair] = size.explained.low, size.explained.high
+        return found
+
+    def _subjects(
+        self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]
+    ) -> Iterator[tuple[tuple[int, int], SampleSubject]]:
         kernel = self._kernel(columns)
         points = zip(self.encoded.points(columns), self.rows, strict=True)
         samples = [own[rows] for own, rows in points]
-        return {(i, j): moments(SampleSubject.of(samples[i], samples[j], kernel)).explained for i, j in pairs}
+        for i, j in pairs:
+            yield (i, j), SampleSubject.of(samples[i], samples[j], kernel)
 
     def _kernel(self, columns: Sequence[str]) -> Kernel:
         """Return the Gaussian kernel at the median distance of the rows of all groups."""
@@ -203,7 +227,8 @@ class _GroupTests:
 
     def drawn(self, rng: np.random.Generator) -> _Strengths:
         """Return strengths by some rows of every group."""
-        return _Strengths(self.encoded, tuple(drawn(len(rows), MOST_ROWS, rng) for rows in self.encoded.points()))
+        rows = tuple(drawn(len(rows), MOST_ROWS, rng) for rows in self.encoded.points())
+        return _Strengths(self.encoded, rows, rng)
 
     def tested(self, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupPair, ...]:
         """Return all pairs, those that differ most first; all are tested with the same permutations."""
@@ -220,6 +245,7 @@ class _GroupTests:
         found = many.tested(pairs, planned)
         adjusted = holm([own.pvalue for own in found.values()])
         strong = strengths.of(order, pairs)
+        spans = strengths.intervals(order, sorted(pairs, key=lambda pair: -strong[pair])[:_MOST_INTERVALS])
         made = [
             GroupPair(
                 self.names[pair[0]],
@@ -229,6 +255,7 @@ class _GroupTests:
                 own.pvalue,
                 float(q),
                 own.n_resamples,
+                spans.get(pair),
             )
             for (pair, own), q in zip(found.items(), adjusted, strict=True)
         ]

@@ -7,7 +7,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.array import SILENT, Progress
-from ...core.words import count, strength, written
+from ...core.words import count, span, strength, written
 from ...inference import TestResult
 from ...inference.base_result import JointTest, Result
 from ...inference.wording import beside, brief
@@ -21,6 +21,8 @@ from ..many_tests import out_of_reach
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_SPANS = "; the intervals are approximate, 95 % each"
 
 
 @final
@@ -42,6 +44,9 @@ class GroupPair:
         differ is among them with probability at most α.
     n_resamples : int
         The permutations that the p-value comes from.
+    interval : (float, float) or None
+        An approximate 95 % interval of the strength, as in :meth:`kernelmean.TestResult.effect_size`, for this pair
+        alone; of the ten strongest pairs. None for others, and where no row varies.
     """
 
     first: str
@@ -51,6 +56,7 @@ class GroupPair:
     pvalue: float
     adjusted: float
     n_resamples: int
+    interval: tuple[float, float] | None = field(default=None, metadata={"later": True})
 
 
 @final
@@ -214,7 +220,10 @@ class GroupComparison(JointTest, Result):
             *self.test.in_short(self.level),
             ("pairs", self.on_pairs()),
             ("columns", self.on_columns()),
-            ("strength", "share of how the rows of two groups vary that their group explains; about 0 if alike"),
+            (
+                "strength",
+                f"share of how the rows of two groups vary that their group explains; about 0 if alike{_SPANS}",
+            ),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
 
@@ -227,11 +236,18 @@ class GroupComparison(JointTest, Result):
     def grid(self) -> Grid:
         """Return the pairs as texts, those that differ most first."""
         rows = [
-            (pair.first, pair.second, strength(pair.strength), f"{pair.pvalue:.2g}", f"{pair.adjusted:.2g}")
+            (
+                pair.first,
+                pair.second,
+                strength(pair.strength),
+                span(pair.interval),
+                f"{pair.pvalue:.2g}",
+                f"{pair.adjusted:.2g}",
+            )
             for pair in self.pairs
         ]
         strong = frozenset((k, j) for k, pair in enumerate(self.pairs) if pair.adjusted <= self.level for j in (0, 1))
-        header = (self.by, self.by, "strength", "p", "adjusted p")
+        header = (self.by, self.by, "strength", "interval", "p", "adjusted p")
         return Grid("Pairs of groups that differ most", header, rows, 2, "pair", strong, "differ", names=2)
 
     def column_grid(self) -> Grid:
@@ -286,11 +302,14 @@ class GroupComparison(JointTest, Result):
         """Return the test of all groups, then every pair and every column, those that differ most first."""
         joint: dict[str, Any] = {"tested": "all groups", "column": None, "first": None, "second": None}
         values = {"strength": None, "statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}
-        found = [{**joint, **values, "n_resamples": self.test.n_resamples}]
-        found += [{"tested": "pair", "column": None, **asdict(pair)} for pair in self.pairs]
+        found = [{**joint, **values, "n_resamples": self.test.n_resamples, "low": None, "high": None}]
+        for pair in self.pairs:
+            cells = asdict(pair)
+            low, high = cells.pop("interval") or (None, None)
+            found.append({"tested": "pair", "column": None, **cells, "low": low, "high": high})
         for column in self.columns:
             cells = asdict(column)
-            found.append({"tested": "column", "column": cells.pop("name"), **cells})
+            found.append({"tested": "column", "column": cells.pop("name"), **cells, "low": None, "high": None})
         return found
 
     def to_dict(self) -> dict[str, Any]:

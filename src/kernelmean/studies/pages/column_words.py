@@ -40,19 +40,29 @@ class TableSpread:
 
 def facts_on_columns(result: Comparison) -> list[tuple[str, str]]:
     """Return what the table of columns does not show: a contradiction, changed spreads, pairs that go together."""
-    found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
+    spreads = changed_spreads(result)
+    return [
+        *([("columns", on_columns(result))] if differing(result) and not result.differ() else []),
+        *([("spread", "; ".join(spreads))] if spreads else []),
+        *([("pairs", _on_pairs(result))] if result.relations else []),
+    ]
+
+
+def differing(result: Comparison) -> list[ColumnDifference]:
+    """Return the columns that differ on their own."""
+    values = result.adjusted()
+    return [column for column in result.columns if values[column.name] <= result.level]
+
+
+def changed_spreads(result: Comparison, first: int = 0) -> list[str]:
+    """Return in words how the spread of columns changed, of three at most, from the ``first`` that differs on."""
     whole = result.sizes == tuple(map(len, result.encoded.frames))
-    changed = [(column, spreads_of(result, column)) for column in found] if whole else []
-    spreads = [
+    changed = [(column, spreads_of(result, column)) for column in differing(result)[first:]] if whole else []
+    return [
         spread_in_words(column, own)
         for column, own in changed
         if own and abs(log_ratio(own)) > max(abs(column.gap), _MUCH)
-    ]
-    return [
-        *([("columns", on_columns(result))] if found and not result.differ() else []),
-        *([("spread", "; ".join(spreads[:_MOST]))] if spreads else []),
-        *([("pairs", _on_pairs(result))] if result.relations else []),
-    ]
+    ][:_MOST]
 
 
 def _on_pairs(result: Comparison) -> str:

@@ -10,9 +10,9 @@ from ...inference.null_page import made_by, null_section
 from ...inference.wording import brief, titles
 from ...report import Chart, Document, Section, TextTable
 from ..plots.witness import witness_panel
-from .column_words import on_columns
+from .column_words import changed_spreads, facts_on_columns, on_columns
 from .evidence import Evidence
-from .overview import of_comparison
+from .overview import MOST_NAMED, of_comparison
 from .parts import caveats
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
         _columns(result),
         _shapes(result, evidence, labels),
         *_rows(result, evidence, labels),
-        null_section(result.test, dealt, said.in_detail().facts),
+        null_section(result.test, dealt, said.in_detail().without("design", "kind", *dict(facts_on_columns(result)))),
         caveats(_caveats(result, evidence), said.notes),
     )
     return Document(
@@ -77,6 +77,9 @@ def _columns(result: Comparison) -> Section:
         words.append(
             "Of categories, the one whose share differs most is named; of truth values, the share of true ones."
         )
+    spreads = changed_spreads(result, MOST_NAMED)
+    if spreads:
+        words.append(f"Further changes of spread: {'; '.join(spreads)}.")
     below = ", so it may be below 0" if any(column.statistic < 0.0 for column in result.columns) else ""
     caption = (
         "Columns, those that differ most first; a positive gap: the mean of the first table is larger; MMD² is an "

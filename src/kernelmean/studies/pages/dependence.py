@@ -36,7 +36,7 @@ def dependence_page(result: Dependence) -> Document:
     """
     said, test = result.describe(), result.test
     dealt = result.design.permuted("rows of one group were paired at random with those of the other")
-    tested = () if test is None else (null_section(test, dealt, said.in_detail().facts),)
+    tested = () if test is None else (null_section(test, dealt, said.in_detail().without("design")),)
     sections = (_map(result), *_shapes(result), _pairs(result), *tested)
     return Document(
         title=said.title,

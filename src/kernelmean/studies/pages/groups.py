@@ -29,7 +29,11 @@ def groups_page(result: GroupComparison) -> Document:
         _map(result),
         _pairs(result),
         _columns(result),
-        null_section(result.test, "the rows were dealt at random to all groups", said.in_detail().facts),
+        null_section(
+            result.test,
+            "the rows were dealt at random to all groups",
+            said.in_detail().without("pairs", "columns", "strength"),
+        ),
         caveats(_caveats(result), said.notes),
     )
     return Document(

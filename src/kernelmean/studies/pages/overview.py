@@ -9,7 +9,7 @@ from ...core.words import count, cut, percent, signed, strength
 from ...inference.explain import EffectSize
 from ...inference.wording import WEAK, brief, titles
 from ...tables.columns.column_codings import ABSENT
-from .column_words import groups, log_ratio, spread_in_words, spreads_of
+from .column_words import differing, groups, log_ratio, spread_in_words, spreads_of
 from .parts import COARSE
 
 if TYPE_CHECKING:
@@ -23,19 +23,22 @@ _SMALL = 0.02
 _MUCH = 0.2
 """A shift of a mean, in standard deviations, that is not called small; a change of a correlation, or of the logarithm
 of a spread."""
-_MOST, _LONGEST = 3, 60
+MOST_NAMED, _LONGEST = 3, 60
 
 
 def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     """Return how large a difference is, of what kind, in which columns, and what to do next."""
-    found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
+    found = differing(result)
     names = titles(result.names)
     items = (
         ("Before you read on", tuple(f"{note}." for note in result.telling)),
         _design(result),
         ("How large", tuple(_size(effect, result.differ()))),
         ("What kind of difference", _kind(result.test)),
-        ("The columns that matter most", tuple(text for column in found[:_MOST] for text in _about(result, column))),
+        (
+            "The columns that matter most",
+            tuple(text for column in found[:MOST_NAMED] for text in _about(result, column)),
+        ),
         (
             "Pairs of columns that go together differently, by approximate p-values",
             tuple(own.words(names) for own in result.relations),
@@ -133,7 +136,7 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
 
 def _largest(result: Comparison) -> str:
     """Say which mean moved most, or which spread or correlation changed, where one did by much."""
-    found = [column for column in result.columns if result.adjusted()[column.name] <= result.level]
+    found = differing(result)
     moved = max(found, key=lambda column: -1.0 if column.gap != column.gap else abs(column.gap), default=None)
     if moved is not None and abs(moved.gap) >= _MUCH:
         return f", but the mean of {brief(moved.name)} moved by {abs(moved.gap):.2f} standard deviations"
@@ -154,7 +157,7 @@ def of_dependence(result: Dependence) -> Overview:
     strongest = result.worth_a_look()
     pairs = tuple(
         cut(f"{brief(pair.x)} and {brief(pair.y)}: {strength(pair.strength)}{pair.mark}", 2 * _LONGEST)
-        for pair in strongest[:_MOST]
+        for pair in strongest[:MOST_NAMED]
     )
     scale = (f"0 is independent, 1 the most. {COARSE}",) if pairs else ()
     together = result.test is not None and len(result.pairs) > 1 and result.target is None

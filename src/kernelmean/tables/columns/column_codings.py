@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -13,12 +13,15 @@ import numpy.typing as npt
 
 from ...core.array import Array, BoolArray, IntArray
 from ...core.cells import missing_cells
+from ...core.frozen import sealed
 from ...core.table import Frame, Table
 from ...core.words import count, leave_out, written
 from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
 from .texts import offer_of_clusters
 
 MAX_CATEGORIES = 256
+IS_MISSING = " is missing"
+"""How the name of a coordinate ends that is positive where a cell is blank, and 0 elsewhere."""
 _NOT_FITTED = "which the tables that were fitted did not; fit on all tables: TableEncoder().fit_tables(A, B)"
 
 
@@ -65,6 +68,12 @@ class Coding(ABC):
 def coordinates_of(codings: Sequence[Coding], frame: Frame) -> Array:
     """Return the coordinates of several columns side by side, shape (n, D)."""
     return side_by_side(codings, [coding.coordinates(frame) for coding in codings], len(frame))
+
+
+def named(codings: Iterable[Coding], samples: Sequence[Array]) -> list[Any]:
+    """Return coordinates with their names, or as they are where two of them are called the same."""
+    labels = tuple(label for coding in codings for label in coding.names)
+    return [Table(sealed(own), labels) for own in samples] if len({*labels}) == len(labels) else [*samples]
 
 
 def variances_of(codings: Sequence[Coding], frame: Frame) -> Array:
@@ -144,7 +153,7 @@ class Numbers(Coding):
     @property
     def names(self) -> tuple[str, ...]:
         """The name of the column, and of its indicator of missing cells."""
-        return (self.name, f"{self.name} is missing") if self.indicator else (self.name,)
+        return (self.name, self.name + IS_MISSING) if self.indicator else (self.name,)
 
     @property
     def varies(self) -> bool:
@@ -246,7 +255,7 @@ class Categories(Coding):
     def names(self) -> tuple[str, ...]:
         """The names of the categories; of two, only the second."""
         all_names = [f"{self.name}={each}" for each in self.categories]
-        all_names += [f"{self.name} is missing"] * self.missing
+        all_names += [self.name + IS_MISSING] * self.missing
         return tuple(all_names[1:] if len(all_names) == 2 else all_names or [self.name])
 
     @property

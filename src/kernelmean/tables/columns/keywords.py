@@ -15,10 +15,11 @@ _MEANT = {
     "seed": " (the seed is rng=)",
     "random_state": " (the seed is rng=)",
     "drop": " (leave columns out before, with kernelmean.read(..., drop=[...]) or in pandas)",
-    **dict.fromkeys(
-        ("strata", "clusters", "weights", "paired"),
-        " (designs are for two tables: call kernelmean.compare on the rows of two groups)",
-    ),
+    **{
+        part: f" (designs are for two tables: call kernelmean.compare(A, B, {part}=...) on the rows of two groups at a "
+        "time, and adjust the p-values of all pairs by Holm's method)"
+        for part in ("strata", "clusters", "weights", "paired")
+    },
 }
 """What is meant by some options that other functions have."""
 _MORE = {
