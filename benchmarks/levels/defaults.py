@@ -164,6 +164,9 @@ DEFAULTS: list[Default] = [
         ("far clusters", (40, 40), (2,)),
         ("far clusters", (10, 60)),
         ("clusters", (30, 30), (2,)),
+        ("normal", (30, 40), (30,)),
+        ("heavy tails", (60, 25), (26,)),
+        ("binary", (30, 40), (40,)),
     ),
     *_of(
         "independence",
@@ -204,5 +207,5 @@ DEFAULTS: list[Default] = [
     InDesign("independence", "heavy tails", "pair_clusters", 3),
     *_of("two samples", ("normal", (60, 140), (100,)), ("normal", (10_000, 10_000))),
 ]
-"""Sixty, and one of many rows."""
-assert len(DEFAULTS) == 61
+"""Sixty-three, and one of many rows."""
+assert len(DEFAULTS) == 64
