@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .complete import columns as columns_of
-from .options import AllRows, DetailedOutput, MixedTable, OneTable, PairTest, RowsOfOne, split_names
+from .options import AllRows, MixedTable, OneTable, PairTest, ReportOutput, RowsOfOne, split_names
 from .parameters import command, test_option
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def dependence(
     test: PairTest,
     table: MixedTable,
     rows: AllRows,
-    report: DetailedOutput,
+    report: ReportOutput,
 ) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs.
 
