@@ -319,9 +319,9 @@ class Dependence(JointTest, Result):
                 p.x,
                 p.y,
                 strength(p.strength),
-                *((_span(p.interval),) if spans else ()),
-                SCREENED if p.screened else f"{p.pvalue:.2g}",
                 f"{p.adjusted:.2g}",
+                SCREENED if p.screened else f"{p.pvalue:.2g}",
+                *((_span(p.interval),) if spans else ()),
                 *((kind,) if any(told) else ()),
             )
             for p, kind in zip(pairs, told, strict=True)
@@ -331,9 +331,9 @@ class Dependence(JointTest, Result):
             "column",
             "column",
             "strength",
-            *(("interval",) if spans else ()),
-            "p",
             "adjusted p",
+            "p",
+            *(("interval",) if spans else ()),
             *(("kind",) if any(told) else ()),
         )
         return Grid("Pairs that depend most", header, rows, 2, "pair", strong, "depend", names=2)
