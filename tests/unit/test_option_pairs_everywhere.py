@@ -464,6 +464,7 @@ NOT_VARIED = {
     "checkpoint": "where sums are kept: the result is the same",
     "encoding": "holds options that are varied one by one",
     "screen": "leaves out some of more than 40 tests: tests of many tests",
+    "keep_finished": "what Ctrl-C leaves: tests of many tests",
     "in_memory": "where rows are held: tests of comparisons",
     **dict.fromkeys(("strata", "clusters", "weights", "paired"), "which rows change places: tests of designs of rows"),
     **dict.fromkeys(

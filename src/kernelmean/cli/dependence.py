@@ -77,13 +77,16 @@ def dependence(
     table: MixedTable,
     rows: AllRows,
     report: ReportOutput,
-) -> None:
+) -> int:
     """Test which columns depend on which: two groups of columns, or all pairs.
 
     A long table is read batch by batch, and all its rows are used (--stream).
+    Otherwise Ctrl-C stops the tests of pairs and shows those that are finished;
+    the exit code is then 130.
     """
     from ..inference.wording import short  # slow to import, which help can do without
     from ..studies.dependence import Dependence
+    from .errors import STOPPED
     from .inputs import is_one_streamed, long_table, read_one, reading, row_limit
     from .outputs import check_picture, write_picture
     from .progress import progress
@@ -109,6 +112,7 @@ def dependence(
         write_picture(result.plot(), report.plot_path)
         drawn.append(f"map of all pairs drawn in {report.plot_path}")
     output.put(result, result.document() if output.page else None, drawn)
+    return STOPPED if any(pair.stopped for pair in result.pairs) else 0
 
 
 def _check_intervals(design: TableDesign, streamed: bool) -> None:
@@ -144,6 +148,7 @@ def _tested(
         strata=design.strata,
         clusters=design.clusters,
         weights=design.weights,
+        keep_finished=True,
         plan=Plan(),
         progress=told,
     )

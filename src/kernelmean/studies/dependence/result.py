@@ -18,7 +18,7 @@ from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import SCREENED, out_of_reach
+from ..many_tests import out_of_reach
 from ..strengths import Strengths
 from .pair import PairDependence
 
@@ -181,8 +181,12 @@ class Dependence(JointTest, Result):
         return replace(self, pairs=pairs)
 
     def verdict(self, level: float | None = None) -> str:
-        """Return the outcome in one sentence, with which every report begins."""
-        level = self.level if level is None else level
+        """Return the outcome in one sentence, with which every report begins; a stopped run says so in another."""
+        left = sum(pair.stopped for pair in self.pairs)
+        stop = f" Stopped early: {left:,} of {count(len(self.pairs), 'pair')} were not tested." if left else ""
+        return self._outcome(self.level if level is None else level) + stop
+
+    def _outcome(self, level: float) -> str:
         if self.test is None:
             return self.on_pairs(level)
         depend = self.test.pvalue <= level
@@ -320,7 +324,7 @@ class Dependence(JointTest, Result):
                 p.y,
                 strength(p.strength),
                 f"{p.adjusted:.2g}",
-                SCREENED if p.screened else f"{p.pvalue:.2g}",
+                p.shown_pvalue,
                 *((_span(p.interval),) if spans else ()),
                 *((kind,) if any(told) else ()),
             )
