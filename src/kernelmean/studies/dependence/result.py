@@ -133,10 +133,13 @@ class Dependence(JointTest, Result):
         return tuple(sorted(found, key=lambda pair: -pair.strength))
 
     def listed(self) -> tuple[PairDependence, ...]:
-        """Return the pairs with a strength of at least ``at_least``: dependent pairs first, then by strength."""
+        """Return the pairs with a strength of at least ``at_least``: dependent ones first, then by strength.
+
+        Pairs that were left when the run was stopped come last.
+        """
         others = [pair for pair in self.pairs if pair.adjusted > self.level]
         strong = [pair for pair in others if self.at_least <= max(pair.strength, 0.0)]
-        return (*self.worth_a_look(), *sorted(strong, key=lambda pair: -pair.strength))
+        return (*self.worth_a_look(), *sorted(strong, key=lambda pair: (pair.stopped, -pair.strength)))
 
     def with_intervals(self, *, most: int = 10, rng: RngLike = 0, progress: Progress = SILENT) -> Self:
         """Return the result with 95 % confidence intervals for the strength of the pairs listed first.
@@ -207,7 +210,9 @@ class Dependence(JointTest, Result):
 
     def limits(self) -> tuple[str, ...]:
         """Return a note if no pair can be found to depend on each other, with so few rows, whatever its values."""
-        return out_of_reach([1.0 / (1 + pair.n_resamples) for pair in self.pairs], self.level, "pair")
+        return out_of_reach(
+            [not pair.stopped and 1.0 / (1 + pair.n_resamples) for pair in self.pairs], self.level, "pair"
+        )
 
     @property
     def target(self) -> str | None:
