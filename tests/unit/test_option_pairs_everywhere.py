@@ -477,7 +477,7 @@ NOT_VARIED = {
 
 @THIRDS
 @pytest.mark.parametrize("name", CASES)
-def test_both_of_two_options_have_an_effect_or_the_pair_is_refused(name: str, third: int) -> None:
+def test_both_of_two_options_have_an_effect_or_the_pair_is_refused(name: str, third: int, no_refits: None) -> None:
     run, options = CASES[name]
     exceptions = {frozenset(pair) for case, *pair in EXCEPTIONS if case == name}
     alone = Alone.of(run, options)

@@ -25,7 +25,7 @@ def write_table(name: str, rows: int, shift: float) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_refits: None) -> Path:
     monkeypatch.chdir(tmp_path)
     write_table("A", 18, 0.0)
     write_table("B", 16, 0.4)

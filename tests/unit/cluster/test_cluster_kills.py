@@ -87,7 +87,7 @@ def test_partitions_stay_on_the_workers(client, nothing_comes_back):
     mu, nu = km.embed(X, kernel, plan=plan), km.embed(Y, kernel, plan=plan)
     assert mu @ nu == pytest.approx(km.embed(here(6000, 1), kernel) @ km.embed(here(4500, 2), kernel), rel=1e-12)
     assert km.MKME().fit(X, plan=plan).noise_ == km.MKME().fit(here(6000, 1)).noise_
-    options = {"rng": 0, "kernel": kernel}
+    options = {"rng": 0, "kernel": kernel, "n_resamples": 99}
     far = km.mmd_test(X, Y, plan=plan, **options)
     assert far.pvalue == km.mmd_test(here(6000, 1), here(4500, 2), **options).pvalue
     assert far.scheme == "blocks"
@@ -178,11 +178,11 @@ def blocks_done(dask_scheduler: Any) -> int:
 def test_a_lost_scheduler_is_told(monkeypatch):
     from distributed import Client, LocalCluster
 
-    monkeypatch.setattr("kernelmean.inference.cluster.running._PATIENCE", 2.0)
+    monkeypatch.setattr("kernelmean.inference.cluster.running._PATIENCE", 1.0)
     cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
     client = Client(cluster, set_as_default=False)
     plan = km.DaskPlan(client)
-    threading.Timer(2.0, cluster.close).start()
+    threading.Timer(1.0, cluster.close).start()
     with pytest.raises(ConnectionError, match="went away; when it is back, run the same again"):
         list(plan.map(time.sleep, [60.0]))
     client.close()
