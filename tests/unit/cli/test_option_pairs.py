@@ -106,7 +106,7 @@ COMMANDS: dict[str, tuple[Run, Values]] = {
         values(f"{MIXED}\n{STREAMED}\n--estimator kme\n--bandwidth 0.5"),
     ),
     "dependence": (
-        command("dependence", "A.csv", "--resamples", "9", "--estimator", "kme", *JSON),
+        command("dependence", "A.csv", "--resamples", "9", "--estimator", "kme", "--no-intervals", *JSON),
         values(
             f"{MIXED}\n{TESTED}\n--stream\n--estimator scose\n--resamples 19\n--x a,c\n--y d"
             "\n--strata h\n--at-least 0.2"
