@@ -24,3 +24,9 @@ class FirstOfGrid:
 def unsearched_peers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the searches of the peers that a density is compared with, for tests that are about something else."""
     monkeypatch.setattr(sklearn.model_selection, "GridSearchCV", FirstOfGrid)
+
+
+@pytest.fixture
+def no_refits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out that estimators of few rows are fitted again without each row, for tests about something else."""
+    monkeypatch.setattr("kernelmean.studies.estimate._FEW", 0)

@@ -132,7 +132,7 @@ def test_a_change_of_a_relation_says_what_shows_it() -> None:
     assert f"kernelmean.dependence(table[:{point.row}])" in " ".join(str(result).split())
     assert "these means need not show the change" in result.to_html()
     assert f"p = {result.pvalue:.3g}, at most 0.05." in result.verdict()
-    assert result.describe().grids[0].header[:2] == ("rows before", "what changes")
+    assert result.describe().grids[0].header[:3] == ("rows before", "adjusted p", "what changes")
 
 
 def test_rows_that_were_drawn_are_not_the_first_ones() -> None:

@@ -179,7 +179,14 @@ def test_only_columns_that_may_be_meant_otherwise_ask_for_a_decision() -> None:
     assert "ordinal=" in changes["size"]
     kinds, reasons = found.describe().grids
     assert ([row[0] for row in kinds.rows], [row[0] for row in reasons.rows]) == (list(cells), ["size", "code"])
-    assert dict(found.describe().facts)["clear"].startswith("4 columns; ")
+    said = found.describe()
+    assert dict(said.facts)["clear"].startswith("4 columns; ")
+    assert [grid.title for grid in said.grids] == ["Columns", "What to decide"]
+    clear = said.in_detail().grids[2]
+    assert (clear.title, len(clear.rows)) == ("Clear columns", 4)
+    assert {tuple(row) for grid in said.in_detail().grids[1:] for row in grid.rows} == {
+        (column.name, column.why, column.change) for column in found.columns
+    }
 
 
 def test_few_rows_with_blank_cells_are_better_left_out() -> None:

@@ -99,7 +99,7 @@ def test_constant_columns_are_left_out_and_told() -> None:
     assert any("left out: x0" in note for note in fits.notes)
 
 
-def test_without_scaling() -> None:
+def test_without_scaling(no_refits: None) -> None:
     fits = fit_all(X, scale=False)
     assert fits.unit.tolist() == [1.0, 1.0, 1.0]
     assert fits.estimators["mkme"].loocv_ == pytest.approx(km.MKME().fit(X).loocv_)

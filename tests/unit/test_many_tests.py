@@ -20,7 +20,7 @@ from kernelmean.cli.progress import forecast
 from kernelmean.core.pace import Pace
 from kernelmean.core.words import Notice, roughly
 from kernelmean.inference import holm
-from kernelmean.studies.many_tests import SCREENED, Contrasts, ManyTests, OneTest, Run, runs, timed
+from kernelmean.studies.many_tests import LEFT, SCREENED, Contrasts, ManyTests, OneTest, Run, runs, timed
 from kernelmean.tables.columns import Encoding, encode
 
 ROWS, COLUMNS, TELLING = 60, 45, 3
@@ -150,6 +150,65 @@ def test_pairs_without_evidence_have_p_one_and_the_others_the_test_they_would_ha
     assert any(note.startswith("screened: ") and "of 45 pairs" in note for note in result.notes)
     np.testing.assert_allclose([p.adjusted for p in result.pairs], holm([p.pvalue for p in result.pairs]))
     assert SCREENED in {cell for row in result.grid().rows for cell in row}
+
+
+def stop_after(tests: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Ctrl-C come while the test after so many tests runs."""
+    test, left = ManyTests._one, [tests]
+
+    def one(self: ManyTests[Any], *given: Any) -> OneTest:
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return test(self, *given)
+
+    monkeypatch.setattr(ManyTests, "_one", one)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_stopped_run_keeps_finished_pairs_and_adjusts_for_all(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    options: dict[str, Any] = {"estimator": "kme", "n_resamples": 199, "plan": km.Plan(threads=threads)}
+    whole = {(pair.x, pair.y): pair for pair in km.dependence(many_pairs(), **options).pairs}
+    kept = sum(not pair.screened for pair in whole.values())
+    stop_after(8, monkeypatch)
+    result = km.dependence(many_pairs(), keep_finished=True, **options)
+    assert sum(pair.stopped for pair in result.pairs) == kept - 8
+    for pair in result.pairs:
+        own = whole[pair.x, pair.y]
+        assert (pair.strength, pair.screened) == (own.strength, own.screened)
+        assert (pair.pvalue, pair.n_resamples) == ((1.0, 0) if pair.stopped else (own.pvalue, own.n_resamples))
+        assert pair.adjusted >= own.adjusted
+    np.testing.assert_allclose([p.adjusted for p in result.pairs], holm([p.pvalue for p in result.pairs]))
+    stopped, screened = (
+        next(note for note in result.notes if note.startswith(word)) for word in ("stopped", "screened")
+    )
+    assert stopped.startswith(f"stopped: {kept - 8} of 45 pairs were not tested, with p = 1; ")
+    assert screened.startswith(f"screened: {kept} of 45 pairs were to be tested in full; ")
+    assert result.verdict().endswith(f" Stopped early: {kept - 8} of 45 pairs were not tested.")
+    assert [LEFT in row for row in result.grid().rows] == sorted(pair.stopped for pair in result.pairs)
+    assert result.limits() == ()
+    assert sum(pair["stopped"] for pair in result.to_dict()["pairs"]) == kept - 8
+
+
+@pytest.mark.parametrize(("finished", "keep"), [(0, True), (8, False)])
+def test_a_stop_is_one_unless_asked_and_something_is_finished(
+    finished: int, keep: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop_after(finished, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        km.dependence(many_pairs(), keep_finished=keep, estimator="kme", n_resamples=19)
+
+
+def test_the_command_shows_what_is_finished_when_it_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "pairs.csv"
+    pd.DataFrame(many_pairs()).add_prefix("x").to_csv(table, index=False)
+    stop_after(8, monkeypatch)
+    assert run(["dependence", str(table), "--estimator", "kme", "--resamples", "19"]) == 130
+    said = " ".join(capsys.readouterr().out.split())
+    assert " of 45 pairs were not tested." in said
+    assert "the p-values of the others are adjusted for all 45" in said
 
 
 def test_threads_screen_and_test_the_same_pairs() -> None:

@@ -142,7 +142,7 @@ def options_of(command: str) -> set[str]:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_errors_on_the_command_line_offer_options_of_the_command(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], unsearched_peers: None
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], unsearched_peers: None, no_refits: None
 ) -> None:
     for name, table in {**TABLES, "other": OTHER}.items():
         table.to_csv(tmp_path / f"{name.replace(' ', '-')}.csv", index=False)

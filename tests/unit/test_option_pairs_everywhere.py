@@ -464,6 +464,7 @@ NOT_VARIED = {
     "checkpoint": "where sums are kept: the result is the same",
     "encoding": "holds options that are varied one by one",
     "screen": "leaves out some of more than 40 tests: tests of many tests",
+    "keep_finished": "what Ctrl-C leaves: tests of many tests",
     "in_memory": "where rows are held: tests of comparisons",
     **dict.fromkeys(("strata", "clusters", "weights", "paired"), "which rows change places: tests of designs of rows"),
     **dict.fromkeys(
@@ -476,7 +477,7 @@ NOT_VARIED = {
 
 @THIRDS
 @pytest.mark.parametrize("name", CASES)
-def test_both_of_two_options_have_an_effect_or_the_pair_is_refused(name: str, third: int) -> None:
+def test_both_of_two_options_have_an_effect_or_the_pair_is_refused(name: str, third: int, no_refits: None) -> None:
     run, options = CASES[name]
     exceptions = {frozenset(pair) for case, *pair in EXCEPTIONS if case == name}
     alone = Alone.of(run, options)

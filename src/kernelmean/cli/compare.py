@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ..core.words import listed
-from .options import AUTO, DetailedOutput, LongTables, MixedTable, RowsOfTwo, TwoSampleTest, TwoTables
+from .options import AUTO, LongTables, MixedTable, ReportOutput, RowsOfTwo, TwoSampleTest, TwoTables
 from .parameters import command, read_level, running_option
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def compare(
     table: MixedTable,
     long: LongTables,
     drift: Drift,
-    report: DetailedOutput,
+    report: ReportOutput,
 ) -> int:
     """Test whether two tables come from the same distribution, and show which columns differ.
 

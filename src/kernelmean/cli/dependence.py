@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .complete import columns as columns_of
-from .options import AllRows, DetailedOutput, MixedTable, OneTable, PairTest, RowsOfOne, split_names
+from .options import AllRows, MixedTable, OneTable, PairTest, ReportOutput, RowsOfOne, split_names
 from .parameters import command, test_option
 
 if TYPE_CHECKING:
@@ -76,14 +76,17 @@ def dependence(
     test: PairTest,
     table: MixedTable,
     rows: AllRows,
-    report: DetailedOutput,
-) -> None:
+    report: ReportOutput,
+) -> int:
     """Test which columns depend on which: two groups of columns, or all pairs.
 
     A long table is read batch by batch, and all its rows are used (--stream).
+    Otherwise Ctrl-C stops the tests of pairs and shows those that are finished;
+    the exit code is then 130.
     """
     from ..inference.wording import short  # slow to import, which help can do without
     from ..studies.dependence import Dependence
+    from .errors import STOPPED
     from .inputs import is_one_streamed, long_table, read_one, reading, row_limit
     from .outputs import check_picture, write_picture
     from .progress import progress
@@ -109,6 +112,7 @@ def dependence(
         write_picture(result.plot(), report.plot_path)
         drawn.append(f"map of all pairs drawn in {report.plot_path}")
     output.put(result, result.document() if output.page else None, drawn)
+    return STOPPED if any(pair.stopped for pair in result.pairs) else 0
 
 
 def _check_intervals(design: TableDesign, streamed: bool) -> None:
@@ -144,6 +148,7 @@ def _tested(
         strata=design.strata,
         clusters=design.clusters,
         weights=design.weights,
+        keep_finished=True,
         plan=Plan(),
         progress=told,
     )

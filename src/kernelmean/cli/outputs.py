@@ -23,6 +23,7 @@ from ..core.words import listed, printable
 from ..inference.base_result import Result
 from ..report import Document, html, markdown, pictures, templates
 from ..report.description import Description, as_text, noted
+from ..report.document import program
 from .config import config_file
 
 SCREEN = "-"
@@ -201,7 +202,8 @@ class Output:
         said = replace(said, notes=tuple(dict.fromkeys([*([self.config] if self.config else []), *said.notes])))
         texts: dict[str, str] = {}
         told = list(files)
-        said = said.in_detail() if self.verbose else said
+        if self.verbose:
+            said = replace(said, details=(*said.details, ("program", program()[1]))).in_detail()
         if self.json is not None:
             whole = plain({**content, "notes": [*said.notes, *files], "version": __version__})
             texts[self.json] = json_.dumps(whole, indent=2, allow_nan=False) + "\n"

@@ -97,6 +97,8 @@ class Description:
     notes: Sequence[str] = ()
     details: Facts = ()
     """Facts that only some readers need; ``--verbose`` shows them."""
+    detailed: Sequence[Grid] = ()
+    """Grids that only some readers need."""
 
     def __post_init__(self) -> None:
         # no more digits than a reader needs
@@ -104,8 +106,14 @@ class Description:
         object.__setattr__(self, "facts", tuple(legible))
 
     def in_detail(self) -> Description:
-        """Return the description with the details among the facts."""
-        return replace(self, facts=(*self.facts, *self.details), details=())
+        """Return the description with the details among the facts, and the grids that only some readers need."""
+        return replace(
+            self,
+            facts=(*self.facts, *self.details),
+            grids=(*self.grids, *self.detailed),
+            details=(),
+            detailed=(),
+        )
 
     def without(self, *names: str) -> list[tuple[str, str]]:
         """Return the facts but those of some names, which a page shows elsewhere."""

@@ -116,18 +116,27 @@ class DescribedTable(Shown):
             for one in self.columns
         ]
         kinds = Grid("Columns", ("column", "taken for", "values", "missing", "distinct"), cells, 3, whole=True)
-        words = [(one.name, one.why, one.change) for one in self.columns if one.decide]
-        reasons = Grid("What to decide", ("column", "why", "what changes it"), words, 3, whole=True)
+        reasons, others = (
+            Grid(title, ("column", "why", "what changes it"), words, 3, whole=True)
+            for title, words in (("What to decide", self._reasons(True)), ("Clear columns", self._reasons(False)))
+        )
         options = self.options()
         facts = [("they take it with", options)] if options else []
         facts += [("blank cells", self._blank_cells())] if self._blank_only else []
         if any(column.taken == KINDS["categorical"] and not column.stops for column in self.columns):
             facts.append(("with --by", "compare may stop at more columns: those that number the rows within a group"))
-        clear = len(self.columns) - len(words)
-        if clear:
-            says = written("rows() says", "--json FILE says")
-            facts.append(("clear", f"{count(clear, 'column')}; {says} why each is taken so, and what changes it"))
-        return Description(f"The columns of {self.name}", self.verdict(), facts, (kinds, reasons), self.notes)
+        if others.rows:
+            says = written("rows() says", "-v says")
+            facts.append(
+                ("clear", f"{count(len(others.rows), 'column')}; {says} why each is taken so, and what changes it")
+            )
+        return Description(
+            f"The columns of {self.name}", self.verdict(), facts, (kinds, reasons), self.notes, detailed=(others,)
+        )
+
+    def _reasons(self, decide: bool) -> list[tuple[str, str, str]]:
+        """Return why the columns that somebody should decide on, or the others, are taken so, and what changes it."""
+        return [(one.name, one.why, one.change) for one in self.columns if one.decide == decide]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return every column."""

@@ -8,7 +8,7 @@ P₁ < P₂ < … permutations, one run decides for every α: the first for α �
 The screen is a fast look at many columns, or pairs of columns, to find those that are worth the full test. Dropped
 tests have p = 1. That is never less than the p-value they would have had, so every p-value stays valid, and so does
 Holm's method over all tests, whatever the screen looks at. Only power could be lost (benchmarks/power/screen.py
-measures how much).
+measures how much). The same holds for the tests that are left when a run is stopped, whenever that is.
 
 A column becomes two short sequences of orthonormal contrasts: for numbers the cosines of their ranks, and the values
 with their distances from the middle; for categories how often each occurs. The squared sums of the first 1, 2, 4, …
@@ -19,7 +19,7 @@ column with the first k of another if there is no dependence. The harmonic mean 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Self, TypeVar, final
 
@@ -40,8 +40,8 @@ from ..tables.columns.column_codings import Categories, Coding
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-SCREENED = "1 (screened)"
-"""How reports show the p-value of a test that the screen dropped."""
+SCREENED, LEFT = "1 (screened)", "1 (not tested)"
+"""How reports show the p-value of a test that the screen dropped, and of one that a stopped run left."""
 _FEW = 10
 _DIRECTLY, _GROWTH, _MOST = 20, 10, 100_000
 _PATIENCE = 5.0
@@ -56,13 +56,18 @@ class OneTest(NamedTuple):
     statistic: float
     pvalue: float
     n_resamples: int
-    """0 if the screen dropped the test."""
+    """0 if the screen dropped the test, or the run was stopped before it."""
     kind: EvidenceKind | None = None
     """Where the evidence lies, if the test says so."""
+    finished: bool = True
+    """Whether the run was not stopped before this test was finished."""
 
     def needs(self, n_resamples: int) -> bool:
         """Return whether so many permutations are more than before, and may matter."""
         return n_resamples > self.n_resamples and round(self.pvalue * (self.n_resamples + 1)) <= _FEW
+
+
+_UNFINISHED = OneTest(np.nan, 1.0, 0, finished=False)
 
 
 def out_of_reach(smallest: Iterable[float], level: float, noun: str) -> tuple[str, ...]:
@@ -122,6 +127,8 @@ class ManyTests(Generic[Item]):
     n_jobs: int = 1
     faster: str = ""
     """What to write for a faster answer."""
+    keep: bool = False
+    """Whether Ctrl-C ends the tests and keeps those that are finished; the others then have p = 1, as dropped ones."""
     clock: Callable[[], float] = time.monotonic
 
     def kept(self, evidence: Callable[[Item], float] | None) -> list[Item]:
@@ -145,21 +152,31 @@ class ManyTests(Generic[Item]):
             verb += f", and with up to {planned[-1].n_resamples:,} where p is small"
         timed_ = self._timed(outcomes, items, verb, _PATIENCE if len(planned) > 1 else 1.0)
         found: dict[Item, OneTest] = {}
-        for step, (item, outcome) in enumerate(zip(shuffled, timed_, strict=True), start=self.steps - len(items)):
-            self.progress(self.named(item), step, self.steps)  # no label twice: the steps of one label have one pace
-            found[item] = outcome
-        return {item: found[item] for item in items}
+        try:
+            for step, (item, outcome) in enumerate(zip(shuffled, timed_, strict=True), start=self.steps - len(items)):
+                self.progress(self.named(item), step, self.steps)  # no label twice: steps of one label have one pace
+                found[item] = outcome
+        except KeyboardInterrupt:
+            if not self.keep or not found:
+                raise
+        return {item: found.get(item, _UNFINISHED) for item in items}
 
-    def note(self, tested: int) -> tuple[str, ...]:
-        """Return a note if not all items were tested in full."""
-        dropped = len(self.items) - tested
-        if not dropped:
-            return ()
-        option = written("screen=False tests all", "--no-screen tests all")
-        return (
-            f"screened: {tested:,} of {count(len(self.items), self.noun)} {'was' if tested == 1 else 'were'} tested in "
-            f"full; the other {dropped:,} show no evidence and have p = 1 ({option})",
-        )
+    def notes(self, found: Mapping[Item, OneTest]) -> Iterator[str]:
+        """Yield notes if not all items were tested in full."""
+        kept, all_of = len(found), count(len(self.items), self.noun)
+        dropped, left = len(self.items) - kept, sum(not test.finished for test in found.values())
+        verb = f"{'was' if kept == 1 else 'were'} {'to be ' if left else ''}tested in full"
+        if left:
+            yield (
+                f"stopped: {left:,} of {all_of} {'was' if left == 1 else 'were'} not tested, with p = 1; the p-values "
+                f"of the others are adjusted for all {len(self.items):,}, so they are as valid as without the stop"
+            )
+        if dropped:
+            option = written("screen=False tests all", "--no-screen tests all")
+            yield (
+                f"screened: {kept:,} of {all_of} {verb}; the other {dropped:,} show no evidence and have p = 1 "
+                f"({option})"
+            )
 
     def _one(self, item: Item, planned: Sequence[Run]) -> OneTest:
         """Return the last run of an item that it needs."""
@@ -173,7 +190,8 @@ class ManyTests(Generic[Item]):
     ) -> Iterator[Result]:
         def tell(seconds: float) -> None:
             work = f"{count(len(items), self.noun)} to {verb}: about {roughly(seconds)} more"
-            work += f"; nothing is kept if you stop it; {self.faster}" if self.faster and seconds > _LONG else ""
+            kept = "Ctrl-C keeps what is finished" if self.keep else "nothing is kept if you stop it"
+            work += f"; {kept}; {self.faster}" if self.faster and seconds > _LONG else ""
             self.progress(Notice(work), self.steps - len(self.items), self.steps)
 
         return timed(outcomes, len(items), tell, Pace(self.clock, patience))

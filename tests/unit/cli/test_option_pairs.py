@@ -25,7 +25,7 @@ def write_table(name: str, rows: int, shift: float) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_refits: None) -> Path:
     monkeypatch.chdir(tmp_path)
     write_table("A", 18, 0.0)
     write_table("B", 16, 0.4)
@@ -106,7 +106,7 @@ COMMANDS: dict[str, tuple[Run, Values]] = {
         values(f"{MIXED}\n{STREAMED}\n--estimator kme\n--bandwidth 0.5"),
     ),
     "dependence": (
-        command("dependence", "A.csv", "--resamples", "9", "--estimator", "kme", *JSON),
+        command("dependence", "A.csv", "--resamples", "9", "--estimator", "kme", "--no-intervals", *JSON),
         values(
             f"{MIXED}\n{TESTED}\n--stream\n--estimator scose\n--resamples 19\n--x a,c\n--y d"
             "\n--strata h\n--at-least 0.2"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
-from kernelmean.cli import app, takes_options
+import kernelmean as km
+from kernelmean.cli import app, run, takes_options
 
 
 @dataclass(frozen=True)
@@ -52,3 +54,18 @@ def test_an_option_says_the_same_in_every_command_that_takes_it() -> None:
     for param in (param for command in commands for param in command.params):
         said.setdefault(param.name, set()).add((str(getattr(param, "help", None)), str(param.default)))
     assert {name for name, texts in said.items() if len(texts) > 1} == different
+
+
+def test_every_command_that_writes_numbers_takes_the_common_options() -> None:
+    common = {"quiet", "verbose", "config", "json_path", "csv_path"}
+    known = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    own = [{param.name for param in each.params} for each in known.values()]
+    lacking = {frozenset(common - names) for names in own if "json_path" in names}
+    assert lacking == {frozenset()}
+
+
+def test_verbose_says_more_where_a_command_has_no_other_details(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["describe", "iris", "-v"]) == 0
+    said = capsys.readouterr().out
+    assert f"program  kernelmean {km.__version__}" in said
+    assert "sepal length (cm)  numbers  " in said.partition("Clear columns")[2]

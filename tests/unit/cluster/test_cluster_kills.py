@@ -178,11 +178,11 @@ def blocks_done(dask_scheduler: Any) -> int:
 def test_a_lost_scheduler_is_told(monkeypatch):
     from distributed import Client, LocalCluster
 
-    monkeypatch.setattr("kernelmean.inference.cluster.running._PATIENCE", 2.0)
+    monkeypatch.setattr("kernelmean.inference.cluster.running._PATIENCE", 1.0)
     cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
     client = Client(cluster, set_as_default=False)
     plan = km.DaskPlan(client)
-    threading.Timer(2.0, cluster.close).start()
+    threading.Timer(1.0, cluster.close).start()
     with pytest.raises(ConnectionError, match="went away; when it is back, run the same again"):
         list(plan.map(time.sleep, [60.0]))
     client.close()

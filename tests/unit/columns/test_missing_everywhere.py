@@ -223,7 +223,7 @@ def test_commands_refuse_in_one_line_what_has_no_kernel(words: tuple[str, ...], 
     assert (stop.value.code, out, len(err.splitlines())) == (2, "", 1)
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("files", "unsearched_peers", "no_refits")
 @pytest.mark.parametrize("command", ["estimate", "density"])
 def test_numbers_alone_are_those_of_complete_rows(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = content_of(capsys, command, "A.csv", "--missing", "drop", "--drop", "v")

@@ -61,6 +61,16 @@ def test_a_checkpoint_goes_on_bit_for_bit(shuffle, promise):
     assert again.changed_between() == without.changed_between()
 
 
+def test_rows_that_are_alike_are_part_of_a_checkpoint():
+    series = rows(1, 200)[:, :1].cumsum(axis=0)
+    own = monitor(rows(0, 80)[:, :1])
+    said = own.update(series).notes
+    again = monitor(rows(0, 80)[:, :1]).resume(own.to_json())
+    assert said[0].startswith("rows next to each other are alike (x0: ")
+    assert again.state.notes == said
+    assert again.update(rows(2, 8)[:, :1]) == own.update(rows(2, 8)[:, :1])
+
+
 def test_more_reference_is_part_of_a_checkpoint():
     own = monitor()
     own.update(rows(1, 20))
@@ -103,6 +113,7 @@ def test_checkpoints_of_others_and_damaged_ones_are_refused():
         {"past": [[10**6] * len(content["fixed_counts"])], "starts": [1]},
         {"births": [16], "sizes": [16]},
         {"detected_at": [1, 2]},
+        {"neighbors": [[0.0] * 6]},
         {"fixed_counts": (-np.array(content["fixed_counts"])).tolist()},
     ):
         own = monitor()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,12 @@ HELD: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
 }
 
 
+def learned(monitor: DriftMonitor) -> dict[str, Any]:
+    """Return a checkpoint without what depends on the cuts between batches: which rows are next to each other."""
+    content = json.loads(monitor.to_json())
+    return {name: value for name, value in content.items() if name not in ("neighbors", "sha256")}
+
+
 @pytest.mark.parametrize("held", HELD)
 def test_rows_are_the_same_whatever_holds_them(held: str, tmp_path: Path) -> None:
     first, more, new = table(0, 80), table(1, 40), table(2, 90, 0.8)
@@ -45,7 +52,7 @@ def test_rows_are_the_same_whatever_holds_them(held: str, tmp_path: Path) -> Non
     assert own.to_json() == expected.to_json()
     expected.add_reference(more)
     own.add_reference(HELD[held](more, tmp_path))
-    assert own.to_json() == expected.to_json()
+    assert learned(own) == learned(expected)
     assert own.update(HELD[held](new, tmp_path)).log_peak == pytest.approx(expected.update(new).log_peak, rel=1e-9)
     assert own.changed_between() == expected.changed_between()
 

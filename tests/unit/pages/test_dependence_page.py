@@ -117,7 +117,7 @@ def test_the_table_has_the_pairs(groups: Dependence) -> None:
     section = next(one for one in dependence_page(groups).sections if one.title == "Pairs in numbers")
     first = groups.pairs[0]
     assert section.tables[0].rows[0] == (
-        first.x, first.y, "yes", f"{first.strength:.2f}", f"{first.pvalue:.2g}", f"{first.adjusted:.2g}"
+        first.x, first.y, "yes", f"{first.strength:.2f}", f"{first.adjusted:.2g}", f"{first.pvalue:.2g}"
     )  # fmt: skip
 
 

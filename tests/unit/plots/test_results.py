@@ -111,7 +111,10 @@ def test_density_pairs_show_marginals_and_contours(fits: Densities) -> None:
 
 
 def test_contours_hold_the_shares_of_rows_that_they_say(fits: Densities) -> None:
-    (contours,) = [one for one in plots.marginal_density(fits, ["x0", "x1"]).collections if hasattr(one, "levels")]
+    ax = plots.marginal_density(fits, ["x0", "x1"])
+    said = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert said == ["rows", "mixture: lines around 25, 50, 75, 95 % of the rows"]
+    (contours,) = [one for one in ax.collections if hasattr(one, "levels")]
     density = np.exp(fits.marginal([0, 1]).logpdf(fits.table.values))
     held = [np.mean(density >= level) for level in contours.levels]
     np.testing.assert_allclose(held, [0.95, 0.75, 0.5, 0.25], atol=1.0 / len(density))

@@ -3,7 +3,7 @@
 A command takes some of these values, and the parser sees their fields in the order of `parameters.takes_options`.
 """
 
-from .outputs import DetailedOutput, JsonOutput, Quiet, ReportOutput, RowsOutput
+from .outputs import Quiet, ReportOutput, RowsOutput
 from .tables import (
     SOURCE,
     BatchTable,
@@ -37,8 +37,6 @@ __all__ = [
     "AllRows",
     "BandwidthOption",
     "BatchTable",
-    "DetailedOutput",
-    "JsonOutput",
     "LongTables",
     "MixedTable",
     "NumberTable",

@@ -26,34 +26,32 @@ class Running:
 
 
 @dataclass(frozen=True)
-class JsonOutput(Running):
-    """Numbers only."""
+class RowsOutput(Running):
+    """Numbers, also as rows of a table, and details."""
 
     json_path: Annotated[
         str | None, output_option("--json", metavar="FILE", help="Write all numbers as JSON; - means the screen.")
     ] = None
+    csv_path: Annotated[
+        str | None,
+        output_option("--csv", metavar="FILE", help="Write the numbers as a CSV table; - means the screen."),
+    ] = None
+    verbose: Annotated[
+        bool,
+        running_option(
+            "--verbose/--no-verbose",
+            "-v",
+            help="Also print details: the statistic, how rows were permuted, the kernels and the scale; why columns "
+            "are taken as they are; and the version.",
+        ),
+    ] = False
 
     @property
     def output(self) -> Output:
         """What goes where."""
         from ..outputs import Output  # slow to import
 
-        return Output(json=self.json_path, quiet=self.quiet, config=self.config)
-
-
-@dataclass(frozen=True)
-class RowsOutput(JsonOutput):
-    """Numbers, also as rows of a table."""
-
-    csv_path: Annotated[
-        str | None,
-        output_option("--csv", metavar="FILE", help="Write the numbers as a CSV table; - means the screen."),
-    ] = None
-
-    @property
-    def output(self) -> Output:
-        """What goes where."""
-        return replace(super().output, csv=self.csv_path)
+        return Output(None, None, self.csv_path, self.json_path, self.quiet, self.verbose, self.config)
 
 
 @dataclass(frozen=True)
@@ -81,22 +79,3 @@ class ReportOutput(RowsOutput):
     def output(self) -> Output:
         """What goes where."""
         return replace(super().output, html=self.html_path, markdown=self.markdown_path)
-
-
-@dataclass(frozen=True)
-class DetailedOutput(ReportOutput):
-    """What a test writes."""
-
-    verbose: Annotated[
-        bool,
-        running_option(
-            "--verbose/--no-verbose",
-            "-v",
-            help="Also print details: the statistic, how rows were permuted, the kernels, the scale.",
-        ),
-    ] = False
-
-    @property
-    def output(self) -> Output:
-        """What goes where."""
-        return replace(super().output, verbose=self.verbose)

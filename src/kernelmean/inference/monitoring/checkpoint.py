@@ -14,7 +14,7 @@ from ...core.table import Frame
 from ...core.words import written
 from ..digest import option_text
 
-HEAD = {"format": "kernelmean drift monitor", "version": 3}
+HEAD = {"format": "kernelmean drift monitor", "version": 4}
 _GROUPS = ("births", "sizes", "directions", "learning_counts", "learning_shares")
 GROWING = (*_GROUPS, "past", "starts", "added", "detected_at")
 """The arrays that may have any length."""

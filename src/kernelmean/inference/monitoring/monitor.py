@@ -174,7 +174,7 @@ class DriftMonitor:
         )
 
     def _said(self) -> Iterator[str]:
-        """Yield what else a reader should know; whether rows are alike is not kept in checkpoints."""
+        """Yield what else a reader should know."""
         alike = self._neighbors.alike()
         if alike:
             yield (
@@ -341,6 +341,7 @@ class DriftMonitor:
             "detected_at": np.array([] if self._detected_at is None else [self._detected_at], dtype=np.int64),
             "n_rows": np.array([self._n_rows, self._updates]),
             "blank": np.array([self._blank["new rows"]]),
+            "neighbors": self._neighbors.sums,
         }
 
     def to_json(self) -> str:
@@ -383,5 +384,6 @@ class DriftMonitor:
         self._log_wealth, self._log_peak = found["log_wealth"].tolist()
         self._n_rows, self._updates = found["n_rows"].tolist()
         self._blank["new rows"] = int(found["blank"][0])
+        self._neighbors = replace(self._neighbors, sums=found["neighbors"])
         self._detected_at = int(found["detected_at"][0]) if len(found["detected_at"]) else None
         return self

@@ -145,14 +145,14 @@ class Changes(Frozen, Result):
             ("permutations", f"{search.n_resamples:,} or more of every stretch"),
             *self._advice(),
         ]
-        header = ("rows before", "what changes", "interval", *(("time",) if self.time else ()), "adjusted p")
+        header = ("rows before", "adjusted p", "what changes", "interval", *(("time",) if self.time else ()))
         rows = [
             (
                 f"{point.row:,}",
+                f"{point.pvalue:.2g}",
                 point.words,
                 f"{point.low:,} to {point.high:,}",
                 *((f"{point.time} ({point.earliest} to {point.latest})",) if self.time else ()),
-                f"{point.pvalue:.2g}",
             )
             for point in self.points
         ]

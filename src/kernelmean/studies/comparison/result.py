@@ -297,20 +297,19 @@ class Comparison(JointTest, Result):
         """Return the columns as texts, those that differ most first; a page adds intervals of differences."""
         values, noisy = self.adjusted(), any(column.noise for column in self.columns)
         within = " within strata" if self.design.strata is not None else ""
-        heads = ("column", *(f"mean {name}" for name in groups(self.names)), f"gap/sd{within}")
-        heads += (*(("difference (95 % interval)",) if intervals else ()), *(("noise sd",) if noisy else ()))
-        heads += ("MMD²", "p", "adjusted p")
+        heads = ("column", f"gap/sd{within}", "adjusted p", "p", *(f"mean {name}" for name in groups(self.names)))
+        heads += (*(("difference (95 % interval)",) if intervals else ()), *(("noise sd",) if noisy else ()), "MMD²")
         alone = self.test.pvalue if len(self.columns) == 1 else None
         rows = [
             (
                 column.name,
-                *column.describe(),
                 "" if math.isnan(column.gap) else signed(column.gap, "+z.2f"),
+                f"{values[column.name]:.2g}",
+                SCREENED if column.screened else f"{column.pvalue if alone is None else alone:.2g}",
+                *column.describe(),
                 *((column.difference(),) if intervals else ()),
                 *((f"{column.noise:.2g}",) if noisy else ()),
                 signed(column.statistic, "z.2g"),
-                SCREENED if column.screened else f"{column.pvalue if alone is None else alone:.2g}",
-                f"{values[column.name]:.2g}",
             )
             for column in self.columns
         ]

@@ -95,7 +95,7 @@ class TableTest:
         kept = many.kept(partial(_evidence, encoded) if self.asked.screen and not self.designed else None)
         found = many.tested(kept, planned)
         dropped = {name: OneTest(self._statistic(encoded, name), 1.0, 0) for name in order if name not in found}
-        return {name: found.get(name) or dropped[name] for name in order}, many.note(len(kept))
+        return {name: found.get(name) or dropped[name] for name in order}, tuple(many.notes(found))
 
     def of_column(self, encoded: Encoded, name: str, rng: np.random.Generator, n_resamples: int) -> OneTest:
         """Return MMD² of one column (of several tables the statistic), its p-value, and the number of permutations."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self, final
 
 from ...inference.adaptive.kinds import EvidenceKind
-from ..many_tests import OneTest
+from ..many_tests import LEFT, SCREENED, OneTest
 
 
 @final
@@ -30,7 +30,8 @@ class PairDependence:
         The p-value adjusted by Holm's method. If you reject all pairs with a value of at most α, any independent pair
         is among them with probability at most α.
     n_resamples : int
-        The permutations that the p-value comes from; 0 if the screen dropped the pair, whose p-value is then 1.
+        The permutations that the p-value comes from; 0 if the pair was not tested, because the screen dropped it or the
+        run was stopped; its p-value is then 1.
     interval : (float, float) or None
         An approximate 95 % confidence interval for the strength; None without :meth:`Dependence.with_intervals`.
     kind : EvidenceKind or None
@@ -39,6 +40,8 @@ class PairDependence:
     blanks_only : bool
         Whether the columns depend on each other only in which of their cells are blank: where both are known, no
         dependence was found.
+    stopped : bool
+        Whether the run was stopped before this pair was tested; its p-value is then 1.
     """
 
     x: str
@@ -50,11 +53,12 @@ class PairDependence:
     interval: tuple[float, float] | None = field(default=None, metadata={"later": True})
     kind: EvidenceKind | None = field(default=None, metadata={"later": True}, compare=False)
     blanks_only: bool = field(default=False, metadata={"later": True})
+    stopped: bool = field(default=False, metadata={"later": True})
 
     @classmethod
     def of(cls, pair: tuple[str, str], strength: float, test: OneTest, adjusted: float) -> Self:
         """Return what a test found."""
-        return cls(*pair, strength, test.pvalue, adjusted, test.n_resamples, kind=test.kind)
+        return cls(*pair, strength, test.pvalue, adjusted, test.n_resamples, kind=test.kind, stopped=not test.finished)
 
     @property
     def mark(self) -> str:
@@ -64,7 +68,12 @@ class PairDependence:
     @property
     def screened(self) -> bool:
         """Whether the screen found no evidence, so that there was no test."""
-        return self.n_resamples == 0
+        return self.n_resamples == 0 and not self.stopped
+
+    @property
+    def shown_pvalue(self) -> str:
+        """The p-value as reports show it."""
+        return LEFT if self.stopped else SCREENED if self.screened else f"{self.pvalue:.2g}"
 
     def shown_kind(self, ordered: Container[str], level: float) -> str:
         """Return the kind of dependence in a few words if it was found; a trend needs two ``ordered`` columns."""

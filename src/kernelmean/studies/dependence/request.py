@@ -45,6 +45,7 @@ class DependenceOptions:
     plan: Plan | None
     progress: Progress
     design: TableDesign
+    keep_finished: bool = False
 
     def groups(self, names: tuple[str, ...]) -> Groups:
         """Return the names of both groups; if none were named, all columns twice.

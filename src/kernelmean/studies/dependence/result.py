@@ -18,7 +18,7 @@ from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import SCREENED, out_of_reach
+from ..many_tests import out_of_reach
 from ..strengths import Strengths
 from .pair import PairDependence
 
@@ -129,10 +129,13 @@ class Dependence(JointTest, Result):
         return tuple(sorted(found, key=lambda pair: -pair.strength))
 
     def listed(self) -> tuple[PairDependence, ...]:
-        """Return the pairs with a strength of at least ``at_least``: dependent pairs first, then by strength."""
+        """Return the pairs with a strength of at least ``at_least``: dependent ones first, then by strength.
+
+        Pairs that were left when the run was stopped come last.
+        """
         others = [pair for pair in self.pairs if pair.adjusted > self.level]
         strong = [pair for pair in others if self.at_least <= max(pair.strength, 0.0)]
-        return (*self.worth_a_look(), *sorted(strong, key=lambda pair: -pair.strength))
+        return (*self.worth_a_look(), *sorted(strong, key=lambda pair: (pair.stopped, -pair.strength)))
 
     def with_intervals(self, *, most: int = 10, rng: RngLike = 0, progress: Progress = SILENT) -> Self:
         """Return the result with 95 % confidence intervals for the strength of the pairs listed first.
@@ -177,8 +180,12 @@ class Dependence(JointTest, Result):
         return replace(self, pairs=pairs)
 
     def verdict(self, level: float | None = None) -> str:
-        """Return the outcome in one sentence, with which every report begins."""
-        level = self.level if level is None else level
+        """Return the outcome in one sentence, with which every report begins; a stopped run says so in another."""
+        left = sum(pair.stopped for pair in self.pairs)
+        stop = f" Stopped early: {left:,} of {count(len(self.pairs), 'pair')} were not tested." if left else ""
+        return self._outcome(self.level if level is None else level) + stop
+
+    def _outcome(self, level: float) -> str:
         if self.test is None:
             return self.on_pairs(level)
         depend = self.test.pvalue <= level
@@ -199,7 +206,9 @@ class Dependence(JointTest, Result):
 
     def limits(self) -> tuple[str, ...]:
         """Return a note if no pair can be found to depend on each other, with so few rows, whatever its values."""
-        return out_of_reach([1.0 / (1 + pair.n_resamples) for pair in self.pairs], self.level, "pair")
+        return out_of_reach(
+            [not pair.stopped and 1.0 / (1 + pair.n_resamples) for pair in self.pairs], self.level, "pair"
+        )
 
     @property
     def target(self) -> str | None:
@@ -315,9 +324,9 @@ class Dependence(JointTest, Result):
                 p.x,
                 p.y,
                 strength(p.strength),
-                *((span(p.interval),) if spans else ()),
-                SCREENED if p.screened else f"{p.pvalue:.2g}",
                 f"{p.adjusted:.2g}",
+                p.shown_pvalue,
+                *((span(p.interval),) if spans else ()),
                 *((kind,) if any(told) else ()),
             )
             for p, kind in zip(pairs, told, strict=True)
@@ -327,9 +336,9 @@ class Dependence(JointTest, Result):
             "column",
             "column",
             "strength",
-            *(("interval",) if spans else ()),
-            "p",
             "adjusted p",
+            "p",
+            *(("interval",) if spans else ()),
             *(("kind",) if any(told) else ()),
         )
         return Grid("Pairs that depend most", header, rows, 2, "pair", strong, "depend", names=2)

@@ -57,6 +57,7 @@ def dependence(
     strata: str | None = None,
     clusters: str | None = None,
     weights: str | None = None,
+    keep_finished: bool = False,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
 ) -> Dependence:
@@ -94,6 +95,10 @@ def dependence(
         Columns that describe the rows. They are not tested. Rows are permuted only within their stratum, clusters as a
         whole, and a weight stays with the row of x; all tests have this design. Needs all rows in memory. See
         :class:`kernelmean.Design`.
+    keep_finished : bool
+        Whether Ctrl-C during the tests of pairs returns the pairs that are finished, instead of raising
+        KeyboardInterrupt. The others have p = 1 and ``stopped``. Batch by batch all pairs are finished together, so
+        nothing can be kept.
     encoding, **columns
         As in :func:`kernelmean.compare`: ``missing``, ``ordinal``, ``categorical``, ``keep``, and ``scale``, which
         matters when several columns are tested jointly. A row that "drop" leaves out for a column of x or y is left out
@@ -113,6 +118,7 @@ def dependence(
     Every p-value is exact, and Holm's method holds for any dependence between the pairs. All pairs see the same
     permutations, and the p-value of a pair is that of :func:`kernelmean.hsic_test` on the two columns. A pair that the
     screen drops has p = 1, never less than it would have had, so the screen cannot make a false finding more likely.
+    Nor can a stop, whenever it comes: the pairs that are left have p = 1.
 
     With more than 20 pairs a p-value must be far smaller than a thousand permutations can show to stay below 0.05 after
     Holm's method. So if at most ten permutations of a pair, counting the observed one, reach its observed statistic, it
@@ -166,6 +172,7 @@ def dependence(
         plan=plan,
         progress=progress,
         design=TableDesign(strata, clusters, weights),
+        keep_finished=keep_finished,
     )
     found, batches = placed(table, estimator)
     if batches:
@@ -189,7 +196,9 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
     (left, right), pairs = varying(groups, encoded.names, encoded.constant)
     n_jobs, steps = resources_of(asked.plan).n_jobs, len(pairs) + (left != right)
     design = taken.of(encoded.frames)
-    tests = _Tests(encoded, asked.estimator, asked.n_resamples, n_jobs, asked.progress, steps, design)
+    tests = _Tests(
+        encoded, asked.estimator, asked.n_resamples, n_jobs, asked.progress, steps, design, asked.keep_finished
+    )
     stream, stream_of_pairs = as_rng(asked.rng).spawn(2)
     joint = None if left == right else tests.joint(left, right, stream)
     found, screened = tests.pairs(pairs, joint, stream_of_pairs, asked.screen)
@@ -239,6 +248,8 @@ class _Tests:
     progress: Progress
     steps: int
     design: Design
+    keep: bool
+    """Whether Ctrl-C keeps the pairs that are finished."""
 
     def run(
         self, left: Iterable[str], right: Iterable[str], rng: np.random.Generator, n_resamples: int, **how: Any
@@ -291,11 +302,11 @@ class _Tests:
             found = self.run((first,), (second,), copy.deepcopy(streams[run.number]), **options)
             return OneTest(found.statistic, found.pvalue, found.n_resamples, found.kind)
 
-        many = ManyTests(
-            pairs, " and ".join, "pair", test, self.progress, self.steps, self.n_jobs, self._faster(len(pairs))
-        )
+        faster = self._faster(len(pairs))
+        many = ManyTests(pairs, " and ".join, "pair", test, self.progress, self.steps, self.n_jobs, faster, self.keep)
         kept = many.kept(self._evidence() if screen and not self.design.says_more else None)
-        return many.tested(kept, planned), many.note(len(kept))
+        found = many.tested(kept, planned)
+        return found, tuple(many.notes(found))
 
     def _faster(self, pairs: int) -> str:
         """Return what to write for a faster answer, if there is something."""

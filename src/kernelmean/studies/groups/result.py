@@ -240,14 +240,14 @@ class GroupComparison(JointTest, Result):
                 pair.first,
                 pair.second,
                 strength(pair.strength),
-                span(pair.interval),
-                f"{pair.pvalue:.2g}",
                 f"{pair.adjusted:.2g}",
+                f"{pair.pvalue:.2g}",
+                span(pair.interval),
             )
             for pair in self.pairs
         ]
         strong = frozenset((k, j) for k, pair in enumerate(self.pairs) if pair.adjusted <= self.level for j in (0, 1))
-        header = (self.by, self.by, "strength", "interval", "p", "adjusted p")
+        header = (self.by, self.by, "strength", "adjusted p", "p", "interval")
         return Grid("Pairs of groups that differ most", header, rows, 2, "pair", strong, "differ", names=2)
 
     def column_grid(self) -> Grid:
@@ -257,13 +257,13 @@ class GroupComparison(JointTest, Result):
                 column.name,
                 f"{column.first} and {column.second}",
                 strength(column.strength),
-                f"{column.pvalue:.2g}",
                 f"{column.adjusted:.2g}",
+                f"{column.pvalue:.2g}",
             )
             for column in self.columns
         ]
         strong = frozenset((k, 0) for k, column in enumerate(self.columns) if column.adjusted <= self.level)
-        header = ("column", "most between", "strength", "p", "adjusted p")
+        header = ("column", "most between", "strength", "adjusted p", "p")
         return Grid("Columns in which groups differ most", header, rows, 2, "column", strong, "differ", names=2)
 
     def heat_map(self) -> HeatMap:

@@ -64,7 +64,8 @@ def density_pairs(result: Densities, columns: Sequence[str] = ()) -> Figure:
 def marginal_density(result: Densities, columns: Sequence[str], *, ax: Axes | None = None) -> Axes:
     """Draw the marginal density of one column over a histogram, or of two columns as contours over the points.
 
-    Contours are lines of equal density that enclose 95, 75, 50 and 25 % of the rows of the table.
+    Contours are lines of equal density of the fitted mixture that enclose 95, 75, 50 and 25 % of the rows of the table.
+    They show the mixture, not the rows: where it does not fit, they pass where there are no rows.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ def _contours(result: Densities, index: Sequence[int]) -> Surface:
     levels = np.unique(np.quantile(np.exp(mixture.logpdf(data)), [1.0 - share for share in _HELD]))
     rows = Points("rows", *(tuple(column.tolist()) for column in data.T))
     names = [result.table.names[j] for j in index]
-    lines = "lines that hold 25, 50, 75, 95 %"
+    lines = "mixture: lines around 25, 50, 75, 95 % of the rows"
     heights = tuple(map(tuple, values.tolist()))
     axes = tuple(x.tolist()), tuple(y.tolist())
     return Surface("", names[0], names[1], lines, *axes, heights, tuple(levels.tolist()), points=(rows,))
