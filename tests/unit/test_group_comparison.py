@@ -79,7 +79,7 @@ def test_columns_are_tested_over_all_groups_and_name_the_two_that_differ_most(es
 def test_a_single_column_has_the_test_of_all_columns() -> None:
     found = km.compare_groups(TABLE[["a", "g"]], "g", n_resamples=99)
     assert [(column.name, column.pvalue) for column in found.columns] == [("a", found.pvalue)]
-    assert all(grid.header[2:] == ("strength", "adjusted p", "p") for grid in (found.grid(), found.column_grid()))
+    assert all(grid.header[2:5] == ("strength", "adjusted p", "p") for grid in (found.grid(), found.column_grid()))
 
 
 def test_neither_the_order_of_rows_nor_that_of_groups_decides_what_differs() -> None:
