@@ -1,4 +1,4 @@
-"""Draw docs/figures/report.png, the picture of the README: the verdict and the first chart of a real report.
+"""Draw docs/figures/report.png, the picture of the README: the first screen and the first charts of a real report.
 
     python docs/picture.py
 
@@ -21,7 +21,7 @@ from kernelmean.report import Document, html
 
 PICTURE = Path(__file__).parent / "figures" / "report.png"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-SECTION, SIZE = "Where they differ", (820, 730)
+SECTION, SIZE = "Where they differ", (820, 1020)
 
 
 def report() -> Document:
