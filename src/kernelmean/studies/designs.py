@@ -16,7 +16,7 @@ from ..inference import Design
 from ..inference.designs.design import codes, weightless
 from ..inference.designs.two_sample import pooled_codes, taking_part
 from ..tables.columns import Encoding
-from ..tables.columns.missing import rules_for
+from ..tables.columns.missing import costly_drop, rules_for
 from ..tables.neighbors import Neighbors
 from .row_keys import check_row_order, row_key
 
@@ -224,7 +224,8 @@ class TableDesign:
                 f"cell; write {category}, or leave columns out"
             )
         kept = first.take(~gone), second.take(~gone)
-        return kept, (f"{count(int(gone.sum()), 'pair')} with blank cells left out",)
+        many = int(gone.sum())
+        return kept, (f"{count(many, 'pair')} with blank cells left out", *costly_drop(many, len(kept[0]), "pair"))
 
     def _check(self, frame: Frame) -> None:
         """Raise if a column does not exist, has blank cells, or holds weights that are not numbers."""

@@ -47,7 +47,8 @@ class ColumnDifference:
         strata both tables are weighted so that strata count as in the tests.
     gap : float
         The first mean minus the second, in standard deviations of the pooled column; nan for categories. With strata
-        this is the mean of the differences within strata, in standard deviations within strata.
+        this is the mean of the differences within strata, in standard deviations within strata, or of all rows if
+        strata have fewer than 4 rows on average.
     noise : float
         The standard deviation of the noise that the joint test chose, in the units of the column (for categories: of
         shares).
@@ -276,8 +277,9 @@ class Comparison(JointTest, Result):
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, what is assumed about them, the p-value, the kind of difference, and pairs of columns."""
         n, m = self.sizes
+        rows = f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}{self.missing.left_out}"
         return [
-            ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
+            ("rows", f"{rows}; {count(len(self.columns), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
             *self.test.in_short(self.level),
             *facts_on_columns(self),
@@ -296,7 +298,7 @@ class Comparison(JointTest, Result):
     def grid(self, *, intervals: bool = False) -> Grid:
         """Return the columns as texts, those that differ most first; a page adds intervals of differences."""
         values, noisy = self.adjusted(), any(column.noise for column in self.columns)
-        within = " within strata" if self.design.strata is not None else ""
+        within = " within strata" if self.row_weights is not None and self.row_weights.within else ""
         heads = ("column", f"gap/sd{within}", "adjusted p", "p", *(f"mean {name}" for name in groups(self.names)))
         heads += (*(("difference (95 % interval)",) if intervals else ()), *(("noise sd",) if noisy else ()), "MMD²")
         alone = self.test.pvalue if len(self.columns) == 1 else None

@@ -285,7 +285,7 @@ class Dependence(JointTest, Result):
         all_of = count(len(self.pairs), "pair")
         listed_ = f"{len(self.pairs) - weaker} of {all_of}, those with a strength of at least {self.at_least:g}"
         return [
-            ("rows", f"{self.n_rows:,}"),
+            ("rows", f"{self.n_rows:,}{self.missing.left_out}"),
             *([("design", self.design.assumed())] if self.design else []),
             *([] if self.test is None else self._in_short(self.test)),
             ("strength", strength),
