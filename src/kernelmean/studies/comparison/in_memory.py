@@ -35,7 +35,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     check_estimator(asked)
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
     frames, taken = asked.design.split(as_frames((A, B), names))
-    frames, paired = asked.design.complete_pairs(frames, asked.encoding)
+    frames, paired = asked.design.complete_pairs(frames, asked.encoding, (A, B))
     frames, absent = taken.taking_part(frames)
     encoded, unmatched = _encoded(frames, taken, asked)
     _check(encoded, names, asked)

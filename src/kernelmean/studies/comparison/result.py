@@ -17,6 +17,7 @@ from ...inference.wording import beside, titles
 from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
+from ...tables.columns.copies import SAME_ROWS
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED, out_of_reach
@@ -220,10 +221,10 @@ class Comparison(JointTest, Result):
         (first, second), p = titles(self.names), beside(self.test.pvalue, level)
         if self.differ(level):
             return f"{first} and {second} differ: p = {p}, at most {level:g}."
-        return (
-            f"No difference between {first} and {second} was found: p = {p}, above {level:g}. "
-            f"{self.test.nothing_found(level, 'difference')}"
-        )
+        nothing = self.test.nothing_found(level, "difference")
+        if SAME_ROWS in self.notes:
+            nothing = "Both tables hold the same rows."
+        return f"No difference between {first} and {second} was found: p = {p}, above {level:g}. {nothing}"
 
     def limits(self) -> tuple[str, ...]:
         """Return a note if no column can be found to differ, with so few rows, whatever its values."""
