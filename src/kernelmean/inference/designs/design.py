@@ -68,6 +68,12 @@ class Design:
         if self.paired and self.says_more:
             raise ValueError("paired=True goes without groups, clusters and weights; leave them out, or paired=False")
 
+    def __repr__(self) -> str:
+        """Return what is known of how many rows, not their labels and weights."""
+        parts = {"groups": self.groups, "clusters": self.clusters, "weights": self.weights}
+        said = [f"{name}={_in_short(part)}" for name, part in parts.items() if part is not None]
+        return f"Design({', '.join([*said, *(['paired=True'] if self.paired else [])])})"
+
     @property
     def says_more(self) -> bool:
         """Whether there are strata, clusters or weights."""
@@ -79,6 +85,13 @@ class Design:
             part if part is None else np.asarray(part)[kept] for part in (self.groups, self.clusters, self.weights)
         )
         return Design(groups, clusters, weights, self.paired)
+
+
+def _in_short(part: Any) -> str:
+    """Return of how many rows labels or weights are: those of one table, or of several."""
+    several = isinstance(part, tuple | list) and any(np.ndim(own) for own in part)
+    rows = " and ".join(f"{np.size(own):,}" for own in (part if several else (part,)))
+    return f"<of {rows} rows>"
 
 
 def only(kernels: Sequence[Any]) -> Any:

@@ -29,7 +29,8 @@ def repeated_rows(
 
     Not where values are few: then rows repeat each other nearly as often if the cells of every column, which are the
     coordinates of a block, are shuffled: a tenth as often, or half as often if half of the rows are copies. A single
-    column cannot be shuffled, so half of its rows must be copies. Two tables with the same rows get a note of their own.
+    column cannot be shuffled, so half of its rows must be copies. Two tables with the same rows have a note of their
+    own.
 
     Examples
     --------
