@@ -298,7 +298,8 @@ class Dependence(JointTest, Result):
         found = self.dependent()
         if len(found) < _RANKED or not all(pair.pvalue * (pair.n_resamples + 1) < _SMALLEST for pair in found):
             return []
-        return [("smallest p", "all pairs that depend have it: so many permutations can show no smaller one")]
+        words = "every pair that depends has the smallest p-value that so many permutations allow; p does not rank them"
+        return [("smallest p", words)]
 
     def _in_short(self, test: TestResult) -> list[tuple[str, str]]:
         """Return the joint test in short; categories without an order have no trend, but means that differ."""
