@@ -416,7 +416,7 @@ def test_blank_rows_without_partners_in_their_stratum_show_no_dependence() -> No
 def test_notes_say_how_large_strata_are_and_that_single_rows_are_no_clusters() -> None:
     table = cohort().drop(columns="blank").assign(center=np.repeat(["a", "b"], [2, 298]), row=np.arange(300))
     strata = quick(table.drop(columns="row"), strata="center")
-    assert "rows change places within 2 strata only, of 2 to 298 rows" in strata.notes
+    assert "rows are permuted only within their stratum (2 strata of 2 to 298 rows each)" in strata.notes
     alone = quick(table.drop(columns="center"), clusters="row")
     assert "each of the 300 clusters is a single row: clusters change nothing here" in alone.notes
 
@@ -425,7 +425,7 @@ def test_low_strengths_and_smallest_pvalues_are_called_so() -> None:
     found = [PairDependence("a", "b", 0.03, 0.01, 0.03, 99), PairDependence("a", "c", 0.01, 0.01, 0.03, 99)]
     shown = replace(quick(), pairs=tuple(found))
     assert "(adjusted p at most 0.05), all with a strength below 0.05, most of all a and b" in shown.verdict()
-    assert dict(shown.facts())["smallest p"].startswith("all pairs that depend have it")
+    assert dict(shown.facts())["smallest p"].startswith("every pair that depends has the smallest p-value")
     larger = replace(shown, pairs=(*found[:1], replace(found[1], pvalue=0.02)))
     assert "smallest p" not in dict(larger.facts())
     strong = replace(shown, pairs=(replace(found[0], strength=0.3), found[1]))

@@ -99,7 +99,7 @@ def test_holm_reaches_with_its_smallest_test() -> None:
 
 def test_few_rows_have_no_kind_and_say_so() -> None:
     result = apart(8, 9)
-    assert ("kind", "too few rows to say; at least 10 of each are needed") in result.facts()
+    assert ("kind", "not described; that needs at least 10 rows of each sample") in result.facts()
     assert "Too few rows to say; at least 10 of each are needed." in result.to_html()
     assert "too few rows" not in str(apart(10, 10))
 

@@ -124,3 +124,75 @@ def test_the_gap_within_strata_is_in_deviations_within_strata() -> None:
     assert found.gap == pytest.approx((found.means[0] - found.means[1]) / within, rel=1e-9)
     low, high = found.interval
     assert low < found.means[0] - found.means[1] < high
+
+
+def pairs_with_blanks(blank: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Forty patients before and after, in another order, with blank cells of one column that the other lacks."""
+    rng, keys = np.random.default_rng(3), [f"p{k}" for k in range(40)]
+    level = rng.normal(size=40)
+    before, after = (
+        pd.DataFrame({"id": keys, "ldl": level + shift + 0.3 * rng.normal(size=40), "k": rng.normal(size=40)})
+        for shift in (1.0, 0.0)
+    )
+    before.loc[rng.permutation(40)[:blank], "k"] = np.nan
+    return before, after[::-1]
+
+
+@pytest.mark.parametrize("extra", [(), ("weight",), ("cluster",)])
+@pytest.mark.parametrize("each", [1, 5])
+def test_partners_of_dropped_rows_go_as_by_hand(extra: tuple[str, ...], each: int) -> None:
+    before, after = (pd.concat([own] * each, ignore_index=True) for own in pairs_with_blanks(20))
+    rng = np.random.default_rng(1)
+    for own, start in ((before, 0), (after, 1000)):
+        own["ldl"] += 0.1 * rng.normal(size=len(own))
+        own["weight"], own["cluster"] = rng.uniform(0.5, 2.0, len(own)), start + np.arange(len(own))
+    tables = [own[["id", "ldl", "k", *extra]] for own in (before, after)]
+    said = {f"{name}s": name for name in extra} | {"strata": "id", "n_resamples": 99}
+    dropped = km.compare(*tables, missing="drop", **said)
+    whole = [own.dropna() for own in tables]
+    common = {*whole[0]["id"]} & {*whole[1]["id"]}
+    by_hand = km.compare(*(own[own["id"].isin(common)] for own in whole), **said)
+    assert dropped.sizes == by_hand.sizes == (20 * each, 20 * each)
+    assert (dropped.pvalue, dropped.columns) == (by_hand.pvalue, by_hand.columns)
+    assert dropped.missing.rows == (20 * each, 0)
+
+
+def test_a_column_with_blank_cells_has_the_deviation_of_the_strata_that_it_compares() -> None:
+    before, after = pairs_with_blanks(0)
+    tables = [pd.concat([own] * 3, ignore_index=True) for own in (before, after)]
+    tables[0].loc[tables[0].id < "p2", "k"] = np.nan
+    (found,) = (own for own in km.compare(*tables, strata="id", missing="category").columns if own.name == "k")
+    (by_hand,) = (
+        own for own in km.compare(*(own[own.id >= "p2"] for own in tables), strata="id").columns if own.name == "k"
+    )
+    assert found.gap == pytest.approx(by_hand.gap, rel=1e-9)
+
+
+def test_the_gap_of_pairs_named_by_strata_is_that_of_pairs_by_position() -> None:
+    before, after = pairs_with_blanks(0)
+    by_name = km.compare(before, after, strata="id", n_resamples=99)
+    by_place = km.compare(before[["ldl", "k"]], after[::-1][["ldl", "k"]], paired=True, n_resamples=99)
+    gaps = [{own.name: own.gap for own in found.columns} for found in (by_name, by_place)]
+    assert gaps[0] == pytest.approx(gaps[1], rel=1e-9)
+    assert "gap/sd" in by_name.grid().header
+    assert "gaps are in standard deviations of all rows, because strata have fewer than 4 rows on average" in (
+        by_name.notes
+    )
+    country = [own.assign(id=np.arange(40) % 2) for own in (before, after)]
+    within = km.compare(*country, strata="id", n_resamples=99)
+    assert "gap/sd within strata" in within.grid().header
+    assert "gaps are in standard deviations within strata" in within.notes
+
+
+def test_a_drop_of_many_rows_is_told_in_numbers() -> None:
+    before, after = (own[["ldl", "k"]] for own in pairs_with_blanks(9))
+    note = "are left, also for columns without blank cells; missing='category' keeps all"
+    found = km.compare(before, after, missing="drop", n_resamples=99)
+    assert f"71 of 80 rows {note}" in found.notes
+    assert dict(found.facts())["rows"] == "31 of A, 40 of B; 9 rows with blank cells left out; 2 columns"
+    assert f"31 of 40 pairs {note}" in km.compare(before, after[::-1], paired=True, missing="drop").notes
+    assert f"31 of 40 rows {note}" in km.dependence(before, missing="drop", n_resamples=99).notes
+    long = km.compare(*(km.read(own, in_memory=False) for own in (before, after)), missing="drop", n_resamples=99)
+    assert f"71 of 80 rows {note}" in long.notes
+    few = km.compare(before.fillna({"k": 0.0}).replace({"k": {before.k[0]: np.nan}}), after, missing="drop")
+    assert not any("are left" in own for own in few.notes)

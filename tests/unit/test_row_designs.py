@@ -150,7 +150,7 @@ def test_strata_of_matched_sets_have_the_statistic_that_they_allow() -> None:
         rng=streams(0)[0],
     )  # fmt: skip
     assert found.pvalue == test.pvalue
-    assert any("the statistic is the V-statistic" in note for note in found.notes)
+    assert any("MMD² is the V-statistic, above 0 even" in note for note in found.notes)
 
 
 def test_results_with_a_design_are_saved_and_shown(tmp_path: Path) -> None:

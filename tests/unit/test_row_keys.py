@@ -51,6 +51,16 @@ def test_pairs_with_partly_other_units_are_refused(as_keys: Callable[[pd.DataFra
         km.compare(as_keys(BEFORE), second, **QUICK)
 
 
+def test_a_column_that_names_the_rows_says_more_than_row_numbers() -> None:
+    first, second = (table.sort_values("user_id") for table in (BEFORE, SHUFFLED.reset_index(drop=True)))
+    assert [*first.index] != [*second.index]
+    drop = {"keep": "user_id"}
+    found = km.compare(first, second, **drop, **QUICK)
+    assert found.pvalue == km.compare(*(own.reset_index(drop=True) for own in (first, second)), **drop, **QUICK).pvalue
+    with pytest.raises(ValueError, match="their indexes differ"):
+        km.compare(first[["a"]], second[["a"]], **QUICK)
+
+
 def test_measurements_that_are_all_different_are_no_keys() -> None:
     ranks = pd.DataFrame({"place": np.arange(30), "a": RNG.normal(size=30)})
     other = ranks.assign(place=ranks.place.sample(frac=1.0, random_state=0).to_numpy(), a=ranks.a + 0.1)
@@ -91,7 +101,11 @@ def test_indexes_that_name_units_in_another_order_are_refused(ask: Callable[[Any
     pvalue = ask(by_user[0], by_user[1]).pvalue
     assert ask(by_user[0].loc[both], by_user[2].loc[both]).pvalue == pvalue
     rows = [table[["a"]] for table in (BEFORE, AFTER)]
-    assert ask(*rows).pvalue == ask(rows[0], rows[1].set_index(np.arange(40)[::-1])).pvalue == pvalue  # row numbers
+    assert (
+        ask(*rows).pvalue == ask(rows[0], rows[1].set_index(np.arange(40)[::-1] + 1)).pvalue == pvalue
+    )  # other numbers
+    with pytest.raises(ValueError, match=r"are one unit, and their indexes differ; .*\.reset_index\(drop=True\)"):
+        ask(rows[0], rows[1].sort_values("a"))
     days = pd.date_range("2026-01-01", periods=41)
     assert ask(rows[0].set_index(days[:-1]), rows[1].set_index(days[1:])).pvalue == pvalue  # a lag of one day
     lists = [

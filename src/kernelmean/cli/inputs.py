@@ -259,11 +259,9 @@ def check_once(*sources: str) -> None:
 
 
 def select_columns(frame: Frame, reading: ReadOptions, also: tuple[str, ...] = ()) -> Frame:
-    """Return the columns asked for, with those of the design and the one that splits into groups."""
-    columns, dropped = (
-        replace(reading, also=(*reading.also, *also)).chosen(frame.names),
-        split_names(reading.drop, frame.names),
-    )
+    """Return the columns asked for, with those of the design even if dropped, and the one that splits into groups."""
+    columns = replace(reading, also=(*reading.also, *also)).chosen(frame.names)
+    dropped = [name for name in split_names(reading.drop, frame.names) if name not in reading.design.columns]
     for name in {*also}.intersection(dropped):
         raise ValueError(f"--by {name} is among --drop; leave it out there: the column of the groups is not compared")
     return frame.select(columns or None, dropped)

@@ -44,13 +44,13 @@ def data_frame(data: Any, source: str) -> tuple[nw.DataFrame[Any], bool] | None:
 
 
 def row_labels(data: Any) -> tuple[str, list[Any]] | None:
-    """Return the name, "" if it has none, and the labels of a pandas index; None for row numbers and other data.
+    """Return the name, "" if it has none, and the labels of a pandas index; None for other data.
 
     Labels that cannot be hashed, such as lists, are given as text.
     """
     own = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
     index = nw.maybe_get_index(own) if isinstance(own, nw.DataFrame | nw.Series) else None
-    if index is None or (index.name is None and index.dtype.kind in "iu"):
+    if index is None:
         return None
     labels = list(index)
     try:

@@ -198,7 +198,7 @@ class TestResult(Explained, Frozen, Result):
     def no_kind(self) -> str:
         """Why an adaptive test of samples that found something does not say where; "" for any other."""
         few = bool(self.members) and len(self.sizes) > 1 and min(self.sizes) < LEAST_ROWS
-        wanted = f"too few rows to say; at least {LEAST_ROWS} of each are needed"
+        wanted = f"not described; that needs at least {LEAST_ROWS} rows of each sample"
         return wanted if few and self.kind is None and self.pvalue <= LEVEL else ""
 
     def _kernels(self) -> list[tuple[str, str]]:

@@ -116,7 +116,8 @@ def _is_lag(X: Any, Y: Any) -> bool:
 def check_one_order(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
     """Raise where row i of both is to be one unit, and their pandas indexes name the same units in another order.
 
-    Row numbers name no units. Indexes that are called identifiers, such as user_id, may also differ in some units.
+    Row numbers are units too where both have the same ones in another order, as after one was sorted. Indexes that are
+    called identifiers, such as user_id, may also differ in some units.
     """
     one, two = row_labels(X), row_labels(Y)
     if one is None or two is None or one[1] == two[1]:

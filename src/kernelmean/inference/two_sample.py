@@ -145,7 +145,7 @@ def mmd_test(
     >>> X, Y = np.array([[0.0], [2.0], [10.0]]), np.array([[1.0], [11.0], [13.0]])
     >>> result = mmd_test(X, Y, design=Design(groups=([1, 1, 2], [1, 2, 2])), statistic="v")
     >>> result.n_resamples + 1, result.notes[-1]
-    (9, 'rows change places within 2 strata only, of 3 rows')
+    (9, 'rows are permuted only within their stratum (2 strata of 3 rows each)')
 
     Three patients against three, two rows each:
 

@@ -15,8 +15,9 @@ from ..core.words import count, did_you_mean, listed, written
 from ..inference import Design
 from ..inference.designs.design import codes, weightless
 from ..inference.designs.two_sample import pooled_codes, taking_part
+from ..inference.samples import check_one_order
 from ..tables.columns import Encoding
-from ..tables.columns.missing import rules_for
+from ..tables.columns.missing import costly_drop, rules_for
 from ..tables.neighbors import Neighbors
 from .row_keys import check_row_order, row_key
 
@@ -196,8 +197,13 @@ class TableDesign:
             )
         return rest, Taken(self, cells, numbers)
 
-    def complete_pairs(self, frames: Sequence[Frame], encoding: Encoding) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
-        """Return tables without the pairs that miss a cell in a column with the rule "drop", and a note."""
+    def complete_pairs(
+        self, frames: Sequence[Frame], encoding: Encoding, given: tuple[Any, Any]
+    ) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
+        """Return tables without the pairs that miss a cell in a column with the rule "drop", and a note.
+
+        Rows in another order are refused, by a column that names them, or else by the indexes of the ``given`` tables.
+        """
         if not self.paired:
             return tuple(frames), ()
         first, second = frames
@@ -209,7 +215,8 @@ class TableDesign:
                 "as many of both, row i of one with row i of the other"
                 + ("" if key is None else f"; {key.name!r} names them: write {key.as_strata}")
             )
-        check_row_order(first, second, first.names, measured)
+        if not check_row_order(first, second, first.names, measured):
+            check_one_order(*given, (first.source, second.source))
         rules = rules_for(encoding.missing, first.names)
         dropped = [name for name in first.names if rules[name] == "drop"]
         gone = np.zeros(len(first), dtype=bool)
@@ -224,7 +231,8 @@ class TableDesign:
                 f"cell; write {category}, or leave columns out"
             )
         kept = first.take(~gone), second.take(~gone)
-        return kept, (f"{count(int(gone.sum()), 'pair')} with blank cells left out",)
+        many = int(gone.sum())
+        return kept, (f"{count(many, 'pair')} with blank cells left out", *costly_drop(many, len(kept[0]), "pair"))
 
     def _check(self, frame: Frame) -> None:
         """Raise if a column does not exist, has blank cells, or holds weights that are not numbers."""

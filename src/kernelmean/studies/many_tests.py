@@ -40,7 +40,7 @@ from ..tables.columns.column_codings import Categories, Coding
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-SCREENED, LEFT = "1 (screened)", "1 (not tested)"
+SCREENED, LEFT = "1 (screened out)", "1 (not tested)"
 """How reports show the p-value of a test that the screen dropped, and of one that a stopped run left."""
 _FEW = 10
 _DIRECTLY, _GROWTH, _MOST = 20, 10, 100_000

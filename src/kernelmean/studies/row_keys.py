@@ -44,14 +44,14 @@ class RowKey:
         return f"{strata} instead of {written('paired=True', '--paired')}"
 
 
-def check_row_order(first: Frame, second: Frame, names: Iterable[str], measured: Iterable[str] = ()) -> None:
-    """Raise where rows are no pairs: a column that names the rows of both has another order, or partly other values.
+def check_row_order(first: Frame, second: Frame, names: Iterable[str], measured: Iterable[str] = ()) -> bool:
+    """Return whether a column names the rows of both; raise where it has another order there, or partly other values.
 
     ``measured`` are columns that the user called measurements or categories.
     """
     key = row_key(first, second, names, measured)
     if key is None or key.own == key.other:
-        return
+        return key is not None
     name = key.name
     sort = f"and row i of one is paired with row i of the other; sort both tables by {name!r}"
     if key.common < max(len(key.own), len(key.other)):

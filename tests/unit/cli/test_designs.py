@@ -147,3 +147,13 @@ def test_intervals_and_the_least_strength(folder: Path, capsys: pytest.CaptureFi
     assert "does not go with a table that is read batch by batch" in err
     code, _, err = run(capsys, *how, "--at-least", "2")
     assert code == 2
+
+
+@pytest.mark.parametrize(
+    "words", ["dependence t.csv --drop arm,center,patient", "compare t.csv --by arm --drop center,patient"]
+)
+def test_a_dropped_column_may_be_one_of_the_design(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    dropped = run(capsys, *words.split(), "--clusters", "patient", *QUICK)
+    assert dropped[0] == 0
+    kept = run(capsys, *words.replace(",patient", "").split(), "--clusters", "patient", *QUICK)
+    assert dropped == kept

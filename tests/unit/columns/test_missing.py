@@ -59,7 +59,8 @@ def test_rows_that_are_left_out_are_counted() -> None:
         "columns": [{"name": "x", "rule": "drop", "cells": [1, 2]}, {"name": "c", "rule": "drop", "cells": [1, 0]}],
         "rows_left_out": [2, 2],
     }
-    assert found.notes() == ("A: 2 rows with blank cells left out", "B: 2 rows with blank cells left out")
+    note = "3 of 7 rows are left, also for columns without blank cells; missing='category' keeps all"
+    assert found.notes() == ("A: 2 rows with blank cells left out", "B: 2 rows with blank cells left out", note)
 
 
 def test_dropping_is_leaving_the_rows_out_before() -> None:

@@ -139,7 +139,8 @@ class RowsOfTwo(RowsOfOne):
         bool,
         design_option(
             "--paired/--no-paired",
-            help="Row i of one table and row i of the other are a pair, such as before and after.",
+            help="Row i of one table and row i of the other are a pair, such as before and after. If rows have another "
+            "order: --strata COLUMN, the column that names the pairs.",
         ),
     ] = False
 

@@ -56,7 +56,7 @@ class Design:
     >>> X, Y = [[0.0], [2.0], [10.0]], [[1.0], [11.0], [13.0]]
     >>> centers = km.Design(groups=([1, 1, 2], [1, 2, 2]))
     >>> km.mmd_test(X, Y, design=centers, statistic="v").notes[-1]
-    'rows change places within 2 strata only, of 3 rows'
+    'rows are permuted only within their stratum (2 strata of 3 rows each)'
     """
 
     groups: Any = None
@@ -67,6 +67,12 @@ class Design:
     def __post_init__(self) -> None:
         if self.paired and self.says_more:
             raise ValueError("paired=True goes without groups, clusters and weights; leave them out, or paired=False")
+
+    def __repr__(self) -> str:
+        """Return what is known of how many rows, not their labels and weights."""
+        parts = {"groups": self.groups, "clusters": self.clusters, "weights": self.weights}
+        said = [f"{name}={_in_short(part)}" for name, part in parts.items() if part is not None]
+        return f"Design({', '.join([*said, *(['paired=True'] if self.paired else [])])})"
 
     @property
     def says_more(self) -> bool:
@@ -79,6 +85,13 @@ class Design:
             part if part is None else np.asarray(part)[kept] for part in (self.groups, self.clusters, self.weights)
         )
         return Design(groups, clusters, weights, self.paired)
+
+
+def _in_short(part: Any) -> str:
+    """Return of how many rows labels or weights are: those of one table, or of several."""
+    several = isinstance(part, tuple | list) and any(np.ndim(own) for own in part)
+    rows = " and ".join(f"{np.size(own):,}" for own in (part if several else (part,)))
+    return f"<of {rows} rows>"
 
 
 def only(kernels: Sequence[Any]) -> Any:
@@ -262,13 +275,14 @@ def description(layout: Layout, names: tuple[str, ...], clustered: bool) -> tupl
     notes: tuple[str, ...] = ()
     units, still, every = "clusters" if clustered else "rows", layout.still, len(layout.cells)
     of = f"{every - still:,} of {every:,}" if still else f"{every:,}"
+    rest = "; the rest have no counterpart and stay where they are" if still else ""
     if clustered and (layout.sizes == 1).all():
         notes += (f"each of the {every:,} clusters is a single row: clusters change nothing here",)
     elif clustered:
-        notes += (f"{of} clusters change places whole, with those of as many rows only",)
+        notes += (f"{of} clusters are permuted, whole and only among clusters of equally many rows{rest}",)
     elif still:
-        notes += (f"{of} rows change places; no others match the rest",)
+        notes += (f"{of} rows are permuted{rest}",)
     if len(names) > 1:
         sizes = number_range(np.bincount(layout.stratum))
-        notes += (f"{units} change places within {len(names)} strata only, of {sizes} rows",)
+        notes += (f"{units} are permuted only within their stratum ({len(names):,} strata of {sizes} rows each)",)
     return notes

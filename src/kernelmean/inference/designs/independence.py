@@ -227,7 +227,10 @@ def pair_design(n: int, design: Design) -> PairDesign:
     layout = taken_layout(kept, every, strata, own, np.zeros(len(kept), dtype=np.intp))
     notes = weightless(every > 0.0)
     if weights is not None:
-        notes += ("weights stay with the rows of X: exact where Y is independent of X and the weight together",)
+        notes += (
+            "weights stay with the first variable while the second is permuted: p-values are exact if the second is "
+            "independent of the first and the weight together",
+        )
     used = tuple(name for code, name in enumerate(names) if strata is None or (strata[kept] == code).any())
     return PairDesign(kept[layout.order], layout, notes + description(layout, used, clusters is not None))
 

@@ -9,7 +9,6 @@ from typing import Any, Unpack
 from ...core.array import SILENT, Progress, RngLike
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
-from ...inference.samples import check_one_order
 from ...plan.plan import Plan, RemotePlan, check_plan
 from ...tables import limits
 from ...tables.batchwise import asked_for, is_long, measured, readable
@@ -183,8 +182,6 @@ def compare(
         design.refuse_batches("pass kernelmean.read(..., in_memory=True) for both tables to hold all rows")
         with readable(read(first), frames=True) as one, readable(read(second), frames=True) as two:
             return compare_in_batches(one, two, asked)
-    if paired:
-        check_one_order(A, B, called)
     held = hold(first, "compare"), hold(second, "compare")
     told = [note for table, frame in zip((A, B), held, strict=True) if frame is not table for note in frame.notes]
     return compare_in_memory(*held, replace(asked, notes=tuple(told)))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import IntArray, as_rng
+from ...core.table import Frame
 from ...core.words import count
 from ...inference import Design
 from ...inference.adaptive.many_kernels import NAMED
@@ -17,6 +18,7 @@ from ...kernels.bandwidth import Bandwidth
 from ...tables.columns import ColumnSummary, Encoded, as_frames, encode, summarize
 from ...tables.columns.column_codings import numbers_of
 from ...tables.columns.missing import noise_needs_kme
+from ..designs import Taken
 from ..row_keys import units_notes
 from .mean_gaps import GapsOfMeans
 from .ranking import ranked
@@ -33,9 +35,9 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     check_estimator(asked)
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
     frames, taken = asked.design.split(as_frames((A, B), names))
-    frames, paired = asked.design.complete_pairs(frames, asked.encoding)
+    frames, paired = asked.design.complete_pairs(frames, asked.encoding, (A, B))
     frames, absent = taken.taking_part(frames)
-    encoded = encode(frames, names, asked.encoding)
+    encoded, unmatched = _encoded(frames, taken, asked)
     _check(encoded, names, asked)
     design = taken.of(encoded.frames)
     form, told = form_of(encoded, design)
@@ -63,7 +65,9 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
             *paired,
             *absent,
             *asked.design.notes(),
+            *([] if weigh is None else weigh.notes()),
             *_notes(encoded, theta, taken.clusters(encoded.frames)),
+            *unmatched,
             *told,
             *screened,
             *joint.notes,
@@ -74,6 +78,16 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         design=asked.design,
         row_weights=weigh,
     )
+
+
+def _encoded(frames: Sequence[Frame], taken: Taken, asked: Asked) -> tuple[Encoded, tuple[str, ...]]:
+    """Return the coordinates of the rows that take part, and notes: where rows are dropped, their partners go too."""
+    encoded = encode(frames, asked.names, asked.encoding)
+    left, notes = taken.taking_part(encoded.frames)
+    if not notes:
+        return encoded, ()
+    again = encode(left, asked.names, asked.encoding)
+    return replace(again, missing=encoded.missing, remarks=encoded.remarks), notes
 
 
 def _summaries(encoded: Encoded, design: Design, weigh: RowWeights | None) -> list[ColumnSummary]:

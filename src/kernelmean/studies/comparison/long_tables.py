@@ -264,7 +264,7 @@ def _shown(learnt: Learnt) -> Encoded:
         frames=frames,
         constant=learnt.constant,
         missing=learnt.missing,
-        remarks=learnt.remarks,
+        remarks=(*learnt.missing.costly(learnt.rows), *learnt.remarks),
     )
 
 

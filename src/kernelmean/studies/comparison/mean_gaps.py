@@ -20,6 +20,7 @@ from ...core.array import Array, IntArray
 from ...inference import Design
 from ...inference.designs.design import codes
 from ...tables.columns import Weigh
+from .row_weights import RowWeights
 
 LEVEL = 0.95
 _FEWEST_STRATA = 10
@@ -60,11 +61,12 @@ def of_moments(means: Sequence[float], variances: Array, counts: Array) -> Inter
 class GapsOfMeans:
     """The differences of the means of columns under a design."""
 
-    def __init__(self, design: Design, weigh: Weigh | None, sizes: tuple[int, int]) -> None:
+    def __init__(self, design: Design, weigh: RowWeights | None, sizes: tuple[int, int]) -> None:
         self.paired, self._plain = design.paired, not design.paired and not design.says_more
-        self._weigh = weigh or (lambda known: [own.astype(np.float64) for own in known])
-        self._stratified = design.groups is not None
-        self.strata = _pooled(design.groups, sizes) if self._stratified else np.zeros(sum(sizes), dtype=np.intp)
+        self._within = weigh is not None and weigh.within
+        self._weigh: Weigh = weigh or (lambda known: [own.astype(np.float64) for own in known])
+        whole = np.zeros(sum(sizes), dtype=np.intp)
+        self.strata = whole if design.groups is None else _pooled(design.groups, sizes)
         self.clusters = np.arange(sum(sizes)) if design.clusters is None else _pooled(design.clusters, sizes)
         self._table = np.repeat([0, 1], sizes)
 
@@ -101,12 +103,11 @@ class GapsOfMeans:
         return interval(gap, *_variances(units, sums, place[first], masses))
 
     def deviation(self, values: Sequence[Array], whole: float) -> float:
-        """Return the standard deviation within strata of all rows together; without strata that of all rows."""
-        if not self._stratified:
+        """Return the standard deviation within strata of the rows that count; of tiny strata ``whole``, of all rows."""
+        if not self._within:
             return whole
-        cells = np.concatenate(values)
-        known = ~np.isnan(cells)
-        cells, strata = cells[known], self.strata[known]
+        counted = np.concatenate(self._weigh([~np.isnan(each) for each in values])) > 0.0
+        cells, strata = np.concatenate(values)[counted], self.strata[counted]
         if not len(cells):
             return whole
         counts = np.bincount(strata)

@@ -17,6 +17,7 @@ from ...inference.wording import beside, titles
 from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
+from ...tables.columns.copies import SAME_ROWS
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED, out_of_reach
@@ -47,7 +48,8 @@ class ColumnDifference:
         strata both tables are weighted so that strata count as in the tests.
     gap : float
         The first mean minus the second, in standard deviations of the pooled column; nan for categories. With strata
-        this is the mean of the differences within strata, in standard deviations within strata.
+        this is the mean of the differences within strata, in standard deviations within strata, or of all rows if
+        strata have fewer than 4 rows on average.
     noise : float
         The standard deviation of the noise that the joint test chose, in the units of the column (for categories: of
         shares).
@@ -219,10 +221,10 @@ class Comparison(JointTest, Result):
         (first, second), p = titles(self.names), beside(self.test.pvalue, level)
         if self.differ(level):
             return f"{first} and {second} differ: p = {p}, at most {level:g}."
-        return (
-            f"No difference between {first} and {second} was found: p = {p}, above {level:g}. "
-            f"{self.test.nothing_found(level, 'difference')}"
-        )
+        nothing = self.test.nothing_found(level, "difference")
+        if SAME_ROWS in self.notes:
+            nothing = "Both tables hold the same rows."
+        return f"No difference between {first} and {second} was found: p = {p}, above {level:g}. {nothing}"
 
     def limits(self) -> tuple[str, ...]:
         """Return a note if no column can be found to differ, with so few rows, whatever its values."""
@@ -276,8 +278,9 @@ class Comparison(JointTest, Result):
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, what is assumed about them, the p-value, the kind of difference, and pairs of columns."""
         n, m = self.sizes
+        rows = f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}{self.missing.left_out}"
         return [
-            ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
+            ("rows", f"{rows}; {count(len(self.columns), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
             *self.test.in_short(self.level),
             *facts_on_columns(self),
@@ -296,7 +299,7 @@ class Comparison(JointTest, Result):
     def grid(self, *, intervals: bool = False) -> Grid:
         """Return the columns as texts, those that differ most first; a page adds intervals of differences."""
         values, noisy = self.adjusted(), any(column.noise for column in self.columns)
-        within = " within strata" if self.design.strata is not None else ""
+        within = " within strata" if self.row_weights is not None and self.row_weights.within else ""
         heads = ("column", f"gap/sd{within}", "adjusted p", "p", *(f"mean {name}" for name in groups(self.names)))
         heads += (*(("difference (95 % interval)",) if intervals else ()), *(("noise sd",) if noisy else ()), "MMD²")
         alone = self.test.pvalue if len(self.columns) == 1 else None

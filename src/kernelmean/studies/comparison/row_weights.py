@@ -13,6 +13,9 @@ from ...core.frozen import Frozen
 from ...inference import Design
 from ...inference.designs.design import codes
 
+_LEAST_ROWS = 4
+"""Of a stratum on average, for gaps in deviations within strata."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -42,6 +45,19 @@ class RowWeights(Frozen):
             strata = (found[: len(groups[0])], found[len(groups[0]) :])
         own = None if weights is None else (np.asarray(weights[0]), np.asarray(weights[1]))
         return cls(own, strata)
+
+    @property
+    def within(self) -> bool:
+        """Whether gaps are in deviations within strata; where these are tiny, they would hold the gap itself."""
+        rows = () if self.strata is None else np.concatenate(self.strata)
+        return len(rows) >= _LEAST_ROWS * len(np.unique(rows)) > 0
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a note on the unit of gaps under strata."""
+        if self.strata is None:
+            return ()
+        few = f"of all rows, because strata have fewer than {_LEAST_ROWS} rows on average"
+        return (f"gaps are in standard deviations {'within strata' if self.within else few}",)
 
     def __call__(self, known: Sequence[BoolArray]) -> Sequence[Array]:
         """Return how much each row of either table counts, given which of them have a value."""

@@ -146,8 +146,10 @@ def form_of(encoded: Encoded, design: Design) -> tuple[StatisticForm, tuple[str,
     rows = TwoSamples.of((first, second), design).design
     if not isinstance(rows, TwoSampleDesign) or rows.alone is None:
         return "u", ()
-    few = "a table has one row or cluster only" + (f" in stratum {rows.alone}" if rows.alone else "")
-    return "v", (f"{few}, so the statistic is the V-statistic, which is never negative",)
+    units = "rows" if design.clusters is None else "clusters"
+    few = f" in every stratum, and stratum {rows.alone} has fewer" if rows.alone else ", and one has fewer"
+    biased = "MMD² is the V-statistic, above 0 even where nothing differs (p-values stay exact)"
+    return "v", (f"{biased}: the unbiased one needs two {units} of each table{few}",)
 
 
 def check_own_bandwidth(asked: Testing) -> None:

@@ -93,7 +93,7 @@ def _shown(learnt: Learnt) -> Encoded:
         frames=(frame,),
         constant=learnt.constant,
         missing=learnt.missing,
-        remarks=learnt.remarks,
+        remarks=(*learnt.missing.costly(learnt.rows), *learnt.remarks),
     )
 
 

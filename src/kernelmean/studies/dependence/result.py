@@ -285,7 +285,7 @@ class Dependence(JointTest, Result):
         all_of = count(len(self.pairs), "pair")
         listed_ = f"{len(self.pairs) - weaker} of {all_of}, those with a strength of at least {self.at_least:g}"
         return [
-            ("rows", f"{self.n_rows:,}"),
+            ("rows", f"{self.n_rows:,}{self.missing.left_out}"),
             *([("design", self.design.assumed())] if self.design else []),
             *([] if self.test is None else self._in_short(self.test)),
             ("strength", strength),
@@ -298,7 +298,8 @@ class Dependence(JointTest, Result):
         found = self.dependent()
         if len(found) < _RANKED or not all(pair.pvalue * (pair.n_resamples + 1) < _SMALLEST for pair in found):
             return []
-        return [("smallest p", "all pairs that depend have it: so many permutations can show no smaller one")]
+        words = "every pair that depends has the smallest p-value that so many permutations allow; p does not rank them"
+        return [("smallest p", words)]
 
     def _in_short(self, test: TestResult) -> list[tuple[str, str]]:
         """Return the joint test in short; categories without an order have no trend, but means that differ."""

@@ -216,7 +216,7 @@ class GroupComparison(JointTest, Result):
         """Return the rows, the p-value, what kind of difference there is, and how many pairs differ."""
         sizes = [f"{size:,} of {brief(name)}" for name, size in zip(self.groups, self.sizes, strict=True)]
         return [
-            ("rows", f"{', '.join(sizes)}; {count(len(self.encoded.names), 'column')}"),
+            ("rows", f"{', '.join(sizes)}{self.missing.left_out}; {count(len(self.encoded.names), 'column')}"),
             *self.test.in_short(self.level),
             ("pairs", self.on_pairs()),
             ("columns", self.on_columns()),

@@ -101,8 +101,9 @@ def _column(result: Comparison, column: ColumnDifference) -> str:
     names, design = groups(result.names), result.design
     first, second = column.describe()
     within = "" if design.strata is None else " within strata"
-    size = f"{signed(column.gap, '+z.2f')} standard deviations"
-    gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size}{within})"  # nan: categories
+    rows = " of all rows" if within and result.row_weights is not None and not result.row_weights.within else within
+    size = f"{signed(column.gap, '+z.2f')} standard deviations{rows}"
+    gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size})"  # nan: categories
     of = "" if column.kind == "categorical" else "mean " if design.weights is None else "weighted mean "
     extreme = "".join(f"; the most extreme value in {own.name} is {own.extreme}" for own in spreads if own.extreme)
     return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}{extreme}", 3 * _LONGEST)

@@ -13,6 +13,8 @@ from ...core.words import count, written
 _LEAST = 0.05
 """The share of rows that are copies from which on they are noted."""
 
+SAME_ROWS = "both tables hold the same rows; if they should not, check which files or groups you named"
+
 
 def repeated_rows(
     tables: Sequence[Array | IntArray],
@@ -27,7 +29,8 @@ def repeated_rows(
 
     Not where values are few: then rows repeat each other nearly as often if the cells of every column, which are the
     coordinates of a block, are shuffled: a tenth as often, or half as often if half of the rows are copies. A single
-    column cannot be shuffled, so half of its rows must be copies.
+    column cannot be shuffled, so half of its rows must be copies. Two tables with the same rows have a note of their
+    own.
 
     Examples
     --------
@@ -36,6 +39,8 @@ def repeated_rows(
     >>> note.partition(";")[0]
     '24 of 32 rows of A repeat another row'
     """
+    if _same(tables):
+        return (SAME_ROWS,)
     pooled = np.concatenate(list(tables))
     units = np.split(np.arange(len(pooled)), np.cumsum([*map(len, tables)])[:-1]) if clusters is None else clusters
     places = [(pooled, np.concatenate(units), "")]
@@ -66,6 +71,14 @@ def repeated_cells(frame: Frame) -> tuple[str, ...]:
         if rows.max(initial=0) + 1 == len(frame):
             return ()
     return repeated_rows([np.column_stack(codes)], [frame.source], [(k,) for k in range(len(codes))])
+
+
+def _same(tables: Sequence[Array | IntArray]) -> bool:
+    """Return whether two tables have the same rows, in any order."""
+    if len(tables) != 2 or tables[0].shape != tables[1].shape:
+        return False
+    first, second = (rows[np.lexsort(rows.T)] for rows in tables)
+    return np.array_equal(first, second)
 
 
 def _copies(rows: Array | IntArray, units: IntArray, blocks: Sequence[tuple[int, ...]]) -> int:

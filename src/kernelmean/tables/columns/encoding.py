@@ -309,7 +309,7 @@ def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> E
         frames=kept,
         constant=tuple(coding.name for coding in codings if not coding.varies),
         missing=missing,
-        remarks=remarks,
+        remarks=(*missing.costly(map(len, kept)), *remarks),
     )
 
 

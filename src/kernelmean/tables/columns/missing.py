@@ -63,6 +63,16 @@ class MissingCells:
             where = "" if len(sources) == 1 else f" in {_joined(sources)}"
             yield f"missing cells{where}: {'; '.join(found)} ({_WORDS[rule]})"
 
+    @property
+    def left_out(self) -> str:
+        """How many rows were left out, in words that follow the rows that are left; "" if none was."""
+        rows = sum(self.rows)
+        return f"; {count(rows, 'row')} with blank cells left out" if rows else ""
+
+    def costly(self, left: Iterable[int]) -> tuple[str, ...]:
+        """Return a note if more than a tenth of the rows were left out, given how many are left of every table."""
+        return costly_drop(sum(self.rows), sum(left), "row")
+
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as plain names and numbers, for JSON."""
         columns = [{"name": each.name, "rule": each.rule, "cells": list(each.cells)} for each in self.columns]
@@ -74,6 +84,20 @@ def _joined(values: Sequence[Any]) -> str:
     """Return "6", "6 and 7", or "6, 7 and 1"."""
     texts = [f"{value:,}" if isinstance(value, int) else str(value) for value in values]
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def costly_drop(gone: int, left: int, noun: str) -> tuple[str, ...]:
+    """Return a note if more than a tenth of the rows, or of the pairs, were left out for blank cells.
+
+    Examples
+    --------
+    >>> costly_drop(9, 17, "row"), costly_drop(1, 17, "row")
+    (("17 of 26 rows are left, also for columns without blank cells; missing='category' keeps all",), ())
+    """
+    if 10 * gone <= gone + left:
+        return ()
+    keeps = written("missing='category' keeps", "--missing category keeps")
+    return (f"{left:,} of {count(gone + left, noun)} are left, also for columns without blank cells; {keeps} all",)
 
 
 class BlankCellsError(ValueError):

@@ -203,3 +203,14 @@ def test_files_are_read_and_bins_are_for_two_samples(tmp_path):
     for options in ({"scheme": "bins"}, {}):
         with pytest.raises(ValueError, match=r"bins are for two samples .*; test two at a time"):
             k_sample_test(*samples[:2], samples[2] if options else read(paths[2], in_memory=False), **options)
+
+
+def test_a_design_is_refused_without_its_labels():
+    samples = np.random.default_rng(0).normal(size=(2, 500, 1))
+    design = Design(clusters=(np.arange(500), [*range(500)]), weights=np.ones(500))
+    assert repr(design) == "Design(clusters=<of 500 and 500 rows>, weights=<of 500 rows>)"
+    assert repr(Design(paired=True)) == "Design(paired=True)"
+    with pytest.raises(
+        ValueError, match=r"^Design\(clusters=<of 500 and 500 rows>, weights=<of 500 rows>\) is for two"
+    ):
+        k_sample_test(*samples, design=design)

@@ -172,7 +172,7 @@ def test_an_adaptive_test_respects_strata():
     )
     assert result.pvalue > 0.05
     assert (result.scheme, result.sizes) == ("random", (30, 30))
-    assert "rows change places within 2 strata only, of 30 rows" in result.notes
+    assert "rows are permuted only within their stratum (2 strata of 30 rows each)" in result.notes
 
 
 def test_constant_rows_have_p_value_one():
@@ -203,12 +203,13 @@ def test_notes_count_the_units_that_can_change_places():
     X, Y = draw(6), draw(5, 1)
     clusters = ([0, 0, 1, 1, 2, 2], [3, 3, 4, 5, 6])
     notes = mmd_test(X, Y, design=Design(clusters=clusters), kernel=KERNEL).notes
-    assert notes == ("4 of 7 clusters change places whole, with those of as many rows only",)
+    stay = "the rest have no counterpart and stay where they are"
+    assert notes == (f"4 of 7 clusters are permuted, whole and only among clusters of equally many rows; {stay}",)
     strata = ([0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2])
     notes = mmd_test(X, Y, design=Design(groups=strata, clusters=clusters), kernel=KERNEL, statistic="v").notes
     assert notes == (
-        "2 of 7 clusters change places whole, with those of as many rows only",
-        "clusters change places within 3 strata only, of 3 to 4 rows",
+        f"2 of 7 clusters are permuted, whole and only among clusters of equally many rows; {stay}",
+        "clusters are permuted only within their stratum (3 strata of 3 to 4 rows each)",
     )
 
 
