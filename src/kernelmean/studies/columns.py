@@ -120,7 +120,7 @@ def _by_pass(source: Source, encoding: Encoding, seed: int, progress: Progress) 
     if inspection is None:
         raise ValueError(f"{source.source} has no rows")
     some = drawn.frame.take(np.argsort(drawn.numbers))
-    found = describe_columns(some, encoding, SeenTable(inspection, missing, drawn.seen))
+    found = describe_columns(replace(some, notes=source.notes), encoding, SeenTable(inspection, missing, drawn.seen))
     if len(some) == drawn.seen:
         return found
     note = (

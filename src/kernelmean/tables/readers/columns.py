@@ -11,7 +11,7 @@ import numpy as np
 from ...core.cell_formats import absent_words, is_number, number_format, other_marks
 from ...core.cells import Cells, Declared, missing_cells, shared
 from ...core.table import Frame
-from ...core.words import did_you_mean, listed, printable
+from ...core.words import count, did_you_mean, listed, printable
 from ..files import MISSING_TEXTS
 from .text_format import Parse, TextFormat, number_parser, time_parser, unit_parser, zoned_parser
 
@@ -66,6 +66,7 @@ class TextColumns:
         self._absent = frozenset(text.na_values)
         self._codes = tuple(float(word) for word in text.na_values if is_number(word))
         self._missing = _MISSING | self._absent
+        self._unmarked: list[str] = []
 
     @property
     def readings(self) -> tuple[str, ...]:
@@ -78,7 +79,7 @@ class TextColumns:
         Raises
         ------
         ValueError
-            When a cell of a column with a unit is not a number in this unit, or a column with a unit holds numbers.
+            When a cell of a column with a unit is not a number, or has another unit.
         Widened
             When a column was read as another type in the frames before.
         """
@@ -86,11 +87,13 @@ class TextColumns:
         frame = replace(frame, cells=kept, decimal=self._text.decimal)
         if not self._parsers and not self._text.units:
             return frame
+        self._unmarked = []
         cells = {name: self._column(frame, name) for name in frame.names}
         self._begun = True
         read = [name for name in frame.names if cells[name] is not frame[name]]
         zoned = {name: Declared("zoned") for name in read if self._kinds.get(name) == ZONED}
-        return replace(frame, cells=cells, declared={**frame.declared, **zoned})
+        notes = (*frame.notes, *self._unmarked)
+        return replace(frame, cells=cells, declared={**frame.declared, **zoned}, notes=notes)
 
     def _without(self, frame: Frame, name: str) -> Cells:
         """Return a column with None for the cells whose text means that they are missing."""
@@ -108,19 +111,34 @@ class TextColumns:
 
     def _column(self, frame: Frame, name: str) -> Cells:
         unit = self._text.units.get(name)
-        if not _is_text(frame, name):
-            if unit is not None and not missing_cells(frame[name]).all():
-                raise ValueError(
-                    f"{frame.source}: column {name!r} holds no text but {_held(frame, name)}, so no cell has the "
-                    f"unit {unit!r}; leave it out of the units"
-                )
-            return frame[name]
         if unit is not None:
-            parse = unit_parser(unit, number_parser(self._text))
-            return self._needed(frame, name, parse, f"a number with the unit {unit!r}")
+            return self._in_unit(frame, name, unit)
+        if not _is_text(frame, name):
+            return frame[name]
         if self._strict:
             return self._needed(frame, name, self._parsers[NUMBERS], "a number")
         return self._settled(frame[name], name)
+
+    def _in_unit(self, frame: Frame, name: str, unit: str) -> Cells:
+        """Return the numbers of a column with a unit; cells without any unit are taken to be in it, and counted."""
+        cells, number = frame[name], number_parser(self._text)
+        if _is_text(frame, name):
+            found = self._needed(frame, name, unit_parser(unit, number), f"a number with the unit {unit!r}")
+            bare = [self._bare(cell) for cell in cells]
+            alone = sum(cell is not None and number(cell) is not None for cell in bare)
+        else:
+            found, bare = cells, cells[~missing_cells(cells)].tolist()
+            alone = len(bare)
+            if alone and (cells.dtype != np.float64 or name in frame.declared):
+                raise ValueError(
+                    f"{frame.source}: column {name!r} holds no numbers but {_held(frame, name)}, so no cell has the "
+                    f"unit {unit!r}; leave it out of the units"
+                )
+        if alone:
+            known = sum(cell is not None for cell in bare)
+            told = f"{alone:,} of {count(known, 'cell')} of {name} without a unit, taken to be in {unit!r}"
+            self._unmarked.append(f"{frame.source}: {told}")
+        return found
 
     def _settled(self, cells: Cells, name: str) -> Cells:
         """Return the cells as the first type that fits all of them, beginning with the current one."""

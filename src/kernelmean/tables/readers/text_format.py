@@ -31,7 +31,8 @@ class TextFormat:
         The order of day, month and year in dates such as 01.02.2024 or 1/2/2024, with or without a time of day after
         them. Years have four digits. ISO dates such as 2024-02-01 need no order.
     units : mapping from str to str
-        The text before or after every number of a column, such as ``{"price": "$", "weight": "kg"}``.
+        The text before or after the numbers of a column, such as ``{"price": "$", "weight": "kg"}``. Numbers without
+        any are taken to be in this unit, and a note counts them.
     encoding : str, optional
         The encoding of text files, by its name in Python. By default UTF-8, or UTF-16 after a byte order mark.
     na_values : str or iterable of str
@@ -46,7 +47,7 @@ class TextFormat:
     Notes
     -----
     A text column becomes numbers or times if all its cells except missing ones are well-formed; otherwise it stays
-    text. A column in ``units`` must become numbers: any other cell raises an error.
+    text. A column in ``units`` must become numbers: any other cell, also one with another unit, raises an error.
 
     Examples
     --------
@@ -177,14 +178,14 @@ def number_parser(text: TextFormat) -> Parse:
 
 
 def unit_parser(unit: str, number: Parse) -> Parse:
-    """Return a parser of numbers with a unit before them (also between sign and digits) or after them."""
+    """Return a parser of numbers with a unit before them (also between sign and digits), after them, or without it."""
 
     def parse(cell: str) -> Any:
         sign = cell[:1] if cell[:1] in ("+", "-") else ""
         if cell[len(sign) :].startswith(unit):
             rest = cell[len(sign) + len(unit) :].lstrip()
             return None if sign and rest[:1] in ("+", "-") else _digits_first(sign + rest, number)
-        return _digits_first(cell[: -len(unit)].rstrip(), number) if cell.endswith(unit) else None
+        return _digits_first(cell[: -len(unit)].rstrip(), number) if cell.endswith(unit) else number(cell)
 
     return parse
 
