@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from ..core.array import SILENT, IntArray, Progress
+from ..core.cell_formats import joint_readings
 from ..core.cells import missing_cells
 from ..core.table import Frame
 from ..core.words import count, cut, leave_out, percent, worded, written
@@ -91,8 +92,18 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = 
     share = float(np.any(masks, axis=0).mean()) if masks else 0.0
     drawn = "rows" if len(frame) == seen.n_rows else "rows drawn at random"
     usable = frame.select([one.name for one in columns if not one.stops])
+    found = {name: finding.reading for name, (finding, _) in judged.items() if finding is not None and finding.reading}
     notes = (*units_notes((usable,), named, drawn), *repeated_cells(frame), *frame.notes)
-    return DescribedTable(columns, seen.n_rows, blank, notes, frame.source, round(share * seen.n_rows))
+    readings = joint_readings(
+        {name: own for name, own in found.items() if not (_has_points(usable) and "decimal" in own)}
+    )
+    return DescribedTable(columns, seen.n_rows, blank, notes, frame.source, round(share * seen.n_rows), readings)
+
+
+def _has_points(frame: Frame) -> bool:
+    """Return whether numbers with a decimal point were read, as which another decimal mark would not read them."""
+    numbers = [frame[name] for name in frame.names if frame[name].dtype == np.float64]
+    return frame.decimal == "." and any(bool((own[~np.isnan(own)] % 1 != 0).any()) for own in numbers)
 
 
 def describe_long(source: Source, encoding: Encoding, seed: int = 0, progress: Progress = SILENT) -> DescribedTable:

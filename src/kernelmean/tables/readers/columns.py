@@ -182,7 +182,7 @@ class TextColumns:
     def _advice(self, cells: Cells, name: str) -> str:
         """Return what would read a column, if that differs from the options passed for it."""
         known_cells = [cell for cell in dict.fromkeys(cells) if cell is not None and self._bare(cell) is not None]
-        if advice := other_marks(known_cells, self._text.decimal) or absent_words(known_cells):
+        if advice := other_marks(known_cells, self._text.decimal) or absent_words(known_cells)[0]:
             return f"; {advice}"
         form = number_format(known_cells)
         told = {"decimal": self._text.decimal, "thousands": self._text.thousands, "unit": self._text.units.get(name)}
