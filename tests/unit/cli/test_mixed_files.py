@@ -171,7 +171,7 @@ def test_a_picture_is_of_the_columns_of_numbers(folder: Path, capsys: pytest.Cap
         ),
         (("--missing", "noise"), "'city' is categorical; write a rule for each column"),
         (("--missing", "age=noise"), "column 'city' is blank"),
-        (("--missing", "age="), "write a column, an equals sign and what it is, such as --missing age=noise"),
+        (("--missing", "age="), "write a column, an equals sign and what it is, such as --missing drop,city=category"),
         (("--missing", "town=drop"), "missing names a column 'town' that is not there"),
         (("--missing", "age=noise,city=category", "--estimator", "adaptive"), "exact kernel for --estimator kme only"),
         (("--missing", "drop", "--ordinal", "size"), "--ordinal is 'size'; write a column, an equals sign"),
@@ -217,6 +217,7 @@ def test_the_cell_that_is_no_number_is_shown_and_the_options_keep_columns_that_t
     options = json.loads(capsys.readouterr().out)["options"]
     assert options == "--units a=mmol/l,b=mmol/l --decimal , --na-values '\"<1,0\"' --missing category"
     assert run_command(["compare", "lab.csv", "lab.csv", *QUICK, *shlex.split(options)]) == 0
+    capsys.readouterr()
     (folder / "lab.csv").write_text("\n".join(["a;b;c;x", *(f"{row};{k / 2}" for k, row in enumerate(rows))]) + "\n")
     assert run_command(["describe", "lab.csv", "--json", "-", "--quiet"]) == 0
     assert json.loads(capsys.readouterr().out)["options"] == "--drop a,b,c"  # --decimal , would not read x

@@ -63,9 +63,6 @@ class TextColumns:
             self._parsers |= {DATES: time_parser(text.dates, with_time=False), TIMES: time_parser(text.dates)}
             self._parsers[ZONED] = zoned_parser(text.dates)
         self._begun = False
-        self._absent = frozenset(text.na_values)
-        self._codes = tuple(float(word) for word in text.na_values if is_number(word))
-        self._missing = _MISSING | self._absent
         self._unmarked: list[str] = []
 
     @property
@@ -83,7 +80,7 @@ class TextColumns:
         Widened
             When a column was read as another type in the frames before.
         """
-        kept = {name: self._without(frame, name) for name in frame.names} if self._absent else frame.cells
+        kept = {name: self._without(frame, name) for name in frame.names} if self._text.na_values else frame.cells
         frame = replace(frame, cells=kept, decimal=self._text.decimal)
         if not self._parsers and not self._text.units:
             return frame
@@ -97,17 +94,18 @@ class TextColumns:
 
     def _without(self, frame: Frame, name: str) -> Cells:
         """Return a column with None for the cells whose text means that they are missing."""
-        cells = frame[name]
+        cells, absent = frame[name], self._text.absent_in(name)
+        codes = [float(word) for word in absent if is_number(word)]
         if cells.dtype == object:
-            found = shared(cells, lambda cell: None if isinstance(cell, str) and cell.strip() in self._absent else cell)
+            found = shared(cells, lambda cell: None if isinstance(cell, str) and cell.strip() in absent else cell)
             return found if self._untyped or any(cell is not None for cell in found) else np.full(len(found), np.nan)
-        if cells.dtype == np.float64 and name not in frame.declared and self._codes:
-            return np.where(np.isin(cells, self._codes), np.nan, cells)
+        if cells.dtype == np.float64 and name not in frame.declared and codes:
+            return np.where(np.isin(cells, codes), np.nan, cells)
         return cells
 
     def _bare(self, cell: str | None) -> str | None:
         """Return a cell without blanks around it, None if it is missing."""
-        return None if cell is None or cell.strip() in self._missing else cell.strip()
+        return None if cell is None or cell.strip() in _MISSING else cell.strip()
 
     def _column(self, frame: Frame, name: str) -> Cells:
         unit = self._text.units.get(name)
@@ -191,14 +189,15 @@ class TextColumns:
 
 
 def check_units(text: TextFormat, names: Iterable[str], source: str) -> None:
-    """Raise when a column with a unit does not exist."""
+    """Raise when a column with a unit, or with texts of missing cells of its own, does not exist."""
     known = list(names)
-    for name in text.units:
-        if name not in known:
-            raise ValueError(
-                f"{source} has no column {name!r}{did_you_mean(name, known)}, which units names; its columns are "
-                f"{listed(known)}"
-            )
+    for option, named in (("units", text.units), ("na_values", text.columns_with_absent)):
+        for name in named:
+            if name not in known:
+                raise ValueError(
+                    f"{source} has no column {name!r}{did_you_mean(name, known)}, which {option} names; its columns "
+                    f"are {listed(known)}"
+                )
 
 
 def _is_text(frame: Frame, name: str) -> bool:
