@@ -72,7 +72,9 @@ def test_the_whole_table_is_described_and_its_options_mend_it() -> None:
     assert [column.name for column in table.columns] == list(CELLS)
     assert set(table.stopping) == STOPPING
     with command_line():
-        assert table.options() == f"--drop {','.join(table.stopping)}"
+        left = "--drop id,name,yyyymmdd,zip,blank,lists,endless"
+        read = "--units price=$ --thousands , --dates dmy --na-values n.a"
+        assert table.options() == f"{read} {left} --missing category"
         text = table.summary()
     assert max(map(len, text.splitlines())) <= 80
     assert f"compare and dependence stop at {table.stopping[0]}, " in text
@@ -96,6 +98,25 @@ def test_the_options_that_it_names_change_it(name: str, options: Any, taken: str
     before, after = one(name), one(name, Encoding(**options))
     assert next(iter(options)) in before.change
     assert (after.taken, after.why, after.stops) == (taken, why, False)
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [([1, 2, 3, 4, 5, 9], "9"), ([0, 1, 2, -9], "-9"), ([18, 30, 41, 99], "99"), ([7, 8, 9, 10], ""), ([5, 7, 9], "")],
+)
+def test_a_number_that_stands_apart_may_mean_no_answer(values: list[int], code: str) -> None:
+    (found,) = describe_columns(to_frame(pd.DataFrame({"c": values * 9}), "t"), Encoding()).columns
+    assert found.change.startswith(
+        f"TextFormat(na_values={{'c': {code!r}}}) if {code} means" if code else "categorical="
+    )
+    assert (f"; {code} stands apart from its other values" in found.why) == bool(code)
+    assert found.decide
+
+
+def test_texts_that_are_equal_but_for_capitals_are_named_and_are_no_levels() -> None:
+    (found,) = describe_columns(to_frame(pd.DataFrame({"c": ["North", "north", "South"] * 9}), "t"), Encoding()).columns
+    assert found.why == "text with 3 different values; 'North', 'north' are equal but for capitals and blanks"
+    assert found.change.startswith("write those that are equal in one way, or drop=")
 
 
 def test_levels_that_leave_one_out_are_told() -> None:

@@ -13,6 +13,8 @@ from typing import Any, Literal, TypeAlias, final
 from .words import comma_separated, worded, written
 
 _OTHERS = "decimal", "thousands", "dates"
+Reading: TypeAlias = Mapping[str, Any]
+"""The options that read the cells of a column: "decimal", "thousands", "dates", its "unit", and "na_values"."""
 
 
 @final
@@ -24,9 +26,8 @@ class Form:
     """In words: "numbers with a decimal comma", "dates"."""
     cells: tuple[str, ...]
     """The distinct cells in this format."""
-    readings: tuple[Mapping[str, str], ...]
-    """The options that read them, with the unit under "unit": one mapping, two if the cells are ambiguous, none if no
-    option reads them."""
+    readings: tuple[Reading, ...]
+    """What reads them: one mapping, two if the cells are ambiguous, none if no option does."""
     mend: str = ""
     """What to write instead if no option reads them."""
     convert: str = ""
@@ -50,17 +51,36 @@ class Form:
 
     def _ways(self, column: str) -> tuple[str, str]:
         """Return what reads a column in Python and on the command line."""
-        texts, options = [], []
-        for reading in self.readings:
-            others = {name: reading[name] for name in _OTHERS if name in reading}
-            fields = [f"{name}={mark!r}" for name, mark in others.items()]
-            words = [worded(f"--{name}", "space" if mark == " " else mark) for name, mark in others.items()]
-            if "unit" in reading:
-                fields.insert(0, f"units={{{column!r}: {reading['unit']!r}}}")
-                words.insert(0, worded("--units", comma_separated([f"{column}={reading['unit']}"])))
-            texts.append(f"TextFormat({', '.join(fields)})")
-            options.append(" ".join(words))
+        texts, options = zip(*(ways({column: reading}) for reading in self.readings), strict=True)
         return " or ".join(texts), " or ".join(options)
+
+
+def ways(readings: Mapping[str, Reading]) -> tuple[str, str]:
+    """Return what reads columns, each with its reading, in Python and on the command line."""
+    marks = {name: own[name] for own in readings.values() for name in _OTHERS if name in own}
+    units = {column: own["unit"] for column, own in readings.items() if "unit" in own}
+    absent = list(dict.fromkeys(word for own in readings.values() for word in own.get("na_values", ())))
+    fields = [f"{name}={mark!r}" for name, mark in marks.items()]
+    words = [worded(f"--{name}", "space" if mark == " " else mark) for name, mark in marks.items()]
+    if units:
+        fields.insert(0, f"units={units!r}")
+        words.insert(0, worded("--units", comma_separated(f"{column}={unit}" for column, unit in units.items())))
+    if absent:
+        fields.append(f"na_values={absent!r}")
+        words.append(worded("--na-values", comma_separated(absent)))
+    return f"TextFormat({', '.join(fields)})", " ".join(words)
+
+
+def joint_readings(readings: Mapping[str, Reading]) -> dict[str, Reading]:
+    """Return those of the readings whose marks do not contradict each other, the first of two that do."""
+    marks: dict[str, str] = {}
+    kept = {}
+    for column, reading in readings.items():
+        own = {name: reading[name] for name in _OTHERS if name in reading}
+        both = own | marks
+        if own.items() <= both.items() and both.get("decimal", ".") != both.get("thousands"):
+            kept[column], marks = reading, both
+    return kept
 
 
 # -- numbers: decimal commas, marks between thousands, units, signs in other places ------------------------------------
@@ -105,14 +125,15 @@ def has_decimal_comma(cell: str) -> bool:
     return _COMMA.fullmatch(cell.strip()) is not None
 
 
-def number_format(cells: Iterable[str]) -> Form | None:
+def number_format(cells: Iterable[str], *, partly: bool = False) -> Form | None:
     """Return the format of numbers among distinct cells, None if none of them needs an option to be read.
 
     Cells that float64 reads as they are count as this format if others need an option. If only some cells have a unit,
-    or there are many units, they are more likely codes (4x, 10x, 3D).
+    or there are many units, they are more likely codes (4x, 10x, 3D), unless some may lack it (``partly``).
     """
     parts = [part for cell in cells if (part := _taken_apart(cell)) is not None]
     units = {part.unit for part in parts}
+    units -= {""} if partly and len(units) > 1 else set()
     if all(is_number(part.cell) for part in parts) or len(units) > (1 if "" in units else _MOST_UNITS):
         return None
     signs = frozenset().union(*(part.signs for part in parts))
@@ -204,6 +225,7 @@ def _words(units: set[str], signs: frozenset[str], marks: tuple[Mapping[str, str
 
 
 _POINT = re.compile(r"[+-]?\d*\.\d+")
+_LIMIT = re.compile(r"[<>≤≥] ?\d[\d.,]*")
 _MOST_ABSENT, _LONGEST = 3, 20
 
 
@@ -219,21 +241,30 @@ def other_marks(cells: Iterable[str], decimal: str) -> str:
     )
 
 
-def absent_words(cells: Iterable[str]) -> str:
-    """Return the option that reads a few texts among numbers as missing cells; nothing if there are more than a few.
+def absent_words(cells: Iterable[str]) -> tuple[str, Reading]:
+    """Return what to do with a few texts among numbers, and the options that read them as missing cells, or nothing.
 
-    Such a text has no digit: 4x is not a missing number.
+    Such a text has no digit, as 4x is not a missing number, or is a limit of detection such as <1.0.
     """
     texts = [cell.strip() for cell in cells]
-    others = [text for text in dict.fromkeys(texts) if not is_number(text)]
+    commas = [text for text in texts if has_decimal_comma(text)]
+    form = number_format(commas) if commas and not any(map(_POINT.fullmatch, texts)) else None
+    reading = form.readings[0] if form is not None and len(form.readings) == 1 else {}
+    others = [text for text in dict.fromkeys(texts) if not (is_number(text) or (reading and text in commas))]
+    limits = [text for text in others if _LIMIT.fullmatch(text)]
     words = [text for text in others if 0 < len(text) <= _LONGEST and not re.search(r"[\d,\"]", text)]
-    if not 0 < len(others) <= min(_MOST_ABSENT, (len(texts) - 1) // 2) or words != others:
-        return ""
-    python = f"text=TextFormat(na_values={others!r})"
-    shown = " and ".join(map(repr, others))
-    means = "means that a cell is missing" if len(others) == 1 else "mean that cells are missing"
-    option = written(f"{python} of kernelmean.tables.read_frame", worded("--na-values", ",".join(others)))
-    return f"where {shown} {means}, say so with {option}"
+    if not 0 < len(others) <= min(_MOST_ABSENT, (len(texts) - 1) // 2) or not {*others} <= {*words, *limits}:
+        return "", {}
+    reading = {**reading, "na_values": others}
+    python, options = ways({"": reading})
+    option = written(f"text={python} of kernelmean.tables.read_frame", options)
+    shown, one = " and ".join(map(repr, others)), len(others) == 1
+    if limits == others:
+        are = "is a limit" if one else "are limits"
+        mend = f"write a number instead, such as half of it, or read it as missing with {option}"
+        return f"{shown} {are} of detection: {mend}", reading
+    means = "means that a cell is missing" if one else "mean that cells are missing"
+    return f"where {shown} {means}, say so with {option}", reading
 
 
 # -- dates and times: days or months first, names of months, years with two digits -------------------------------------

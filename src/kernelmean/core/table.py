@@ -350,7 +350,7 @@ def reading_of(frame: Frame, name: str) -> str:
     if column.dtype != object:
         return ""
     texts = list(dict.fromkeys(cell for cell in column if isinstance(cell, str)))
-    if advice := other_marks(texts, frame.decimal) or absent_words(texts):
+    if advice := other_marks(texts, frame.decimal) or absent_words(texts)[0]:
         return advice
     form = number_format(texts)
     return form.advice(name) if form is not None and form.readings else ""

@@ -10,9 +10,10 @@ from typing import Any, final
 import numpy as np
 
 from ..core.array import SILENT, IntArray, Progress
+from ..core.cell_formats import joint_readings
 from ..core.cells import missing_cells
 from ..core.table import Frame
-from ..core.words import count, cut, leave_out, percent, worded, written
+from ..core.words import comma_separated, count, cut, leave_out, listed, percent, spelled_alike, worded, written
 from ..tables.columns import Encoding
 from ..tables.columns.column_codings import MAX_CATEGORIES, TooManyCategoriesError
 from ..tables.columns.copies import repeated_cells
@@ -31,6 +32,8 @@ _SHOWN, _LONGEST, _FEW_LEVELS, _TWO = 3, 20, 20, 2
 _DRAWN = 100_000
 """At most so many rows of a long table give ranges and most common values."""
 _LABEL = "rows"
+_CODES, _LEAST_APART = (-99, -9, -1, 9, 99, 999), 4
+"""Numbers that often mean "no answer", and the fewest different cells among which one stands apart."""
 
 
 @final
@@ -91,8 +94,18 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = 
     share = float(np.any(masks, axis=0).mean()) if masks else 0.0
     drawn = "rows" if len(frame) == seen.n_rows else "rows drawn at random"
     usable = frame.select([one.name for one in columns if not one.stops])
+    found = {name: finding.reading for name, (finding, _) in judged.items() if finding is not None and finding.reading}
     notes = (*units_notes((usable,), named, drawn), *repeated_cells(frame), *frame.notes)
-    return DescribedTable(columns, seen.n_rows, blank, notes, frame.source, round(share * seen.n_rows))
+    readings = joint_readings(
+        {name: own for name, own in found.items() if not (_has_points(usable) and "decimal" in own)}
+    )
+    return DescribedTable(columns, seen.n_rows, blank, notes, frame.source, round(share * seen.n_rows), readings)
+
+
+def _has_points(frame: Frame) -> bool:
+    """Return whether numbers with a decimal point were read, as which another decimal mark would not read them."""
+    numbers = [frame[name] for name in frame.names if frame[name].dtype == np.float64]
+    return frame.decimal == "." and any(bool((own[~np.isnan(own)] % 1 != 0).any()) for own in numbers)
 
 
 def describe_long(source: Source, encoding: Encoding, seed: int = 0, progress: Progress = SILENT) -> DescribedTable:
@@ -120,7 +133,7 @@ def _by_pass(source: Source, encoding: Encoding, seed: int, progress: Progress) 
     if inspection is None:
         raise ValueError(f"{source.source} has no rows")
     some = drawn.frame.take(np.argsort(drawn.numbers))
-    found = describe_columns(some, encoding, SeenTable(inspection, missing, drawn.seen))
+    found = describe_columns(replace(some, notes=source.notes), encoding, SeenTable(inspection, missing, drawn.seen))
     if len(some) == drawn.seen:
         return found
     note = (
@@ -169,6 +182,25 @@ class _ToDescribe:
         return cells[~missing_cells(cells)]
 
     @property
+    def alike(self) -> list[str]:
+        """The texts that are equal but for capitals and blanks, those that belong together in one text."""
+        return spelled_alike(dict.fromkeys(map(str, self.cells))) if self.cells.dtype == object else []
+
+    @property
+    def code(self) -> str:
+        """A number that may mean "no answer": 9, 99, 999, -1, -9 or -99, apart from all others, which are whole."""
+        if not self.is_whole or self.named.find(self.name) is not None:
+            return ""
+        known, counts = np.unique(self.cells, return_counts=True)
+        if len(known) < _LEAST_APART or known[-2] < 0:
+            return ""
+        steps = np.diff(known)
+        if known[0] in _CODES and known[1] >= 0 and counts[0] > 1:
+            return f"{known[0]:.0f}"
+        is_apart = known[-1] in _CODES and steps[-1] >= 2 * steps[:-1].max() and counts[-1] > 1
+        return f"{known[-1]:.0f}" if is_apart else ""
+
+    @property
     def is_whole(self) -> bool:
         """Whether all cells are whole numbers."""
         cells = self.cells
@@ -208,7 +240,7 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
     taken, why, change, stops = _refused(finding) if finding is not None else _kind(column, note, distinct)
     few = distinct is not None and _TWO < distinct <= _FEW_LEVELS
     may_differ = few and column.named.find(column.name) is None and (taken == KINDS["categorical"] or column.is_whole)
-    decide = stops or note is not None or taken not in KINDS.values() or may_differ
+    decide = stops or note is not None or taken not in KINDS.values() or may_differ or (not stops and bool(column.code))
     if column.rule == "error" and 0 < missing < column.seen.n_rows:
         rules = "drop or category" if missing <= FEW_BLANK * column.seen.n_rows else "category or drop"
         change = f"{change}; its blank cells: {written('missing=', '--missing')} {rules}"
@@ -245,6 +277,8 @@ def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[
         what = what.removeprefix(f"{column.frame.source}: ").removeprefix(f"column {name!r} ")
         return "none of the kinds", what, mend or leave_out([name]), True
     noted = [note.removeprefix(f"{name} ")] if note else []
+    noted += [f"{listed(column.alike, _TWO)} are equal but for capitals and blanks"] * bool(column.alike)
+    noted += [f"{column.code} stands apart from its other values"] if column.code else []
     constant = [] if varies else ["the same in every row, so left out"]
     why = "; ".join([_reason(column, kind, distinct or 0), *noted, *constant])
     return KINDS[kind.kind], why, _change(column, kind, varies, distinct or 0), False
@@ -271,9 +305,15 @@ def _change(column: _ToDescribe, kind: ColumnType, varies: bool, distinct: int) 
     if named.find(name) is not None:
         return f"without {written('ordinal=', '--ordinal') if name in named.ordinal else insist('categorical', [name])}"
     options = []
+    if column.code:
+        absent = worded("--na-values", comma_separated([f"{name}={column.code}"]))
+        python = f"TextFormat(na_values={{{name!r}: {column.code!r}}})"
+        options.append(f"{written(python, absent)} if {column.code} means that there is no answer")
     if kind.kind == "numeric" and varies and column.is_whole and _TWO < distinct <= MAX_CATEGORIES:
         options.append(f"{insist('categorical', [name])} if they are codes")
-    if kind.kind == "categorical" and varies and _TWO < distinct <= _FEW_LEVELS:
+    if column.alike:
+        options.append("write those that are equal in one way")
+    elif kind.kind == "categorical" and varies and _TWO < distinct <= _FEW_LEVELS:
         levels = written(f"ordinal={{{name!r}: [...]}}", worded("--ordinal", f"{name}=lowest,…,highest"))
         options.append(f"{levels} if they are ordered")
     if kind.kind == "ordinal":

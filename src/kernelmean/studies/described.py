@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, final
 
+from ..core.cell_formats import Reading, ways
 from ..core.words import count, listed, worded, worded_names, written
 from ..report.description import Description, Grid, Shown
 
@@ -62,6 +64,8 @@ class DescribedTable(Shown):
         What to call the table.
     blank_rows : int
         How many rows have a missing cell in one of these columns; of a long table by those that were drawn.
+    readings : dict
+        The options that read columns at which a comparison stops, by column, where they are known.
     """
 
     columns: tuple[DescribedColumn, ...]
@@ -70,6 +74,7 @@ class DescribedTable(Shown):
     notes: tuple[str, ...] = ()
     name: str = "the table"
     blank_rows: int = 0
+    readings: Mapping[str, Reading] = field(default_factory=dict)
 
     @property
     def stopping(self) -> tuple[str, ...]:
@@ -92,13 +97,20 @@ class DescribedTable(Shown):
         return [name for name in self.blank if name not in self.stopping]
 
     def options(self) -> str:
-        """Return the options that leave out columns at fault, and rows with blank cells if few; else a category."""
-        if len(self.stopping) == len(self.columns):
+        """Return the options that read columns at fault, or leave them out, and rows with blank cells if few.
+
+        If they are not few, blank cells are a category, as are texts that are read as missing.
+        """
+        left = [name for name in self.stopping if name not in self.readings]
+        if len(left) == len(self.columns):
             return ""
-        drop = [written(f"drop={list(self.stopping)!r}", worded_names("--drop", self.stopping))]
-        rule = "drop" if self.blank_rows <= FEW_BLANK * self.n_rows else "category"
+        python, read = ways(self.readings)
+        drop = [written(f"drop={left!r}", worded_names("--drop", left))]
+        absent = any("na_values" in own for own in self.readings.values())
+        rule = "drop" if self.blank_rows <= FEW_BLANK * self.n_rows and not absent else "category"
         blank = [written(f"missing={rule!r}", f"--missing {rule}")]
-        return " ".join(drop * bool(self.stopping) + blank * bool(self._blank_only))
+        reads = [written(f"text={python}", read)] * bool(self.readings)
+        return " ".join(reads + drop * bool(left) + blank * (absent or bool(self._blank_only)))
 
     def _blank_cells(self) -> str:
         """Return how many rows have one, and which column has most of them."""

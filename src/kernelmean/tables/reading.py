@@ -14,7 +14,7 @@ import numpy as np
 from ..core.cell_formats import is_number
 from ..core.cells import Declared, label
 from ..core.table import Frame, Table, as_table
-from ..core.words import count, listed, written
+from ..core.words import count, listed, spelled_alike, written
 from .columns import match_columns
 from .columns.kinds import as_labels
 from .datasets import BUILT_IN
@@ -217,8 +217,8 @@ def _split(
     blank = labels.count(None)
     if blank:
         rest = replace(rest, notes=(*rest.notes, f"{frame.source}: {count(blank, 'row')} without {by!r} left out"))
-    for names in _alike(sizes):
-        told = f"{frame.source}: the groups {listed(map(repr, names))} of {by!r} are equal but for capitals and blanks"
+    for names in spelled_alike(sizes):
+        told = f"{frame.source}: the groups {names} of {by!r} are equal but for capitals and blanks"
         rest = replace(rest, notes=(*rest.notes, told))
     alone = [name for name in sizes if name not in chosen] if asked is None else []
     if alone:
@@ -237,14 +237,6 @@ def _in_order(sizes: Counter[str], declared: Declared | None) -> dict[str, int]:
         return rank, float(name) if are_numbers else natural_order(name.casefold()), name
 
     return {name: sizes[name] for name in sorted(sizes, key=key)}
-
-
-def _alike(names: Iterable[str]) -> list[list[str]]:
-    """Return names that are equal but for capitals and the blanks around them, together."""
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(name.strip().casefold(), []).append(name)
-    return [those for those in found.values() if len(those) > 1]
 
 
 _TRUTH = {"true": "True", "1": "True", "false": "False", "0": "False"}

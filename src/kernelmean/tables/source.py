@@ -150,6 +150,14 @@ class Source:
         )
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of its rows should know; cells without a unit are not counted batch by batch."""
+        units = self.text.units.items()
+        return tuple(
+            f"{self.source}: any cell of {name} without a unit is taken to be in {unit!r}" for name, unit in units
+        )
+
+    @property
     def titleless(self) -> bool:
         """Whether the rows have no path that could name them."""
         return self.source in (UNNAMED, BATCHES, DASK, ARROW_READER)

@@ -98,7 +98,7 @@ class CsvBlocks:
         """Yield the frames of columns of numbers."""
         arrow = import_arrow()
         raw = {name: self.raw[name] for name in names}
-        marked = self.text.thousands is not None
+        marked = self.text.thousands is not None or bool(self.text.columns_with_absent)
         types = {own: arrow.string() if marked else arrow.float64() for own in raw.values()}
         columns = TextColumns(self.text, strict=marked)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +171,7 @@ def test_a_picture_is_of_the_columns_of_numbers(folder: Path, capsys: pytest.Cap
         ),
         (("--missing", "noise"), "'city' is categorical; write a rule for each column"),
         (("--missing", "age=noise"), "column 'city' is blank"),
-        (("--missing", "age="), "write a column, an equals sign and what it is, such as --missing age=noise"),
+        (("--missing", "age="), "write a column, an equals sign and what it is, such as --missing drop,city=category"),
         (("--missing", "town=drop"), "missing names a column 'town' that is not there"),
         (("--missing", "age=noise,city=category", "--estimator", "adaptive"), "exact kernel for --estimator kme only"),
         (("--missing", "drop", "--ordinal", "size"), "--ordinal is 'size'; write a column, an equals sign"),
@@ -200,7 +201,26 @@ def test_one_bad_cell_makes_no_column_of_categories(folder: Path, capsys: pytest
     for name in ("first", "second"):
         (folder / f"{name}.csv").write_text("a,b\n1,2\n3,4x\n5,6\n")
     text = refusal(capsys, "compare", "first.csv", "second.csv", *QUICK)
-    assert "column 'b' is text in which 2 of 3 different cells are numbers ('4x' in row 2)" in text
+    assert (
+        "'b' is text in which 2 of 3 different cells of both tables are numbers, but not '4x' in row 2; write" in text
+    )
+
+
+def test_the_cell_that_is_no_number_is_shown_and_the_options_keep_columns_that_they_read(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{k % 9},{k} mmol/l;{f'{k},5' + ' mmol/l' * (k % 2)};{'<1,0' if k == 7 else f'{k},3'}" for k in range(20)]
+    (folder / "lab.csv").write_text("\n".join(["a;b;c", *rows]) + "\n")
+    text = refusal(capsys, "compare", "lab.csv", "lab.csv", *QUICK)
+    assert "20 different cells of both tables are numbers, but not '<1,0' in row 8; '<1,0' is a limit of detec" in text
+    assert run_command(["describe", "lab.csv", "--json", "-", "--quiet"]) == 0
+    options = json.loads(capsys.readouterr().out)["options"]
+    assert options == "--units a=mmol/l,b=mmol/l --decimal , --na-values '\"<1,0\"' --missing category"
+    assert run_command(["compare", "lab.csv", "lab.csv", *QUICK, *shlex.split(options)]) == 0
+    capsys.readouterr()
+    (folder / "lab.csv").write_text("\n".join(["a;b;c;x", *(f"{row};{k / 2}" for k, row in enumerate(rows))]) + "\n")
+    assert run_command(["describe", "lab.csv", "--json", "-", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["options"] == "--drop a,b,c"  # --decimal , would not read x
 
 
 def test_files_keep_the_types_of_their_columns(folder: Path) -> None:

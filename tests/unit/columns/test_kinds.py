@@ -144,8 +144,18 @@ NUMERIC = pd.DataFrame({"c": [1.0, 2.0]})
     [
         (NUMERIC, pd.DataFrame({"c": ["x", "y"]}), {}, "numeric in A ('1.0' in row 1) and categorical in B ('x' in r"),
         (NUMERIC, pd.DataFrame({"c": [True, False]}), {}, "is numeric in A ('1.0' in row 1) and boolean in B"),
-        (NUMERIC, pd.DataFrame({"c": ["1", "2"]}), {}, "2 of 2 different cells are numbers ('1' in row 1)"),
-        (NUMERIC, pd.DataFrame({"c": ["1", "2x"]}), {}, "1 of 2 different cells are numbers ('2x' in row 2)"),
+        (
+            NUMERIC,
+            pd.DataFrame({"c": ["1", "2"]}),
+            {},
+            "2 of 2 different cells are numbers ('1' in row 1)",
+        ),
+        (
+            NUMERIC,
+            pd.DataFrame({"c": ["1", "2x"]}),
+            {},
+            "1 of 2 different cells are numbers, but not '2x' in row 2",
+        ),
         (NUMERIC, pd.DataFrame({"c": ["1,5", "2,5"]}), {}, "holds numbers with a decimal comma as text ('1,5' in r"),
         (NUMERIC, pd.DataFrame({"c": [1, 2**60]}), {}, "type int that are not numbers, or integers beyond 2^53"),
         (NUMERIC, pd.DataFrame({"c": [b"x", b"y"]}), {}, "type bytes that are not numbers"),

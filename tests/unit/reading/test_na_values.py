@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,35 @@ def test_batches_of_numbers_take_the_spelling_too() -> None:
     Path("t.csv").write_text("a\n" + "\n".join(numbers("-", "2.5")) + "\n")
     batches = km.read("t.csv", missing="drop", text=TextFormat(na_values="-"))
     assert sum(len(rows) for rows in batches) == ROWS - 1
+
+
+@each_reader
+@each_file
+def test_texts_of_single_columns_are_missing_there_only(read: Callable[..., Frame], file: str) -> None:
+    FILES[file](pd.DataFrame({"a": [9, 2, 3], "b": [9, 1, 3], "c": ["u", "-", "x"], "d": ["u", "-", "x"]}))
+    text = TextFormat(na_values={"a": "9", "c": ("x", "u"), "*": "-"})
+    frame = read(file, text)
+    np.testing.assert_array_equal(frame["a"], [np.nan, 2.0, 3.0])
+    assert frame["b"].tolist() == [9.0, 1.0, 3.0]
+    assert pd.isna(frame["c"]).all()
+    assert frame["d"].tolist() == ["u", None, "x"]
+    with pytest.raises(ValueError, match=r"no column 'e'.*which na_values names"):
+        read(file, TextFormat(na_values={"e": "9"}))
+
+
+def test_texts_and_rules_of_single_columns_on_the_command_line_and_in_batches() -> None:
+    rows = [f"{'x' if k % 10 == 3 else k % 7},{9 if k % 8 == 0 else k % 5}" for k in range(40)]
+    Path("t.csv").write_text("a,b\n" + "\n".join(rows) + "\n")
+    text = TextFormat(na_values={"a": "x", "b": "9"})
+    assert sum(len(own) for own in km.read("t.csv", missing="drop", text=text)) == 31
+    table = tables.read_frame("t.csv", text=text)
+    result = km.compare(table, table, missing={"*": "drop", "b": "category"}, n_resamples=9)
+    assert (result.missing.rows, result.missing.columns[1].cells) == ((4, 4), (5, 5))
+    options = ["--na-values", "a=x,b=9", "--missing", "drop,b=category", "--resamples", "9", "--quiet"]
+    for stream in ([], ["--stream"]):
+        assert run(["compare", "t.csv", "t.csv", "--json", "found.json", *options, *stream]) == 0
+        found = json.loads(Path("found.json").read_text())["missing"]
+        assert (found["rule"], found["rows_left_out"]) == ({"*": "drop", "b": "category"}, [4, 4])
 
 
 @pytest.mark.parametrize("words", [("",), (" ",), (3,)], ids=str)

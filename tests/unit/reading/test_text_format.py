@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from kernelmean.tables import TextFormat, read_frame
+from kernelmean.tables import TextFormat, read, read_frame
 
 COMMA, GERMAN = TextFormat(decimal=","), TextFormat(decimal=",", thousands=".")
 ENGLISH, FRENCH = TextFormat(thousands=","), TextFormat(decimal=",", thousands=" ")
@@ -136,7 +136,7 @@ def test_dates_and_times_in_one_column_are_times(tmp_path: Path) -> None:
         ("%", "12 %", 12.0),
         ("m2", "5 m2", 5.0),
         ("Fr.", "Fr. 5", 5.0),
-        ("$", "5", None),
+        ("$", "5", 5.0),
         ("$", "$", None),
         ("$", "$-$5", None),
         ("$", "-$-5", None),
@@ -190,11 +190,24 @@ def test_units_are_a_dictionary_that_is_copied() -> None:
     assert text.units == {"x": "kg"}
 
 
-def test_a_unit_of_a_column_that_is_not_there_or_holds_numbers_is_refused(tmp_path: Path) -> None:
-    feather.write_feather(pa.table({"price": [1.0, 2.0], "t": ["a", "b"]}), tmp_path / "t.feather")
+def test_a_unit_of_a_column_that_is_not_there_or_holds_times_is_refused(tmp_path: Path) -> None:
+    when = pa.array([1, 2], pa.timestamp("s"))
+    feather.write_feather(pa.table({"price": [1.0, 2.0], "when": when}), tmp_path / "t.feather")
     with pytest.raises(ValueError, match=r"no column 'prize' \(did you mean 'price'\?\)"):
         read_frame(tmp_path / "t.feather", text=TextFormat(units={"prize": "$"}))
-    with pytest.raises(ValueError, match=r"column 'price' holds no text but numbers.*'\$'"):
-        read_frame(tmp_path / "t.feather", text=TextFormat(units={"price": "$"}))
-    with pytest.raises(ValueError, match="column 'alcohol' holds no text but numbers"):
-        read_frame("wine", text=TextFormat(units={"alcohol": "%"}))
+    with pytest.raises(ValueError, match=r"column 'when' holds no numbers but times.*'\$'"):
+        read_frame(tmp_path / "t.feather", text=TextFormat(units={"when": "$"}))
+
+
+def test_cells_without_a_unit_are_in_that_of_the_column_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('x,y\n"7,2 mmol/l",1\n"5,7",2\n,3\n')
+    text = TextFormat(decimal=",", units={"x": "mmol/l", "y": "kg"})
+    frame = read_frame(tmp_path / "t.csv", text=text)
+    np.testing.assert_array_equal(frame["x"], [7.2, 5.7, np.nan])
+    told = ["1 of 2 cells of x without a unit, taken to be in 'mmol/l'"]
+    told += ["3 of 3 cells of y without a unit, taken to be in 'kg'"]
+    assert list(frame.notes) == [f"{frame.source}: {each}" for each in told]
+    source = read(tmp_path / "t.csv", text=text, in_memory=False)
+    assert [each.partition(": ")[2] for each in source.notes] == [
+        f"any cell of {name} without a unit is taken to be in {unit!r}" for name, unit in text.units.items()
+    ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from ...core.words import EVERY
 from ...tables.limits import ADAPTIVE_LIMIT, ESTIMATE_LIMIT, FIT_LIMIT, TEST_LIMIT
 from ..complete import columns as columns_of
 from ..complete import one_of
@@ -110,8 +111,8 @@ class Kinds(Kept):
             "--missing",
             metavar="RULE",
             help="What to do with blank cells: error (stop); drop (leave the row out); category (a value of its own); "
-            "noise (a number known with noise only; needs --estimator kme). Or rules for single columns: "
-            "age=noise,city=category.",
+            "noise (a number known with noise only; needs --estimator kme). Or rules for single columns, after one "
+            "for all others if you like: drop,city=category.",
         ),
     ] = "error"
     ordinal: Annotated[
@@ -151,7 +152,7 @@ class KindsOfBatches(Kinds):
         typer.Option(
             "--missing",
             metavar="RULE",
-            help="What to do with blank cells: error, drop or category. Or rules for columns: a=drop,….",
+            help="What to do with blank cells: error, drop or category. Or rules for columns: drop,a=category.",
         ),
     ] = "error"
 
@@ -215,8 +216,8 @@ class Marks:
         data_option(
             "--na-values",
             metavar="TEXTS",
-            help="More texts that mean a missing cell, for example -,. (an empty cell, NA, N/A, ?, NaN, NULL and None "
-            "always do).",
+            help="More texts that mean a missing cell, in all columns, -,. or in single ones, age=99 (an empty cell, "
+            "NA, N/A, ?, NaN, NULL and None always do).",
         ),
     ] = None
 
@@ -233,7 +234,7 @@ class Marks:
         if twice is not None:
             raise ValueError(f"--units names the column {twice!r} twice; write its unit once")
         mark = " " if self.thousands == _SPACE else self.thousands
-        absent = [word for text in self.na_values or () for word in option_words(text)]
+        absent = absent_words([word for text in self.na_values or () for word in option_words(text)])
         return TextFormat(self.decimal, mark, self.dates, dict(pairs), self.encoding, absent)
 
 
@@ -288,7 +289,7 @@ def split_names(texts: Iterable[str], known: Iterable[str]) -> list[str]:
 
 
 def missing_rule(text: str) -> Missing:
-    """Return one rule for all columns ("drop"), or rules for single columns ("age=noise,city=category").
+    """Return one rule for all columns ("drop"), or rules for single columns ("age=noise,city=category") after it.
 
     Examples
     --------
@@ -296,12 +297,31 @@ def missing_rule(text: str) -> Missing:
     'drop'
     >>> missing_rule("age=noise, city=category")
     {'age': 'noise', 'city': 'category'}
+    >>> missing_rule("drop,city=category")
+    {'*': 'drop', 'city': 'category'}
     """
-    return (
-        text
-        if "=" not in text
-        else dict(assigned(part, "--missing", "age=noise,city=category") for part in option_words(text))
-    )
+    if "=" not in text:
+        return text
+    first, *others = option_words(text)
+    named = [first if "=" in first else f"{EVERY}={first}", *others]
+    return dict(assigned(part, "--missing", "drop,city=category") for part in named)
+
+
+def absent_words(words: Sequence[str]) -> list[str] | dict[str, list[str]]:
+    """Return the texts of missing cells of all columns, and of single ones ("age=99").
+
+    Examples
+    --------
+    >>> absent_words(["-", "."])
+    ['-', '.']
+    >>> absent_words(["age=99", "-", "age=98"])
+    {'age': ['99', '98'], '*': ['-']}
+    """
+    found: dict[str, list[str]] = {}
+    for word in words:
+        name, _, own = word.partition("=") if word.strip("=").count("=") else (EVERY, "", word)
+        found.setdefault(name.strip(), []).append(own)
+    return found.get(EVERY, []) if not {*found} - {EVERY} else found
 
 
 def level_orders(texts: Sequence[str]) -> dict[str, list[str]]:

@@ -96,6 +96,7 @@ def _by_pass(tables: tuple[Source, ...], encoding: Encoding, seed: int, progress
             done += len(frame)
             progress(LABEL, done, max(done, known))
     found = look.learnt([table.source for table in tables])
+    found = replace(found, remarks=(*found.remarks, *(note for table in tables for note in table.notes)))
     return replace(found, whole=(digests[0].text, digests[1].text)) if digested else found
 
 

@@ -15,7 +15,7 @@ from ...core.cells import Declared
 from ...core.frozen import Frozen, sealed
 from ...core.points import column_order
 from ...core.table import Frame, check_size, to_frame
-from ...core.words import count, did_you_mean, listed, worded_names, written
+from ...core.words import EVERY, count, did_you_mean, listed, worded_names, written
 from ...kernels import Gaussian, Kernel
 from .column_codings import (
     MAX_CATEGORIES,
@@ -161,7 +161,7 @@ class Encoding:
         """Return the encoding restricted to some columns of a frame, after checking that all columns it names exist."""
         rules_for(self.missing, frame.names)
         frame.select([*self.named.ordinal, *self.named.categorical, *self.keep])
-        missing = self.missing if isinstance(self.missing, str) else _of(self.missing, names)
+        missing = self.missing if isinstance(self.missing, str) else _of(self.missing, (*names, EVERY))
         ordinal, named = _of(self.named.ordinal, names), self.named.categorical
         categorical, kept = (tuple(name for name in own if name in names) for own in (named, self.keep))
         return replace(self, missing=missing, ordinal=ordinal, categorical=categorical, keep=kept)

@@ -10,13 +10,23 @@ import numpy as np
 
 from ...core.cells import missing_cells
 from ...core.table import Frame
-from ...core.words import all_incomplete, comma_separated, count, did_you_mean, leave_out, listed, worded, written
+from ...core.words import (
+    EVERY,
+    all_incomplete,
+    comma_separated,
+    count,
+    did_you_mean,
+    leave_out,
+    listed,
+    worded,
+    written,
+)
 from .kinds import ColumnType
 
 RULES = ("error", "drop", "category", "noise")
 _NAMED = "'error', 'drop', 'category' or 'noise'"
 Missing: TypeAlias = str | Mapping[str, str]
-"""One rule for all columns, or one for each of some columns; the others must then be complete."""
+"""One rule for all columns, or one for each of some columns; the others have that of "*", else must be complete."""
 
 _WORDS = {
     "drop": "such rows were left out",
@@ -116,13 +126,13 @@ def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
     """
     if not isinstance(missing, str | Mapping):
         raise TypeError(f"missing is {missing!r}; write one of {_NAMED}, or a dict from column to one of them")
-    given = dict.fromkeys(names, missing) if isinstance(missing, str) else dict(missing)
+    given = {EVERY: missing} if isinstance(missing, str) else {**missing}
     for name, rule in given.items():
         if rule not in RULES:
             raise ValueError(f"missing is {rule!r}; write {_NAMED}")
-        if name not in names:
+        if name not in names and name != EVERY:
             raise ValueError(f"missing names a column {name!r} that is not there{did_you_mean(name, names)}")
-    return {name: given.get(name, "error") for name in names}
+    return {name: given.get(name, given.get(EVERY, "error")) for name in names}
 
 
 def settle(
@@ -184,7 +194,8 @@ def _written_rule(missing: Missing, names: Iterable[str], rule: str) -> str:
     if isinstance(missing, str) or not missing:
         return written(f"missing={rule!r}", f"--missing {rule}")
     rules = {**missing, **dict.fromkeys(names, rule)}
-    return written(f"missing={rules!r}", worded("--missing", comma_separated(f"{n}={own}" for n, own in rules.items())))
+    words = (own if name == EVERY else f"{name}={own}" for name, own in rules.items())
+    return written(f"missing={rules!r}", worded("--missing", comma_separated(words)))
 
 
 def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:

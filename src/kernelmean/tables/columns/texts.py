@@ -21,6 +21,7 @@ from typing import TypeAlias, final
 
 from ...core.cell_formats import (
     Form,
+    Reading,
     absent_words,
     date_format,
     has_decimal_comma,
@@ -41,6 +42,7 @@ _LEAST_DISTINCT, _LEAST_CELLS = 20, 10
 _FEW, _LEAST_WRITTEN = 10, 3
 _SHARE, _SHARE_OF_UNITS = 0.75, 0.9
 _SHOWN = 20
+_UNKNOWN: Reading = {}
 _ZERO = re.compile(r"[+-]?0\d+")
 
 
@@ -63,6 +65,8 @@ class Finding:
     """Whether its cells are of another type than a category."""
     repeating: bool = False
     """Whether some of its cells recur in a table, as those do that name the rows of one unit."""
+    reading: Reading = field(default_factory=dict)
+    """What reads all of its cells, if known."""
 
     @property
     def sentence(self) -> str:
@@ -138,7 +142,8 @@ class TextCells:
             other = next((f", but not {self._shown(cell)}" for cell in self.places if cell not in known), "")
             taken = NOT_TIMES if form.is_time else "text, not numbers"
             what = f"holds {form.what} as text ({self._shown(cell)}){other}"
-            return self._found(cell, taken, what, form.advice(self.name))
+            reading = form.readings[0] if len(form.readings) == 1 and not other else {}
+            return self._found(cell, taken, what, form.advice(self.name), reading)
         numbers = self._numbers()
         return self._mixed(numbers) if numbers else None
 
@@ -196,21 +201,33 @@ class TextCells:
         if code is not None:
             return self._found(code, "codes", f"holds codes with a zero in front ({self._shown(code)})")
         known = set(numbers)
-        others = [cell for cell in self.places if cell not in known or has_decimal_comma(cell)]
-        cell = (others or numbers)[0]
-        total = f"{'the first ' if self.full else ''}{len(self.places)}"
-        what = f"is text in which {len(numbers)} of {total} different cells are numbers ({self._shown(cell)})"
+        others = [cell for cell in self.places if cell not in known]
+        cell = [*others, *filter(has_decimal_comma, numbers), *numbers][0]
+        total = f"{'the first ' if self.full else ''}{len(self.places)} different cells{self._of}"
+        shown = f", but not {self._shown(cell)}" if others else f" ({self._shown(cell)})"
+        what = f"is text in which {len(numbers)} of {total} are numbers{shown}"
         marks = other_marks(self.places, self.decimal)
         if marks:
             return self._found(cell, "text, not numbers", f"is text ({self._shown(cell)})", marks)
-        words = absent_words(self.places)
+        words, reading = absent_words(self.places)
+        form = number_format(self.places, partly=True)
+        most = form is not None and len(form.cells) == len(self.places) >= len(numbers) + _LEAST_WRITTEN
+        if form is not None and form.readings and most and not words:
+            words = f"where cells without a unit have the same one, {form.advice(self.name)}"
+            reading = form.readings[0] if len(form.readings) == 1 else {}
         all_of = f"convert it (pandas: df[{self.name!r}].astype(float))" if len(numbers) == len(self.places) else ""
         write = written(all_of, "") or "write all of them as numbers"
-        return self._found(cell, "text and numbers", what, f"{words}; or {write}" if words else write)
+        advice = f"{words}; or {write}" if words and ": write" not in words else words or write
+        return self._found(cell, "text and numbers", what, advice, reading)
 
-    def _found(self, cell: str, taken: str, what: str, advice: str = "") -> Finding:
+    def _found(self, cell: str, taken: str, what: str, advice: str = "", reading: Reading = _UNKNOWN) -> Finding:
         """Return the finding for cells that are not categories."""
-        return Finding(self.name, taken, what, self._where(cell), advice, wrong_type=True)
+        return Finding(self.name, taken, what, self._where(cell), advice, wrong_type=True, reading=reading)
+
+    @property
+    def _of(self) -> str:
+        """Return of which tables the cells are, if there are several."""
+        return "" if len(self._counts) < 2 else " of both tables" if len(self._counts) == 2 else " of all tables"
 
     def _where(self, cell: str) -> str:
         return self.places[cell][0]

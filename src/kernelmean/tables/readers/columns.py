@@ -11,7 +11,7 @@ import numpy as np
 from ...core.cell_formats import absent_words, is_number, number_format, other_marks
 from ...core.cells import Cells, Declared, missing_cells, shared
 from ...core.table import Frame
-from ...core.words import did_you_mean, listed, printable
+from ...core.words import count, did_you_mean, listed, printable
 from ..files import MISSING_TEXTS
 from .text_format import Parse, TextFormat, number_parser, time_parser, unit_parser, zoned_parser
 
@@ -63,9 +63,7 @@ class TextColumns:
             self._parsers |= {DATES: time_parser(text.dates, with_time=False), TIMES: time_parser(text.dates)}
             self._parsers[ZONED] = zoned_parser(text.dates)
         self._begun = False
-        self._absent = frozenset(text.na_values)
-        self._codes = tuple(float(word) for word in text.na_values if is_number(word))
-        self._missing = _MISSING | self._absent
+        self._unmarked: list[str] = []
 
     @property
     def readings(self) -> tuple[str, ...]:
@@ -78,49 +76,67 @@ class TextColumns:
         Raises
         ------
         ValueError
-            When a cell of a column with a unit is not a number in this unit, or a column with a unit holds numbers.
+            When a cell of a column with a unit is not a number, or has another unit.
         Widened
             When a column was read as another type in the frames before.
         """
-        kept = {name: self._without(frame, name) for name in frame.names} if self._absent else frame.cells
+        kept = {name: self._without(frame, name) for name in frame.names} if self._text.na_values else frame.cells
         frame = replace(frame, cells=kept, decimal=self._text.decimal)
         if not self._parsers and not self._text.units:
             return frame
+        self._unmarked = []
         cells = {name: self._column(frame, name) for name in frame.names}
         self._begun = True
         read = [name for name in frame.names if cells[name] is not frame[name]]
         zoned = {name: Declared("zoned") for name in read if self._kinds.get(name) == ZONED}
-        return replace(frame, cells=cells, declared={**frame.declared, **zoned})
+        notes = (*frame.notes, *self._unmarked)
+        return replace(frame, cells=cells, declared={**frame.declared, **zoned}, notes=notes)
 
     def _without(self, frame: Frame, name: str) -> Cells:
         """Return a column with None for the cells whose text means that they are missing."""
-        cells = frame[name]
+        cells, absent = frame[name], self._text.absent_in(name)
+        codes = [float(word) for word in absent if is_number(word)]
         if cells.dtype == object:
-            found = shared(cells, lambda cell: None if isinstance(cell, str) and cell.strip() in self._absent else cell)
+            found = shared(cells, lambda cell: None if isinstance(cell, str) and cell.strip() in absent else cell)
             return found if self._untyped or any(cell is not None for cell in found) else np.full(len(found), np.nan)
-        if cells.dtype == np.float64 and name not in frame.declared and self._codes:
-            return np.where(np.isin(cells, self._codes), np.nan, cells)
+        if cells.dtype == np.float64 and name not in frame.declared and codes:
+            return np.where(np.isin(cells, codes), np.nan, cells)
         return cells
 
     def _bare(self, cell: str | None) -> str | None:
         """Return a cell without blanks around it, None if it is missing."""
-        return None if cell is None or cell.strip() in self._missing else cell.strip()
+        return None if cell is None or cell.strip() in _MISSING else cell.strip()
 
     def _column(self, frame: Frame, name: str) -> Cells:
         unit = self._text.units.get(name)
-        if not _is_text(frame, name):
-            if unit is not None and not missing_cells(frame[name]).all():
-                raise ValueError(
-                    f"{frame.source}: column {name!r} holds no text but {_held(frame, name)}, so no cell has the "
-                    f"unit {unit!r}; leave it out of the units"
-                )
-            return frame[name]
         if unit is not None:
-            parse = unit_parser(unit, number_parser(self._text))
-            return self._needed(frame, name, parse, f"a number with the unit {unit!r}")
+            return self._in_unit(frame, name, unit)
+        if not _is_text(frame, name):
+            return frame[name]
         if self._strict:
             return self._needed(frame, name, self._parsers[NUMBERS], "a number")
         return self._settled(frame[name], name)
+
+    def _in_unit(self, frame: Frame, name: str, unit: str) -> Cells:
+        """Return the numbers of a column with a unit; cells without any unit are taken to be in it, and counted."""
+        cells, number = frame[name], number_parser(self._text)
+        if _is_text(frame, name):
+            found = self._needed(frame, name, unit_parser(unit, number), f"a number with the unit {unit!r}")
+            bare = [self._bare(cell) for cell in cells]
+            alone = sum(cell is not None and number(cell) is not None for cell in bare)
+        else:
+            found, bare = cells, cells[~missing_cells(cells)].tolist()
+            alone = len(bare)
+            if alone and (cells.dtype != np.float64 or name in frame.declared):
+                raise ValueError(
+                    f"{frame.source}: column {name!r} holds no numbers but {_held(frame, name)}, so no cell has the "
+                    f"unit {unit!r}; leave it out of the units"
+                )
+        if alone:
+            known = sum(cell is not None for cell in bare)
+            told = f"{alone:,} of {count(known, 'cell')} of {name} without a unit, taken to be in {unit!r}"
+            self._unmarked.append(f"{frame.source}: {told}")
+        return found
 
     def _settled(self, cells: Cells, name: str) -> Cells:
         """Return the cells as the first type that fits all of them, beginning with the current one."""
@@ -164,7 +180,7 @@ class TextColumns:
     def _advice(self, cells: Cells, name: str) -> str:
         """Return what would read a column, if that differs from the options passed for it."""
         known_cells = [cell for cell in dict.fromkeys(cells) if cell is not None and self._bare(cell) is not None]
-        if advice := other_marks(known_cells, self._text.decimal) or absent_words(known_cells):
+        if advice := other_marks(known_cells, self._text.decimal) or absent_words(known_cells)[0]:
             return f"; {advice}"
         form = number_format(known_cells)
         told = {"decimal": self._text.decimal, "thousands": self._text.thousands, "unit": self._text.units.get(name)}
@@ -173,14 +189,15 @@ class TextColumns:
 
 
 def check_units(text: TextFormat, names: Iterable[str], source: str) -> None:
-    """Raise when a column with a unit does not exist."""
+    """Raise when a column with a unit, or with texts of missing cells of its own, does not exist."""
     known = list(names)
-    for name in text.units:
-        if name not in known:
-            raise ValueError(
-                f"{source} has no column {name!r}{did_you_mean(name, known)}, which units names; its columns are "
-                f"{listed(known)}"
-            )
+    for option, named in (("units", text.units), ("na_values", text.columns_with_absent)):
+        for name in named:
+            if name not in known:
+                raise ValueError(
+                    f"{source} has no column {name!r}{did_you_mean(name, known)}, which {option} names; its columns "
+                    f"are {listed(known)}"
+                )
 
 
 def _is_text(frame: Frame, name: str) -> bool:

@@ -181,7 +181,7 @@ def csv_options(file: TextFile, header: Header, text: TextFormat, block: int | N
         ),
         "parse_options": csv.ParseOptions(**parse),
         "convert_options": csv.ConvertOptions(
-            null_values=[*MISSING_TEXTS, *text.na_values],
+            null_values=[*MISSING_TEXTS, *text.absent_in()],
             strings_can_be_null=True,
             decimal_point=text.decimal,
             **convert,

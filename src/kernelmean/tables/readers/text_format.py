@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, final
 
-from ...core.words import written
+from ...core.words import EVERY, written
 
 DECIMALS, THOUSANDS = (".", ","), (".", ",", "'", "_", " ")
 ORDERS = ("dmy", "mdy", "ymd")
@@ -31,11 +31,13 @@ class TextFormat:
         The order of day, month and year in dates such as 01.02.2024 or 1/2/2024, with or without a time of day after
         them. Years have four digits. ISO dates such as 2024-02-01 need no order.
     units : mapping from str to str
-        The text before or after every number of a column, such as ``{"price": "$", "weight": "kg"}``.
+        The text before or after the numbers of a column, such as ``{"price": "$", "weight": "kg"}``. Numbers without
+        any are taken to be in this unit, and a note counts them.
     encoding : str, optional
         The encoding of text files, by its name in Python. By default UTF-8, or UTF-16 after a byte order mark.
-    na_values : str or iterable of str
-        Texts of missing cells, such as ``("-", ".")``. Empty cells, NA, N/A, n/a, #N/A, ?, NaN, NULL, null and None
+    na_values : str, iterable of str, or mapping from str to these
+        Texts of missing cells, such as ``("-", ".")``; or those of single columns, ``{"age": "99", "*": ("-", ".")}``,
+        with those of all columns under ``"*"``. Empty cells, NA, N/A, n/a, #N/A, ?, NaN, NULL, null and None
         always count as missing in text files. For a number, such as "-9999", all cells with its value are missing.
 
     Raises
@@ -46,7 +48,7 @@ class TextFormat:
     Notes
     -----
     A text column becomes numbers or times if all its cells except missing ones are well-formed; otherwise it stays
-    text. A column in ``units`` must become numbers: any other cell raises an error.
+    text. A column in ``units`` must become numbers: any other cell, also one with another unit, raises an error.
 
     Examples
     --------
@@ -59,7 +61,7 @@ class TextFormat:
     dates: str | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     encoding: str | None = None
-    na_values: Iterable[str] = ()
+    na_values: Iterable[str] | Mapping[str, str | Iterable[str]] = ()
 
     def __post_init__(self) -> None:
         """Check every value, and that they go together."""
@@ -76,12 +78,25 @@ class TextFormat:
         object.__setattr__(self, "units", self._checked_units())
         if self.encoding is not None:
             _check_encoding(self.encoding)
-        object.__setattr__(self, "na_values", self._checked_words())
+        words = self.na_values
+        found = {str(name).strip(): _words(own) for name, own in words.items()} if isinstance(words, Mapping) else None
+        object.__setattr__(self, "na_values", _words(words) if found is None else found)
 
     @property
     def numbers(self) -> bool:
         """Whether numbers are written in another format than the usual one of computers."""
         return self.decimal != "." or self.thousands is not None
+
+    def absent_in(self, column: str = EVERY) -> tuple[str, ...]:
+        """Return the texts that mean a missing cell in a column, or in every column."""
+        if not isinstance(self.na_values, Mapping):
+            return tuple(self.na_values)
+        return tuple(word for name in dict.fromkeys((EVERY, column)) for word in self.na_values.get(name, ()))
+
+    @property
+    def columns_with_absent(self) -> tuple[str, ...]:
+        """The columns that have texts of missing cells of their own."""
+        return tuple(name for name in self.na_values if name != EVERY) if isinstance(self.na_values, Mapping) else ()
 
     @property
     def reads(self) -> bool:
@@ -103,14 +118,14 @@ class TextFormat:
                 )
         return found
 
-    def _checked_words(self) -> tuple[str, ...]:
-        """Return the texts of missing cells, without blanks around them."""
-        words = self.na_values
-        found = (words,) if isinstance(words, str) else tuple(words)
-        if not all(isinstance(word, str) and word.strip() for word in found):
-            example = written("na_values=('-', '.')", '--na-values "-,."')
-            raise TypeError(f"{written('na_values', '--na-values')} is {words!r}; write texts, such as {example}")
-        return tuple(dict.fromkeys(word.strip() for word in found))
+
+def _words(words: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the texts of missing cells, without blanks around them."""
+    found = (words,) if isinstance(words, str) else tuple(words)
+    if not all(isinstance(word, str) and word.strip() for word in found):
+        example = written("na_values=('-', '.')", '--na-values "-,."')
+        raise TypeError(f"{written('na_values', '--na-values')} is {words!r}; write texts, such as {example}")
+    return tuple(dict.fromkeys(word.strip() for word in found))
 
 
 def _check(name: str, value: Any, known: tuple[str | None, ...]) -> None:
@@ -177,14 +192,14 @@ def number_parser(text: TextFormat) -> Parse:
 
 
 def unit_parser(unit: str, number: Parse) -> Parse:
-    """Return a parser of numbers with a unit before them (also between sign and digits) or after them."""
+    """Return a parser of numbers with a unit before them (also between sign and digits), after them, or without it."""
 
     def parse(cell: str) -> Any:
         sign = cell[:1] if cell[:1] in ("+", "-") else ""
         if cell[len(sign) :].startswith(unit):
             rest = cell[len(sign) + len(unit) :].lstrip()
             return None if sign and rest[:1] in ("+", "-") else _digits_first(sign + rest, number)
-        return _digits_first(cell[: -len(unit)].rstrip(), number) if cell.endswith(unit) else None
+        return _digits_first(cell[: -len(unit)].rstrip(), number) if cell.endswith(unit) else number(cell)
 
     return parse
 
