@@ -11,7 +11,8 @@ from scipy.stats import norm, spearmanr
 
 import kernelmean as km
 from kernelmean.core.words import percent
-from kernelmean.studies.comparison.relations import relations
+from kernelmean.studies.comparison.relations import not_looked_at, relations
+from kernelmean.studies.designs import TableDesign
 from kernelmean.studies.pages import gather
 from kernelmean.studies.pages.overview import of_comparison
 from kernelmean.tables.columns import Encoding, encode
@@ -34,18 +35,18 @@ def test_a_broken_relation_is_named_wherever_a_result_is_shown(broken: km.Compar
     assert found.columns == ("x", "y")
     first, second = (spearmanr(frame["x"], frame["y"])[0] for frame in broken.encoded.frames)
     assert found.correlations == pytest.approx((first, second), abs=1e-9)
-    said = f"x and y: correlation {first:.2f} in old, {second:.2f} in new"
+    said = f"x and y: rank correlation {first:.2f} in old, {second:.2f} in new"
     assert said in " ".join(broken.summary().split())
     assert broken.to_dict()["relations"][0]["columns"] == ("x", "y")
     overview = dict(of_comparison(broken, gather(broken).effect))
     assert overview["Pairs of columns that go together differently, by approximate p-values"] == (said,)
     advice = " ".join(overview["What to do next"])
-    assert "the correlation of x and y went from" in advice
+    assert "the rank correlation of x and y went from" in advice
     assert "look at the pairs of columns named above" in advice
 
 
 def test_all_pairs_of_numbers_are_ordered_and_adjusted(broken: km.Comparison) -> None:
-    found = relations(broken.encoded)
+    found = relations(encode([frame.select(drop=["word"]) for frame in broken.encoded.frames], ("A", "B"), Encoding()))
     assert {own.columns for own in found} == {("x", "y"), ("x", "z"), ("y", "z")}
     pvalues = [own.pvalue for own in found]
     assert pvalues == sorted(pvalues)
@@ -61,7 +62,7 @@ def test_no_pair_is_named_for_chance_or_under_a_design(broken: km.Comparison) ->
     alike = [relations(encode([table(rng, 0.5, 120), table(rng, 0.5, 120)], ("A", "B"), Encoding())) for _ in range(40)]
     assert np.mean([found[0].adjusted <= 0.05 for found in alike]) <= 0.125
     assert km.compare(table(rng, 0.5), table(rng, 0.5), n_resamples=99, rng=0).relations == ()
-    assert replace(broken, level=1e-4).relations == ()
+    assert replace(broken, design=TableDesign(strata="word")).relations == ()
 
 
 def test_ranks_that_depend_on_other_rows_keep_the_level_of_a_curve() -> None:
@@ -157,3 +158,91 @@ def test_the_first_screen_names_blanks_new_categories_and_columns_that_say_the_t
     assert sum("all later" in note for note in result.notes) == 1
     header = result.grid().table().header
     assert header[:2] == ("column", "differs")
+
+
+def test_a_relation_is_named_where_one_of_its_columns_has_blank_cells() -> None:
+    rng = np.random.default_rng(8)
+    old, new = table(rng, 0.8, 600), table(rng, 0.1, 600)
+    for frame in (old, new):
+        frame.loc[rng.random(600) < 0.1, "y"] = np.nan
+    result = km.compare(old, new, names=("old", "new"), missing="category", n_resamples=199, rng=0)
+    (found,) = result.relations
+    complete = [frame.dropna() for frame in (old, new)]
+    assert found.columns == ("x", "y")
+    assert found.correlations == pytest.approx([spearmanr(own["x"], own["y"])[0] for own in complete], abs=1e-9)
+    (dropped,) = km.compare(old, new, missing="drop", n_resamples=199, rng=0).relations
+    assert found.pvalue == pytest.approx(dropped.pvalue, rel=1e-6)
+
+
+def people(rng: np.random.Generator, n: int, *, broken: bool = False) -> pd.DataFrame:
+    income = rng.lognormal(size=n)
+    segment = np.select([income > 1.5, income > 0.7], ["high", "mid"], "low")
+    city = rng.choice([*"abcdef"], n, p=[0.4, 0.25, 0.2, 0.1, 0.03, 0.02])
+    region = np.where(rng.random(n) < 0.7, np.isin(city, ["a", "b"]), rng.random(n) < 0.5).astype(str)
+    if broken:
+        segment, city = rng.permutation(segment), rng.permutation(city)
+    return pd.DataFrame({"income": income, "segment": segment, "city": city, "region": region})
+
+
+def test_relations_of_categories_are_named_by_their_clearest_levels() -> None:
+    rng = np.random.default_rng(9)
+    old, new = people(rng, 800), people(rng, 900, broken=True)
+    result = km.compare(old, new, names=("old", "new"), n_resamples=199, rng=0)
+    first, second = result.relations
+    assert {first.columns, second.columns} == {("income", "segment"), ("city", "region")}
+    (numbers,) = (own for own in (first, second) if own.columns == ("income", "segment"))
+    level = numbers.labels[1].removeprefix("segment=")
+    expected = [spearmanr(frame["income"], frame["segment"] == level)[0] for frame in (old, new)]
+    assert numbers.correlations == pytest.approx(expected, abs=1e-9)
+    every = relations(result.encoded)
+    assert len(every) == len({own.columns for own in every}) == 6
+    assert numbers.adjusted > 6 * numbers.pvalue  # several levels of a column count several times
+
+
+def test_relations_of_categories_keep_their_level() -> None:
+    rng = np.random.default_rng(10)
+    found = [relations(encode([people(rng, n), people(rng, 400)], ("A", "B"), Encoding())) for n in (150, 400) * 50]
+    assert np.mean([own[0].adjusted <= 0.05 for own in found]) <= 0.13  # exact binomial bound at 1e-3
+    assert not any(label in ("city=e", "city=f") for own in found for pair in own for label in pair.labels)
+
+
+def test_pairs_that_differ_clearly_are_told_where_the_joint_test_finds_nothing() -> None:
+    rng = np.random.default_rng(11)
+    result = km.compare(people(rng, 300), people(rng, 300, broken=True), names=("old", "new"), n_resamples=99, rng=0)
+    quiet = replace(result, test=replace(result.test, pvalue=0.4))
+    assert quiet.relations
+    assert dict(quiet.facts())["pairs"].startswith("Still, these go together differently: income and segment=")
+    advice = dict(of_comparison(quiet, None))["What to do next"]
+    assert advice[0] == "Test the columns named here again on new rows before you act on them."
+    assert replace(quiet, level=2 * quiet.relations[0].adjusted).relations == ()
+
+
+def test_a_reason_is_given_where_pairs_are_not_looked_at() -> None:
+    rng = np.random.default_rng(12)
+    few = km.compare(table(rng, 0.95, 90), table(rng, -0.9, 90), names=("old", "new"), n_resamples=199, rng=0)
+    assert (few.together, few.relations) == (True, ())
+    said = "not looked at: fewer than 100 rows in a table"
+    assert dict(few.facts())["pairs"] == said
+    assert said in [text for _, texts in of_comparison(few, None) for text in texts]
+    wide = [
+        frame.assign(**{f"c{k}": rng.choice([*"abcde"], 300) for k in range(14)})
+        for frame in (table(rng, 0.5), table(rng, 0.5))
+    ]
+    encoded = encode(wide, ("A", "B"), Encoding())
+    assert not_looked_at(encoded) == "not all looked at: more than 64 columns and categories"
+    assert {own.columns for own in relations(encoded)} == {("x", "y"), ("x", "z"), ("y", "z")}
+
+
+def test_a_pair_is_told_first_where_how_columns_go_together_is_the_main_kind() -> None:
+    rng = np.random.default_rng(13)
+    old, new = table(rng, 0.9, 500), table(rng, -0.2, 500)
+    new["z"] += 1.0
+    result = km.compare(old, new, names=("old", "new"), n_resamples=199, rng=0)
+    assert result.test.kind is not None
+    assert result.test.kind.name == "columns together"
+    effect = gather(result).effect
+    assert effect is not None
+    small = replace(effect, explained=replace(effect.explained, value=0.001))
+    advice = dict(of_comparison(result, small))["What to do next"]
+    assert "but the rank correlation of x and y went from" in advice[0]
+    assert "Look at x and y together, in either table: how they go together has changed." in advice

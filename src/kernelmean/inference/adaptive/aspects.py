@@ -197,10 +197,10 @@ def distances(samples: Sequence[Array]) -> list[Aspect]:
     return [means(part) for part in np.split(gaps, np.cumsum([len(points) for points in samples])[:-1])]
 
 
-def pairs_of_columns(samples: Sequence[Array], several: Any, least: int = 10) -> tuple[IntArray, IntArray]:
+def pairs_of_columns(samples: Sequence[Array], several: Any) -> tuple[IntArray, IntArray]:
     """Return all pairs of columns but those of two categories of one column, of which a row has only one.
 
-    Columns in which fewer than ``least`` rows of a sample have another value than its most common one take no part: no
+    Columns in which fewer than 10 rows of a sample have another value than its most common one take no part: no
     approximation holds for their correlations.
     """
     points = np.concatenate(samples)
@@ -208,7 +208,7 @@ def pairs_of_columns(samples: Sequence[Array], several: Any, least: int = 10) ->
     if not len(first):
         return first, second
     varied = np.array(
-        [min(map(_rows_beside, columns)) >= least for columns in zip(*(X.T for X in samples), strict=True)]
+        [min(map(rows_beside, columns)) >= LEAST_ROWS for columns in zip(*(X.T for X in samples), strict=True)]
     )
     high = (points > points.min(axis=0)).astype(np.float64)
     apart = (high.T @ high == 0.0) & ~several & ~several[:, None]
@@ -216,7 +216,7 @@ def pairs_of_columns(samples: Sequence[Array], several: Any, least: int = 10) ->
     return first[kept], second[kept]
 
 
-def _rows_beside(column: Array) -> int:
+def rows_beside(column: Array) -> int:
     """Return the number of rows that do not have the most common value."""
     return len(column) - int(np.unique(column, return_counts=True)[1].max())
 

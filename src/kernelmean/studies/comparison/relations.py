@@ -1,22 +1,33 @@
-"""Pairs of columns that go together differently in two tables: by how much their correlations of ranks differ."""
+"""Pairs of columns that go together differently in two tables: by how much their correlations of ranks differ.
+
+A category is looked at level by level: as the column that is 1 in its rows and 0 in others. A pair of columns is looked
+at in the rows where both are known.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, combinations_with_replacement
+from typing import final
 
 import numpy as np
 from scipy.special import ndtr
 
+from ...core.array import Array, BoolArray, IntArray
+from ...core.cells import missing_cells
 from ...core.words import signed
-from ...inference.adaptive.aspects import correlations, pairs_of_columns, plain
+from ...inference.adaptive.aspects import correlations, plain, rows_beside
 from ...inference.null import holm
 from ...inference.wording import brief
 from ...tables.columns import Encoded
+from ...tables.columns.column_codings import IS_MISSING
 
-_LEAST_ROWS, _LEAST_BESIDE, _MOST_COLUMNS = 100, 30, 64
-"""Fewer rows of a table, or with another value than its most common one, or more columns: no pair is named."""
+_LEAST_ROWS, _LEAST_BESIDE, _LEAST_BOTH, _MOST_COORDINATES = 100, 30, 15, 64
+"""Fewer rows of a table, or with another value than the most common one, or to be expected with another one in both
+columns, or more numbers and categories: no pair is named."""
+_MOST_CELLS = 10_000_000
+"""Of more rows, times the square of the number of groups of columns known in the same rows, some stand for all."""
 _ALIKE = 0.99
 """Two correlations beyond this are not told apart: Fisher's z of ranks is biased there."""
 
@@ -29,14 +40,14 @@ class RelationDifference:
     Attributes
     ----------
     columns : (str, str)
-        Of numbers, or of two values.
     labels : (str, str)
-        Their names; of two categories with the one that counts 1: "smoker=yes".
+        Their names; of a category with the level that counts 1, the others 0: "smoker=yes". These are the levels whose
+        correlations differ most clearly.
     correlations : (float, float)
-        The correlation of their ranks in either table (Spearman's).
+        The correlation of their ranks in either table (Spearman's), in the rows where both are known.
     pvalue, adjusted : float
         Of Fisher's z of both, whose variance is that of its influence function, the ranks included: an approximation,
-        for at least 100 independent rows of either table; and by Holm's method over all these pairs.
+        for at least 100 independent rows of either table; and by Holm's method over all pairs of numbers and levels.
     """
 
     columns: tuple[str, str]
@@ -49,11 +60,16 @@ class RelationDifference:
         """Return both correlations in a few words, with the names of the tables where these are given."""
         values = (signed(value, "z.2f") for value in self.correlations)
         said = [" in ".join(each) for each in zip(values, tables, strict=True)] if tables else [*values]
-        return f"{' and '.join(map(brief, self.labels))}: correlation {', '.join(said)}"
+        return f"{self.named}: rank correlation {', '.join(said)}"
+
+    @property
+    def named(self) -> str:
+        """The labels, shortened."""
+        return " and ".join(map(brief, self.labels))
 
 
 def relations(encoded: Encoded) -> tuple[RelationDifference, ...]:
-    """Return all pairs of columns of numbers or of two values, those whose correlations differ most clearly first.
+    """Return all pairs of columns that are looked at, those whose correlations differ most clearly first.
 
     Examples
     --------
@@ -61,26 +77,103 @@ def relations(encoded: Encoded) -> tuple[RelationDifference, ...]:
     >>> x, y, z = np.random.default_rng(0).normal(size=(3, 200, 2))
     >>> first, *_ = relations(encode([np.c_[x[:, 0], x.sum(axis=1)], np.c_[y[:, 0], z[:, 0]]], ("A", "B"), Encoding()))
     >>> first.words(("A", "B"))
-    'x0 and x1: correlation 0.69 in A, −0.08 in B'
+    'x0 and x1: rank correlation 0.69 in A, −0.08 in B'
     """
-    labels = {coding.name: coding.names[0] for coding in encoded.codings if len(coding.names) == 1}
-    names = [name for name in encoded.in_table_order() if name in labels]
-    if not 2 <= len(names) <= _MOST_COLUMNS or min(map(len, encoded.tables)) < _LEAST_ROWS:
-        return ()
-    chosen = [encoded.groups[name][0] for name in names]
-    tables = [table[:, chosen] for table in encoded.tables]
-    pairs = pairs_of_columns(tables, np.full(len(names), fill_value=True), _LEAST_BESIDE)
-    own, other = (correlations(table, pairs, plain) for table in tables)
-    lowest, highest = np.minimum(own.values, other.values), np.maximum(own.values, other.values)
-    alike = (lowest > np.arctanh(_ALIKE)) | (highest < -np.arctanh(_ALIKE))
-    pvalues = np.where(alike, 1.0, 2 * ndtr(-np.abs(own.scores(other))))
-    rows: list[Any] = [
-        *zip(*pairs, np.tanh(own.values), np.tanh(other.values), pvalues, holm(pvalues.tolist()), strict=True)
-    ]
-    found = [
-        RelationDifference(
-            (names[i], names[j]), (labels[names[i]], labels[names[j]]), (float(r), float(s)), float(p), float(adjusted)
-        )
-        for i, j, r, s, p, adjusted in rows
-    ]
-    return tuple(sorted(found, key=lambda each: (each.pvalue, -abs(each.correlations[0] - each.correlations[1]))))
+    looked = _Coordinates.of(encoded)
+    every = combinations_with_replacement(looked.by_known_rows(), 2)
+    found = [own for groups in every for own in looked.between(*groups)]
+    adjusted = holm([own.pvalue for own in found])
+    found = [replace(own, adjusted=float(p)) for own, p in zip(found, adjusted, strict=True)]
+    found.sort(key=lambda own: (own.pvalue, -abs(own.correlations[0] - own.correlations[1])))
+    clearest: dict[tuple[str, str], RelationDifference] = {}
+    for own in found:
+        clearest.setdefault(own.columns, own)
+    return tuple(clearest.values())
+
+
+def not_looked_at(encoded: Encoded) -> str:
+    """Return why some pairs of columns are not looked at, or nothing."""
+    if min(map(len, encoded.tables)) < _LEAST_ROWS:
+        return f"not looked at: fewer than {_LEAST_ROWS} rows in a table"
+    if len(_places(encoded)) > _MOST_COORDINATES:
+        return f"not all looked at: more than {_MOST_COORDINATES} columns and categories"
+    return ""
+
+
+@final
+@dataclass(frozen=True)
+class _Coordinates:
+    """Numbers and levels of categories side by side."""
+
+    columns: list[str]
+    labels: list[str]
+    tables: list[Array]
+    known: list[BoolArray]
+    """Which cells of both tables are not blank, shape (n, k)."""
+
+    @classmethod
+    def of(cls, encoded: Encoded) -> _Coordinates:
+        """Take all coordinates that are no blanks; if these are too many, those of columns that have only one."""
+        places = _places(encoded)
+        if len(places) > _MOST_COORDINATES:
+            alone = [name for name, _, _ in places]
+            places = [own for own in places if alone.count(own[0]) == 1]
+        if len(places) > _MOST_COORDINATES or min(map(len, encoded.tables)) < _LEAST_ROWS:
+            places = []
+        columns, labels = [name for name, _, _ in places], [label for _, label, _ in places]
+        known = [np.array([~missing_cells(own[name]) for name in columns]).T for own in encoded.frames]
+        found = cls(columns, labels, [table[:, [j for *_, j in places]] for table in encoded.tables], known)
+        step = 1 + len(found.by_known_rows()) ** 2 * sum(map(len, known)) // _MOST_CELLS
+        return replace(found, tables=[own[::step] for own in found.tables], known=[own[::step] for own in known])
+
+    def by_known_rows(self) -> list[list[int]]:
+        """Return the coordinates in groups that are known in the same rows."""
+        groups: dict[bytes, list[int]] = {}
+        for k in range(len(self.columns)):
+            groups.setdefault(b"".join(np.packbits(own[:, k]).tobytes() for own in self.known), []).append(k)
+        return [*groups.values()]
+
+    def between(self, first: list[int], second: list[int]) -> Iterator[RelationDifference]:
+        """Yield how the pairs of a coordinate of one group and one of the other differ; they are not adjusted yet."""
+        chosen = sorted({*first, *second})
+        both = [own[:, first[0]] & own[:, second[0]] for own in self.known]
+        tables = [table[own][:, chosen] for table, own in zip(self.tables, both, strict=True)]
+        across = [
+            self.columns[i] != self.columns[j] and ((i in first and j in second) or (i in second and j in first))
+            for i, j in combinations(chosen, 2)
+        ]
+        if min(map(len, tables)) < _LEAST_ROWS:
+            return
+        pairs = _enough(tables, np.array(across, dtype=bool))
+        own, other = (correlations(table, pairs, plain) for table in tables)
+        lowest, highest = np.minimum(own.values, other.values), np.maximum(own.values, other.values)
+        alike = (lowest > np.arctanh(_ALIKE)) | (highest < -np.arctanh(_ALIKE))
+        pvalues = np.where(alike, 1.0, 2 * ndtr(-np.abs(own.scores(other))))
+        for i, j, r, s, p in zip(*pairs, np.tanh(own.values), np.tanh(other.values), pvalues, strict=True):
+            names, labels = ((of[chosen[i]], of[chosen[j]]) for of in (self.columns, self.labels))
+            yield RelationDifference(names, labels, (float(r), float(s)), float(p), 1.0)
+
+
+def _places(encoded: Encoded) -> list[tuple[str, str, int]]:
+    """Return the columns, names and places of coordinates that may be looked at, in the order of the first table."""
+    labels = {coding.name: coding.names for coding in encoded.codings}
+    found = []
+    for name in encoded.in_table_order():
+        own = [
+            (name, label, place)
+            for label, place in zip(labels[name], encoded.groups[name], strict=True)
+            if label != name + IS_MISSING
+            and min(rows_beside(table[:, place]) for table in encoded.tables) >= _LEAST_BESIDE
+        ]
+        found += own[1:] if len(own) == 2 == len(labels[name]) - 1 else own
+    return found
+
+
+def _enough(tables: Sequence[Array], across: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return those pairs of columns for whose correlations an approximation holds in all tables."""
+    first, second = np.triu_indices(tables[0].shape[1], 1)
+    for table in tables:
+        beside = np.array([rows_beside(column) for column in table.T])
+        across = across & (np.minimum(beside[first], beside[second]) >= _LEAST_BESIDE)
+        across &= beside[first] * beside[second] >= _LEAST_BOTH * len(table)
+    return first[across], second[across]

@@ -11,6 +11,7 @@ from ...core.array import SILENT, Progress, RngLike
 from ...core.cached import cached_property
 from ...core.words import count, cut, listed, number_range, signed, written
 from ...inference import TestResult
+from ...inference.adaptive.aspects import TOGETHER
 from ...inference.base_result import JointTest, Result
 from ...inference.request import ESTIMATORS
 from ...inference.wording import beside, titles
@@ -23,14 +24,15 @@ from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED, out_of_reach
 from ..pages.column_words import facts_on_columns, groups
 from .means_in_words import as_dates, as_mean
-from .relations import RelationDifference, relations
+from .relations import RelationDifference, not_looked_at, relations
 from .row_weights import RowWeights
 from .telling import foremost
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_PANELS, _LONGEST_CELL, _MOST_PAIRS = 6, 24, 3
+_PANELS, _LONGEST_CELL, _MOST_PAIRS, _CLEARLY = 6, 24, 3, 10
+"""Where no difference was found, pairs are named from an adjusted p-value on that is smaller by this factor."""
 UNSCALED = "columns as they are, so those with large numbers weigh most"
 
 
@@ -205,15 +207,27 @@ class Comparison(JointTest, Result):
     def relations(self) -> tuple[RelationDifference, ...]:
         """The pairs of columns, three at most, that go together differently, where that is a kind of the difference.
 
-        Or where the tables differ and no column does. None under a design, and of values known with noise.
+        Or where no column differs. If the joint test finds nothing either, only pairs that differ clearly: their
+        adjusted p-values are at most a tenth of the level. None under a design, and of values known with noise.
         """
+        if self.design or self.encoded.variances is not None:
+            return ()
+        if not self.together and min(self.adjusted().values()) <= self.level:
+            return ()
+        level = self.level if self.differ() else self.level / _CLEARLY
+        return tuple(own for own in relations(self.encoded)[:_MOST_PAIRS] if own.adjusted <= level)
+
+    @property
+    def together(self) -> bool:
+        """Whether the tables differ in how columns go together."""
         kind = self.test.kind
-        together = kind is not None and "columns together" in kind.kinds
-        if not self.differ() or self.design or self.encoded.variances is not None:
-            return ()
-        if not together and min(self.adjusted().values()) <= self.level:
-            return ()
-        return tuple(own for own in relations(self.encoded)[:_MOST_PAIRS] if own.adjusted <= self.level)
+        return self.differ() and kind is not None and TOGETHER in kind.kinds
+
+    @property
+    def pairs_left(self) -> str:
+        """Why pairs of columns are not named although the tables differ in how columns go together, or nothing."""
+        plain = self.together and not self.design and self.encoded.variances is None
+        return not_looked_at(self.encoded) if plain and not self.relations else ""
 
     def verdict(self, level: float | None = None) -> str:
         """Return the outcome of the joint test in one sentence, with which every report begins."""

@@ -40,11 +40,11 @@ class TableSpread:
 
 def facts_on_columns(result: Comparison) -> list[tuple[str, str]]:
     """Return what the table of columns does not show: a contradiction, changed spreads, pairs that go together."""
-    spreads = changed_spreads(result)
+    spreads, pairs = changed_spreads(result), on_pairs(result)
     return [
         *([("columns", on_columns(result))] if differing(result) and not result.differ() else []),
         *([("spread", "; ".join(spreads))] if spreads else []),
-        *([("pairs", _on_pairs(result))] if result.relations else []),
+        *([("pairs", pairs)] if pairs else []),
     ]
 
 
@@ -65,11 +65,14 @@ def changed_spreads(result: Comparison, first: int = 0) -> list[str]:
     ][:_MOST]
 
 
-def _on_pairs(result: Comparison) -> str:
-    """Return in words how differently pairs of columns go together, naming the tables once."""
+def on_pairs(result: Comparison) -> str:
+    """Return in words how differently pairs of columns go together, naming the tables once, or why none is named."""
+    if not result.relations:
+        return result.pairs_left
     first, *others = result.relations
     named = "; ".join([first.words(titles(result.names)), *(own.words() for own in others)])
-    return f"{named}; by approximate p-values"
+    still = "" if result.differ() else "Still, these go together differently: "
+    return f"{still}{named}; by approximate p-values"
 
 
 def on_columns(result: Comparison) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...core.words import count, cut, percent, signed, strength
+from ...inference.adaptive.aspects import TOGETHER
 from ...inference.explain import EffectSize
 from ...inference.wording import WEAK, brief, titles
 from ...tables.columns.column_codings import ABSENT
@@ -41,7 +42,7 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
         ),
         (
             "Pairs of columns that go together differently, by approximate p-values",
-            tuple(own.words(names) for own in result.relations),
+            tuple(own.words(names) for own in result.relations) or tuple(filter(None, [result.pairs_left])),
         ),
         ("What to do next", tuple(_after_comparison(result, effect, bool(found)))),
     )
@@ -111,7 +112,7 @@ def _column(result: Comparison, column: ColumnDifference) -> str:
 
 def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bool) -> Iterator[str]:
     if not result.differ():
-        if columns:
+        if columns or result.relations:
             yield "Test the columns named here again on new rows before you act on them."
         elif result.test.smallest > result.level:
             yield "Collect more rows: with these, no difference could have been found."
@@ -126,6 +127,8 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
         yield f"Over all columns together the difference is small{_largest(result)}. Decide whether it matters."
     if columns:
         yield "See where these columns differ, in the pictures below."
+        if result.relations:
+            yield f"Look at {result.relations[0].named} together, in either table: how they go together has changed."
     elif result.relations:
         yield "No column is shown to differ on its own: look at the pairs of columns named above, in either table."
     elif result.limits():
@@ -136,8 +139,13 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
 
 
 def _largest(result: Comparison) -> str:
-    """Say which mean moved most, or which spread or correlation changed, where one did by much."""
-    found = differing(result)
+    """Say which mean moved most, or which spread or correlation changed, where one did by much.
+
+    A correlation comes first if how columns go together is the main kind.
+    """
+    found, pair = differing(result), _changed_pair(result)
+    if pair and result.test.kind is not None and result.test.kind.name == TOGETHER:
+        return pair
     moved = max(found, key=lambda column: -1.0 if column.gap != column.gap else abs(column.gap), default=None)
     if moved is not None and abs(moved.gap) >= _MUCH:
         return f", but the mean of {brief(moved.name)} moved by {abs(moved.gap):.2f} standard deviations"
@@ -145,11 +153,14 @@ def _largest(result: Comparison) -> str:
         spreads = spreads_of(result, column)
         if spreads and abs(log_ratio(spreads)) >= _MUCH:
             return f", but the spread changed ({spread_in_words(column, spreads)})"
+    return pair
+
+
+def _changed_pair(result: Comparison) -> str:
     for pair in result.relations:
         if abs(pair.correlations[0] - pair.correlations[1]) >= _MUCH:
             first, second = (signed(value, "z.2f") for value in pair.correlations)
-            names = " and ".join(map(brief, pair.labels))
-            return f", but the correlation of {names} went from {first} to {second}"
+            return f", but the rank correlation of {pair.named} went from {first} to {second}"
     return ""
 
 
