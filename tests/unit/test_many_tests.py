@@ -445,3 +445,29 @@ def test_no_screen_is_an_option_of_both_commands(tmp_path: Path, monkeypatch: py
             assert run([*command, *options, *more]) == 0
             found = json.loads(Path("out.json").read_text())[tests]
             assert any(each["n_resamples"] == 0 for each in found) is dropped
+
+
+@pytest.mark.parametrize("estimator", ["adaptive", "kme"])
+def test_columns_of_several_groups_are_screened_and_keep_their_tests(estimator: str) -> None:
+    rows = np.concatenate([A[:20], B[:20], A[20:40]])
+    table = pd.DataFrame(rows).add_prefix("x").assign(group=np.repeat(["a", "b", "c"], 20))
+    options: dict[str, Any] = {"estimator": estimator, "n_resamples": 19}
+    found = km.compare_groups(table, "group", **options)
+    full = {column.name: column for column in km.compare_groups(table, "group", screen=False, **options).columns}
+    kept = [column for column in found.columns if not column.screened]
+    assert {"x7", "x19"} <= {column.name for column in kept} and 2 < len(kept) < COLUMNS
+    assert all((own.pvalue, own.n_resamples) == (full[own.name].pvalue, full[own.name].n_resamples) for own in kept)
+    assert {column.pvalue for column in found.columns if column.screened} == {1.0}
+    assert any(note.startswith(f"screened: {len(kept)} of 45 columns") for note in found.notes)
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert SCREENED in {cell for row in found.column_grid().rows for cell in row}
+
+
+def test_the_evidence_of_samples_keeps_its_level() -> None:
+    rng = np.random.default_rng(3)
+    found = []
+    for _ in range(200):
+        encoded = encode((pd.DataFrame({"x": rng.normal(size=90)}),), ("t",), Encoding())
+        contrasts = Contrasts.of(encoded.codings[0], encoded.coordinates(("x",))[0])
+        found.append(contrasts.of_samples(20, 50))
+    assert 0.1 < np.mean(np.array(found) <= 0.2) < 0.3

@@ -253,17 +253,17 @@ class Contrasts:
         sequences = (np.hstack([blank, waves]), np.hstack([blank, spreads, np.abs(spreads)]))
         return cls((_orthonormal(sequences[0]), _orthonormal(sequences[1])), _in_clusters(spreads[:, 0]))
 
-    def of_samples(self, first: int) -> float:
-        """Return the evidence, an approximate p-value, that the first ``first`` rows differ from the rest."""
-        rows = np.arange(first)
-        return 0.0 if self.in_clusters else _harmonic(_of_samples(sequence, rows) for sequence in self.sequences)
+    def of_samples(self, *edges: int) -> float:
+        """Return the evidence, an approximate p-value, that the samples differ which the rows are at these edges."""
+        samples = np.split(np.arange(self.sequences[0].shape[1]), edges)
+        return 0.0 if self.in_clusters else _harmonic(_of_samples(sequence, samples) for sequence in self.sequences)
 
     def permuted(self, first: int, n_resamples: int, rng: np.random.Generator) -> float:
         """Return the p-value of the evidence of ``of_samples`` under permutations of the rows."""
         found, reached = self.of_samples(first), 1
         for _ in range(n_resamples):
-            order = rng.permutation(self.sequences[0].shape[1])[:first]
-            own = (_of_samples(sequence, order) for sequence in self.sequences)
+            samples = np.split(rng.permutation(self.sequences[0].shape[1]), [first])
+            own = (_of_samples(sequence, samples) for sequence in self.sequences)
             reached += _harmonic(own) <= found * (1 + _TIED)
         return reached / (1 + n_resamples)
 
@@ -297,14 +297,14 @@ def _in_clusters(values: Array) -> bool:
     return bool(len(gaps) > 0 and np.median(gaps) < _UNEVEN * gaps.mean())
 
 
-def _of_samples(contrasts: Array, rows: IntArray) -> Array:
-    """Return the p-values of the first 1, 2, 4, … contrasts between some rows and the others; 1 if all are equal."""
+def _of_samples(contrasts: Array, samples: Sequence[IntArray]) -> Array:
+    """Return the p-values of the first 1, 2, 4, … contrasts between samples, given as rows; 1 if all are equal."""
     if not len(contrasts):
         return np.ones(1)
-    n, first = contrasts.shape[1], len(rows)
-    squares = np.square(contrasts[:, rows].sum(axis=1)) * n * (n - 1) / (first * (n - first))
+    between = sum(np.square(contrasts[:, rows].sum(axis=1)) / len(rows) for rows in samples)
     sizes = _sizes(len(contrasts))
-    return np.asarray(chdtrc(sizes, np.cumsum(squares)[sizes - 1]))
+    squares = np.cumsum(between * (contrasts.shape[1] - 1))[sizes - 1]
+    return np.asarray(chdtrc((len(samples) - 1) * sizes, squares))
 
 
 def _of_pair(x: Array, y: Array) -> Array:

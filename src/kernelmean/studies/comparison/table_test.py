@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -105,7 +106,9 @@ class TableTest:
         return OneTest(statistic, found.pvalue, found.n_resamples)
 
     def _statistic(self, encoded: Encoded, name: str) -> float:
-        """Return MMD² of one column alone; for an adaptive test with the Gaussian kernel."""
+        """Return MMD² of one column alone; for an adaptive test of two tables with the Gaussian kernel, of more nan."""
+        if self.adaptive and len(encoded.tables) > 2:
+            return math.nan  # it combines kernels by how each varies under permutations
         if not self.adaptive:
             return self.run(encoded, (name,), np.random.default_rng(0), 1)[0].statistic
         kernel = Gaussian(self._theta(encoded, (name,), (0, 1)))
@@ -171,8 +174,9 @@ def planned_runs(asked: Testing, tests: int) -> tuple[Run, ...]:
 def _evidence(encoded: Encoded, name: str) -> float:
     """Return the evidence that the screen finds in one column."""
     coding = encoded.codings[encoded.names.index(name)]
-    first, second = encoded.coordinates((name,))
-    return Contrasts.of(coding, np.concatenate([first, second])).of_samples(len(first))
+    points = encoded.coordinates((name,))
+    edges = np.cumsum([len(own) for own in points[:-1]]).tolist()
+    return Contrasts.of(coding, np.concatenate(points)).of_samples(*edges)
 
 
 def _bandwidth(pooled: Array, rule: Any) -> Any:

@@ -46,6 +46,7 @@ def compare_groups(
     bandwidth: Any = "median",
     n_resamples: int = 999,
     rng: RngLike = 0,
+    screen: bool = True,
     plan: Plan | None = None,
     progress: Progress = SILENT,
     level: float = 0.05,
@@ -65,7 +66,7 @@ def compare_groups(
     estimator : str
         "adaptive", "log-mean-exp" or "aggregate" for many kernels and one p-value; "kme", "mkme" or "mmkme" for one
         kernel.
-    bandwidth, n_resamples, rng, plan, progress, level, encoding, **columns
+    bandwidth, n_resamples, rng, screen, plan, progress, level, encoding, **columns
         As in :func:`kernelmean.compare`.
 
     Returns
@@ -116,7 +117,7 @@ def compare_groups(
         rng=rng,
         plan=plan,
         progress=progress,
-        screen=False,
+        screen=screen,
         level=level,
     )
     return compare_frames(frames, by, how)
@@ -135,7 +136,8 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupCompa
     how.progress("all groups together", 0, study.steps)
     joint, _ = test.run(encoded, order, streams[0], how.n_resamples)
     strengths = study.drawn(streams[2])
-    pairs, columns = study.tested(streams[1], strengths), study.columns(joint, streams[3], strengths)
+    pairs = study.tested(streams[1], strengths)
+    columns, screened = study.columns(joint, streams[3], strengths)
     read = dict.fromkeys(note for frame in frames for note in frame.notes)
     return GroupComparison(
         by=by,
@@ -146,7 +148,7 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupCompa
         scaled=how.encoding.scale,
         pairs=pairs,
         columns=columns,
-        notes=(*encoded.repeated(), *read, *encoded.notes(" over all groups"), *study.notes(), *joint.notes),
+        notes=(*encoded.repeated(), *read, *encoded.notes(" over all groups"), *study.notes(), *screened, *joint.notes),
         missing=encoded.missing,
         encoded=encoded,
         level=how.level,
@@ -261,20 +263,23 @@ class _GroupTests:
         ]
         return tuple(sorted(made, key=lambda pair: -pair.strength))
 
-    def columns(self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupColumn, ...]:
-        """Return all columns, those in which groups differ most first; if there is one only, with the joint test."""
+    def columns(
+        self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths
+    ) -> tuple[tuple[GroupColumn, ...], tuple[str, ...]]:
+        """Return all columns, those in which groups differ most first, and notes; a single one has the joint test."""
         order = self.encoded.in_table_order()
+        notes: tuple[str, ...] = ()
         if len(order) == 1:
             found = {order[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples)}
         else:
-            found, _ = self.test.columns(self.encoded, order, stream, self.steps)
+            found, notes = self.test.columns(self.encoded, order, stream, self.steps)
         adjusted = holm([own.pvalue for own in found.values()])
         made = []
         for (name, own), q in zip(found.items(), adjusted, strict=True):
             (i, j), strength = max(strengths.of((name,), self.pairs).items(), key=lambda each: each[1])
             most = self.names[i], self.names[j]
             made.append(GroupColumn(name, *most, strength, own.statistic, own.pvalue, float(q), own.n_resamples))
-        return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength)))
+        return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength))), notes
 
     def notes(self) -> tuple[str, ...]:
         """Return a note on the strengths, if any."""

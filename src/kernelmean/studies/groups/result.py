@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from math import comb
+from math import comb, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.array import SILENT, Progress
@@ -17,7 +17,7 @@ from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..comparison.result import UNSCALED
-from ..many_tests import out_of_reach
+from ..many_tests import SCREENED, out_of_reach
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,11 +73,12 @@ class GroupColumn:
     strength : float
         The share of the variation of this column that the group explains for these two, as for a `GroupPair`.
     statistic, pvalue : float
-        The statistic and the p-value of the test of all groups on this column alone.
+        The statistic and the p-value of the test of all groups on this column alone. If the screen dropped the column,
+        the p-value is 1, and the statistic of an adaptive test nan.
     adjusted : float
         The p-value adjusted by Holm's method over all columns.
     n_resamples : int
-        The permutations that the p-value comes from.
+        The permutations that the p-value comes from; 0 if the screen dropped the column.
     """
 
     name: str
@@ -88,6 +89,15 @@ class GroupColumn:
     pvalue: float
     adjusted: float
     n_resamples: int
+
+    @property
+    def screened(self) -> bool:
+        """Whether the screen found no evidence, so that there was no test."""
+        return self.n_resamples == 0
+
+    def content(self) -> dict[str, Any]:
+        """Return the values for JSON, with None where there is no statistic."""
+        return {**asdict(self), "statistic": None if isnan(self.statistic) else self.statistic}
 
 
 @final
@@ -258,7 +268,7 @@ class GroupComparison(JointTest, Result):
                 f"{column.first} and {column.second}",
                 strength(column.strength),
                 f"{column.adjusted:.2g}",
-                f"{column.pvalue:.2g}",
+                SCREENED if column.screened else f"{column.pvalue:.2g}",
             )
             for column in self.columns
         ]
@@ -308,7 +318,7 @@ class GroupComparison(JointTest, Result):
             low, high = cells.pop("interval") or (None, None)
             found.append({"tested": "pair", "column": None, **cells, "low": low, "high": high})
         for column in self.columns:
-            cells = asdict(column)
+            cells = column.content()
             found.append({"tested": "column", "column": cells.pop("name"), **cells, "low": None, "high": None})
         return found
 
@@ -319,7 +329,7 @@ class GroupComparison(JointTest, Result):
             "verdict": self.verdict(),
             "by": self.by,
             "groups": [{"name": name, "rows": size} for name, size in zip(self.groups, self.sizes, strict=True)],
-            "columns": [asdict(column) for column in self.columns],
+            "columns": [column.content() for column in self.columns],
             "statistic": test.statistic,
             "statistic_name": test.statistic_name,
             "pvalue": test.pvalue,
