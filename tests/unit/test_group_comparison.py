@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from kernelmean.cli import main
 from kernelmean.inference import holm
 from kernelmean.inference.explain import SampleSubject, effect_size
 from kernelmean.inference.explain.features import moments
@@ -227,3 +228,25 @@ def test_the_ten_strongest_pairs_have_the_intervals_of_two_samples() -> None:
     assert [pair.interval is None for pair in pairs] == [False] * 10 + [True] * 5
     alone = compare_groups(many, "g", ["a", "b", "c"], n_resamples=19).pairs
     assert next(pair for pair in alone if (pair.first, pair.second) == ("a", "b")).interval is None
+
+
+def test_a_pair_with_a_group_of_two_rows_has_no_interval_and_the_others_keep_theirs() -> None:
+    table = TABLE.assign(g=["few"] * 2 + ["u"] * 23 + ["v"] * 25 + ["w"] * 25)
+    found = compare_groups(table, "g", estimator="kme", n_resamples=19)
+    assert {frozenset((p.first, p.second)) for p in found.pairs if p.interval is None} == {
+        frozenset(("few", other)) for other in "uvw"
+    }
+    assert {row[-1] for row, pair in zip(found.grid().rows, found.pairs, strict=True) if pair.interval is None} == {"–"}
+    assert "All pairs of groups" in found.to_html()
+
+
+def test_the_command_tests_more_than_forty_columns_of_several_groups(tmp_path: Path) -> None:
+    """The screen of many columns is for two tables; with more it ended the run."""
+    wide = pd.DataFrame(RNG.normal(size=(30, 42)).round(3)).add_prefix("c").assign(g=[*"uvw"] * 10)
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    to = str(tmp_path / "found.json")
+    asked = ["--by", "g", "--estimator", "kme", "--resamples", "9", "--quiet", "--json", to]
+    with pytest.raises(SystemExit, match="0"):
+        main(["compare", str(tmp_path / "wide.csv"), *asked])
+    columns = json.loads(Path(to).read_text())["columns"]
+    assert (len(columns), min(column["n_resamples"] for column in columns)) == (42, 90)

@@ -81,7 +81,7 @@ class TableTest:
     def columns(
         self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator, steps: int | None = None
     ) -> tuple[dict[str, OneTest], tuple[str, ...]]:
-        """Test every column that the screen keeps, all with the same permutations, and note what it dropped.
+        """Test every column that the screen of two tables keeps, all with the same permutations; note what it dropped.
 
         The progress counts ``steps``, by default one for all columns together and one for each.
         """
@@ -92,7 +92,8 @@ class TableTest:
             return self.of_column(encoded, name, copy.deepcopy(streams[run.number]), run.n_resamples)
 
         many = ManyTests(order, str, "column", test, self.asked.progress, steps or 1 + len(order))
-        kept = many.kept(partial(_evidence, encoded) if self.asked.screen and not self.designed else None)
+        two = len(encoded.tables) == 2
+        kept = many.kept(partial(_evidence, encoded) if self.asked.screen and two and not self.designed else None)
         found = many.tested(kept, planned)
         dropped = {name: OneTest(self._statistic(encoded, name), 1.0, 0) for name in order if name not in found}
         return {name: found.get(name) or dropped[name] for name in order}, tuple(many.notes(found))

@@ -181,10 +181,10 @@ class _Strengths:
     def intervals(
         self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]
     ) -> dict[tuple[int, int], tuple[float, float]]:
-        """Return approximate 95 % intervals of the strengths of pairs whose rows vary."""
+        """Return approximate 95 % intervals of the strengths of pairs with enough rows that vary."""
         found = {}
         for pair, subject in self._subjects(columns, pairs):
-            if difference_of_means(subject).defined:
+            if subject.has_interval and difference_of_means(subject).defined:
                 size = effect_size(subject, n_resamples=_DRAWS, rng=self.rng)
                 assert isinstance(size, EffectSize), "that is what samples have"
                 found[pair] = size.explained.low, size.explained.high

@@ -46,7 +46,7 @@ class GroupPair:
         The permutations that the p-value comes from.
     interval : (float, float) or None
         An approximate 95 % interval of the strength, as in :meth:`kernelmean.TestResult.effect_size`, for this pair
-        alone; of the ten strongest pairs. None for others, and where no row varies.
+        alone; of the ten strongest pairs. None for others, where no row varies, and where a group has two rows.
     """
 
     first: str
@@ -242,7 +242,7 @@ class GroupComparison(JointTest, Result):
                 strength(pair.strength),
                 f"{pair.adjusted:.2g}",
                 f"{pair.pvalue:.2g}",
-                span(pair.interval),
+                span(pair.interval) or "–",
             )
             for pair in self.pairs
         ]
