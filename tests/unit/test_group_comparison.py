@@ -193,13 +193,10 @@ def test_the_level_of_pairs_where_one_group_differs() -> None:
     assert rejected <= 20
 
 
-def test_a_design_is_sent_to_compare() -> None:
-    message = (
-        r"no option 'strata' \(designs are for two tables: call kernelmean\.compare\(A, B, strata=\.\.\.\) on the rows "
-        r"of two groups at a time, and adjust the p-values of all pairs by Holm's method\)"
-    )
+def test_pairs_are_sent_to_compare() -> None:
+    message = r"no option 'paired' \(pairs are of two tables: call kernelmean\.compare\(A, B, paired=True\)\)"
     with pytest.raises(TypeError, match=message):
-        compare_groups(TABLE, "g", strata="a")  # type: ignore[call-arg]
+        compare_groups(TABLE, "g", paired=True)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("groups", [[0, 1], ["0", "1"], (0.0, np.int64(1)), np.array([0, 1])])
