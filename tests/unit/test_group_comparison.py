@@ -247,3 +247,13 @@ def test_the_command_tests_more_than_forty_columns_of_several_groups(tmp_path: P
         main(["compare", str(tmp_path / "wide.csv"), *asked])
     columns = json.loads(Path(to).read_text())["columns"]
     assert (len(columns), min(column["n_resamples"] for column in columns)) == (42, 90)
+
+
+def test_an_estimate_below_0_is_shown_as_0_where_its_interval_begins_and_kept_in_json() -> None:
+    same = TABLE[["b"]].assign(g=list("uvw") * 25)
+    found = compare_groups(same, "g", estimator="kme", n_resamples=19)
+    below = [k for k, pair in enumerate(found.pairs) if pair.strength < 0.0]
+    assert below
+    assert {found.grid().rows[k][2] for k in below} == {"0.00"}
+    assert min(cell for row in found.heat_map().values for cell in row if cell is not None) == 0.0
+    assert min(pair["strength"] for pair in found.to_dict()["pairs"]) < 0.0

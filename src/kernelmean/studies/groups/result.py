@@ -278,7 +278,7 @@ class GroupComparison(JointTest, Result):
         stars = set()
         for pair in self.pairs:
             i, j = place[pair.first], place[pair.second]
-            cells[i][j] = cells[j][i] = pair.strength
+            cells[i][j] = cells[j][i] = max(pair.strength, 0.0)
             stars |= {(i, j), (j, i)} if pair.adjusted <= self.level else set()
         values = tuple(map(tuple, cells))
         told = f"adjusted p at most {self.level:g}"

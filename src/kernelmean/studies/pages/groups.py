@@ -47,8 +47,8 @@ def groups_page(result: GroupComparison) -> Document:
 
 def _map(result: GroupComparison) -> Section:
     text = (
-        "Strength is the share of the variation of the rows of two groups that their group explains: near 0, of either "
-        f"sign, for equal distributions, 1 at most. Stars mark the pairs that differ at level {result.level:g}, all "
+        "Strength is the share of the variation of the rows of two groups that their group explains: near 0 for "
+        f"equal distributions, 1 at most. Stars mark the pairs that differ at level {result.level:g}, all "
         "pairs counted."
     )
     return Section("All pairs of groups", charts=(Chart("groups", "How groups differ", (result.heat_map(),), text),))
