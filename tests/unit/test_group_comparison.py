@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from kernelmean.cli import main
 from kernelmean.inference import holm
 from kernelmean.inference.explain import SampleSubject, effect_size
 from kernelmean.inference.explain.features import moments
@@ -192,13 +193,10 @@ def test_the_level_of_pairs_where_one_group_differs() -> None:
     assert rejected <= 20
 
 
-def test_a_design_is_sent_to_compare() -> None:
-    message = (
-        r"no option 'strata' \(designs are for two tables: call kernelmean\.compare\(A, B, strata=\.\.\.\) on the rows "
-        r"of two groups at a time, and adjust the p-values of all pairs by Holm's method\)"
-    )
+def test_pairs_are_sent_to_compare() -> None:
+    message = r"no option 'paired' \(pairs are of two tables: call kernelmean\.compare\(A, B, paired=True\)\)"
     with pytest.raises(TypeError, match=message):
-        compare_groups(TABLE, "g", strata="a")  # type: ignore[call-arg]
+        compare_groups(TABLE, "g", paired=True)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("groups", [[0, 1], ["0", "1"], (0.0, np.int64(1)), np.array([0, 1])])
@@ -227,3 +225,35 @@ def test_the_ten_strongest_pairs_have_the_intervals_of_two_samples() -> None:
     assert [pair.interval is None for pair in pairs] == [False] * 10 + [True] * 5
     alone = compare_groups(many, "g", ["a", "b", "c"], n_resamples=19).pairs
     assert next(pair for pair in alone if (pair.first, pair.second) == ("a", "b")).interval is None
+
+
+def test_a_pair_with_a_group_of_two_rows_has_no_interval_and_the_others_keep_theirs() -> None:
+    table = TABLE.assign(g=["few"] * 2 + ["u"] * 23 + ["v"] * 25 + ["w"] * 25)
+    found = compare_groups(table, "g", estimator="kme", n_resamples=19)
+    assert {frozenset((p.first, p.second)) for p in found.pairs if p.interval is None} == {
+        frozenset(("few", other)) for other in "uvw"
+    }
+    assert {row[-1] for row, pair in zip(found.grid().rows, found.pairs, strict=True) if pair.interval is None} == {"–"}
+    assert "All pairs of groups" in found.to_html()
+
+
+def test_the_command_tests_more_than_forty_columns_of_several_groups(tmp_path: Path) -> None:
+    """The screen of many columns was for two tables; with more it ended the run."""
+    wide = pd.DataFrame(RNG.normal(size=(30, 42)).round(3)).add_prefix("c").assign(g=[*"uvw"] * 10)
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    to = str(tmp_path / "found.json")
+    asked = ["--by", "g", "--estimator", "kme", "--resamples", "9", "--quiet", "--json", to]
+    with pytest.raises(SystemExit, match="0"):
+        main(["compare", str(tmp_path / "wide.csv"), *asked])
+    columns = json.loads(Path(to).read_text())["columns"]
+    assert (len(columns), max(column["n_resamples"] for column in columns)) == (42, 90)
+
+
+def test_an_estimate_below_0_is_shown_as_0_where_its_interval_begins_and_kept_in_json() -> None:
+    same = TABLE[["b"]].assign(g=list("uvw") * 25)
+    found = compare_groups(same, "g", estimator="kme", n_resamples=19)
+    below = [k for k, pair in enumerate(found.pairs) if pair.strength < 0.0]
+    assert below
+    assert {found.grid().rows[k][2] for k in below} == {"0.00"}
+    assert min(cell for row in found.heat_map().values for cell in row if cell is not None) == 0.0
+    assert min(pair["strength"] for pair in found.to_dict()["pairs"]) < 0.0

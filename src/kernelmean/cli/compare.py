@@ -199,13 +199,12 @@ class _Asked:
         from ..studies.groups.comparing import compare_frames
 
         test = self.test
-        if self.design:
+        if self.design.paired:
             names = [group.source.removeprefix(f"{by}=") for group in groups]
             raise ValueError(
-                f"with {self.design.options()} two groups are compared, and {by!r} has {len(names)}: "
-                f"{listed(map(repr, names))}; name two at a time, such as "
-                f"{worded('--groups', comma_separated(names[:2]))}, and adjust the p-values of all pairs by Holm's "
-                "method"
+                f"--paired is for two groups, and {by!r} has {len(names)}: {listed(map(repr, names))}; name two with "
+                f"{worded('--groups', comma_separated(names[:2]))}, or leave --paired out and name the column of the "
+                "pairs with --strata"
             )
         how = Testing(
             estimator="adaptive" if test.estimator == AUTO else test.estimator,
@@ -218,7 +217,7 @@ class _Asked:
             screen=test.screen,
             level=self.level,
         )
-        return compare_frames(groups, by, how)
+        return compare_frames(groups, by, how, self.design)
 
 
 def _draw(path: str, result: Comparison | GroupComparison, seed: int) -> str:

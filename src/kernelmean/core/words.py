@@ -240,13 +240,14 @@ def signed(value: float, form: str = "z.4g") -> str:
 def strength(value: float) -> str:
     """Return a strength, a number of at most 1, in hundredths; below one hundredth with two digits.
 
+    An unbiased estimate may be below 0; it is shown as 0, where its interval begins.
+
     Examples
     --------
     >>> strength(0.4567), strength(0.00312), strength(-0.00098), strength(0.0)
-    ('0.46', '0.0031', '−0.00098', '0.00')
+    ('0.46', '0.0031', '0.00', '0.00')
     """
-    form = "z.2f" if value == 0.0 or abs(value) >= 0.01 else ".2g"
-    return signed(value, form)
+    return f"{value:.2g}" if 0.0 < value < 0.01 else f"{max(value, 0.0):.2f}"
 
 
 def span(interval: tuple[float, float] | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, final
 
@@ -22,6 +22,8 @@ from ..tables.neighbors import Neighbors
 from .row_keys import check_row_order, row_key
 
 _PARTS = ("strata", "clusters", "weights")
+WHOLE_STRENGTHS = ("strengths count all rows alike; the tests follow the design",)
+"""The note beside strengths, which know no design."""
 _CROSS = "to cross several, make one column of them beforehand"
 
 
@@ -298,6 +300,20 @@ class Taken:
         strata, clusters, weights = (parts.get(part) for part in _PARTS)
         return Design(groups=strata, clusters=clusters, weights=weights, paired=self.design.paired)
 
+    def together(self, frames: Sequence[Frame]) -> Design:
+        """Return the design of the rows that remain of several tables, as those of one table."""
+        found = self.of(frames)
+        strata, clusters, weights = (
+            part if part is None else np.concatenate(part) for part in (found.groups, found.clusters, found.weights)
+        )
+        return Design(strata, clusters, weights)
+
+    def only(self, tables: Iterable[int]) -> Taken:
+        """Return the columns of some of the tables."""
+        chosen = [*tables]
+        cells = {part: [every[k] for k in chosen] for part, every in self.cells.items()}
+        return replace(self, cells=cells, numbers=[self.numbers[k] for k in chosen])
+
     def clusters(self, frames: Sequence[Frame]) -> tuple[IntArray, ...] | None:
         """Return the numbers of the clusters of the rows that remain of the tables; None without clusters."""
         given = self.of(frames).clusters
@@ -309,13 +325,13 @@ class Taken:
     def taking_part(self, frames: tuple[Frame, ...]) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
         """Return tables without the rows that no test takes, and notes.
 
-        These have weight zero, or are in strata of one table only. They are left out before columns are looked at, so
-        that the units and scales of columns are those of the rows that are tested.
+        These have weight zero, or are in strata of one of two tables only. They are left out before columns are looked
+        at, so that the units and scales of columns are those of the rows that are tested.
         """
         design, sizes = self.of(frames), [len(frame) for frame in frames]
         given = () if design.weights is None else design.weights if len(frames) > 1 else (design.weights,)
         weighted = np.concatenate(given) > 0.0 if given else np.ones(sum(sizes), dtype=bool)
-        if len(frames) > 1:
+        if len(frames) == 2:
             strata, names = pooled_codes(design.groups, (sizes[0], sizes[1]), "strata")
             kept, _, notes = taking_part(weighted, strata, np.repeat([1, 0], sizes), names)
         else:

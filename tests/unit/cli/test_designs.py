@@ -98,9 +98,9 @@ def test_dependence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("compare before.csv after.csv --paired --scheduler tcp://x", "leave --scheduler out"),
         ("compare before.csv after.csv --paired --estimator s-kmse", "write one of kme, mkme, mmkme"),
         (
-            "compare wine --by target --strata hue",
-            "with --strata two groups are compared, and 'target' has 3: '0', '1', '2'; name two at a time, "
-            "such as --groups 0,1, and adjust the p-values of all pairs by Holm's method",
+            "compare wine --by target --paired",
+            "--paired is for two groups, and 'target' has 3: '0', '1', '2'; name two with --groups 0,1, or leave "
+            "--paired out and name the column of the pairs with --strata",
         ),
         ("compare t.csv --by arm --strata center --strata patient", "--strata was passed twice, and takes one column"),
         ("compare t.csv --by arm --strata center,patient", "it takes one: to cross several, make one column of them"),

@@ -17,7 +17,7 @@ from ...kernels.distances import Blocks
 from ...plan.plan import Plan, serial_blas
 from ..low_rank import Factor, pivoted_cholesky
 from .fluctuation import FeatureMean, Operator
-from .subject import CenteredGram, PairSubject, SampleSubject, hadamard, product_rows
+from .subject import LEAST_FOR_INTERVAL, CenteredGram, PairSubject, SampleSubject, hadamard, product_rows
 
 _TILE = 256
 _RANK, _ROWS = 64, 500
@@ -109,7 +109,7 @@ class Effect:
 
 def difference_of_means(subject: SampleSubject) -> Effect:
     """Return μ_X - μ_Y, and the mean variance of the features within the samples."""
-    subject.check_rows(3, "an interval")
+    subject.check_rows(LEAST_FOR_INTERVAL, "an interval")
     sizes, sums = np.array(subject.sizes), subject.row_sums
     moments = Moments.from_sums(subject.labels.T @ sums, subject.diagonal @ subject.labels, subject.sizes)
     nothing = _NOTHING * float(np.abs(subject.diagonal).mean())

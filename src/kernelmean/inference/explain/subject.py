@@ -20,6 +20,8 @@ from ..questions import Pairs, TwoSamples
 from ..request import KernelOf, choose_kernel, is_constant, is_plain, representative_rows
 from ..samples import in_fixed_order
 
+LEAST_FOR_INTERVAL = 3
+"""Fewer rows in a sample show no interval of an effect."""
 _MOST, _LEAST_OTHERS = 0.75, 30
 """Above this share of rows with one value the others are rare, unless there are this many of them."""
 
@@ -79,6 +81,11 @@ class SampleSubject:
     def row_sums(self) -> Array:
         """Return Σ k(z_i, ·) over the first and over the second sample, shape (n, 2)."""
         return self.plan.matmul(self.blocks, self.n, self.n, self.labels, symmetric=True)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether both samples have enough rows for an interval of an effect."""
+        return min(self.sizes) >= LEAST_FOR_INTERVAL
 
     def check_rows(self, least: int, what: str) -> None:
         """Raise when a sample has fewer rows than ``what`` needs."""

@@ -40,7 +40,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     encoded, unmatched = _encoded(frames, taken, asked)
     _check(encoded, names, asked)
     design = taken.of(encoded.frames)
-    form, told = form_of(encoded, design)
+    form, told = form_of(encoded.points(), design)
     test = TableTest(asked, design=design, form=form)
     stream, stream_alone = as_rng(asked.rng).spawn(2)
     order = encoded.in_table_order()

@@ -5,15 +5,16 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...core.array import Array
+from ...core.table import Frame
 from ...core.words import listed, worded, written
-from ...inference import Design, Resampling, TestResult, TwoSamples, k_sample_test, mmd_test
+from ...inference import Design, Resampling, TestResult, TwoSamples, hsic_test, k_sample_test, mmd_test
 from ...inference.adaptive.many_kernels import NAMED, check_renamed
 from ...inference.designs.two_sample import TwoSampleDesign
 from ...inference.request import ESTIMATORS as PLAIN
@@ -23,7 +24,8 @@ from ...kernels import Gaussian
 from ...kernels.bandwidth import bandwidth_from
 from ...tables import limits
 from ...tables.columns import Encoded
-from ...tables.columns.column_codings import named
+from ...tables.columns.column_codings import Categories, named
+from ...tables.columns.kinds import ColumnType
 from ...tables.read import read
 from ..many_tests import UNSCREENED, Contrasts, ManyTests, OneTest, Run, runs
 from .request import Testing
@@ -37,7 +39,7 @@ class TableTest:
 
     asked: Testing
     design: Design = _ALL_ROWS
-    """The design of the rows of two tables."""
+    """The design of the rows of two tables, or of all rows of several, one table below the other."""
     form: StatisticForm = "u"
 
     @property
@@ -70,6 +72,8 @@ class TableTest:
         options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.asked.plan}
         every = encoded.points(columns)
         samples: Sequence[Any] = [every[k] for k in chosen]
+        if len(samples) > 2 and self.designed:
+            return self._of_labels(samples, estimator, options), theta
         if self.adaptive:
             asked = {*columns}
             samples = named((own for own in encoded.codings if own.name in asked), samples)
@@ -79,10 +83,19 @@ class TableTest:
             return k_sample_test(*samples, estimator=estimator, **options), theta
         return mmd_test(*samples, estimator=estimator, design=self.design, statistic=self.form, **options), theta
 
+    def _of_labels(self, samples: Sequence[Array], estimator: Any, options: dict[str, Any]) -> TestResult:
+        """Test whether the rows of several tables and the name of their table, a category, are independent."""
+        names = np.repeat([f"{k:02}" for k in range(len(samples))], [*map(len, samples)]).astype(object)
+        label, kind = Frame({"table": names}, "the tables"), ColumnType("categorical")
+        points = Categories.fit("table", kind, [label], "error", len(samples)).coordinates(label)
+        asked = estimator if self.adaptive else (estimator, PLAIN[self.asked.estimator](Gaussian(1.0)))
+        found = hsic_test(np.concatenate(samples), points, estimator=asked, design=self.design, **options)
+        return replace(found, kind=None)  # it would be that of a dependence, such as a trend
+
     def columns(
         self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator, steps: int | None = None
     ) -> tuple[dict[str, OneTest], tuple[str, ...]]:
-        """Test every column that the screen keeps, all with the same permutations, and note what it dropped.
+        """Test every column that the screen keeps, all with the same permutations; note what it dropped.
 
         The progress counts ``steps``, by default one for all columns together and one for each.
         """
@@ -141,11 +154,11 @@ def check_estimator(asked: Testing, tables: int = 2) -> None:
     check_own_bandwidth(asked)
 
 
-def form_of(encoded: Encoded, design: Design) -> tuple[StatisticForm, tuple[str, ...]]:
+def form_of(samples: Sequence[Array], design: Design) -> tuple[StatisticForm, tuple[str, ...]]:
     """Return the form of the statistic, unbiased if every stratum has enough rows, and notes."""
     if not design.says_more:
         return "u", ()
-    first, second = encoded.points()
+    first, second = samples
     rows = TwoSamples.of((first, second), design).design
     if not isinstance(rows, TwoSampleDesign) or rows.alone is None:
         return "u", ()

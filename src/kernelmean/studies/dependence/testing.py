@@ -26,7 +26,7 @@ from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells
 from ...tables.columns.encoding import as_frames
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold, read
-from ..designs import TableDesign
+from ..designs import WHOLE_STRENGTHS, TableDesign
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..row_keys import units_notes
 from ..strengths import Strengths, gaussian_of
@@ -38,7 +38,6 @@ from .rows import placed
 
 _TORUS_ROWS = 200
 _SOLVED = ("fcose", "f-kmse")  # solved again under every permutation: no scheme fits
-_WHOLE_STRENGTHS = ("strengths count all rows alike; the tests follow the design",)
 _DROPPED = OneTest(math.nan, 1.0, 0)
 
 
@@ -220,7 +219,7 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
             *encoded.notes(),
             *(() if given is table else given.notes),
             *screened,
-            *(_WHOLE_STRENGTHS if asked.design else ()),
+            *(WHOLE_STRENGTHS if asked.design else ()),
             *(of_design if joint is None else joint.notes),
         ),
         missing=encoded.missing,

@@ -15,9 +15,11 @@ from ...core.table import Frame, to_frame
 from ...core.words import count
 from ...estimators import KME
 from ...inference import TestResult
+from ...inference.adaptive.many_kernels import NAMED
 from ...inference.explain import EffectSize, SampleSubject, effect_size
 from ...inference.explain.features import difference_of_means, moments
 from ...inference.null import holm
+from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import choose_kernel, representative_rows
 from ...kernels import Gaussian, Kernel
 from ...plan.plan import Plan
@@ -27,9 +29,11 @@ from ...tables.read import hold
 from ...tables.reading import split_groups
 from ..comparison.request import Testing
 from ..comparison.table_test import TableTest, check_estimator, planned_runs
+from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import ManyTests, OneTest, Run
 from ..pages.evidence import MOST_ROWS
 from ..pages.parts import drawn
+from .designs import GroupDesign
 from .result import GroupColumn, GroupComparison, GroupPair
 
 _DRAWS, _MOST_INTERVALS = 199, 10
@@ -50,6 +54,9 @@ def compare_groups(
     plan: Plan | None = None,
     progress: Progress = SILENT,
     level: float = 0.05,
+    strata: str | None = None,
+    clusters: str | None = None,
+    weights: str | None = None,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
 ) -> GroupComparison:
@@ -66,6 +73,8 @@ def compare_groups(
     estimator : str
         "adaptive", "log-mean-exp" or "aggregate" for many kernels and one p-value; "kme", "mkme" or "mmkme" for one
         kernel.
+    strata, clusters, weights : str, optional
+        Columns that describe the rows, and are not compared; see the notes and :class:`kernelmean.Design`.
     bandwidth, n_resamples, rng, screen, plan, progress, level, encoding, **columns
         As in :func:`kernelmean.compare`.
 
@@ -89,6 +98,12 @@ def compare_groups(
     p-values are exact. Those of the pairs are adjusted by Holm's method, which bounds the probability of any false
     finding among the pairs, whichever groups differ; so are those of the columns. The test of all groups keeps the
     level, and so do the tests of pairs and those of columns, but not all at once.
+
+    With strata, clusters or weights, the test of all groups is :func:`kernelmean.hsic_test` of the columns, or of one,
+    and the group of every row, as a category: are they independent? Those of the pairs are :func:`kernelmean.mmd_test`
+    with the design of their rows. A pair that cannot be tested so, because a cluster is in both groups or no stratum
+    is, has p = 1 and ``n_resamples`` 0, counts in Holm's method, and a note says why. Strengths count all rows alike
+    and have no intervals then.
 
     The strength of a pair is the share of the variation of its rows that their group explains, as in
     :meth:`kernelmean.TestResult.effect_size`. All pairs share one kernel, the Gaussian kernel at the median distance of
@@ -120,18 +135,22 @@ def compare_groups(
         screen=screen,
         level=level,
     )
-    return compare_frames(frames, by, how)
+    return compare_frames(frames, by, how, TableDesign(strata, clusters, weights))
 
 
-def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupComparison:
+def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: TableDesign = NO_DESIGN) -> GroupComparison:
     """Compare groups that are separate tables, as :func:`split_groups` returns them."""
     sources = [frame.source for frame in frames]
     names = tuple(source.removeprefix(f"{by}=") for source in sources)
     check_estimator(how, len(frames))
-    encoded = encode(frames, sources, how.encoding)
+    design.check_estimator(how.estimator, (*PLAIN, *NAMED))
+    tables, taken = design.split(frames)
+    tables, absent = taken.taking_part(tables)
+    encoded = encode(tables, sources, how.encoding)
     _check(encoded, by, how)
-    test = TableTest(how)
-    study = _GroupTests(encoded, names, test)
+    own = GroupDesign(taken, encoded, how)
+    test = own.of_all()
+    study = _GroupTests(encoded, names, test, own)
     order, streams = encoded.in_table_order(), as_rng(how.rng).spawn(4)
     how.progress("all groups together", 0, study.steps)
     joint, _ = test.run(encoded, order, streams[0], how.n_resamples)
@@ -148,10 +167,19 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupCompa
         scaled=how.encoding.scale,
         pairs=pairs,
         columns=columns,
-        notes=(*encoded.repeated(), *read, *encoded.notes(" over all groups"), *study.notes(), *screened, *joint.notes),
+        notes=(
+            *encoded.repeated(taken.clusters(encoded.frames)),
+            *read,
+            *absent,
+            *encoded.notes(" over all groups"),
+            *study.notes(),
+            *screened,
+            *joint.notes,
+        ),
         missing=encoded.missing,
         encoded=encoded,
         level=how.level,
+        design=design,
     )
 
 
@@ -183,10 +211,10 @@ class _Strengths:
     def intervals(
         self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]
     ) -> dict[tuple[int, int], tuple[float, float]]:
-        """Return approximate 95 % intervals of the strengths of pairs whose rows vary."""
+        """Return approximate 95 % intervals of the strengths of pairs with enough rows that vary."""
         found = {}
         for pair, subject in self._subjects(columns, pairs):
-            if difference_of_means(subject).defined:
+            if subject.has_interval and difference_of_means(subject).defined:
                 size = effect_size(subject, n_resamples=_DRAWS, rng=self.rng)
                 assert isinstance(size, EffectSize), "that is what samples have"
                 found[pair] = size.explained.low, size.explained.high
@@ -216,6 +244,7 @@ class _GroupTests:
     encoded: Encoded
     names: tuple[str, ...]
     test: TableTest
+    design: GroupDesign
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -239,15 +268,14 @@ class _GroupTests:
         streams = [stream, *stream.spawn(len(planned) - 1)]
 
         def test(pair: tuple[int, int], run: Run) -> OneTest:
-            own = copy.deepcopy(streams[run.number])
-            found, _ = self.test.run(self.encoded, order, own, run.n_resamples, pair)
-            return OneTest(found.statistic, found.pvalue, found.n_resamples)
+            return self.design.tested(pair, copy.deepcopy(streams[run.number]), run.n_resamples)
 
         many = ManyTests(pairs, self._named, "pair", test, how.progress, 1 + len(pairs))
         found = many.tested(pairs, planned)
         adjusted = holm([own.pvalue for own in found.values()])
         strong = strengths.of(order, pairs)
-        spans = strengths.intervals(order, sorted(pairs, key=lambda pair: -strong[pair])[:_MOST_INTERVALS])
+        most = 0 if self.design.taken.design else _MOST_INTERVALS
+        spans = strengths.intervals(order, sorted(pairs, key=lambda pair: -strong[pair])[:most])
         made = [
             GroupPair(
                 self.names[pair[0]],
@@ -282,10 +310,11 @@ class _GroupTests:
         return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength))), notes
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note on the strengths, if any."""
+        """Return notes on the strengths and the design, if any."""
+        found = tuple(self.design.notes(self.names))
         if max(map(len, self.encoded.frames)) <= MOST_ROWS:
-            return ()
-        return (f"strengths use at most {MOST_ROWS:,} rows of each group, drawn at random; the tests use all",)
+            return found
+        return (f"strengths use at most {MOST_ROWS:,} rows of each group, drawn at random; the tests use all", *found)
 
     def _named(self, pair: tuple[int, int]) -> str:
         return " and ".join(self.names[k] for k in pair)

@@ -17,7 +17,8 @@ from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..comparison.result import UNSCALED
-from ..many_tests import SCREENED, out_of_reach
+from ..designs import NO_DESIGN, TableDesign
+from ..many_tests import LEFT, SCREENED, out_of_reach
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,10 +44,10 @@ class GroupPair:
         The p-value adjusted by Holm's method. If you reject all pairs with a value of at most α, any pair that does not
         differ is among them with probability at most α.
     n_resamples : int
-        The permutations that the p-value comes from.
+        The permutations that the p-value comes from; 0 if the design does not allow a test of the two groups.
     interval : (float, float) or None
         An approximate 95 % interval of the strength, as in :meth:`kernelmean.TestResult.effect_size`, for this pair
-        alone; of the ten strongest pairs. None for others, and where no row varies.
+        alone; of the ten strongest pairs. None for others, where no row varies, and where a group has two rows.
     """
 
     first: str
@@ -132,9 +133,11 @@ class GroupComparison(JointTest, Result):
         p-values at most this count as a difference wherever the result is shown.
     seed : int or None
         The seed of the run, if reports are to name it.
+    design : TableDesign
+        The strata, clusters and weights, by the names of columns.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (GroupPair, GroupColumn, *ENCODED)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (GroupPair, GroupColumn, TableDesign, *ENCODED)
     figures: ClassVar[tuple[str, ...]] = ("groups", "null-distribution")
 
     by: str
@@ -151,6 +154,7 @@ class GroupComparison(JointTest, Result):
     name: str = "the table"
     level: float = 0.05
     seed: int | None = None
+    design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:
@@ -224,15 +228,17 @@ class GroupComparison(JointTest, Result):
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, the p-value, what kind of difference there is, and how many pairs differ."""
+        spans = "" if self.design else _SPANS
         sizes = [f"{size:,} of {brief(name)}" for name, size in zip(self.groups, self.sizes, strict=True)]
         return [
             ("rows", f"{', '.join(sizes)}{self.missing.left_out}; {count(len(self.encoded.names), 'column')}"),
+            *([("design", self.design.assumed())] if self.design else []),
             *self.test.in_short(self.level),
             ("pairs", self.on_pairs()),
             ("columns", self.on_columns()),
             (
                 "strength",
-                f"share of how the rows of two groups vary that their group explains; about 0 if alike{_SPANS}",
+                f"share of how the rows of two groups vary that their group explains; about 0 if alike{spans}",
             ),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
@@ -250,14 +256,13 @@ class GroupComparison(JointTest, Result):
                 pair.first,
                 pair.second,
                 strength(pair.strength),
-                f"{pair.adjusted:.2g}",
-                f"{pair.pvalue:.2g}",
-                span(pair.interval),
+                *((f"{pair.adjusted:.2g}", f"{pair.pvalue:.2g}") if pair.n_resamples else (LEFT, LEFT)),
+                *(() if self.design else (span(pair.interval) or "–",)),
             )
             for pair in self.pairs
         ]
         strong = frozenset((k, j) for k, pair in enumerate(self.pairs) if pair.adjusted <= self.level for j in (0, 1))
-        header = (self.by, self.by, "strength", "adjusted p", "p", "interval")
+        header = (self.by, self.by, "strength", "adjusted p", "p", *(() if self.design else ("interval",)))
         return Grid("Pairs of groups that differ most", header, rows, 2, "pair", strong, "differ", names=2)
 
     def column_grid(self) -> Grid:
@@ -283,7 +288,7 @@ class GroupComparison(JointTest, Result):
         stars = set()
         for pair in self.pairs:
             i, j = place[pair.first], place[pair.second]
-            cells[i][j] = cells[j][i] = pair.strength
+            cells[i][j] = cells[j][i] = max(pair.strength, 0.0)
             stars |= {(i, j), (j, i)} if pair.adjusted <= self.level else set()
         values = tuple(map(tuple, cells))
         told = f"adjusted p at most {self.level:g}"
@@ -343,6 +348,7 @@ class GroupComparison(JointTest, Result):
             "missing": self.missing.as_dict(),
             "notes": [*self.limits(), *self.notes],
             "level": self.level,
+            "design": self.design.as_dict(),
             "seed": self.seed,
         }
 

@@ -62,8 +62,8 @@ def _map(result: Dependence) -> Section:
         rest += f" Of the pairs that depend on each other {outside} stand only in the table below."
     order = " Columns that depend on each other stand together." if result.test is None and len(x) > _FEW else ""
     text = (
-        "Strength is the unbiased, normalised HSIC of two columns: near 0, of either sign, for independent ones, 1 at "
-        f"most. {COARSE} Stars mark the pairs that depend on each other at level {level:g}, all pairs counted."
+        "Strength is the unbiased, normalised HSIC of two columns: near 0 for independent ones, 1 at most. "
+        f"{COARSE} Stars mark the pairs that depend on each other at level {level:g}, all pairs counted."
         f"{order}{rest}"
     )
     title = "How strongly columns depend on each other"

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.array import SILENT, Array, IntArray, Progress, RngLike, as_rng
 from ...inference.explain import EffectSize, SampleSubject, WitnessBands, contributions, effect_size, witness_bands
+from ...inference.explain.subject import LEAST_FOR_INTERVAL
 from ...inference.wording import titles
 from ...kernels import Kernel
 from ...report import Bars, Panel
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 2000
 """At most so many rows of each table enter the effect size, witnesses and contributions."""
 _MOST_COLUMNS, _WITHOUT_FINDING, _GRID, _MARGIN = 6, 3, 61, 0.05
-_MOST_TELLING, _LEAST_FOR_EFFECT = 5, 3
+_MOST_TELLING = 5
 
 
 @final
@@ -125,7 +126,7 @@ def _kernel(result: Comparison) -> Any:
 
 def _effect(points: Sequence[Array], kernel: Any, rng: np.random.Generator) -> EffectSize | None:
     first, second = points
-    if min(len(first), len(second)) < _LEAST_FOR_EFFECT:
+    if min(len(first), len(second)) < LEAST_FOR_INTERVAL:
         return None
     if np.ptp(np.concatenate([first, second]), axis=0).max() == 0.0:
         return None  # the rows that vary were not drawn

@@ -31,7 +31,7 @@ def groups_page(result: GroupComparison) -> Document:
         _columns(result),
         null_section(
             result.test,
-            "the rows were dealt at random to all groups",
+            result.design.permuted("the rows were dealt at random to all groups"),
             said.in_detail().without("pairs", "columns", "strength"),
         ),
         caveats(_caveats(result), said.notes),
@@ -47,8 +47,8 @@ def groups_page(result: GroupComparison) -> Document:
 
 def _map(result: GroupComparison) -> Section:
     text = (
-        "Strength is the share of the variation of the rows of two groups that their group explains: near 0, of either "
-        f"sign, for equal distributions, 1 at most. Stars mark the pairs that differ at level {result.level:g}, all "
+        "Strength is the share of the variation of the rows of two groups that their group explains: near 0 for "
+        f"equal distributions, 1 at most. Stars mark the pairs that differ at level {result.level:g}, all "
         "pairs counted."
     )
     return Section("All pairs of groups", charts=(Chart("groups", "How groups differ", (result.heat_map(),), text),))
@@ -74,10 +74,13 @@ def _columns(result: GroupComparison) -> Section:
 
 
 def _caveats(result: GroupComparison) -> Iterator[str]:
+    independent = (
+        "independent rows: repeated measurements of the same subjects and time series need a test of their own"
+    )
+    assumed = f"the design: {result.design.assumed()}" if result.design else independent
     yield (
         f"The p-values are exact: if all groups came from one distribution, one of at most {result.level:g} would come "
-        f"up with probability at most {result.level:g}, at any size. That needs independent rows: repeated "
-        "measurements of the same subjects and time series need a test of their own."
+        f"up with probability at most {result.level:g}, at any size. That needs {assumed}."
     )
     yield (
         f"The test of all groups keeps the level {result.level:g}, and so do those of the pairs together and those of "

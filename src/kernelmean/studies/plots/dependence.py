@@ -46,7 +46,7 @@ def heat_map(result: Dependence, x: Sequence[str], y: Sequence[str], level: floa
     known = [[a != b for b in y] for a in x]
     cells = [(i, j) for i, row in enumerate(known) for j, there in enumerate(row) if there]
     values = tuple(
-        tuple(float(strength[at]) if there else None for at, there in zip(row, beside, strict=True))
+        tuple(max(float(strength[at]), 0.0) if there else None for at, there in zip(row, beside, strict=True))
         for row, beside in zip(places, known, strict=True)
     )
     stars = frozenset((i, j) for i, j in cells if adjusted[places[i][j]] <= level)

@@ -16,10 +16,10 @@ _MEANT = {
     "random_state": " (the seed is rng=)",
     "drop": " (leave columns out before, with kernelmean.read(..., drop=[...]) or in pandas)",
     **{
-        part: f" (designs are for two tables: call kernelmean.compare(A, B, {part}=...) on the rows of two groups at a "
-        "time, and adjust the p-values of all pairs by Holm's method)"
-        for part in ("strata", "clusters", "weights", "paired")
+        part: f" (designs are for comparisons: kernelmean.compare(A, B, {part}=...), and for kernelmean.dependence)"
+        for part in ("strata", "clusters", "weights")
     },
+    "paired": " (pairs are of two tables: call kernelmean.compare(A, B, paired=True))",
 }
 """What is meant by some options that other functions have."""
 _MORE = {
