@@ -246,7 +246,8 @@ def test_the_command_tests_more_than_forty_columns_of_several_groups(tmp_path: P
     with pytest.raises(SystemExit, match="0"):
         main(["compare", str(tmp_path / "wide.csv"), *asked])
     columns = json.loads(Path(to).read_text())["columns"]
-    assert (len(columns), max(column["n_resamples"] for column in columns)) == (42, 90)
+    assert {column["pvalue"] for column in columns if column["n_resamples"] == 0} <= {1.0}
+    assert len(columns) == 42
 
 
 def test_an_estimate_below_0_is_shown_as_0_where_its_interval_begins_and_kept_in_json() -> None:
