@@ -406,6 +406,20 @@ def test_a_pair_that_depends_only_in_its_blank_cells_is_marked_wherever_it_is_li
     assert shown[1].endswith(" (only in which cells are blank)")
 
 
+def test_the_kind_of_a_pair_is_that_of_the_rows_where_both_are_known() -> None:
+    table = cohort()[["x", "parabola"]]
+    table.loc[np.arange(300) % 20 == 0, "parabola"] = np.nan
+    result = dependence(table, y="parabola", missing="category", n_resamples=199)
+    assert kind_of(result, "x", "parabola") == "curve"
+    assert dict(result.facts())["kind"] == "in a curve that turns; a description, not a test"
+
+
+def test_the_kind_of_several_columns_says_that_it_is_of_all_together() -> None:
+    result = dependence(cohort()[["x", "line", "parabola"]], y="x", n_resamples=199)
+    assert (kind_of(result, "x", "line"), kind_of(result, "x", "parabola")) == ("trend", "curve")
+    assert dict(result.facts())["kind"].startswith("all columns together: ")
+
+
 def test_blank_rows_without_partners_in_their_stratum_show_no_dependence() -> None:
     table = cohort()[["x", "blank"]].assign(center=np.arange(300))
     table.loc[table["blank"].isna(), "center"] = 0

@@ -246,3 +246,40 @@ def test_a_pair_is_told_first_where_how_columns_go_together_is_the_main_kind() -
     advice = dict(of_comparison(result, small))["What to do next"]
     assert "but the rank correlation of x and y went from" in advice[0]
     assert "Look at x and y together, in either table: how they go together has changed." in advice
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_approximate_pvalues_of_pairs_follow_what_the_two_rows_of_a_pair_share(sign: int) -> None:
+    """As if tables were independent, none (sign 1) and .15 (sign -1) of these sets would have p at most .05."""
+    rng = np.random.default_rng(14)
+
+    def drawn() -> list[np.ndarray]:
+        x, y = rng.normal(size=(2, 150))
+        other = rng.normal(size=(2, 150))
+        return [np.c_[x, y], np.c_[x, sign * y] + 0.2 * other.T]
+
+    found = [relations(encode(drawn(), ("A", "B"), Encoding()), paired=True)[0].pvalue for _ in range(300)]
+    assert 0.02 <= np.mean(np.array(found) <= 0.05) <= 0.09
+
+
+def test_pairs_are_described_as_two_tables_are() -> None:
+    rng = np.random.default_rng(15)
+    old = table(rng, 0.9)
+    new = old.assign(y=rng.permutation(old["y"]), z=3 * (old["z"] - old["z"].mean()) + old["z"].mean())
+    result = km.compare(old, new, names=("old", "new"), paired=True, n_resamples=199, rng=0)
+    spreads = [frame["z"].std(ddof=0) for frame in (old, new)]
+    said = f"z: standard deviation {spreads[0]:.4g} in old, {spreads[1]:.4g} in new"
+    assert dict(result.facts())["spread"] == said
+    assert result.test.kind is not None
+    assert {"spread", "columns together"} <= {*result.test.kind.kinds}
+    assert result.relations[0].columns == ("x", "y")
+
+
+def test_standard_deviations_are_weighted_as_the_means() -> None:
+    rng = np.random.default_rng(16)
+    old, new = ({"z": rng.normal(0.0, s, 300), "w": rng.integers(0, 3, 300)} for s in (1.0, 2.5))
+    frames = [pd.DataFrame(own).astype(float) for own in (old, new)]
+    result = km.compare(*frames, names=("old", "new"), weights="w", n_resamples=199, rng=0)
+    spreads = [np.repeat(own["z"], own["w"]).std() for own in (old, new)]
+    said = f"z: weighted standard deviation {spreads[0]:.4g} in old, {spreads[1]:.4g} in new"
+    assert dict(result.facts())["spread"] == said

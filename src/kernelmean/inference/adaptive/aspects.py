@@ -13,7 +13,7 @@ decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, final
 
@@ -70,6 +70,8 @@ class Aspect:
     covariance: Array | None
     """None of more numbers than a sum is made of."""
     rows: int
+    influence: Array | None = None
+    """The influence functions, shape (n, k), where they are kept."""
 
     @classmethod
     def of(cls, values: Array, influence: Array) -> Aspect:
@@ -81,13 +83,20 @@ class Aspect:
         covariance = centered.T @ centered / n**2
         return cls(values, np.diagonal(covariance).copy(), covariance, n)
 
-    def scores(self, other: Aspect) -> Array:
+    def scores(self, other: Aspect, *, paired: bool = False) -> Array:
         """Return the differences in their deviations, 0 where these are 0; of few rows they are as normal as can be."""
-        variances = self.variances + other.variances
+        variances = self._of_pairs(other) if paired else self.variances + other.variances
         gaps = self.values - other.values
         raw = np.divide(gaps, np.sqrt(variances), out=np.zeros_like(gaps), where=variances > 0.0)
         freedom = min(self.rows, other.rows) - 1
         return np.asarray(np.sign(raw) * np.sqrt(freedom * np.log1p(raw**2 / freedom)))
+
+    def _of_pairs(self, other: Aspect) -> Array:
+        """Return the variances of the differences, where row i of either sample is one pair, or an upper bound."""
+        if self.influence is None or other.influence is None:
+            return np.asarray(np.square(np.sqrt(self.variances) + np.sqrt(other.variances)))
+        gaps = self.influence - other.influence
+        return np.asarray(gaps.var(axis=0) / len(gaps))
 
     def evidence(self, other: Aspect) -> float:
         """Return -log of the p-value of the largest difference, or of the sum of all, whichever is larger."""
@@ -236,8 +245,10 @@ def plain(column: Array) -> tuple[Array, Array]:
     return ranks(column) / len(column), np.ones(len(column))
 
 
-def correlations(points: Array, pairs: tuple[IntArray, IntArray], score: Score = normal) -> Aspect:
-    """Return Fisher's z of the correlations of scores of pairs of columns."""
+def correlations(
+    points: Array, pairs: tuple[IntArray, IntArray], score: Score = normal, *, keep: bool = False
+) -> Aspect:
+    """Return Fisher's z of the correlations of scores of pairs of columns; ``keep`` the influence functions of few."""
     first, second = pairs
     scored = [score(column) for column in points.T]
     scores = np.stack([own - own.mean() for own, _ in scored], axis=1) if scored else np.empty_like(points)
@@ -261,7 +272,8 @@ def correlations(points: Array, pairs: tuple[IntArray, IntArray], score: Score =
     if len(first) > MOST_SUMMED:
         variances = np.array([float(own @ own) for own in each]) / len(scores) ** 2
         return Aspect(np.arctanh(r), variances, None, len(scores))
-    return Aspect.of(np.arctanh(r), np.stack([*each], axis=1) if len(first) else np.empty((len(scores), 0)))
+    influences = np.stack([*each], axis=1) if len(first) else np.empty((len(scores), 0))
+    return replace(Aspect.of(np.arctanh(r), influences), influence=influences if keep else None)
 
 
 @final

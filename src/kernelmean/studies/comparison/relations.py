@@ -68,8 +68,10 @@ class RelationDifference:
         return " and ".join(map(brief, self.labels))
 
 
-def relations(encoded: Encoded) -> tuple[RelationDifference, ...]:
+def relations(encoded: Encoded, *, paired: bool = False) -> tuple[RelationDifference, ...]:
     """Return all pairs of columns that are looked at, those whose correlations differ most clearly first.
+
+    If row i of one table is ``paired`` with row i of the other, variances are those of differences within pairs.
 
     Examples
     --------
@@ -79,7 +81,7 @@ def relations(encoded: Encoded) -> tuple[RelationDifference, ...]:
     >>> first.words(("A", "B"))
     'x0 and x1: rank correlation 0.69 in A, −0.08 in B'
     """
-    looked = _Coordinates.of(encoded)
+    looked = _Coordinates.of(encoded, paired)
     every = combinations_with_replacement(looked.by_known_rows(), 2)
     found = [own for groups in every for own in looked.between(*groups)]
     adjusted = holm([own.pvalue for own in found])
@@ -110,9 +112,10 @@ class _Coordinates:
     tables: list[Array]
     known: list[BoolArray]
     """Which cells of both tables are not blank, shape (n, k)."""
+    paired: bool
 
     @classmethod
-    def of(cls, encoded: Encoded) -> _Coordinates:
+    def of(cls, encoded: Encoded, paired: bool) -> _Coordinates:
         """Take all coordinates that are no blanks; if these are too many, those of columns that have only one."""
         places = _places(encoded)
         if len(places) > _MOST_COORDINATES:
@@ -122,7 +125,9 @@ class _Coordinates:
             places = []
         columns, labels = [name for name, _, _ in places], [label for _, label, _ in places]
         known = [np.array([~missing_cells(own[name]) for name in columns]).T for own in encoded.frames]
-        found = cls(columns, labels, [table[:, [j for *_, j in places]] for table in encoded.tables], known)
+        if paired:
+            known = [known[0] & known[1]] * 2
+        found = cls(columns, labels, [table[:, [j for *_, j in places]] for table in encoded.tables], known, paired)
         step = 1 + len(found.by_known_rows()) ** 2 * sum(map(len, known)) // _MOST_CELLS
         return replace(found, tables=[own[::step] for own in found.tables], known=[own[::step] for own in known])
 
@@ -145,10 +150,10 @@ class _Coordinates:
         if min(map(len, tables)) < _LEAST_ROWS:
             return
         pairs = _enough(tables, np.array(across, dtype=bool))
-        own, other = (correlations(table, pairs, plain) for table in tables)
+        own, other = (correlations(table, pairs, plain, keep=self.paired) for table in tables)
         lowest, highest = np.minimum(own.values, other.values), np.maximum(own.values, other.values)
         alike = (lowest > np.arctanh(_ALIKE)) | (highest < -np.arctanh(_ALIKE))
-        pvalues = np.where(alike, 1.0, 2 * ndtr(-np.abs(own.scores(other))))
+        pvalues = np.where(alike, 1.0, 2 * ndtr(-np.abs(own.scores(other, paired=self.paired))))
         for i, j, r, s, p in zip(*pairs, np.tanh(own.values), np.tanh(other.values), pvalues, strict=True):
             names, labels = ((of[chosen[i]], of[chosen[j]]) for of in (self.columns, self.labels))
             yield RelationDifference(names, labels, (float(r), float(s)), float(p), 1.0)

@@ -208,14 +208,17 @@ class Comparison(JointTest, Result):
         """The pairs of columns, three at most, that go together differently, where that is a kind of the difference.
 
         Or where no column differs. If the joint test finds nothing either, only pairs that differ clearly: their
-        adjusted p-values are at most a tenth of the level. None under a design, and of values known with noise.
+        adjusted p-values are at most a tenth of the level. None with strata, clusters or weights, and of values known
+        with noise.
         """
-        if self.design or self.encoded.variances is not None:
+        if self.design.columns or self.encoded.variances is not None:
             return ()
         if not self.together and min(self.adjusted().values()) <= self.level:
             return ()
         level = self.level if self.differ() else self.level / _CLEARLY
-        return tuple(own for own in relations(self.encoded)[:_MOST_PAIRS] if own.adjusted <= level)
+        return tuple(
+            own for own in relations(self.encoded, paired=self.design.paired)[:_MOST_PAIRS] if own.adjusted <= level
+        )
 
     @property
     def together(self) -> bool:
@@ -226,7 +229,7 @@ class Comparison(JointTest, Result):
     @property
     def pairs_left(self) -> str:
         """Why pairs of columns are not named although the tables differ in how columns go together, or nothing."""
-        plain = self.together and not self.design and self.encoded.variances is None
+        plain = self.together and not self.design.columns and self.encoded.variances is None
         return not_looked_at(self.encoded) if plain and not self.relations else ""
 
     def verdict(self, level: float | None = None) -> str:

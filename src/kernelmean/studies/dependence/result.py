@@ -302,11 +302,17 @@ class Dependence(JointTest, Result):
         return [("smallest p", words)]
 
     def _in_short(self, test: TestResult) -> list[tuple[str, str]]:
-        """Return the joint test in short; categories without an order have no trend, but means that differ."""
-        if all(self._ordered.intersection(group) for group in (self.x, self.y)):
-            return test.in_short(self.level)
-        words = "in a mean that differs between categories"
-        return [(name, text.replace(PHRASES["trend"], words)) for name, text in test.in_short(self.level)]
+        """Return the joint test in short, with the kind of the only pair, or of all columns together.
+
+        Categories without an order have no trend, but means that differ.
+        """
+        several = len(self.pairs) > 1
+        ordered = all(self._ordered.intersection(group) for group in (self.x, self.y))
+        if not several:
+            test = replace(test, kind=self.pairs[0].kind or test.kind)
+        trend = PHRASES["trend"] if ordered else "in a mean that differs between categories"
+        facts = [(name, text.replace(PHRASES["trend"], trend)) for name, text in test.in_short(self.level)]
+        return [(name, f"all columns together: {text}" if several and name == "kind" else text) for name, text in facts]
 
     @property
     def _ordered(self) -> set[str]:

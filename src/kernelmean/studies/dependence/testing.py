@@ -14,6 +14,7 @@ import numpy as np
 from ...core.array import SILENT, Progress, RngLike, as_rng
 from ...core.words import count, listed, written
 from ...inference import Design, TestResult, hsic_test
+from ...inference.adaptive.kinds import EvidenceKind
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.designs.independence import pair_design
 from ...inference.null import holm
@@ -317,12 +318,18 @@ class _Tests:
     def on_blanks(
         self, pairs: Sequence[PairDependence], rng: np.random.Generator
     ) -> tuple[tuple[PairDependence, ...], tuple[str, ...]]:
-        """Mark the pairs that depend on each other only in which of their cells are blank, and note them."""
+        """Mark the pairs that depend on each other only in which of their cells are blank, and note them.
+
+        The kind of the others is that of the rows where both cells are known.
+        """
         blank = {each.name for each in self.encoded.missing.columns if each.rule == "category"}
         doubtful = [pair for pair in pairs if pair.adjusted <= LEVEL and blank & {pair.x, pair.y}]
         known = {pair: self._where_known(pair, rng) for pair in doubtful}
-        only = {pair: p for pair, p in known.items() if p > LEVEL}
-        marked = tuple(replace(pair, blanks_only=True) if pair in only else pair for pair in pairs)
+        only = {pair: p for pair, (p, _) in known.items() if p > LEVEL}
+        marked = tuple(
+            replace(pair, blanks_only=pair in only, kind=known[pair][1] or pair.kind) if pair in known else pair
+            for pair in pairs
+        )
         if not only:
             return marked, ()
         found = listed(f"{pair.x} and {pair.y} (p = {p:.2g})" for pair, p in only.items())
@@ -330,8 +337,8 @@ class _Tests:
             f"blank cells are a category; where both cells are known, no dependence was found between {found}",
         )
 
-    def _where_known(self, pair: PairDependence, rng: np.random.Generator) -> float:
-        """Return the p-value of a pair in the rows where both cells are known, with the design; 1 where none is left.
+    def _where_known(self, pair: PairDependence, rng: np.random.Generator) -> tuple[float, EvidenceKind | None]:
+        """Return the p-value and the kind of a pair in the rows where both cells are known; 1 where none is left.
 
         The coordinates that tell blank cells are constant there and fall away.
         """
@@ -340,14 +347,13 @@ class _Tests:
         known = [self.encoded.coordinates((name,))[0][complete] for name in frame.names]
         vary = [points[:, np.ptp(points, axis=0) > 0.0] for points in known if len(points) >= LEAST_ROWS]
         if len(vary) < 2 or not all(points.shape[1] for points in vary):
-            return 1.0
+            return 1.0, None
         design = self.design.of_rows(complete)
         try:
-            return hsic_test(
-                *vary, estimator=self.estimator, n_resamples=self.n_resamples, rng=rng, design=design
-            ).pvalue
+            found = hsic_test(*vary, estimator=self.estimator, n_resamples=self.n_resamples, rng=rng, design=design)
         except ValueError:  # no two of these rows may change places
-            return 1.0
+            return 1.0, None
+        return found.pvalue, found.kind
 
     def _in_order(self, pair: Pair) -> list[str]:
         """Return a pair in a fixed order, whatever the order of its columns in the table."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from ...core.array import Array
 from ...core.words import listed, signed
 from ...inference.wording import brief, titles
 from ...tables.columns.kinds import as_numbers
@@ -59,7 +60,7 @@ def changed_spreads(result: Comparison, first: int = 0) -> list[str]:
     whole = result.sizes == tuple(map(len, result.encoded.frames))
     changed = [(column, spreads_of(result, column)) for column in differing(result)[first:]] if whole else []
     return [
-        spread_in_words(column, own)
+        spread_in_words(result, column, own)
         for column, own in changed
         if own and abs(log_ratio(own)) > max(abs(column.gap), _MUCH)
     ][:_MOST]
@@ -101,24 +102,33 @@ def on_columns(result: Comparison) -> str:
 
 
 def spreads_of(result: Comparison, column: ColumnDifference) -> tuple[TableSpread, ...]:
-    """Return how a column of numbers is spread in both tables; nothing of few rows, and under a design."""
-    if column.kind != "numeric" or result.design:
+    """Return how a column of numbers is spread in both tables, weighted as the means; nothing of few rows."""
+    if column.kind != "numeric":
         return ()
     coding = next(own for own in result.encoded.codings if own.name == column.name)
+    cells = [as_numbers(frame, column.name, coding.type) for frame in result.encoded.frames]
+    known = [np.isfinite(own) for own in cells]
+    weights = [own.astype(np.float64) for own in known] if result.row_weights is None else result.row_weights(known)
     spreads = []
-    for name, frame in zip(groups(result.names), result.encoded.frames, strict=True):
-        values = as_numbers(frame, column.name, coding.type)
-        values = values[np.isfinite(values)]
-        if len(values) < _FEWEST:
+    for name, values, counted in zip(groups(result.names), cells, weights, strict=True):
+        used = counted > 0.0
+        if used.sum() < _FEWEST:
             return ()
-        squares = np.square(values - np.median(values))
-        farthest, deviation = int(squares.argmax()), float(values.std())
-        if squares[farthest] > _MUCH * squares.sum():
-            without = float(np.delete(values, farthest).std())
-            spreads.append(TableSpread(name, deviation, without, signed(float(values[farthest]))))
-        else:
-            spreads.append(TableSpread(name, deviation, deviation, ""))
+        spreads.append(_spread(name, values[used], counted[used]))
     return tuple(spreads) if min(own.without for own in spreads) > 0.0 else ()
+
+
+def _spread(name: str, values: Array, weights: Array) -> TableSpread:
+    squares = weights * np.square(values - np.median(values))
+    farthest, deviation = int(squares.argmax()), _deviation(values, weights)
+    if squares[farthest] > _MUCH * squares.sum():
+        without = _deviation(np.delete(values, farthest), np.delete(weights, farthest))
+        return TableSpread(name, deviation, without, signed(float(values[farthest])))
+    return TableSpread(name, deviation, deviation, "")
+
+
+def _deviation(values: Array, weights: Array) -> float:
+    return float(np.sqrt(np.average(np.square(values - np.average(values, weights=weights)), weights=weights)))
 
 
 def log_ratio(spreads: tuple[TableSpread, ...]) -> float:
@@ -126,9 +136,10 @@ def log_ratio(spreads: tuple[TableSpread, ...]) -> float:
     return float(np.log(spreads[1].without / spreads[0].without))
 
 
-def spread_in_words(column: ColumnDifference, spreads: tuple[TableSpread, ...]) -> str:
+def spread_in_words(result: Comparison, column: ColumnDifference, spreads: tuple[TableSpread, ...]) -> str:
     """Return the standard deviations of a column in both tables."""
-    return f"{brief(column.name)}: standard deviation {spreads[0].words()}, {spreads[1].words()}"
+    weighted = "" if result.row_weights is None else "weighted "
+    return f"{brief(column.name)}: {weighted}standard deviation {spreads[0].words()}, {spreads[1].words()}"
 
 
 def groups(names: tuple[str, str]) -> tuple[str, str]:

@@ -98,7 +98,7 @@ def _column(result: Comparison, column: ColumnDifference) -> str:
     """Return what a column is like in both tables: its means, or its standard deviations where these differ more."""
     spreads = spreads_of(result, column)
     if spreads and abs(log_ratio(spreads)) > abs(column.gap):
-        return spread_in_words(column, spreads)
+        return spread_in_words(result, column, spreads)
     names, design = groups(result.names), result.design
     first, second = column.describe()
     within = "" if design.strata is None else " within strata"
@@ -152,7 +152,7 @@ def _largest(result: Comparison) -> str:
     for column in found:
         spreads = spreads_of(result, column)
         if spreads and abs(log_ratio(spreads)) >= _MUCH:
-            return f", but the spread changed ({spread_in_words(column, spreads)})"
+            return f", but the spread changed ({spread_in_words(result, column, spreads)})"
     return pair
 
 
