@@ -208,12 +208,12 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
     taken, why, change, stops = _refused(finding) if finding is not None else _kind(column, note, distinct)
     few = distinct is not None and _TWO < distinct <= _FEW_LEVELS
     may_differ = few and column.named.find(column.name) is None and (taken == KINDS["categorical"] or column.is_whole)
-    role = "" if stops or column.named.find(column.name) is not None else _role(column)
-    change += role
-    decide = stops or note is not None or taken not in KINDS.values() or may_differ or bool(role)
+    decide = stops or note is not None or taken not in KINDS.values() or may_differ
     if column.rule == "error" and 0 < missing < column.seen.n_rows:
         rules = "drop or category" if missing <= FEW_BLANK * column.seen.n_rows else "category or drop"
         change = f"{change}; its blank cells: {written('missing=', '--missing')} {rules}"
+    role = "" if stops or column.named.find(column.name) is not None else _role(column)
+    decide, change = decide or bool(role), f"{change}{role}"
     return DescribedColumn(column.name, taken, why, change, stops, missing, distinct, values, decide)
 
 

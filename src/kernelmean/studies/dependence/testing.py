@@ -38,10 +38,7 @@ from .rows import placed
 
 _TORUS_ROWS = 200
 _SOLVED = ("fcose", "f-kmse")  # solved again under every permutation: no scheme fits
-_WHOLE_STRENGTHS = (
-    "strengths count all rows alike and the tests follow the design, so a strong pair need not depend within it; pairs "
-    "not found to depend are listed by p-value",
-)
+_WHOLE_STRENGTHS = ("strengths count all rows alike; the tests follow the design",)
 _DROPPED = OneTest(math.nan, 1.0, 0)
 
 
