@@ -112,7 +112,8 @@ def test_compare_and_dependence_name_clusters(table: pd.DataFrame) -> None:
     halves, parts = (table[:120], table[120:]), (blocked[:120], blocked[120:])
     for result in (km.compare(*halves, n_resamples=99), km.dependence(table, n_resamples=99)):
         assert result.notes[0].startswith("rows next to each other are alike (")
-        assert "clusters='BLOCK'" in result.notes[0]
+        assert "if neighbours belong together (one person, one interviewer, one day)" in result.notes[0]
+        assert "clusters='COLUMN'" in result.notes[0]
         assert result.notes[0] in result.to_dict()["notes"]
     silent = [
         km.compare(*parts, clusters="block", n_resamples=99),

@@ -455,3 +455,20 @@ def test_copies_within_a_cluster_are_its_own_and_copies_of_another_cluster_are_n
     within = km.compare(*(pd.concat([table, table]) for table in (A, B)), clusters="unit", n_resamples=19).notes
     assert not [note for note in within if "repeat" in note]
     assert not [note for note in km.compare(A, B, clusters="unit", n_resamples=19).notes if "repeat" in note]
+
+
+def test_pairs_that_a_design_leaves_alone_are_listed_by_pvalue() -> None:
+    rng, stratum = np.random.default_rng(4), np.arange(200) % 2
+    cells = rng.normal(size=(200, 3)) + np.outer(stratum, [6.0, 6.0, 0.0])
+    found = km.dependence(pd.DataFrame(cells, columns=[*"abc"]).assign(s=stratum), strata="s", n_resamples=99)
+    strongest = max(found.pairs, key=lambda pair: pair.strength)
+    assert {strongest.x, strongest.y} == {"a", "b"}
+    assert not found.dependent()
+    assert [pair.adjusted for pair in found.listed()] == sorted(pair.adjusted for pair in found.pairs)
+
+
+def test_weights_say_how_many_equal_rows_they_amount_to() -> None:
+    table = pd.DataFrame({"a": RNG.normal(size=80), "b": RNG.normal(size=80), "w": np.tile([1.0, 1.0, 1.0, 5.0], 20)})
+    as_precise = "with these weights, means are about as precise as those of"
+    assert f"{as_precise} 23 and 23 rows of equal weight" in km.compare(table[:40], table[40:], weights="w").notes
+    assert f"{as_precise} 46 rows of equal weight" in km.dependence(table, weights="w", n_resamples=99).notes

@@ -192,3 +192,53 @@ def test_texts_that_are_refused_are_offered_as_clusters_where_they_recur(units: 
     once = "A: column 'user_id' holds 40 different texts in 80 cells .*insist with categorical=\\['user_id'\\]$"
     with pytest.raises(ValueError, match=once):  # every unit has one row in either table
         km.compare(as_text(BEFORE), as_text(AFTER))
+
+
+def survey(name: str, numbers: Any) -> pd.DataFrame:
+    return pd.DataFrame({name: numbers, "a": RNG.normal(size=len(numbers)), "b": RNG.normal(size=len(numbers))})
+
+
+EVEN, UNEVEN = np.repeat(np.arange(1, 41), 5), np.repeat(np.arange(1, 41), RNG.integers(3, 12, 40))
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "proposed", "noted"),
+    [
+        ("interviewer", EVEN, True, True),
+        ("interviewer", UNEVEN, True, True),
+        ("q17", EVEN, True, False),
+        ("q17", EVEN * 7 + 10_000, True, False),
+        ("q17", UNEVEN, False, False),
+        ("q17", EVEN * 7, False, False),
+        ("q17", RNG.integers(18, 58, 400), False, False),
+        ("year", EVEN + 1900, False, False),
+        ("interviewer", EVEN + 0.5, False, False),
+        ("batch", EVEN % 5, False, False),
+    ],
+    ids=str,
+)
+def test_numbers_of_groups_are_proposed_as_clusters(name: str, numbers: Any, *, proposed: bool, noted: bool) -> None:
+    table = survey(name, numbers).sample(frac=1.0, random_state=0)
+    (column, *_) = describe_columns(to_frame(table, "t"), Encoding()).columns
+    offer = f", or clusters={name!r} if rows with the same {name} belong together"
+    assert column.change.endswith(offer) == proposed
+    assert column.decide or not proposed
+    found = km.dependence(table, n_resamples=19)
+    assert any(own.startswith(f"{name} looks like a key of units") for own in found.notes) == noted
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "proposed"),
+    [
+        ("weight", RNG.uniform(0.3, 1.7, 200), True),
+        ("survey_weights", RNG.uniform(0.3, 1.7, 200), True),
+        ("weight", RNG.normal(70.0, 5.0, 200), False),
+        ("weight", RNG.normal(1.0, 1.0, 200), False),
+        ("weight", np.full(200, np.inf), False),
+        ("a1", RNG.uniform(0.3, 1.7, 200), False),
+    ],
+    ids=["weight", "weights", "kilograms", "negative", "infinite", "other"],
+)
+def test_a_column_of_weights_is_proposed_as_such(name: str, values: Any, *, proposed: bool) -> None:
+    (column, *_) = describe_columns(to_frame(survey(name, values), "t"), Encoding()).columns
+    assert column.change.endswith(f"weights={name!r} if it holds survey weights") == proposed

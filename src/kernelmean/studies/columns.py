@@ -26,7 +26,7 @@ from ..tables.passes import settled
 from ..tables.source import Source
 from .described import FEW_BLANK, KINDS, DescribedColumn, DescribedTable, drop_option
 from .pages.parts import written as as_read
-from .row_keys import units_notes
+from .row_keys import holds_weights, numbers_groups, units_notes
 
 _SHOWN, _LONGEST, _FEW_LEVELS, _TWO = 3, 20, 20, 2
 _DRAWN = 100_000
@@ -244,7 +244,17 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
     if column.rule == "error" and 0 < missing < column.seen.n_rows:
         rules = "drop or category" if missing <= FEW_BLANK * column.seen.n_rows else "category or drop"
         change = f"{change}; its blank cells: {written('missing=', '--missing')} {rules}"
+    role = "" if stops or column.named.find(column.name) is not None else _role(column)
+    decide, change = decide or bool(role), f"{change}{role}"
     return DescribedColumn(column.name, taken, why, change, stops, missing, distinct, values, decide)
+
+
+def _role(column: _ToDescribe) -> str:
+    """Return the option for a column that seems to hold clusters or weights rather than what is to be tested; or ""."""
+    name, cells = column.name, column.cells
+    if holds_weights(name, cells):
+        return f", or {written(f'weights={name!r}', worded('--weights', name))} if it holds survey weights"
+    return _clusters(name, repeating=numbers_groups(name, cells))
 
 
 def _refused(finding: Finding) -> tuple[str, str, str, bool]:

@@ -138,11 +138,12 @@ class TableDesign:
         alike = "" if self.clusters is not None or self.paired else Neighbors.of(frames).alike()
         if not alike:
             return ()
-        clusters = written("clusters='BLOCK'", "--clusters BLOCK")
+        clusters = written("clusters='COLUMN'", "--clusters COLUMN")
         changes = written("kernelmean.changes has Search(block=N)", "kernelmean changes has --block N")
         return (
-            f"{alike}: if they are a series in time, p-values are far too small; write {clusters}, a column of blocks "
-            f"such as the week; {changes}",
+            f"{alike}: if neighbours belong together (one person, one interviewer, one day), p-values are far too "
+            f"small; name the column that says which do, {clusters}; a series in time needs a column of blocks, such "
+            f"as the week, and {changes}",
         )
 
     def permuted(self, dealt: str) -> str:

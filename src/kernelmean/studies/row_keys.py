@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from ..core.cells import label, missing_cells
+from ..core.cells import Cells, label, missing_cells
 from ..core.table import Frame
 from ..core.words import worded, written
-from ..tables.columns.inspection import called_identifier, names_units
+from ..tables.columns.inspection import TIME, UNIT, UNITS, called_identifier, words_of
 from ..tables.columns.kinds import Named
 from ..tables.columns.texts import as_clusters, insist
 
@@ -20,6 +21,13 @@ _LEAST_CALLED, _LEAST_TEXTS, _LEAST_INTEGERS = 4, 4, 20
 _LEAST_PARTLY = 10
 """The least texts that name rows of which some have no partner."""
 _LEAST_UNITS = 20
+_UNIT_ID = re.compile(f"({UNITS})?id|uuid|guid|identifier|seqn")
+_GROUP = re.compile(
+    "interviewer|enumerator|observer|operator|rater|site|batch|school|class(room)?|ward|hospital|clinic|village"
+)
+_LEAST_GROUPS, _LEAST_EACH, _EVEN, _MANY_DIGITS = 10, 3, 0.1, 10_000
+_NEAR_ONE = 0.2
+"""How far the logarithm of the mean of survey weights is from 0."""
 
 
 @final
@@ -101,17 +109,55 @@ def _names_rows(key: RowKey, *, is_text: bool, is_measured: bool) -> bool:
     return is_text and rows >= _LEAST_PARTLY and 2 * key.common >= rows
 
 
+def numbers_groups(name: str, cells: Cells) -> bool:
+    """Return whether whole numbers recur as the numbers of groups do: interviewers, sites, batches.
+
+    They have no gaps or many digits, each has three rows or more, and all have nearly as many, unless the name says so.
+    Counts of draws at random vary ten times as much.
+    """
+    called_time = any(TIME.fullmatch(word) for word in words_of(name))
+    if called_time or not _are_numbers(cells) or (cells != np.rint(cells)).any():
+        return False
+    values, counts = np.unique(cells, return_counts=True)
+    dense = values[-1] - values[0] + 1 == len(values) or values[0] >= _MANY_DIGITS
+    several = _LEAST_GROUPS <= len(values) <= len(cells) / _LEAST_EACH and counts.min() >= _LEAST_EACH
+    return bool(dense and several and (_called_group(name) or counts.var() <= _EVEN * counts.mean()))
+
+
+def holds_weights(name: str, cells: Cells) -> bool:
+    """Return whether a column is called weights, and holds positive numbers whose mean is near 1."""
+    if not {"weight", "weights", "wt", "wts"}.intersection(words_of(name)) or not _are_numbers(cells):
+        return False
+    return bool(cells.min() > 0.0 and np.ptp(cells) > 0.0 and abs(np.log(cells.mean())) < _NEAR_ONE)
+
+
+def _are_numbers(cells: Cells) -> bool:
+    return cells.dtype == np.float64 and len(cells) > 0 and bool(np.isfinite(cells).all())
+
+
+def _called_group(name: str) -> bool:
+    return any(_GROUP.fullmatch(word) for word in words_of(name))
+
+
+def _names_units(name: str) -> bool:
+    """Return whether a column has a name for units that may have several rows: user_id, patient."""
+    words = words_of(name)
+    return bool(words) and bool(_UNIT_ID.fullmatch(words[-1]) or (len(words) == 1 and UNIT.fullmatch(words[0])))
+
+
 def units_notes(frames: Sequence[Frame], named: Named, rows: str = "rows") -> Iterator[str]:
     """Yield notes on columns that seem to name units of several rows, such as users with their sessions.
 
     ``named`` are the columns whose kind the user named; ``rows`` are the words for those of the frames.
     """
     for name in frames[0].names:
-        if not names_units(name) or named.find(name) is not None:
+        if not (_names_units(name) or _called_group(name)) or named.find(name) is not None:
             continue
         cells = np.concatenate([frame[name] for frame in frames])
         known = cells[~missing_cells(cells)]
         if known.dtype not in (object, np.float64) or (known.dtype == np.float64 and (known != np.rint(known)).any()):
+            continue
+        if not _names_units(name) and not numbers_groups(name, known):
             continue
         units = len({*map(str, known.tolist())})
         if _LEAST_UNITS <= units < len(known):

@@ -270,6 +270,19 @@ def weightless(weighted: BoolArray) -> tuple[str, ...]:
     return () if weighted.all() else (f"{count(int((~weighted).sum()), 'row')} of weight zero left out",)
 
 
+def effective(*weights: Array) -> tuple[str, ...]:
+    """Return a note on how many equally weighted rows are as precise, for the weights of each sample (Kish, 1965).
+
+    Examples
+    --------
+    >>> effective(np.array([1.0, 1.0, 1.0, 3.0]), np.ones(4))
+    ('with these weights, means are about as precise as those of 3 and 4 rows of equal weight',)
+    """
+    shares = [own / own.sum() for own in (each / each.max() for each in weights)]
+    rows = " and ".join(f"{1.0 / np.square(own).sum():,.0f}" for own in shares)
+    return (f"with these weights, means are about as precise as those of {rows} rows of equal weight",)
+
+
 def description(layout: Layout, names: tuple[str, ...], clustered: bool) -> tuple[str, ...]:
     """Return what a reader should know of the permutations."""
     notes: tuple[str, ...] = ()

@@ -37,6 +37,7 @@ from .design import (
     check_sample_weights,
     codes,
     description,
+    effective,
     taken_layout,
     weightless,
 )
@@ -230,6 +231,7 @@ def pair_design(n: int, design: Design) -> PairDesign:
         notes += (
             "weights stay with the first variable while the second is permuted: p-values are exact if the second is "
             "independent of the first and the weight together",
+            *effective(every[kept]),
         )
     used = tuple(name for code, name in enumerate(names) if strata is None or (strata[kept] == code).any())
     return PairDesign(kept[layout.order], layout, notes + description(layout, used, clusters is not None))

@@ -37,6 +37,7 @@ from .design import (
     check_sample_weights,
     codes,
     description,
+    effective,
     taken_layout,
     weightless,
 )
@@ -241,6 +242,7 @@ def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
         notes = (
             *notes,
             "weights move with their rows: exact where (row, weight) pairs are exchangeable under the null",
+            *effective(every[kept & (first == 1)], every[kept & (first == 0)]),
         )
     return TwoSampleDesign(ordered, layout, names, notes + description(layout, names, clusters is not None))
 

@@ -129,13 +129,15 @@ class Dependence(JointTest, Result):
         return tuple(sorted(found, key=lambda pair: -pair.strength))
 
     def listed(self) -> tuple[PairDependence, ...]:
-        """Return the pairs with a strength of at least ``at_least``: dependent ones first, then by strength.
+        """Return the pairs with a strength of at least ``at_least``: dependent ones first, each by strength.
 
         Pairs that were left when the run was stopped come last.
         """
         others = [pair for pair in self.pairs if pair.adjusted > self.level]
         strong = [pair for pair in others if self.at_least <= max(pair.strength, 0.0)]
-        return (*self.worth_a_look(), *sorted(strong, key=lambda pair: (pair.stopped, -pair.strength)))
+        by_pvalue = bool(self.design)  # strengths do not follow a design
+        order = sorted(strong, key=lambda pair: (pair.stopped, by_pvalue and pair.adjusted, -pair.strength))
+        return (*self.worth_a_look(), *order)
 
     def with_intervals(self, *, most: int = 10, rng: RngLike = 0, progress: Progress = SILENT) -> Self:
         """Return the result with 95 % confidence intervals for the strength of the pairs listed first.

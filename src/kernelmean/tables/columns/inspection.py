@@ -24,16 +24,15 @@ _PAIR = 2
 _CHANCE = math.log(1e-6)
 _DENSE, _LEAST_ROWS, _LEAST_NAMED = 0.5, 20, 4
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_UNITS = (
+UNITS = (
     "user|patient|subject|order|item|row|object|record|passenger|customer|person|case|member|client|account|product|"
     "sample|student|employee"
 )
-_LAST_WORD = re.compile(f"({_UNITS})?ids?|idx|keys?|pk|uuid|guid|identifier|seqn")
-_UNIT_ID = re.compile(f"({_UNITS})?id|uuid|guid|identifier|seqn")
-_UNIT = re.compile("user|patient|subject|customer|person|member|client|student|employee|participant|visitor|household")
+_LAST_WORD = re.compile(f"({UNITS})?ids?|idx|keys?|pk|uuid|guid|identifier|seqn")
+UNIT = re.compile("user|patient|subject|customer|person|member|client|student|employee|participant|visitor|household")
 _WHOLE_NAME = re.compile("index|no|nr|nummer|lfdnr|unnamed|rows?|(row|serial|case|record)(num(ber)?|names?|no|nr)")
 _NUMBERED_LEVEL = re.compile(r"level_\d+")  # what pandas calls the index; a level alone is a measurement
-_TIME = re.compile("t|(time|year|month|week|day|hour|minute|second|step|epoch)s?|timestamp|yr|date|tick")
+TIME = re.compile("t|(time|year|month|week|day|hour|minute|second|step|epoch)s?|timestamp|yr|date|tick")
 _FIRST_YEAR, _LAST_YEAR, _LEAST_DAYS = 1850, 2149, 5
 
 
@@ -145,11 +144,16 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
         rows = f"{sum(table.rows for table in filled):,}"
     each = "" if len(filled) == 1 else " in each table"
     what = f"its {rows} cells are integers from {' and '.join(ranges)}, all different{each}"
-    called_time = any(_TIME.fullmatch(word.lower()) for word in _WORDS.findall(name))
+    called_time = any(TIME.fullmatch(word) for word in words_of(name))
     if called or (numbers_rows and named and not called_time):
         return Finding(name, "identifier", f"looks like an identifier: {what}", insist="keep"), None
     note = numbers_rows or (named and _may_be_identifier(filled))
     return None, (f"{name} may be an identifier: {what}" if note else None)
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in lower case: user and id of userID."""
+    return [word.lower() for word in _WORDS.findall(name)]
 
 
 def called_identifier(name: str) -> bool:
@@ -158,7 +162,7 @@ def called_identifier(name: str) -> bool:
         return False
     if _NUMBERED_LEVEL.fullmatch(name):
         return True
-    words = [word.lower() for word in _WORDS.findall(name)]
+    words = words_of(name)
     while words and words[-1].isdigit():
         words.pop()
     return bool(words) and bool(_LAST_WORD.fullmatch(words[-1]) or _WHOLE_NAME.fullmatch("".join(words)))
@@ -166,13 +170,7 @@ def called_identifier(name: str) -> bool:
 
 def called_person(name: str) -> bool:
     """Return whether a name has a word for those who are observed: user_id, patient number; not id or order_id."""
-    return any(_UNIT.match(word.lower()) for word in _WORDS.findall(name))
-
-
-def names_units(name: str) -> bool:
-    """Return whether a column has a name for units that may have several rows: user_id, patient."""
-    words = [word.lower() for word in _WORDS.findall(name)]
-    return bool(words) and bool(_UNIT_ID.fullmatch(words[-1]) or (len(words) == 1 and _UNIT.fullmatch(words[0])))
+    return any(UNIT.match(word) for word in words_of(name))
 
 
 def _may_be_identifier(tables: Sequence[IntegersSeen]) -> bool:
