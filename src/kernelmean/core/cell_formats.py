@@ -10,7 +10,7 @@ from datetime import date
 from functools import partial
 from typing import Any, Literal, TypeAlias, final
 
-from .words import comma_separated, worded, written
+from .words import comma_separated, read_with, worded, written
 
 _OTHERS = "decimal", "thousands", "dates"
 Reading: TypeAlias = Mapping[str, Any]
@@ -41,7 +41,7 @@ class Form:
         if not self.readings:
             return written(convert, self.mend)
         text, options = self._ways(column)
-        read = f"read the file with kernelmean.tables.read_frame(path, text={text})"
+        read = read_with(text)
         ways = [convert, read] if self.convert else [read, convert]
         return written(", or ".join(way for way in ways if way), f"read it with {options}")
 
@@ -257,14 +257,14 @@ def absent_words(cells: Iterable[str]) -> tuple[str, Reading]:
         return "", {}
     reading = {**reading, "na_values": others}
     python, options = ways({"": reading})
-    option = written(f"text={python} of kernelmean.tables.read_frame", options)
+    reads = written(read_with(python), f"read it with {options}")
     shown, one = " and ".join(map(repr, others)), len(others) == 1
     if limits == others:
         are = "is a limit" if one else "are limits"
-        mend = f"write a number instead, such as half of it, or read it as missing with {option}"
+        mend = f"write a number instead, such as half of it, or take it as missing: {reads}"
         return f"{shown} {are} of detection: {mend}", reading
     means = "means that a cell is missing" if one else "mean that cells are missing"
-    return f"where {shown} {means}, say so with {option}", reading
+    return f"where {shown} {means}, {reads}", reading
 
 
 # -- dates and times: days or months first, names of months, years with two digits -------------------------------------

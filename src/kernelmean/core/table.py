@@ -133,6 +133,10 @@ class Frame:
             )
         return replace(self, cells={name: self.cells[name] for name in chosen if name not in left_out})
 
+    def drop(self, columns: Iterable[str]) -> Frame:
+        """Return the frame without some columns, as pandas does."""
+        return self.select(drop=columns)
+
     def called(self, names: Sequence[str]) -> Frame:
         """Return the frame with other column names."""
         declared = {new: self.declared[old] for old, new in zip(self.names, names, strict=True) if old in self.declared}

@@ -201,12 +201,18 @@ def leave_out(names: Sequence[str], reader: str = "") -> str:
     Examples
     --------
     >>> leave_out(["id"])
-    "before (pandas: drop(columns=['id']))"
+    "before (pandas or read_frame: drop(columns=['id']))"
     >>> leave_out(["id"], "read_table")
     "with read_table(..., drop=['id'])"
     """
-    asked = f"with {reader}(..., drop={list(names)!r})" if reader else f"before (pandas: drop(columns={list(names)!r}))"
+    before = f"before (pandas or read_frame: drop(columns={list(names)!r}))"
+    asked = f"with {reader}(..., drop={list(names)!r})" if reader else before
     return written(asked, f"with {worded_names('--drop', names)}")
+
+
+def read_with(text: str) -> str:
+    """Return how to read a file with a text format, in Python."""
+    return f"read the file with kernelmean.tables.read_frame(path, text={text})"
 
 
 def drop_rows(reader: str) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import cycle, pairwise
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..core.words import cut, rounded
 from .document import AnyPanel, Bars, Curve, HeatMap, Panel, Points, Strip, Surface
@@ -24,6 +24,8 @@ _STEP_DASHES = ("solid", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _HATCHES = ("", "///", "...", "xxx")
 _LONG_NUMBERS = 1e4
 """From here on, the numbers of an axis are so long that four of them fill it."""
+_MOST_WHOLE, _WIDTH, _SPREAD = 12, 0.5, (0.7548776662, 0.5698402910)
+"""The most whole numbers around which points are spread, how widely, and the steps of an even sequence in a square."""
 _HEAT, _FAINT, _HEAT_SAMPLES = 0.6, 0.5, (0.0, 0.1, 0.5, 1.0)
 """The opacity of a cell of value 1, on which text is still legible in light and dark mode."""
 
@@ -107,7 +109,7 @@ def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
             ax.stairs(steps.heights, steps.edges, fill=True, color=style["color"], alpha=0.14, lw=0)
             ax.stairs(steps.heights, steps.edges, **style)
     for points in (one for one in panel.points if one.x):
-        ax.plot(points.x, points.y, **_point_style(points, styles[points.label]))
+        _draw_points(ax, points, styles[points.label])
     for curve in panel.curves:
         if curve.x:
             _draw_curve(ax, curve, styles[curve.label])
@@ -120,13 +122,37 @@ def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
     _set_axes(ax, panel)
 
 
+def _draw_points(ax: Axes, points: Points, look: Look) -> None:
+    """Draw points; around few whole numbers they are spread, always in the same way, and ticks are whole."""
+    places = []
+    sides: tuple[tuple[Literal["x", "y"], Sequence[float], float], ...]
+    sides = ("x", points.x, _SPREAD[0]), ("y", points.y, _SPREAD[1])
+    for side, values, step in sides:
+        few = are_spread(values)
+        places.append([value + _WIDTH * ((k * step) % 1.0 - 0.5) * few for k, value in enumerate(values)])
+        if few:
+            ax.locator_params(axis=side, integer=True)
+    ax.plot(*places, **_point_style(points, look))
+
+
+def are_spread(values: Sequence[float]) -> bool:
+    """Return whether values are few whole numbers, around which points are spread so that none hides another."""
+    own = {*values}
+    return 1 < len(own) <= min(_MOST_WHOLE, len(values) / 4) and all(value == round(value) for value in own)
+
+
 def _set_axes(ax: Axes, panel: Panel) -> None:
     if any(steps.heights for steps in panel.steps):
         ax.set_ylim(bottom=0.0)
     if not panel.x_log and max(map(abs, ax.get_xlim())) >= _LONG_NUMBERS:
         ax.locator_params(axis="x", nbins=4)
+    ends = [x for strip in panel.strips for x in strip.x[:1] + strip.x[-1:]]
+    if ends:
+        ax.set_xlim(min(ends), max(ends))
     if panel.x_log:
-        places = [x for curve in panel.curves for x in curve.x] + [at for _, at in panel.marks]
+        lines = [one.x for one in panel.curves] + [one.x for one in panel.strips]
+        lines += [steps.edges for steps in panel.steps]
+        places = [x for line in lines for x in line] + [at for _, at in panel.marks]
         _logarithmic(ax, "x", places)
     if panel.y_log:
         _logarithmic(ax, "y", [y for curve in panel.curves for y in curve.y])

@@ -13,7 +13,7 @@ from ..core.words import percent
 from .document import Bars, Panel, Steps
 
 _MOST_VALUES, _FEWEST_BINS, _MOST_BINS = 12, 5, 40
-_CORE, _FAR = (0.005, 0.995), 3.0
+_CORE, _FAR, _LONG_TAIL = (0.005, 0.995), 3.0, 10.0
 
 
 def marginal(
@@ -26,8 +26,8 @@ def marginal(
 ) -> Panel | Bars:
     """Return the distributions of one column in some samples, on common axes.
 
-    Numbers with more than twelve different values are shown as outlines of histograms with common bins, anything else
-    as the share of each value. NaN is left out, and the title says so.
+    Numbers with more than twelve different values are shown as outlines of histograms with common bins, at equal ratios
+    if they have a long tail; anything else as the share of each value. NaN is left out, and the title says so.
 
     Parameters
     ----------
@@ -61,10 +61,12 @@ def marginal(
     if len(np.unique(np.concatenate(list(known.values())))) <= _MOST_VALUES:
         return _shares(title, what, known, weights, order)
     edges, pooled = bins(*known.values()), np.concatenate(list(known.values()))
+    long_tail = has_long_tail(pooled)
+    edges = np.geomspace(pooled.min(), pooled.max(), len(edges)) if long_tail else edges
     outside = float(np.mean((pooled < edges[0]) | (pooled > edges[-1])))
     title += f" (without the outer {percent(outside)})" if outside else ""
     outlines = tuple(outline(one, values, edges, weights[one]) for one, values in known.items())
-    return Panel(title, label or name, what, steps=outlines)
+    return Panel(title, label or name, what, steps=outlines, x_log=long_tail)
 
 
 def outline(label: str, values: Array, edges: Array, weights: Array | None = None, *, density: bool = False) -> Steps:
@@ -80,6 +82,18 @@ def bins(*samples: Array) -> Array:
     fewest = min(len(values) for values in samples if len(values))
     number = int(np.clip(np.ceil(2.0 * fewest ** (1 / 3)), _FEWEST_BINS, _MOST_BINS))
     return np.linspace(low, high, number + 1)
+
+
+def has_long_tail(values: Array) -> bool:
+    """Return whether values are positive and one of 200 is ten times their median or more.
+
+    Examples
+    --------
+    >>> has_long_tail(np.arange(1.0, 99.0)), has_long_tail(np.arange(1.0, 99.0) ** 6)
+    (False, True)
+    """
+    middle, high = np.quantile(values, (0.5, _CORE[1]))
+    return bool(values.min() > 0.0 and high >= _LONG_TAIL * middle)
 
 
 def span(pooled: Array) -> tuple[float, float]:

@@ -101,7 +101,7 @@ def show(panel: AnyPanel, ax: Axes | None = None, *, size: tuple[float, float] =
     draw(ax, panel, styles)
     found = samples(panel, styles)
     if own:
-        _legend_above(ax.figure, found)
+        _legend(ax.figure, found, "upper")
     elif found:
         ax.legend(list(found.values()), _names(found), loc="best", fontsize="small")
     return described_by(ax, words or describe(panel))
@@ -122,16 +122,17 @@ def show_all(
     if title:
         figure.suptitle(plain(fill(title, _LETTERS * wide)), ha="left", x=0.01)
         _TITLES[figure] = title
-    _legend_above(figure, found)
+    _legend(figure, found, "lower" if title else "upper")  # above, it would run into the title
     return figure
 
 
-def _legend_above(figure: Any, found: dict[str, Any]) -> None:
+def _legend(figure: Any, found: dict[str, Any], side: str) -> None:
+    """Draw a legend above or below all axes."""
     if not found:
         return
     names, width = _names(found), 72.0 / figure.dpi * figure.bbox.width
     columns = int(width / (_SAMPLE + _LETTER * max(map(len, names))))
-    options = {"loc": "outside upper center", "ncols": min(max(columns, 1), 3), "frameon": False}
+    options = {"loc": f"outside {side} center", "ncols": min(max(columns, 1), 3), "frameon": False}
     figure.legend(list(found.values()), names, **options)
 
 

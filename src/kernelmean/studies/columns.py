@@ -13,7 +13,7 @@ from ..core.array import SILENT, IntArray, Progress
 from ..core.cell_formats import joint_readings
 from ..core.cells import missing_cells
 from ..core.table import Frame
-from ..core.words import comma_separated, count, cut, leave_out, listed, percent, spelled_alike, worded, written
+from ..core.words import comma_separated, count, cut, leave_out, percent, spelled_alike, worded, written
 from ..tables.columns import Encoding
 from ..tables.columns.column_codings import MAX_CATEGORIES, TooManyCategoriesError
 from ..tables.columns.copies import repeated_cells
@@ -287,7 +287,9 @@ def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[
         what = what.removeprefix(f"{column.frame.source}: ").removeprefix(f"column {name!r} ")
         return "none of the kinds", what, mend or leave_out([name]), True
     noted = [note.removeprefix(f"{name} ")] if note else []
-    noted += [f"{listed(column.alike, _TWO)} are equal but for capitals and blanks"] * bool(column.alike)
+    noted += [
+        f"{'; '.join(column.alike[:3])}{'; …' * (len(column.alike) > 3)} are equal but for capitals and blanks"
+    ] * bool(column.alike)
     noted += [f"{column.code} stands apart from its other values"] if column.code else []
     constant = [] if varies else ["the same in every row, so left out"]
     why = "; ".join([_reason(column, kind, distinct or 0), *noted, *constant])

@@ -80,8 +80,8 @@ def test_every_column_may_have_a_rule_of_its_own() -> None:
     (at,) = found.groups["x"]
     assert [table[:, at].tolist() for table in found.variances] == [[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0]]
     assert found.notes() == (
-        "missing cells in A and B: 1 and 0 of c (a category of its own)",
-        "missing cells in A and B: 1 and 2 of x (the mean of the column with its variance as noise)",
+        "missing cells in A and B: 1 (25 %) and 0 of c (a category of its own)",
+        "missing cells in A and B: 1 (25 %) and 2 (67 %) of x (the mean of the column with its variance as noise)",
     )
 
 

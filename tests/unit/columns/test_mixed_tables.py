@@ -130,7 +130,7 @@ def test_the_answer_is_json_with_the_rule_and_the_counts() -> None:
     arm = next(column for column in content["columns"] if column["name"] == "arm")
     assert arm["means"] == [None, None]
     assert arm["shares"][-1]["category"] == "(missing)"
-    counted = "; ".join(f"{counts[name][0]} and {counts[name][1]} of {name}" for name in ("dose", "arm"))
+    counted = "4 (13 %) and 0 of dose; 4 (13 %) and 2 (8.3 %) of arm"
     assert f"missing cells in A and B: {counted} (a category of its own)" in result.notes
 
 

@@ -158,7 +158,9 @@ def test_numbers_and_dates_as_text_stop_with_the_option_that_reads_them(cells: l
 def test_in_python_the_line_names_parameters_that_exist(cells: list[str], line: str) -> None:
     told = refusal(cells)
     assert line in told
-    assert told.endswith("leave it out before (pandas: drop(columns=['c'])), or insist with categorical=['c']")
+    assert told.endswith(
+        "leave it out before (pandas or read_frame: drop(columns=['c'])), or insist with categorical=['c']"
+    )
     assert "--" not in told
 
 
@@ -243,7 +245,7 @@ def test_text_that_is_nearly_all_different_stops(cells: list[str]) -> None:
     line = refusal(cells)
     assert f"holds {len(set(cells))} different texts in {len(cells)} cells ('{cells[0][:20]}" in line
     recurs = "; if rows with the same 'c' belong together, dependence and compare take clusters='c'"
-    mend = "leave it out before (pandas: drop(columns=['c'])), or insist with categorical=['c']"
+    mend = "leave it out before (pandas or read_frame: drop(columns=['c'])), or insist with categorical=['c']"
     assert line.endswith(mend + recurs * (len(set(cells)) < len(cells)))
     assert km.TableEncoder(categorical=["c"]).fit(column(cells)).kinds_["c"] == "categorical"
     ordinal = {"c": list(dict.fromkeys(cells))}

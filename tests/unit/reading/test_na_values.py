@@ -115,7 +115,7 @@ def test_a_refusal_of_numbers_with_a_few_other_cells_names_na_values(
 ) -> None:
     Path("t.csv").write_text("a,b\n" + "\n".join(f"{cell},{k % 3}" for k, cell in enumerate(numbers(word))) + "\n")
     assert run(command.split()) == 2
-    assert f"where {word!r} means that a cell is missing, say so with --na-values {word}" in capsys.readouterr().err
+    assert f"where {word!r} means that a cell is missing, read it with --na-values {word}" in capsys.readouterr().err
 
 
 def test_the_option_it_names_works(capsys: pytest.CaptureFixture[str]) -> None:

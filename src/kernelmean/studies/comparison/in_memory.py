@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.array import IntArray, as_rng
+from ...core.array import as_rng
 from ...core.table import Frame
 from ...core.words import count
 from ...inference import Design
@@ -66,7 +66,8 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
             *absent,
             *asked.design.notes(),
             *([] if weigh is None else weigh.notes()),
-            *_notes(encoded, theta, taken.clusters(encoded.frames)),
+            *encoded.repeated(taken.clusters(encoded.frames), paired=asked.design.paired),
+            *_notes(encoded, theta),
             *unmatched,
             *told,
             *screened,
@@ -128,8 +129,8 @@ def _once(*notes: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-def _notes(encoded: Encoded, theta: Any, clusters: Sequence[IntArray] | None) -> tuple[str, ...]:
-    notes = [*encoded.repeated(clusters), *encoded.notes(" over both tables")]
+def _notes(encoded: Encoded, theta: Any) -> tuple[str, ...]:
+    notes = [*encoded.notes(" over both tables")]
     if isinstance(theta, Bandwidth):
         used = "" if theta.exact else f" of {count(theta.n_points, 'random row')}"
         notes.append(f"bandwidth: {theta.rule}{used}")

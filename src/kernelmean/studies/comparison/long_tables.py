@@ -220,7 +220,7 @@ class Tests:
             bandwidth=self.bandwidth,
             scaled=asked.encoding.scale,
             columns=ranked(learnt.codings, summaries, joint.noise, alone),
-            notes=(*units, *asked.notes, *notes, *_notes(encoded, asked.names), *joint.notes),
+            notes=(*units, *asked.notes, *notes, *_notes(encoded, asked.names, learnt.rows), *joint.notes),
             missing=learnt.missing,
             encoded=encoded,
             level=asked.level,
@@ -268,11 +268,11 @@ def _shown(learnt: Learnt) -> Encoded:
     )
 
 
-def _notes(encoded: Encoded, names: tuple[str, str]) -> tuple[str, ...]:
+def _notes(encoded: Encoded, names: tuple[str, str], rows: tuple[int, ...]) -> tuple[str, ...]:
     shown = " and ".join(f"{len(frame):,}" for frame in encoded.frames)
     sources = [replace(frame, source=name) for frame, name in zip(encoded.frames, names, strict=True)]
     return (
-        *replace(encoded, frames=(sources[0], sources[1])).notes(" over both tables"),
+        *replace(encoded, frames=(sources[0], sources[1])).notes(" over both tables", rows),
         f"columns alone: kernels on {LANDMARKS} landmarks each, categories exactly",
         f"rows that stand out, pictures and correlations of pairs use {shown} rows drawn at random",
     )

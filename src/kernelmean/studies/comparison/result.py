@@ -22,7 +22,7 @@ from ...tables.columns.copies import SAME_ROWS
 from ...tables.columns.encoding import ENCODED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED, out_of_reach
-from ..pages.column_words import facts_on_columns, groups
+from ..pages.column_words import blank_cells, facts_on_columns, groups
 from .means_in_words import as_dates, as_mean
 from .relations import RelationDifference, not_looked_at, relations
 from .row_weights import RowWeights
@@ -108,7 +108,7 @@ class ColumnDifference:
     def describe(self) -> tuple[str, str]:
         """Return what the column is like in each table, in a few words: its mean, or a category and its share."""
         if self.kind == "categorical":
-            most = max(self.shares, key=lambda each: abs(each.shares[0] - each.shares[1]))
+            most = max(self.shares, key=lambda own: (own.shares[0] - own.shares[1]) ** 2 / (sum(own.shares) or 1.0))
             first, second = (cut(f"{share:.1%} {most.category}", _LONGEST_CELL) for share in most.shares)
         elif self.kind == "datetime":
             first, second = as_dates(self.means)
@@ -326,7 +326,7 @@ class Comparison(JointTest, Result):
                 "" if math.isnan(column.gap) else signed(column.gap, "+z.2f"),
                 f"{values[column.name]:.2g}",
                 SCREENED if column.screened else f"{column.pvalue if alone is None else alone:.2g}",
-                *column.describe(),
+                *(own + blank for own, blank in zip(column.describe(), blank_cells(self, column), strict=True)),
                 *((column.difference(),) if intervals else ()),
                 *((f"{column.noise:.2g}",) if noisy else ()),
                 signed(column.statistic, "z.2g"),

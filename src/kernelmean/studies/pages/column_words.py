@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from ...core.array import Array
-from ...core.words import listed, signed
+from ...core.words import listed, percent, signed
 from ...inference.wording import brief, titles
+from ...tables.columns.column_codings import ABSENT
 from ...tables.columns.kinds import as_numbers
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _MOST, _FEWEST, _MUCH = 3, 10, 0.2
 """Columns whose spread is named; rows that a spread needs; the change of its logarithm that is named, and the share of
 a variance that one cell should not have."""
+_SELDOM, _CLEAR = np.log(0.01), 3.0
+"""The logarithm of a chance that is too small for chance; standard errors that are clearly more than chance."""
 
 
 @final
@@ -42,9 +45,11 @@ class TableSpread:
 def facts_on_columns(result: Comparison) -> list[tuple[str, str]]:
     """Return what the table of columns does not show: a contradiction, changed spreads, pairs that go together."""
     spreads, pairs = changed_spreads(result), on_pairs(result)
+    alone = [words for column in differing(result) for words in lone_categories(result, column)]
     return [
         *([("columns", on_columns(result))] if differing(result) and not result.differ() else []),
         *([("spread", "; ".join(spreads))] if spreads else []),
+        *([("categories", "; ".join(alone[:_MOST]))] if alone else []),
         *([("pairs", pairs)] if pairs else []),
     ]
 
@@ -64,6 +69,37 @@ def changed_spreads(result: Comparison, first: int = 0) -> list[str]:
         for column, own in changed
         if own and abs(log_ratio(own)) > max(abs(column.gap), _MUCH)
     ][:_MOST]
+
+
+def lone_categories(result: Comparison, column: ColumnDifference) -> list[str]:
+    """Return in words the most frequent category of either table that the other lacks by more than chance."""
+    if column.kind != "categorical" or result.design:
+        return []
+    found = []
+    for here, other in ((0, 1), (1, 0)):
+        alone = [own for own in column.shares if own.shares[other] == 0.0 and own.category != ABSENT]
+        most = max(alone, key=lambda own: own.shares[here], default=None)
+        rows = 0.0 if most is None else most.shares[here] * result.sizes[here]
+        if most is not None and rows * np.log(result.sizes[here] / sum(result.sizes)) < _SELDOM:
+            names = groups(result.names)
+            share = percent(most.shares[here])
+            found.append(
+                f"{brief(column.name)}: {brief(most.category)} only in {names[here]}, {share}; no row of {names[other]}"
+            )
+    return found
+
+
+def blank_cells(result: Comparison, column: ColumnDifference) -> tuple[str, ...]:
+    """Return what to say of blank cells in either table, if they differ more than the means do, and beyond chance."""
+    shares = result.missing.shares(column.name, result.sizes)
+    if not shares or column.kind == "categorical" or result.design:
+        return "", ""
+    n, m = result.sizes
+    whole = (n * shares[0] + m * shares[1]) / (n + m)
+    apart = abs(shares[0] - shares[1]) / max(np.sqrt(whole * (1.0 - whole)), np.finfo(float).tiny)
+    if apart <= max(abs(column.gap), _CLEAR * np.sqrt(1.0 / n + 1.0 / m)):
+        return "", ""
+    return tuple(f", {percent(share)} blank" for share in shares)
 
 
 def on_pairs(result: Comparison) -> str:

@@ -75,7 +75,8 @@ def _columns(result: Comparison) -> Section:
         words = [on_columns(result)]
     if any(column.shares for column in result.columns):
         words.append(
-            "Of categories, the one whose share differs most is named; of truth values, the share of true ones."
+            "Of categories, the one whose share differs most for its size is named; of truth values, the share of true "
+            "ones."
         )
     spreads = changed_spreads(result, MOST_NAMED)
     if spreads:

@@ -12,6 +12,7 @@ from ...core.table import Frame
 from ...core.words import count, strength, written
 from ...inference.null_page import made_by, null_section
 from ...report import Chart, Document, Panel, Points, Section
+from ...report.drawing import are_spread
 from ...report.marginals import marginal
 from ..plots.dependence import heat_map
 from .overview import of_dependence
@@ -20,7 +21,9 @@ from .parts import COARSE, Axis, caveats, names_of
 if TYPE_CHECKING:
     from ..dependence import Dependence, PairDependence
 
-_MOST_CELLS, _FEW, _MOST_PICTURES, _MOST_POINTS, _MOST_PARTS = 24, 6, 12, 250, 4
+_MOST_CELLS, _FEW, _MOST_PICTURES, _MOST_POINTS = 24, 6, 12, 250
+_MOST_PARTS, _MOST_LEVELS = 4, 8
+"""The most categories, or ordered levels, in one picture."""
 
 
 def dependence_page(result: Dependence) -> Document:
@@ -113,21 +116,25 @@ def _shapes(result: Dependence) -> Iterator[Section]:
 def _clouds(pairs: Sequence[PairDependence], axes: dict[str, Axis], frame: Frame) -> Chart:
     rows = np.unique(np.linspace(0, len(frame) - 1, min(len(frame), _MOST_POINTS)).astype(np.intp))
     every = "All" if len(rows) == len(frame) else f"{len(rows)} of {len(frame):,}"
-    panels = []
+    panels, spread = [], False
     for pair in pairs:
         x, y = axes[pair.x], axes[pair.y]
         both = np.stack([axis.values(frame)[rows] for axis in (x, y)])
         known = both[:, ~np.isnan(both).any(axis=0)].tolist()
+        spread = spread or any(map(are_spread, known))
         panels.append(Panel(_title(pair), x.label, y.label, points=(Points("rows", *map(tuple, known)),)))
-    return Chart("pairs", "Strongest pairs of numbers", tuple(panels), f"{every} rows as points.")
+    words = " Around few whole numbers they are spread a little, so that none hides another." if spread else ""
+    return Chart("pairs", "Strongest pairs of numbers", tuple(panels), f"{every} rows as points.{words}")
 
 
 def _split(pair: PairDependence, axes: dict[str, Axis], frame: Frame, number: int) -> Chart:
-    """Return the distribution of one column of a pair in each of the most frequent categories of the other."""
+    """Return the distribution of one column of a pair by the most frequent categories, or the levels, of the other."""
     by, other = (pair.x, pair.y) if not axes[pair.x].ordered else (pair.y, pair.x)
     groups, cells, axis = names_of(frame, by), axes[other].cells(frame), axes[other]
     names, counts = np.unique(groups.astype(str), return_counts=True)
-    kept = [str(names[k]) for k in np.argsort(-counts, kind="stable")[:_MOST_PARTS]]
+    levels = axes[by].levels
+    kept = [str(names[k]) for k in np.argsort(-counts, kind="stable")[: _MOST_LEVELS if levels else _MOST_PARTS]]
+    kept = [*(level for level in levels if level in kept), *(name for name in kept if name not in levels)]
     parts = {f"{by}: {name}": cells[groups == name] for name in kept}
     panel = marginal(other, parts, label=axis.label, order=axis.levels)
     rest = f" Its {len(kept)} most frequent of {len(names)} values." if len(names) > len(kept) else ""

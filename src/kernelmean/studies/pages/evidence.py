@@ -16,6 +16,7 @@ from ...kernels import Kernel
 from ...report import Bars, Panel
 from ...report.marginals import marginal, span
 from ...tables.columns import Encoded
+from ..plots.witness import line
 from .parts import Axis, drawn, written
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 2000
 """At most so many rows of each table enter the effect size, witnesses and contributions."""
-_MOST_COLUMNS, _WITHOUT_FINDING, _GRID, _MARGIN = 6, 3, 61, 0.05
-_MOST_TELLING = 5
+_MOST_COLUMNS, _WITHOUT_FINDING, _GRID = 6, 3, 61
+_MOST_TELLING, _LEAST_FOR_EFFECT = 5, 3
 
 
 @final
@@ -161,7 +162,6 @@ def _witness(samples: Sequence[Array], rng: np.random.Generator) -> WitnessBands
     first, second = (values[~np.isnan(values)] for values in samples)
     if not len(first) or not len(second):
         return None
-    low, high = span(np.concatenate([first, second]))
-    reach = _MARGIN * (high - low)
-    grid = np.linspace(low - reach, high + reach, _GRID)[:, None]
+    pooled = np.concatenate([first, second])
+    grid = line(pooled, span(pooled), _GRID)[:, None]
     return witness_bands(SampleSubject.gaussian(first[:, None], second[:, None]), grid, rng=rng)

@@ -9,8 +9,7 @@ from ...core.words import count, cut, percent, signed, strength
 from ...inference.adaptive.aspects import TOGETHER
 from ...inference.explain import EffectSize
 from ...inference.wording import WEAK, brief, titles
-from ...tables.columns.column_codings import ABSENT
-from .column_words import differing, groups, log_ratio, spread_in_words, spreads_of
+from .column_words import differing, groups, log_ratio, lone_categories, spread_in_words, spreads_of
 from .parts import COARSE
 
 if TYPE_CHECKING:
@@ -81,17 +80,11 @@ def _about(result: Comparison, column: ColumnDifference) -> Iterator[str]:
     """Yield what a column is like in both tables, its shares of blank cells, and a category that one table lacks."""
     yield _column(result, column)
     (one, two), name = groups(result.names), brief(column.name)
-    blank = next((own for own in result.missing.columns if own.name == column.name and own.rule != "drop"), None)
-    if blank is not None:
-        rows = zip(blank.cells, result.sizes, result.missing.rows, strict=True)
-        first, second = (percent(cells / (size + left_out)) for cells, size, left_out in rows)
+    blank = result.missing.shares(column.name, result.sizes)
+    if blank:
+        first, second = map(percent, blank)
         yield f"{name}: {first} of the cells blank in {one}, {second} in {two}"
-    if column.kind == "categorical":
-        alone = [own for own in column.shares if min(own.shares) == 0.0 and own.category != ABSENT]
-        new = max(alone, key=lambda own: max(own.shares), default=None)
-        if new is not None:
-            here, other = (one, two) if new.shares[0] else (two, one)
-            yield f"{name}: {brief(new.category)} only in {here}, {percent(max(new.shares))}; no row of {other}"
+    yield from lone_categories(result, column)
 
 
 def _column(result: Comparison, column: ColumnDifference) -> str:

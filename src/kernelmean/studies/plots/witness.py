@@ -13,6 +13,7 @@ from ...core.words import listed, rounded
 from ...inference.explain import SampleSubject, WitnessBands, witness_bands
 from ...inference.samples import matched
 from ...report import Panel, Points, Strip, Surface, Ticks, pictures
+from ...report.marginals import has_long_tail
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +86,8 @@ def column_witnesses(
 
 def _drawn(samples: Sequence[Array], names: tuple[str, str], column: str, rng: RngLike) -> tuple[Panel, str]:
     """Return the panel of one column of two samples, and a description in words."""
-    (grid,) = grids(np.concatenate(samples), _GRID)
+    pooled = np.concatenate(samples)
+    grid = line(pooled, pooled, _GRID)
     bands = witness_bands(SampleSubject.gaussian(samples[0], samples[1]), grid[:, None], rng=rng)
     return witness_panel("", column, bands, names, samples), _words(bands, grid, names, column)
 
@@ -93,8 +95,12 @@ def _drawn(samples: Sequence[Array], names: tuple[str, str], column: str, rng: R
 def witness_panel(
     title: str, label: str, bands: WitnessBands, names: tuple[str, str], samples: Sequence[Array] = ()
 ) -> Panel:
-    """Return the witness of one column as two areas, over the strip of chance; samples are ticks at the edges."""
+    """Return the witness of one column as two areas, over the strip of chance; samples are ticks at the edges.
+
+    The axis is logarithmic if the points are at equal ratios, as :func:`line` lays them.
+    """
     x = tuple(bands.points[:, 0].tolist())
+    is_log = x[0] > 0.0 and x[-1] > 2.0 * x[0] and np.isclose(x[1] / x[0], x[-1] / x[-2])
     zero = (0.0,) * len(x)
     above, below = (tuple(part.tolist()) for part in (np.maximum(bands.values, 0), np.minimum(bands.values, 0)))
     width = bands.halfwidth.tolist()
@@ -106,14 +112,23 @@ def witness_panel(
     )
     pairs = zip((first, second), samples, (True, False), strict=False)
     ticks = tuple(Ticks(name, tuple(some(sample, _TICKS)[:, 0].tolist()), top) for name, sample, top in pairs)
-    return Panel(title, label, "witness", strips=strips, ticks=ticks)
+    return Panel(title, label, "witness", strips=strips, ticks=ticks, x_log=bool(is_log))
+
+
+def line(values: Array, ends: Any, size: int) -> Array:
+    """Return a grid over values with a long tail, at equal ratios; of others over a little more than their ends."""
+    if has_long_tail(values):
+        return np.geomspace(values.min(), values.max(), size)
+    (grid,) = grids(np.asarray(ends).reshape(-1, 1), size)
+    return grid
 
 
 def grids(pooled: Array, size: int) -> list[Array]:
-    """Return a grid over a little more than the range of every column of the pooled rows."""
+    """Return a grid over a little more than the range of every column of the pooled rows, not below 0 if none is."""
     low, high = pooled.min(axis=0), pooled.max(axis=0)
     reach = np.where(high > low, _MARGIN * (high - low), 1.0)
-    return [np.linspace(*ends, size) for ends in zip(low - reach, high + reach, strict=True)]
+    start = np.where(low >= 0.0, np.maximum(low - reach, 0.0), low - reach)
+    return [np.linspace(*ends, size) for ends in zip(start, high + reach, strict=True)]
 
 
 def some(sample: Array, most: int) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -15,7 +15,7 @@ from ...core.array import Array, BoolArray, IntArray
 from ...core.cells import missing_cells
 from ...core.frozen import sealed
 from ...core.table import Frame, Table
-from ...core.words import count, leave_out, written
+from ...core.words import count, leave_out, spelled_alike, written
 from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
 from .texts import offer_of_clusters
 
@@ -282,6 +282,15 @@ class Categories(Coding):
         out = np.zeros((len(codes), self.size))
         out[np.arange(len(codes)), codes] = self.weight
         return out
+
+
+def spellings(codings: Iterable[Coding]) -> Iterator[str]:
+    """Yield notes on categories that are equal but for capitals and blanks."""
+    for coding in codings:
+        alike = spelled_alike(coding.categories) if isinstance(coding, Categories) else []
+        if alike:
+            those = "; ".join([*alike[:3], *["…"] * (len(alike) > 3)])
+            yield f"{coding.name}: {those} are equal but for capitals and blanks, and taken as different"
 
 
 # -- summaries of a column in every table: means, or shares of categories ----------------------------------------------

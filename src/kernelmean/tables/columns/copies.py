@@ -12,6 +12,8 @@ from ...core.words import count, written
 
 _LEAST = 0.05
 """The share of rows that are copies from which on they are noted."""
+_TWO, _LEAST_ACROSS, _DIFFERENT = 2, 0.01, 0.5
+"""The same share of one of two tables, where a column has so many different values, as a share of all rows."""
 
 SAME_ROWS = "both tables hold the same rows; if they should not, check which files or groups you named"
 
@@ -21,11 +23,14 @@ def repeated_rows(
     names: Sequence[str],
     blocks: Sequence[tuple[int, ...]],
     clusters: Sequence[IntArray] | None = None,
+    paired: bool = False,
 ) -> tuple[str, ...]:
     """Return a note where a twentieth of the rows of all tables, or of one, or more repeat another one.
 
     With ``clusters``, the numbers of the clusters of all rows, they repeat a row of another cluster: rows of one
     cluster may well be equal, as they are permuted together.
+
+    Else where rows of one of two tables, unless they are ``paired``, are copies of the other's.
 
     Not where values are few: then rows repeat each other nearly as often if the cells of every column, which are the
     coordinates of a block, are shuffled: a tenth as often, or half as often if half of the rows are copies. A single
@@ -48,7 +53,7 @@ def repeated_rows(
     known = [(_copies(rows, own, blocks), len(rows), of) for rows, own, of in places]
     copies, n, of = max(known, key=lambda own: own[0] / max(own[1], 1))  # where they are the largest share
     if not copies:
-        return ()
+        return _across(tables, names, blocks) if len(tables) == _TWO and clusters is None and not paired else ()
     found = f"{copies:,} of {count(n, 'row')}{of} repeat"
     if clusters is not None:
         mend = "keep one of each, or make one cluster of those that share rows"
@@ -56,6 +61,37 @@ def repeated_rows(
     option = written("clusters='COLUMN'", "--clusters COLUMN")
     mend = f"keep one of each, or name the column that says which rows belong together with {option}"
     return (f"{found} another row; rows should be independent: {mend}",)
+
+
+def _across(
+    tables: Sequence[Array | IntArray], names: Sequence[str], blocks: Sequence[tuple[int, ...]]
+) -> tuple[str, ...]:
+    """Return a note where a hundredth of the rows of the second of two tables, or more, are rows of the first.
+
+    Not by chance: values of some column are nearly all different, and shuffled rows are copies a tenth as often.
+    """
+    pooled, (n, m) = np.concatenate(list(tables)), map(len, tables)
+    copies = _shared(pooled, n)
+    if len(blocks) == 1 or copies < _LEAST_ACROSS * m:
+        return ()
+    if max(len(np.unique(pooled[:, list(own)], axis=0)) for own in blocks) < _DIFFERENT * (n + m):
+        return ()
+    if 10 * _shared(_mixed(pooled, blocks), n) > copies:
+        return ()
+    found = f"{count(copies, 'row')} of {names[1]} {'is an exact copy' if copies == 1 else 'are exact copies'} of rows"
+    return (f"{found} of {names[0]}; tables should be independent: leave such rows out of one of them",)
+
+
+def _shared(rows: Array | IntArray, n: int) -> int:
+    """Return how many of the rows behind the first n are equal to one of these."""
+    _, number = np.unique(rows, axis=0, return_inverse=True)
+    return int(np.isin(number.ravel()[n:], number.ravel()[:n]).sum())
+
+
+def _mixed(rows: Array | IntArray, blocks: Sequence[tuple[int, ...]]) -> Array | IntArray:
+    """Return rows with the cells of every column shuffled."""
+    rng = np.random.default_rng(0)
+    return np.concatenate([rows[rng.permutation(len(rows))][:, list(own)] for own in blocks], axis=1)
 
 
 def repeated_cells(frame: Frame) -> tuple[str, ...]:
@@ -89,9 +125,7 @@ def _copies(rows: Array | IntArray, units: IntArray, blocks: Sequence[tuple[int,
         return repeated if many and repeated <= 0.9 * len(rows) else 0
     if repeated < _LEAST * len(rows):
         return 0
-    rng = np.random.default_rng(0)
-    mixed = np.concatenate([rows[rng.permutation(len(rows))][:, list(own)] for own in blocks], axis=1)
-    return 0 if (2 if many else 10) * _repeated(mixed, units) > repeated else repeated
+    return 0 if (2 if many else 10) * _repeated(_mixed(rows, blocks), units) > repeated else repeated
 
 
 def _repeated(rows: Array | IntArray, units: IntArray) -> int:

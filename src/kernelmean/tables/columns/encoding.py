@@ -24,6 +24,7 @@ from .column_codings import (
     Numbers,
     TooManyCategoriesError,
     side_by_side,
+    spellings,
     variances_of,
 )
 from .copies import repeated_rows
@@ -53,7 +54,7 @@ class Encoding:
     missing : {"error", "drop", "category", "noise"}, or dict from column to one of them
         What to do with a missing cell: raise an error; leave its row out; take it as a category of its own (for
         numbers: the mean, and an indicator); or take it as a noisy number, N(mean, variance) of the column. With a
-        dict, all other columns must be complete.
+        dict, all other columns have the rule under "*", or must be complete.
     ordinal : dict from str to sequence, optional
         The levels of ordinal columns, lowest first. You need not name columns of an ordered categorical type.
     categorical : str or iterable of str
@@ -252,15 +253,16 @@ class Encoded(Frozen):
         """Return the kernel between rows of :meth:`points`: the kernel of the coordinates, or its expectation."""
         return kernel if self.variances is None else NoisyRows(kernel)
 
-    def notes(self, where: str = "") -> tuple[str, ...]:
-        """Return notes for the reader: columns that were left out, and missing cells."""
+    def notes(self, where: str = "", rows: Sequence[int] = ()) -> tuple[str, ...]:
+        """Return notes for the reader; ``rows`` are those that were used, if the frames hold only some of them."""
         constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
-        return (*self.missing.notes([frame.source for frame in self.frames]), *constant, *self.remarks)
+        missing = self.missing.notes([frame.source for frame in self.frames], rows or tuple(map(len, self.frames)))
+        return (*missing, *constant, *self.remarks, *spellings(self.codings))
 
-    def repeated(self, clusters: Sequence[IntArray] | None = None) -> tuple[str, ...]:
+    def repeated(self, clusters: Sequence[IntArray] | None = None, *, paired: bool = False) -> tuple[str, ...]:
         """Return a note if many rows are copies of another one, with ``clusters`` of one in another cluster."""
         sources = [frame.source for frame in self.frames]
-        return repeated_rows(self.points(), sources, list(self.groups.values()), clusters)
+        return repeated_rows(self.points(), sources, list(self.groups.values()), clusters, paired)
 
     def _index(self, names: Iterable[str] | None) -> IntArray:
         blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))

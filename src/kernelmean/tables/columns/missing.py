@@ -18,6 +18,7 @@ from ...core.words import (
     did_you_mean,
     leave_out,
     listed,
+    percent,
     worded,
     written,
 )
@@ -57,18 +58,25 @@ class MissingCells:
     rows: tuple[int, ...]
     """The number of rows that were left out of every table."""
 
-    def notes(self, sources: Sequence[str]) -> tuple[str, ...]:
-        """Return sentences for a reader."""
+    def notes(self, sources: Sequence[str], sizes: Sequence[int]) -> tuple[str, ...]:
+        """Return sentences for a reader, with the shares of all rows where there are several tables."""
         left_out = [
             f"{source}: {count(rows, 'row')} with blank cells left out"
             for source, rows in zip(sources, self.rows, strict=True)
             if rows
         ]
-        return (*left_out, *(note for rule in ("category", "noise") for note in self._kept(rule, sources)))
+        rows = [size + rest for size, rest in zip(sizes, self.rows, strict=True)] if len(sources) > 1 else []
+        return (*left_out, *(note for rule in ("category", "noise") for note in self._kept(rule, sources, rows)))
 
-    def _kept(self, rule: str, sources: Sequence[str]) -> Iterator[str]:
+    def shares(self, name: str, sizes: Sequence[int]) -> tuple[float, ...]:
+        """Return the share of a column's missing cells in every table, if they were not left out; else nothing."""
+        own = next((each for each in self.columns if each.name == name and each.rule != "drop"), None)
+        rows = zip(() if own is None else own.cells, sizes, self.rows, strict=own is not None)
+        return tuple(cells / (size + left_out) for cells, size, left_out in rows)
+
+    def _kept(self, rule: str, sources: Sequence[str], rows: Sequence[int]) -> Iterator[str]:
         """Yield how many missing cells of which columns follow a rule, in the order of the tables."""
-        found = [f"{_joined(column.cells)} of {column.name}" for column in self.columns if column.rule == rule]
+        found = [f"{_joined(_shares(own.cells, rows))} of {own.name}" for own in self.columns if own.rule == rule]
         if found:
             where = "" if len(sources) == 1 else f" in {_joined(sources)}"
             yield f"missing cells{where}: {'; '.join(found)} ({_WORDS[rule]})"
@@ -90,9 +98,15 @@ class MissingCells:
         return {"rule": rule, "columns": columns, "rows_left_out": list(self.rows)}
 
 
-def _joined(values: Sequence[Any]) -> str:
+def _shares(cells: Sequence[int], rows: Sequence[int]) -> list[str]:
+    """Return numbers of cells, with their shares of rows, if there are any."""
+    if not rows:
+        return [f"{own:,}" for own in cells]
+    return [f"{own:,} ({percent(own / n)})" if own else "0" for own, n in zip(cells, rows, strict=True)]
+
+
+def _joined(texts: Sequence[str]) -> str:
     """Return "6", "6 and 7", or "6, 7 and 1"."""
-    texts = [f"{value:,}" if isinstance(value, int) else str(value) for value in values]
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 

@@ -1,0 +1,67 @@
+"""Axes of columns with a long tail or few values, levels in their order, and legends that leave titles free."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean.report import Panel, Points, pictures
+from kernelmean.report.document import Bars
+from kernelmean.report.drawing import are_spread
+from kernelmean.report.marginals import marginal
+from kernelmean.studies.plots import column_witness
+
+pytest.importorskip("matplotlib")
+RNG = np.random.default_rng(0)
+LEVELS = ["very low", "low", "middle", "upper", "high"]
+
+
+def test_a_column_with_a_long_tail_has_a_logarithmic_axis_over_all_of_its_values() -> None:
+    incomes = {name: np.exp(RNG.normal(7.0, 1.5, 500)) for name in ("A", "B")}
+    panel = marginal("income", incomes)
+    assert isinstance(panel, Panel)
+    assert (panel.x_log, panel.title) == (True, "income")
+    assert sum(sum(steps.heights) for steps in panel.steps) == pytest.approx(2.0)
+    pooled = np.concatenate(list(incomes.values()))
+    assert panel.steps[0].edges[:: len(panel.steps[0].edges) - 1] == pytest.approx((pooled.min(), pooled.max()))
+    axes = column_witness(*incomes.values())
+    assert axes.get_xscale() == "log"
+    assert axes.get_xlim() == pytest.approx((pooled.min(), pooled.max()))
+    others = marginal("age", {"A": RNG.normal(40.0, 9.0, 500)})
+    assert isinstance(others, Panel)
+    assert not others.x_log
+
+
+def test_the_axis_of_a_column_that_is_never_negative_does_not_go_below_zero() -> None:
+    first, second = (np.abs(RNG.normal(0.0, 10.0, 300)) for _ in range(2))
+    assert column_witness(first, second).get_xlim()[0] == 0.0
+    assert column_witness(-first, second).get_xlim()[0] < -first.max()
+
+
+def test_points_around_few_whole_numbers_are_spread_and_their_ticks_are_whole() -> None:
+    x, y = RNG.integers(1, 6, 200).astype(float), RNG.normal(size=200)
+    assert [are_spread(own.tolist()) for own in (x, y)] == [True, False]
+    axes = pictures.show(Panel("", "x", "y", points=(Points("rows", tuple(x.tolist()), tuple(y.tolist())),)))
+    (line,) = axes.get_lines()
+    drawn = np.asarray(line.get_xdata())
+    assert np.array_equal(drawn.round(), x)
+    assert len(np.unique(drawn)) > 150
+    assert np.array_equal(np.asarray(line.get_ydata()), y)
+    assert all(tick == round(tick) for tick in axes.get_xticks())
+
+
+def test_all_levels_are_shown_in_their_order_and_the_legend_leaves_the_title_free() -> None:
+    level = RNG.choice(5, 400, p=[0.32, 0.3, 0.22, 0.12, 0.04])
+    table = pd.DataFrame({"class": np.array(LEVELS, dtype=object)[level], "mood": level + RNG.integers(0, 3, 400)})
+    page = km.dependence(table, ordinal={"class": LEVELS}, n_resamples=99).document()
+    (chart,) = [chart for section in page.sections for chart in section.charts if chart.name == "pair-1"]
+    (panel,) = chart.panels
+    assert isinstance(panel, Bars)
+    assert [label for label, _ in panel.series] == [f"class: {own}" for own in LEVELS]
+    assert "most frequent" not in chart.text
+    figure = pictures.show_all([panel], [""], wide=1, size=(4.6, 3.3), title=chart.title)
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    assert legend.get_window_extent().y1 < figure._suptitle.get_window_extent().y0  # type: ignore[attr-defined]
