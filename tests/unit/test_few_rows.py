@@ -136,3 +136,14 @@ def test_a_small_level_asks_for_no_more_permutations_than_can_be_drawn() -> None
     found = km.compare(A, B.assign(a=B.a + 5.0), level=1e-6, estimator="kme", n_resamples=99)
     assert max(column.n_resamples for column in found.columns) <= 100_000
     assert [note for note in (*found.limits(), *found.notes) if "no single column can be found at level 1e-06" in note]
+
+
+def test_a_table_of_three_rows_says_how_little_it_can_show() -> None:
+    rows = np.random.default_rng(1).normal(size=(80, 2))
+    alike = km.compare(rows[:3], rows[3:43])
+    assert alike.verdict().endswith(
+        "That does not show that there is none: with 3 and 40 rows only a very clear difference can be found."
+    )
+    assert alike.verdict() in " ".join(str(alike).split())
+    long = km.compare(rows[:40], rows[40:])
+    assert long.verdict().endswith("That does not show that there is none.")

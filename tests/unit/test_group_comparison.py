@@ -145,8 +145,10 @@ def test_what_splits_a_table_is_the_name_of_a_column(by: object) -> None:
 def test_groups_that_only_capitals_and_blanks_tell_apart_are_named() -> None:
     table = pd.concat([TABLE, TABLE[TABLE.g == "u"].assign(g="U ")])
     notes = [compare_groups(each, "g", estimator="kme", n_resamples=19).notes for each in (TABLE, table)]
-    told = "the table: the groups 'u', 'U ' of 'g' are equal but for capitals and blanks"
+    told = "the table: groups of 'g' are equal but for capitals and blanks, so write them alike: 'u', 'U '"
     assert [told in each for each in notes] == [False, True]
+    table = pd.concat([table, TABLE[TABLE.g == "v"].assign(g="V")])
+    assert compare_groups(table, "g", estimator="kme", n_resamples=19).notes[0] == told + "; 'V', 'v'"
 
 
 def test_more_than_twelve_groups_must_be_chosen() -> None:
@@ -258,3 +260,30 @@ def test_an_estimate_below_0_is_shown_as_0_where_its_interval_begins_and_kept_in
     assert {found.grid().rows[k][2] for k in below} == {"0.00"}
     assert min(cell for row in found.heat_map().values for cell in row if cell is not None) == 0.0
     assert min(pair["strength"] for pair in found.to_dict()["pairs"]) < 0.0
+
+
+def test_rows_without_a_group_are_a_group_if_you_name_it() -> None:
+    blank = TABLE.assign(g=TABLE.g.where(TABLE.g != "w", None))
+    for groups in (["u", "v", "(missing)"], ["u", "(missing)"]):
+        found = compare_groups(blank, "g", groups, estimator="kme", n_resamples=19)
+        assert dict(zip(found.groups, found.sizes, strict=True)) == dict.fromkeys(groups, 25)
+    left = compare_groups(blank, "g", ["u", "v"], estimator="kme", n_resamples=19)
+    assert "the table: 25 rows without 'g' left out; as a group they are called '(missing)'" in left.notes
+
+
+def test_pairs_with_few_rows_come_last_and_groups_of_few_rows_are_named() -> None:
+    few = pd.DataFrame({"a": [6.0, 5.0, 7.0], "b": [6.0, 7.0, 5.0], "g": "few"})
+    noise = np.random.default_rng(0).normal(size=(75, 2))
+    noise = pd.DataFrame(noise, columns=["a", "b"]).assign(g=list("uvw") * 25)
+    near = few.assign(a=[1.5, -0.5, 1.8], b=[1.5, 1.4, -0.4])
+    found = compare_groups(pd.concat([noise, near]), "g", n_resamples=99)
+    strengths = [pair.strength for pair in found.pairs]
+    assert strengths != sorted(strengths, reverse=True)
+    assert ["few" in (pair.first, pair.second) for pair in found.pairs] == [False] * 3 + [True] * 3
+    said = "in pairs with a group of few rows only a very clear difference can be found: few (3)"
+    assert said in found.limits()
+    assert said[1:] in found.to_html()
+    clear = compare_groups(pd.concat([noise, few]), "g", n_resamples=199)
+    assert clear.pairs[0].second == "few" or clear.pairs[0].first == "few"
+    told = "not described; that needs at least 10 rows of each group; too few in few (3)"
+    assert ("kind", told) in clear.facts()

@@ -119,7 +119,8 @@ def _in_memory(
         found = asked.of_groups([own.frame for own in read], str(tables.by), told)
         most_different = (found.differing() or found.pairs)[0]
         named = worded("--groups", comma_separated((most_different.first, most_different.second)))
-        return (f"to see in which columns two groups differ, add {named}",), replace(found, name=short(pair[0].name))
+        hint = f"to see in which columns two groups differ, add {named}"
+        return (), replace(found, name=short(pair[0].name), notes=(*found.notes, hint))
     first, second = read
     result = asked.compared(first.frame, second.frame, names=(first.name, second.name), progress=told)
     return (*first.notes, *second.notes), result

@@ -257,14 +257,14 @@ def strength(value: float) -> str:
 
 
 def span(interval: tuple[float, float] | None) -> str:
-    """Return the ends of an interval of strengths, nothing where it is not known.
+    """Return the ends of an interval, written as strengths; nothing where it is not known.
 
     Examples
     --------
-    >>> span((0.1, 0.256)), span(None)
-    ('0.10–0.26', '')
+    >>> span((0.1, 0.256)), span((0.0, 0.0014)), span(None)
+    ('0.10–0.26', '0.00–0.0014', '')
     """
-    return "" if interval is None else "–".join(f"{end:.2f}" for end in interval)
+    return "" if interval is None else "–".join(map(strength, interval))
 
 
 def rounded(value: float) -> str:

@@ -31,6 +31,8 @@ WILD = "wild bootstrap"
 
 _QUANTILES = (0.5, 0.9, 0.95, 0.99)
 _STRONGEST, _NAMED = 5, 3
+FEW_ROWS = 8
+"""With fewer rows in a sample, a test that finds nothing says how little it can find."""
 _FLAT = (
     "no permutation differs from the observed one by more than rounding: too few rows differ, or the kernel does not "
     "tell them apart (its bandwidth may be far too large or too small)"
@@ -133,9 +135,10 @@ class TestResult(Explained, Frozen, Result):
 
     def nothing_found(self, level: float, what: str) -> str:
         """Return what a verdict that found no ``what``, such as "difference", says next."""
-        if self.smallest <= level:
-            return "That does not show that there is none."
         of = f"{' and '.join(f'{size:,}' for size in self.sizes)} rows"
+        if self.smallest <= level:
+            few = f": with {of} only a very clear {what} can be found" if min(self.sizes) < FEW_ROWS else ""
+            return f"That does not show that there is none{few if len(self.sizes) < 3 else ''}."
         of = of if self.scheme == Exact.name else f"{count(self.n_resamples, 'permutation')} of {of}"
         return (
             f"With these {of} no p-value below {beside(self.smallest, level)} is possible, so this test cannot find "

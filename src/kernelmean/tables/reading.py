@@ -16,6 +16,7 @@ from ..core.cells import Declared, label
 from ..core.table import Frame, Table, as_table
 from ..core.words import count, listed, spelled_alike, written
 from .columns import match_columns
+from .columns.column_codings import ABSENT
 from .columns.kinds import as_labels
 from .datasets import BUILT_IN
 from .files import (
@@ -175,7 +176,7 @@ def split_groups(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> 
         The column that holds the groups.
     groups : iterable of str or of numbers, optional
         Two or more groups to take. By default, all that have at least two rows, in the order of :func:`split_frame`;
-        a note names those with one row.
+        a note names those with one row. The rows without a group are one called "(missing)", if you name it.
 
     Raises
     ------
@@ -206,8 +207,10 @@ def _split(
         )
     is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
     labels = list(as_labels(frame, by)) if is_boolean else [label(cell) for cell in frame[by]]
-    sizes = _in_order(Counter(name for name in labels if name is not None), frame.declared.get(by))
     asked = None if groups is None else [label(name) or str(name) for name in groups]
+    if asked is not None and ABSENT in asked:
+        labels = [ABSENT if name is None else name for name in labels]
+    sizes = _in_order(Counter(name for name in labels if name is not None), frame.declared.get(by))
     if asked is not None and is_boolean:
         asked = [_TRUTH.get(name.lower(), name) for name in asked]
     chosen = choose(sizes, f"{frame.source}: column {by!r}", asked)
@@ -216,10 +219,11 @@ def _split(
         raise ValueError(f"{frame.source} has no column beside {by!r}, which splits it; there is nothing to compare")
     blank = labels.count(None)
     if blank:
-        rest = replace(rest, notes=(*rest.notes, f"{frame.source}: {count(blank, 'row')} without {by!r} left out"))
-    for names in spelled_alike(sizes):
-        told = f"{frame.source}: the groups {names} of {by!r} are equal but for capitals and blanks"
+        told = f"{frame.source}: {count(blank, 'row')} without {by!r} left out; as a group they are called {ABSENT!r}"
         rest = replace(rest, notes=(*rest.notes, told))
+    if alike := "; ".join(spelled_alike(sizes)):
+        told = f"{frame.source}: groups of {by!r} are equal but for capitals and blanks, so write them alike: {alike}"
+        rest = replace(rest, notes=(told, *rest.notes))
     alone = [name for name in sizes if name not in chosen] if asked is None else []
     if alone:
         rest = replace(rest, notes=(*rest.notes, f"{frame.source}: groups of one row left out: {listed(alone)}"))

@@ -15,6 +15,7 @@ from ...core.table import Frame, to_frame
 from ...core.words import count
 from ...estimators import KME
 from ...inference import TestResult
+from ...inference.adaptive.aspects import LEAST_ROWS
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.explain import EffectSize, SampleSubject, effect_size
 from ...inference.explain.features import difference_of_means, moments
@@ -81,7 +82,8 @@ def compare_groups(
     Returns
     -------
     GroupComparison
-        The groups, the test of all groups, the pairs, those that differ most first, and the columns likewise.
+        The groups, the test of all groups, the pairs, those that differ most first, and the columns likewise. Pairs
+        with a group of fewer than 10 rows come last unless they are found to differ.
 
     Raises
     ------
@@ -108,7 +110,7 @@ def compare_groups(
     The strength of a pair is the share of the variation of its rows that their group explains, as in
     :meth:`kernelmean.TestResult.effect_size`. All pairs share one kernel, the Gaussian kernel at the median distance of
     the rows of all groups, so you can compare their strengths. That of a column is the largest among the pairs, by the
-    same kernel of this column alone. The ten strongest pairs have approximate 95 % intervals, as in
+    same kernel of this column alone. The first ten pairs have approximate 95 % intervals, as in
     :meth:`kernelmean.TestResult.effect_size`. Strengths use at most 2000 rows of each group, drawn at random.
     O(n² d) time for n rows; Gretton et al. (2012).
 
@@ -149,15 +151,13 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: Table
     encoded = encode(tables, sources, how.encoding)
     _check(encoded, by, how)
     own = GroupDesign(taken, encoded, how)
-    test = own.of_all()
-    study = _GroupTests(encoded, names, test, own)
+    study = _GroupTests(encoded, names, own.of_all(), own)
     order, streams = encoded.in_table_order(), as_rng(how.rng).spawn(4)
     how.progress("all groups together", 0, study.steps)
-    joint, _ = test.run(encoded, order, streams[0], how.n_resamples)
+    joint, _ = study.test.run(encoded, order, streams[0], how.n_resamples)
     strengths = study.drawn(streams[2])
     pairs = study.tested(streams[1], strengths)
     columns, screened = study.columns(joint, streams[3], strengths)
-    read = dict.fromkeys(note for frame in frames for note in frame.notes)
     return GroupComparison(
         by=by,
         groups=names,
@@ -168,8 +168,8 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: Table
         pairs=pairs,
         columns=columns,
         notes=(
+            *dict.fromkeys(note for frame in frames for note in frame.notes),
             *encoded.repeated(taken.clusters(encoded.frames)),
-            *read,
             *absent,
             *encoded.notes(" over all groups"),
             *study.notes(),
@@ -275,21 +275,22 @@ class _GroupTests:
         adjusted = holm([own.pvalue for own in found.values()])
         strong = strengths.of(order, pairs)
         most = 0 if self.design.taken.design else _MOST_INTERVALS
-        spans = strengths.intervals(order, sorted(pairs, key=lambda pair: -strong[pair])[:most])
-        made = [
+        q_of = dict(zip(found, map(float, adjusted), strict=True))
+        ordered = sorted(pairs, key=lambda pair: (q_of[pair] > how.level and self._few(pair), -strong[pair]))
+        spans = strengths.intervals(order, ordered[:most])
+        return tuple(
             GroupPair(
                 self.names[pair[0]],
                 self.names[pair[1]],
                 strong[pair],
                 own.statistic,
                 own.pvalue,
-                float(q),
+                q_of[pair],
                 own.n_resamples,
                 spans.get(pair),
             )
-            for (pair, own), q in zip(found.items(), adjusted, strict=True)
-        ]
-        return tuple(sorted(made, key=lambda pair: -pair.strength))
+            for pair, own in ((pair, found[pair]) for pair in ordered)
+        )
 
     def columns(
         self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths
@@ -315,6 +316,10 @@ class _GroupTests:
         if max(map(len, self.encoded.frames)) <= MOST_ROWS:
             return found
         return (f"strengths use at most {MOST_ROWS:,} rows of each group, drawn at random; the tests use all", *found)
+
+    def _few(self, pair: tuple[int, int]) -> bool:
+        """Whether a group is so small that chance makes strengths large."""
+        return min(len(self.encoded.frames[k]) for k in pair) < LEAST_ROWS
 
     def _named(self, pair: tuple[int, int]) -> str:
         return " and ".join(self.names[k] for k in pair)

@@ -7,9 +7,11 @@ from math import comb, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.array import SILENT, Progress
-from ...core.words import count, span, strength, written
+from ...core.words import count, listed, span, strength, written
 from ...inference import TestResult
+from ...inference.adaptive.aspects import LEAST_ROWS
 from ...inference.base_result import JointTest, Result
+from ...inference.result import FEW_ROWS
 from ...inference.wording import beside, brief
 from ...report.description import Description, Grid
 from ...report.document import HeatMap
@@ -47,7 +49,7 @@ class GroupPair:
         The permutations that the p-value comes from; 0 if the design does not allow a test of the two groups.
     interval : (float, float) or None
         An approximate 95 % interval of the strength, as in :meth:`kernelmean.TestResult.effect_size`, for this pair
-        alone; of the ten strongest pairs. None for others, where no row varies, and where a group has two rows.
+        alone; of the first ten pairs. None for others, where no row varies, and where a group has two rows.
     """
 
     first: str
@@ -185,8 +187,11 @@ class GroupComparison(JointTest, Result):
         return f"No difference between {of} was found: p = {p}, above {level:g}. {rest}"
 
     def limits(self) -> tuple[str, ...]:
-        """Return notes if no pair, or no column, can be found to differ, with so few rows, whatever its values."""
-        return (*self._no_pair(self.level), *self._no_column(self.level))
+        """Return notes on groups of few rows, and if no pair, or no column, can be found to differ with so few."""
+        found, few = self._no_pair(self.level), self._few(FEW_ROWS)
+        if few and not found:
+            found = (f"in pairs with a group of few rows only a very clear difference can be found: {few}",)
+        return (*found, *self._no_column(self.level))
 
     def _no_pair(self, level: float) -> tuple[str, ...]:
         sizes = dict(zip(self.groups, self.sizes, strict=True))
@@ -233,7 +238,7 @@ class GroupComparison(JointTest, Result):
         return [
             ("rows", f"{', '.join(sizes)}{self.missing.left_out}; {count(len(self.encoded.names), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
-            *self.test.in_short(self.level),
+            *self._in_short(),
             ("pairs", self.on_pairs()),
             ("columns", self.on_columns()),
             (
@@ -242,6 +247,17 @@ class GroupComparison(JointTest, Result):
             ),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
+
+    def _in_short(self) -> list[tuple[str, str]]:
+        """Return the p-value, and the kind of difference or which groups have too few rows to say."""
+        none = self.test.no_kind
+        named = f"{none.removesuffix('sample')}group; too few in {self._few(LEAST_ROWS)}"
+        return [(name, named if text == none else text) for name, text in self.test.in_short(self.level)]
+
+    def _few(self, least: int) -> str:
+        """Return in words which groups have fewer rows, and how many."""
+        sizes = zip(self.groups, self.sizes, strict=True)
+        return listed(f"{brief(name)} ({size})" for name, size in sizes if size < least)
 
     def details(self) -> list[tuple[str, str]]:
         """Return details for ``--verbose``: the statistic, the permutations, the kernels and the scale."""
