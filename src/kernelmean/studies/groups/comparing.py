@@ -17,7 +17,7 @@ from ...estimators import KME
 from ...inference import TestResult
 from ...inference.explain import EffectSize, SampleSubject, effect_size
 from ...inference.explain.features import difference_of_means, moments
-from ...inference.null import holm
+from ...inference.null import HOLM, adjusted
 from ...inference.request import choose_kernel, representative_rows
 from ...kernels import Gaussian, Kernel
 from ...plan.plan import Plan
@@ -50,6 +50,7 @@ def compare_groups(
     plan: Plan | None = None,
     progress: Progress = SILENT,
     level: float = 0.05,
+    adjustment: str = HOLM,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
 ) -> GroupComparison:
@@ -66,7 +67,7 @@ def compare_groups(
     estimator : str
         "adaptive", "log-mean-exp" or "aggregate" for many kernels and one p-value; "kme", "mkme" or "mmkme" for one
         kernel.
-    bandwidth, n_resamples, rng, screen, plan, progress, level, encoding, **columns
+    bandwidth, n_resamples, rng, screen, plan, progress, level, adjustment, encoding, **columns
         As in :func:`kernelmean.compare`.
 
     Returns
@@ -86,9 +87,9 @@ def compare_groups(
     -----
     The test of all groups is :func:`kernelmean.k_sample_test`, of all columns or of one, and the test of a pair is
     :func:`kernelmean.mmd_test` on the rows of the two groups. Columns are scaled and coded over all groups, and all
-    p-values are exact. Those of the pairs are adjusted by Holm's method, which bounds the probability of any false
-    finding among the pairs, whichever groups differ; so are those of the columns. The test of all groups keeps the
-    level, and so do the tests of pairs and those of columns, but not all at once.
+    p-values are exact. Those of the pairs are adjusted, by default by Holm's method, which bounds the probability of
+    any false finding among the pairs, whichever groups differ; so are those of the columns. The test of all groups
+    keeps the level, and so do the tests of pairs and those of columns, but not all at once.
 
     The strength of a pair is the share of the variation of its rows that their group explains, as in
     :meth:`kernelmean.TestResult.effect_size`. All pairs share one kernel, the Gaussian kernel at the median distance of
@@ -119,6 +120,7 @@ def compare_groups(
         progress=progress,
         screen=screen,
         level=level,
+        adjustment=adjustment,
     )
     return compare_frames(frames, by, how)
 
@@ -152,6 +154,7 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing) -> GroupCompa
         missing=encoded.missing,
         encoded=encoded,
         level=how.level,
+        adjustment=how.adjustment,
     )
 
 
@@ -245,7 +248,7 @@ class _GroupTests:
 
         many = ManyTests(pairs, self._named, "pair", test, how.progress, 1 + len(pairs))
         found = many.tested(pairs, planned)
-        adjusted = holm([own.pvalue for own in found.values()])
+        values = adjusted((own.pvalue for own in found.values()), self.test.asked.adjustment)
         strong = strengths.of(order, pairs)
         spans = strengths.intervals(order, sorted(pairs, key=lambda pair: -strong[pair])[:_MOST_INTERVALS])
         made = [
@@ -255,11 +258,11 @@ class _GroupTests:
                 strong[pair],
                 own.statistic,
                 own.pvalue,
-                float(q),
+                q,
                 own.n_resamples,
                 spans.get(pair),
             )
-            for (pair, own), q in zip(found.items(), adjusted, strict=True)
+            for (pair, own), q in zip(found.items(), values, strict=True)
         ]
         return tuple(sorted(made, key=lambda pair: -pair.strength))
 
@@ -273,12 +276,12 @@ class _GroupTests:
             found = {order[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples)}
         else:
             found, notes = self.test.columns(self.encoded, order, stream, self.steps)
-        adjusted = holm([own.pvalue for own in found.values()])
+        values = adjusted((own.pvalue for own in found.values()), self.test.asked.adjustment)
         made = []
-        for (name, own), q in zip(found.items(), adjusted, strict=True):
+        for (name, own), q in zip(found.items(), values, strict=True):
             (i, j), strength = max(strengths.of((name,), self.pairs).items(), key=lambda each: each[1])
             most = self.names[i], self.names[j]
-            made.append(GroupColumn(name, *most, strength, own.statistic, own.pvalue, float(q), own.n_resamples))
+            made.append(GroupColumn(name, *most, strength, own.statistic, own.pvalue, q, own.n_resamples))
         return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength))), notes
 
     def notes(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from math import comb, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -10,19 +11,22 @@ from ...core.array import SILENT, Progress
 from ...core.words import count, span, strength, written
 from ...inference import TestResult
 from ...inference.base_result import JointTest, Result
+from ...inference.null import HOLM
+from ...inference.schemes import Exact
 from ...inference.wording import beside, brief
 from ...report.description import Description, Grid
 from ...report.document import HeatMap
 from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
+from ..adjusted import Tested, facts_on_adjusted
 from ..comparison.result import UNSCALED
 from ..many_tests import SCREENED, out_of_reach
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SPANS = "; the intervals are approximate, 95 % each"
+_SPANS = "; the intervals are approximate, 95 % each, not adjusted for their number"
 
 
 @final
@@ -40,8 +44,7 @@ class GroupPair:
     statistic, pvalue : float
         The statistic and the p-value of the test of the two groups alone.
     adjusted : float
-        The p-value adjusted by Holm's method. If you reject all pairs with a value of at most α, any pair that does not
-        differ is among them with probability at most α.
+        The p-value adjusted for the number of pairs, as in :class:`kernelmean.studies.comparison.ColumnDifference`.
     n_resamples : int
         The permutations that the p-value comes from.
     interval : (float, float) or None
@@ -76,7 +79,7 @@ class GroupColumn:
         The statistic and the p-value of the test of all groups on this column alone. If the screen dropped the column,
         the p-value is 1, and the statistic of an adaptive test nan.
     adjusted : float
-        The p-value adjusted by Holm's method over all columns.
+        The p-value adjusted for the number of columns.
     n_resamples : int
         The permutations that the p-value comes from; 0 if the screen dropped the column.
     """
@@ -132,6 +135,8 @@ class GroupComparison(JointTest, Result):
         p-values at most this count as a difference wherever the result is shown.
     seed : int or None
         The seed of the run, if reports are to name it.
+    adjustment : str
+        How p-values of pairs and of columns were adjusted: "holm" or "bh".
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (GroupPair, GroupColumn, *ENCODED)
@@ -151,6 +156,7 @@ class GroupComparison(JointTest, Result):
     name: str = "the table"
     level: float = 0.05
     seed: int | None = None
+    adjustment: str = field(default=HOLM, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:
@@ -187,10 +193,11 @@ class GroupComparison(JointTest, Result):
     def _no_pair(self, level: float) -> tuple[str, ...]:
         sizes = dict(zip(self.groups, self.sizes, strict=True))
         finest = [_finest(pair.n_resamples, sizes[pair.first], sizes[pair.second]) for pair in self.pairs]
-        return out_of_reach(finest, level, "pair")
+        return out_of_reach(finest, level, "pair", self.adjustment)
 
     def _no_column(self, level: float) -> tuple[str, ...]:
-        return out_of_reach([self.finest(column.n_resamples) for column in self.columns], level, "column")
+        finest = [self.finest(column.n_resamples) for column in self.columns]
+        return out_of_reach(finest, level, "column", self.adjustment)
 
     def on_pairs(self, level: float | None = None) -> str:
         """Return in a few words how many pairs of groups differ, and which pair most."""
@@ -230,12 +237,21 @@ class GroupComparison(JointTest, Result):
             *self.test.in_short(self.level),
             ("pairs", self.on_pairs()),
             ("columns", self.on_columns()),
+            *self._on_adjusted(),
             (
                 "strength",
                 f"share of how the rows of two groups vary that their group explains; about 0 if alike{_SPANS}",
             ),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
+
+    def _on_adjusted(self) -> list[tuple[str, str]]:
+        of_all = self.test.n_resamples if self.test.scheme == Exact.name else 0
+        families: dict[str, Mapping[str, Tested]] = {
+            "pair": {f"{pair.first} and {pair.second}": pair for pair in self.pairs},
+            "column": {column.name: column for column in self.columns},
+        }
+        return facts_on_adjusted(self.adjustment, self.level, families, of_all=of_all)
 
     def details(self) -> list[tuple[str, str]]:
         """Return details for ``--verbose``: the statistic, the permutations, the kernels and the scale."""
@@ -343,6 +359,7 @@ class GroupComparison(JointTest, Result):
             "missing": self.missing.as_dict(),
             "notes": [*self.limits(), *self.notes],
             "level": self.level,
+            "adjustment": self.adjustment,
             "seed": self.seed,
         }
 
