@@ -234,7 +234,9 @@ class TestWorthALook:
         assert first.interval[0] < first.strength < first.interval[1]
         assert told.grid().header[:6] == ("column", "column", "strength", "adjusted p", "p", "interval")
         assert "interval" not in self.found.grid().header
-        assert dict(told.facts())["strength"].endswith("the intervals are approximate, 95 % each")
+        assert dict(told.facts())["strength"].endswith(
+            "the intervals are approximate, 95 % each, not adjusted for their number"
+        )
 
     def test_intervals_need_independent_rows_in_memory(self) -> None:
         grouped = dependence(self.table.assign(g=np.repeat([0, 1], 40)), strata="g", estimator="kme", n_resamples=99)
