@@ -234,7 +234,9 @@ class TestWorthALook:
         assert first.interval[0] < first.strength < first.interval[1]
         assert told.grid().header[:6] == ("column", "column", "strength", "adjusted p", "p", "interval")
         assert "interval" not in self.found.grid().header
-        assert dict(told.facts())["strength"].endswith("the intervals are approximate, 95 % each")
+        assert dict(told.facts())["strength"].endswith(
+            "the intervals are approximate, 95 % each, not adjusted for their number"
+        )
 
     def test_intervals_need_independent_rows_in_memory(self) -> None:
         grouped = dependence(self.table.assign(g=np.repeat([0, 1], 40)), strata="g", estimator="kme", n_resamples=99)
@@ -479,3 +481,17 @@ def test_a_fifth_of_copies_is_told_first() -> None:
     assert not [note for note in dependence(once, n_resamples=19).notes if "repeat another row" in note]
     copied = dependence(pd.concat([once, once[:20]]), n_resamples=19)
     assert copied.notes[0].startswith("20 of 100 rows repeat another row; rows should be independent")
+
+
+def test_a_table_without_a_dependence_says_so_and_many_names_take_one_cell() -> None:
+    table = np.random.default_rng(2).normal(size=(40, 13))
+    table[:, 12] += 3.0 * table[:, 0]
+    alone = km.dependence(table[:, 1:4], estimator="kme", n_resamples=199)
+    assert alone.grid().title == "Pairs, none of which is shown to depend"
+    assert km.dependence(table[:4, 1:4], estimator="kme").grid().title == "Pairs, none of which can be found to depend"
+    found = km.dependence(table, y="x12", n_resamples=199).with_intervals(most=2)
+    assert (found.rows()[0]["x"], found.rows()[0]["y"]) == ("12 columns", "x12")
+    (shown,) = found.describe().grids
+    assert shown.title == "Pairs that depend most"
+    assert shown.header[-2:] == ("interval", "kind")
+    assert shown.rows[0][-1]

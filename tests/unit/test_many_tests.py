@@ -6,13 +6,14 @@ import copy
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import hypergeom
+from scipy.stats import false_discovery_control, hypergeom
 
 import kernelmean as km
 from kernelmean.cli import run
@@ -226,10 +227,15 @@ def test_threads_screen_and_test_the_same_pairs() -> None:
         (999, 20, [999]),
         (999, 21, [999, 1049]),
         (99, 21, [99, 1049]),
-        (999, 399, [999, 19_949]),
-        (999, 1225, [999, 9990, 61_249]),
-        (99, 1225, [99, 990, 9900, 61_249]),
-        (99_999, 1225, [99_999]),
+        (999, 40, [999, 1999]),
+        (999, 41, [999, 8199]),
+        (999, 260, [999, 9990, 51_999]),
+        (999, 1225, [999, 9990, 100_000]),
+        (99, 1225, [99, 990, 9900, 100_000]),
+        (9999, 1225, [9999, 100_000]),
+        (99_999, 260, [9999, 99_999]),
+        (999_999, 260, [99_999, 999_999]),
+        (99_999, 40, [99_999]),
     ],
 )
 def test_permutations_grow_to_what_holm_needs(n_resamples: int, tests: int, expected: list[int]) -> None:
@@ -307,13 +313,13 @@ def test_runs_that_grow_hold_their_level_at_every_alpha() -> None:
 def test_columns_that_are_run_again_have_the_pvalue_of_a_test_with_more_permutations() -> None:
     result = quick(n_resamples=99)
     streams = np.random.default_rng(0).spawn(2)
-    again = streams[1].spawn(1)[0]
+    again = streams[1].spawn(2)[1]
     pooled = np.concatenate([A, B])
     shift = by_name(result)["x7"]
     first, second = (table[:, [7]] / pooled[:, 7].std() for table in (A, B))
-    expected = km.mmd_test(first, second, estimator="kme", n_resamples=45 * 50 - 1, rng=copy.deepcopy(again))
+    expected = km.mmd_test(first, second, estimator="kme", n_resamples=45 * 200 - 1, rng=copy.deepcopy(again))
     assert (shift.pvalue, shift.n_resamples) == (expected.pvalue, expected.n_resamples)
-    assert {column.n_resamples >= 45 * 50 - 1 for column in result.columns if not column.screened} == {True, False}
+    assert {column.n_resamples >= 45 * 200 - 1 for column in result.columns if not column.screened} == {True, False}
 
 
 # -- time --------------------------------------------------------------------------------------------------------------
@@ -398,7 +404,7 @@ def test_one_estimate_covers_all_runs_and_long_work_names_a_faster_way(each: flo
     family.tested(range(many), runs(999, many))
     ((notice, at),) = [(label, at) for label, at in told if isinstance(label, Notice)]
     said = re.match(
-        r"400 pairs to test with 999 permutations, and with up to 19,\d+ where p is small: about (\d+) (sec|min)",
+        r"400 pairs to test with 999 permutations, and with up to 79,999 where p is small: about (\d+) (sec|min)",
         notice,
     )
     assert said is not None
@@ -472,3 +478,48 @@ def test_the_evidence_of_samples_keeps_its_level() -> None:
         contrasts = Contrasts.of(encoded.codings[0], encoded.coordinates(("x",))[0])
         found.append(contrasts.of_samples(20, 50))
     assert 0.1 < np.mean(np.array(found) <= 0.2) < 0.3
+
+
+def test_adjusted_pvalues_of_many_columns_lie_far_below_the_level() -> None:
+    """One permutation more or less must not decide, so the smallest is at most a tenth of the level."""
+    assert SCREENED_TABLES.columns[1].adjusted <= 0.05 / 9.99
+
+
+def test_benjamini_and_hochberg_bound_the_share_of_false_findings() -> None:
+    result = quick(adjustment="bh")
+    for name, column in by_name(result).items():
+        assert column.pvalue == by_name(SCREENED_TABLES)[name].pvalue
+    expected = false_discovery_control([column.pvalue for column in result.columns])
+    np.testing.assert_allclose([column.adjusted for column in result.columns], expected)
+    assert (result.adjustment, result.to_dict()["adjustment"]) == ("bh", "bh")
+    pairs = km.dependence(many_pairs(), estimator="kme", n_resamples=99, adjustment="bh")
+    expected = false_discovery_control([pair.pvalue for pair in pairs.pairs])
+    np.testing.assert_allclose([pair.adjusted for pair in pairs.pairs], expected)
+    for found in (result, pairs):
+        assert "the Benjamini-Hochberg method over 45" in " ".join(found.summary().split())
+    with pytest.raises(ValueError, match=r"adjustment is 'fdr'; write 'holm', or 'bh'"):
+        quick(adjustment="fdr")
+    with pytest.raises(ValueError, match=r"adjustment is 'fdr'; write 'holm', or 'bh'"):
+        km.dependence(many_pairs(), adjustment="fdr")
+
+
+def test_a_result_names_the_adjustment_its_permutations_and_close_calls() -> None:
+    (words,) = (text for name, text in SCREENED_TABLES.facts() if name == "adjusted p")
+    assert words == "Holm's method over 45 columns, 119 to 8,999 permutations each"
+    close = replace(SCREENED_TABLES.columns[0], pvalue=0.001, adjusted=0.045)
+    (words,) = (
+        text
+        for name, text in replace(SCREENED_TABLES, columns=(close, *SCREENED_TABLES.columns[1:])).facts()
+        if name == "adjusted p"
+    )
+    error = 45 * np.sqrt(0.05 / 45 * (1 - 0.05 / 45) / (1 + close.n_resamples))
+    assert words.endswith(
+        f"close call by the choice of permutations, more decide (n_resamples=): {close.name} 0.045 ± {error:.2g}"
+    )
+    assert not [name for name, _ in quick(A[:, :1], B[:, :1]).facts() if name == "adjusted p"]
+
+
+def test_all_permutations_there_are_leave_no_close_call() -> None:
+    first, second = A[:4, :3], B[:4, :3]
+    words = dict(quick(first, second, level=0.03).facts())["adjusted p"]
+    assert words == "Holm's method over 3 columns, 69 permutations each"

@@ -85,6 +85,7 @@ ROWS = {
 DESIGNS = tuple(km.Design(**{name: rows}) for name, rows in ROWS.items())
 KERNEL: dict[str, tuple[Any, ...]] = {"kernel": (LAPLACE,), "bandwidth": (0.5,)}
 DRAWN: dict[str, tuple[Any, ...]] = {"n_resamples": (29,), "rng": (1,)}
+ADJUSTED: dict[str, tuple[Any, ...]] = {"adjustment": ("bh",)}
 SIMULATED = {"n_resamples": (120,), "rng": (1,)}
 QUICK = {"rng": 0, "n_resamples": 19}
 TESTED: dict[str, tuple[Any, ...]] = {"kernel": (LAPLACE,), "estimator": ("mkme", OWN)}
@@ -231,7 +232,7 @@ CASES: dict[str, tuple[Run, Values]] = {
         lambda **options: described(
             km.compare(*three_columns("missing" in options), **{"estimator": "kme", **QUICK} | options).to_dict()
         ),
-        {**TABLE, "names": (("u", "v"),), "estimator": ("adaptive", "mkme"), "bandwidth": (0.5,), **DRAWN},
+        {**TABLE, "names": (("u", "v"),), "estimator": ("adaptive", "mkme"), "bandwidth": (0.5,), **ADJUSTED, **DRAWN},
     ),
     "compare_groups": (
         lambda **options: described(
@@ -241,7 +242,7 @@ CASES: dict[str, tuple[Run, Values]] = {
                 **{"estimator": "kme", **QUICK} | options,
             ).to_dict()
         ),
-        {**TABLE, "groups": (("p", "q"),), "estimator": ("adaptive", "mkme"), "bandwidth": (0.5,), **DRAWN},
+        {**TABLE, "groups": (("p", "q"),), "estimator": ("adaptive", "mkme"), "bandwidth": (0.5,), **ADJUSTED, **DRAWN},
     ),
     "changes": (
         lambda **options: described(
@@ -271,7 +272,7 @@ CASES: dict[str, tuple[Run, Values]] = {
                 **{"rng": 0, "n_resamples": 19, "estimator": "kme"} | options,
             ).to_dict()
         ),
-        {**TABLE, "x": (["a"],), "y": (["d"],), "estimator": ("mkme", "scose"), **DRAWN},
+        {**TABLE, "x": (["a"],), "y": (["d"],), **ADJUSTED, "estimator": ("mkme", "scose"), **DRAWN},
     ),
     "TableEncoder": (
         lambda **options: described(

@@ -185,6 +185,7 @@ class _Asked:
             rng=test.seed,
             screen=test.screen,
             level=self.level,
+            adjustment=test.adjust,
             strata=self.design.strata,
             clusters=self.design.clusters,
             weights=self.design.weights,
@@ -217,6 +218,7 @@ class _Asked:
             progress=told,
             screen=test.screen,
             level=self.level,
+            adjustment=test.adjust,
         )
         return compare_frames(groups, by, how, self.design)
 

@@ -149,6 +149,7 @@ def _tested(
         clusters=design.clusters,
         weights=design.weights,
         keep_finished=True,
+        adjustment=test.adjust,
         plan=Plan(),
         progress=told,
     )

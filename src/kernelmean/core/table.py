@@ -120,17 +120,10 @@ class Frame:
         Raises
         ------
         ValueError
-            When a name is unknown, or one in ``drop`` is not among those in ``columns``.
+            When a name is unknown.
         """
         left_out = set(self._known(drop))
         chosen = self.names if columns is None else self._known(columns)
-        void = [name for name in self.names if name in left_out and name not in set(chosen)]
-        if void:
-            raise ValueError(
-                f"{self.source}: {written('drop=', '--drop')} names {listed(map(repr, void))}, which "
-                f"{written('columns=', '--columns')} leaves out already ({listed(chosen)}); leave "
-                f"{'it' if len(void) == 1 else 'them'} out of {written('drop=', '--drop')}"
-            )
         return replace(self, cells={name: self.cells[name] for name in chosen if name not in left_out})
 
     def drop(self, columns: Iterable[str]) -> Frame:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
+from scipy.stats import false_discovery_control
 
 from ..core.array import Array
+from ..core.words import written
 
 _ROUNDING = 1e-9
 ROOM_FOR_HOLM = 2.5
 """An adjusted p-value can be as small as the level divided by this."""
+HOLM = "holm"
 
 
 @final
@@ -57,9 +60,40 @@ def holm(pvalues: Sequence[float]) -> Array:
     return adjusted
 
 
-def enough_for_holm(n_resamples: int, tests: int, level: float = 0.05) -> int:
+def _benjamini_hochberg(pvalues: Sequence[float]) -> Array:
+    """Return p-values adjusted for the false discovery rate; Benjamini & Hochberg (1995)."""
+    return np.asarray(false_discovery_control(pvalues, method="bh"))
+
+
+ADJUSTMENTS: dict[str, tuple[str, Callable[[Sequence[float]], Array]]] = {
+    HOLM: ("Holm's method", holm),
+    "bh": ("the Benjamini-Hochberg method", _benjamini_hochberg),
+}
+"""How many p-values are adjusted to be read together: what to call it, and how."""
+
+
+def adjusted(pvalues: Iterable[float], adjustment: str = HOLM) -> list[float]:
+    """Return p-values adjusted by one of `ADJUSTMENTS`, in the given order.
+
+    Examples
+    --------
+    >>> adjusted([0.01, 0.04, 0.03]), adjusted([0.01, 0.04, 0.03], "bh")
+    ([0.03, 0.06, 0.06], [0.03, 0.04, 0.04])
+    """
+    return ADJUSTMENTS[check_adjustment(adjustment)][1](list(pvalues)).tolist()
+
+
+def check_adjustment(adjustment: str) -> str:
+    """Return the name of an adjustment, or raise if there is none of this name."""
+    if adjustment not in ADJUSTMENTS:
+        given = written(f"adjustment is {adjustment!r}", f"--adjust is {adjustment!r}")
+        raise ValueError(f"{given}; write 'holm', or 'bh' for the false discovery rate (Benjamini and Hochberg)")
+    return adjustment
+
+
+def enough_for_holm(n_resamples: int, tests: int, level: float = 0.05, room: float = ROOM_FOR_HOLM) -> int:
     """Return how many permutations each of so many tests needs at a level, at least ``n_resamples``."""
-    return max(n_resamples, int(np.ceil(ROOM_FOR_HOLM * tests / level - 1e-9)) - 1)
+    return max(n_resamples, int(np.ceil(room * tests / level - 1e-9)) - 1)
 
 
 def standardized(values: Array) -> Array:

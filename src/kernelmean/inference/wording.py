@@ -37,12 +37,20 @@ def close_call(p: float, level: float, n_resamples: int) -> str:
     >>> close_call(0.0505, 0.05, 10**6), close_call(0.01, 0.05, 999)
     ('', '')
     """
-    error = math.sqrt(level * (1.0 - level) / (1 + n_resamples))
-    if abs(p - level) > 2.0 * error:
-        return ""
+    varies = near(p, level, n_resamples)
     more = 10 ** (round(math.log10(1 + n_resamples)) + 1) - 1
     option = written(f"n_resamples={more}", f"--resamples {more}")
-    return f"{beside(p, level)} ± {error:.2g} by the choice of permutations; more of them decide ({option})"
+    return varies and f"{varies} by the choice of permutations; more of them decide ({option})"
+
+
+def near(p: float, level: float, n_resamples: int, times: float = 1.0) -> str:
+    """Return a p-value and its standard error at a level if it is within two of them, else "".
+
+    It is a share of so many permutations, multiplied by ``times`` if it is adjusted.
+    """
+    share = level / times
+    error = times * math.sqrt(share * (1.0 - share) / (1 + n_resamples))
+    return "" if abs(p - level) > 2.0 * error else f"{beside(p, level)} ± {error:.2g}"
 
 
 def short(name: str) -> str:

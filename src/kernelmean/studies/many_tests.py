@@ -1,4 +1,4 @@
-"""Many tests read together: a screen first, then as many permutations as Holm's method needs, and a time estimate.
+"""Many tests read together: a screen first, then as many permutations as their number needs, and a time estimate.
 
 Permutations grow. If at most ten permutations of a test, counting the observed one, reach its observed statistic, the
 test is run again with new and more permutations, and the new p-value replaces the old one. That is exact: with
@@ -33,7 +33,7 @@ from ..core.pace import Pace
 from ..core.words import Notice, count, roughly, written
 from ..inference.adaptive.columns import in_spreads
 from ..inference.adaptive.kinds import EvidenceKind
-from ..inference.null import enough_for_holm
+from ..inference.null import HOLM, adjusted, enough_for_holm
 from ..inference.resampling_options import check_n_resamples
 from ..inference.schemes.base import in_order
 from ..tables.columns.column_codings import Categories, Coding
@@ -43,7 +43,9 @@ Result = TypeVar("Result")
 SCREENED, LEFT = "1 (screened out)", "1 (not tested)"
 """How reports show the p-value of a test that the screen dropped, and of one that a stopped run left."""
 _FEW = 10
-_DIRECTLY, _GROWTH, _MOST = 20, 10, 100_000
+_PLENTY, _DIRECTLY, _GROWTH, _MOST = 9_999, 20, 10, 100_000
+_FINE = 10.0
+"""Of many tests the last run can show a level divided by this, so that one permutation more or less decides nothing."""
 _PATIENCE = 5.0
 """Tests that are run again take many times as long as the others, so estimates wait for more of them."""
 _LONG = 180.0
@@ -70,8 +72,8 @@ class OneTest(NamedTuple):
 _UNFINISHED = OneTest(np.nan, 1.0, 0, finished=False)
 
 
-def out_of_reach(smallest: Iterable[float], level: float, noun: str) -> tuple[str, ...]:
-    """Return a note if Holm's method cannot reach a level, given the smallest p-value that each test can have.
+def out_of_reach(smallest: Iterable[float], level: float, noun: str, adjustment: str = HOLM) -> tuple[str, ...]:
+    """Return a note if no adjusted p-value can reach a level, given the smallest p-value that each test can have.
 
     Examples
     --------
@@ -82,8 +84,8 @@ def out_of_reach(smallest: Iterable[float], level: float, noun: str) -> tuple[st
     ((), ())
     """
     known = list(smallest)
-    least = min(1.0, min(known, default=0.0) * len(known))
-    if len(known) < 2 or least <= level:
+    least = min(adjusted(known, adjustment)) if len(known) > 1 else 0.0
+    if least <= level:
         return ()
     return (
         f"with so few rows or permutations no adjusted p-value of {count(len(known), noun)} below {least:.2g} is "
@@ -101,10 +103,16 @@ class Run(NamedTuple):
 def runs(n_resamples: int, tests: int, level: float = 0.05) -> tuple[Run, ...]:
     """Return the runs for each of so many tests, the last with enough permutations for Holm's method at a level.
 
-    A small level does not ask for more than 100,000 that .05 would not need: results say what they cannot show.
+    A small level does not ask for more than 100,000 that .05 would not need: results say what they cannot show. Of many
+    tests only few need the last run, so it has more than enough, and one that asks for more than 10,000 permutations
+    begins with a tenth of them.
     """
-    numbers = [check_n_resamples(n_resamples)]
-    enough = min(enough_for_holm(numbers[0], tests, level), max(_MOST, enough_for_holm(numbers[0], tests)))
+    asked = check_n_resamples(n_resamples)
+    enough = min(enough_for_holm(asked, tests, level), max(_MOST, enough_for_holm(asked, tests)))
+    numbers = [asked]
+    if tests > UNSCREENED:
+        numbers = [min(asked, max(_PLENTY, asked // _GROWTH))]
+        enough = max(enough, min(_MOST, enough_for_holm(asked, tests, level, _FINE)))
     while numbers[-1] < enough:
         numbers.append(enough if enough <= _DIRECTLY * numbers[-1] else _GROWTH * numbers[-1])
     return tuple(map(Run, range(len(numbers)), numbers))

@@ -95,7 +95,7 @@ JSON = ("--json", "out.json")
 COMMANDS: dict[str, tuple[Run, Values]] = {
     "compare": (
         command("compare", "A.csv", "B.csv", "--resamples", "9", "--estimator", "kme", *JSON),
-        values(f"{COMPARED}\n{TESTED}\n{STREAMED}\n--stream\n--by h\n--groups 0,1\n--strata h"),
+        values(f"{COMPARED}\n{TESTED}\n{STREAMED}\n--stream\n--by h\n--groups 0,1\n--strata h\n--adjust bh"),
     ),
     "compare --by": (
         command("compare", "A.csv", "--by", "h", "--resamples", "9", "--estimator", "kme", *JSON),
@@ -109,7 +109,7 @@ COMMANDS: dict[str, tuple[Run, Values]] = {
         command("dependence", "A.csv", "--resamples", "9", "--estimator", "kme", "--no-intervals", *JSON),
         values(
             f"{MIXED}\n{TESTED}\n--stream\n--estimator scose\n--resamples 19\n--x a,c\n--y d"
-            "\n--strata h\n--at-least 0.2"
+            "\n--strata h\n--at-least 0.2\n--adjust bh"
         ),
     ),
     "describe": (

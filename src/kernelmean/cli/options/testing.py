@@ -68,13 +68,30 @@ class ScreenOption:
         bool,
         test_option(
             "--screen/--no-screen",
-            help="With more than 40 tests, run in full only those that a fast screen selects; --no-screen runs all.",
+            help="With more than 40 tests, run in full only those that a fast screen selects; --no-screen, --strata, "
+            "--clusters, --weights and --paired run all.",
         ),
     ] = True
 
 
 @dataclass(frozen=True)
-class TwoSampleTest(ScreenOption, BandwidthOption, ScaleOption, Resamples, Seed):
+class AdjustOption:
+    """How p-values of columns or pairs are adjusted for their number."""
+
+    adjust: Annotated[
+        str,
+        test_option(
+            "--adjust",
+            metavar="holm|bh",
+            help="How p-values of many columns or pairs are adjusted: holm bounds the probability of any false "
+            "finding, bh (Benjamini-Hochberg) the expected share of false ones among the findings.",
+            autocompletion=one_of("holm", "bh"),
+        ),
+    ] = "holm"
+
+
+@dataclass(frozen=True)
+class TwoSampleTest(AdjustOption, ScreenOption, BandwidthOption, ScaleOption, Resamples, Seed):
     """The test of two tables."""
 
     estimator: Annotated[
@@ -89,7 +106,7 @@ class TwoSampleTest(ScreenOption, BandwidthOption, ScaleOption, Resamples, Seed)
 
 
 @dataclass(frozen=True)
-class PairTest(ScreenOption, ScaleOption, Resamples, Seed):
+class PairTest(AdjustOption, ScreenOption, ScaleOption, Resamples, Seed):
     """The test of pairs of columns."""
 
     estimator: Annotated[

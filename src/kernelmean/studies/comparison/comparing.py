@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 from ...core.array import SILENT, Progress, RngLike
 from ...inference.adaptive.many_kernels import NAMED
+from ...inference.null import HOLM
 from ...inference.request import ESTIMATORS as PLAIN
 from ...plan.plan import Plan, RemotePlan, check_plan
 from ...tables import limits
@@ -37,6 +38,7 @@ def compare(
     rng: RngLike = 0,
     screen: bool = True,
     level: float = 0.05,
+    adjustment: str = HOLM,
     plan: Plan | RemotePlan | None = None,
     progress: Progress = SILENT,
     strata: str | None = None,
@@ -69,15 +71,20 @@ def compare(
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own. Batch by batch the first two
         are applied to the pilot, and the others need all rows in memory.
     n_resamples : int
-        The number of permutations of the joint test. Single columns use more if Holm's method needs them at ``level``:
-        all columns if there are at most 40, otherwise those with a small p-value.
+        The number of permutations of the joint test. Single columns use more if their number needs them at ``level``:
+        all columns if there are at most 40, otherwise those with a small p-value. If you ask for more than 10,000 and
+        there are more than 40 columns, only those with a small p-value get all of them.
     rng : int or Generator
         The same seed gives the same numbers. With a checkpoint an integer is needed.
     screen : bool
         Whether a fast screen decides which of more than 40 columns get the full test; the others have p = 1. Batch by
-        batch no column is left out.
+        batch, and with a design, no column is left out.
     level : float
         p-values at most this count as a difference.
+    adjustment : {"holm", "bh"}
+        How p-values of single columns are adjusted for their number. Holm's method bounds the probability of any false
+        finding. "bh", the method of Benjamini and Hochberg, bounds the expected share of false ones among the findings;
+        it finds more, and needs columns that are independent or move together. See docs/many-columns.md.
     plan : Plan or DaskPlan, optional
         The number of threads, which changes no result. With a :class:`kernelmean.DaskPlan` tables are dask tables or
         paths of Parquet files and stay where they are; the p-values are those of one process with the same seed.
@@ -126,7 +133,7 @@ def compare(
     equally many cells are missing in both tables.
 
     A column that the screen drops has p = 1, never less than it would have had. So the screen cannot make a false
-    finding more likely; Holm's method counts all columns, the dropped ones included. If at most ten permutations of a
+    finding more likely; the adjustment counts all columns, the dropped ones included. If at most ten permutations of a
     column reach its observed statistic, it is tested again with more permutations, as :func:`kernelmean.dependence`
     does. Columns that are constant over both tables are left out, and a note says so. All columns see the same
     permutations, and the order of the columns changes nothing.
@@ -173,6 +180,7 @@ def compare(
         progress=progress,
         screen=screen,
         level=level,
+        adjustment=adjustment,
     )
     if isinstance(plan, RemotePlan):
         design.refuse_batches("leave plan= out")

@@ -56,7 +56,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         estimator=asked.estimator,
         bandwidth=_in_table_order(theta, encoded),
         scaled=asked.encoding.scale,
-        columns=ranked(encoded.codings, summaries, joint.noise, alone),
+        columns=ranked(encoded.codings, summaries, joint.noise, alone, asked.adjustment),
         notes=_once(
             *telling(encoded),
             *asked.design.in_time(encoded.frames),
@@ -76,6 +76,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         missing=encoded.missing,
         encoded=encoded,
         level=asked.level,
+        adjustment=asked.adjustment,
         design=asked.design,
         row_weights=weigh,
     )

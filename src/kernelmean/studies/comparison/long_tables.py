@@ -219,11 +219,12 @@ class Tests:
             estimator=asked.estimator,
             bandwidth=self.bandwidth,
             scaled=asked.encoding.scale,
-            columns=ranked(learnt.codings, summaries, joint.noise, alone),
+            columns=ranked(learnt.codings, summaries, joint.noise, alone, asked.adjustment),
             notes=(*units, *asked.notes, *notes, *_notes(encoded, asked.names, learnt.rows), *joint.notes),
             missing=learnt.missing,
             encoded=encoded,
             level=asked.level,
+            adjustment=asked.adjustment,
         )
 
     def joint(self, samples: tuple[Bins, Bins]) -> TestResult:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...inference.null import holm
+from ...inference.null import adjusted
 from ...noise import Noise, Normal
 from ...tables.columns import ColumnSummary
 from ...tables.columns.column_codings import Coding, Numbers
@@ -20,9 +20,10 @@ def ranked(
     summaries: Sequence[ColumnSummary],
     noise: Noise | tuple[Noise, Noise],
     alone: Mapping[str, OneTest],
+    adjustment: str,
 ) -> tuple[ColumnDifference, ...]:
     """Return the columns, those that differ most first, with the test of each and the joint test's noise."""
-    adjusted = dict(zip(alone, holm([own.pvalue for own in alone.values()]), strict=True))
+    values = dict(zip(alone, adjusted((own.pvalue for own in alone.values()), adjustment), strict=True))
     groups = groups_of(codings)
     dim = sum(map(len, groups.values()))
     variances = np.broadcast_to(noise.variances(dim), (dim,)) if isinstance(noise, Normal) else np.zeros(dim)
@@ -41,7 +42,7 @@ def ranked(
                 noise=spread,
                 statistic=own_test.statistic,
                 pvalue=own_test.pvalue,
-                adjusted=float(adjusted[coding.name]),
+                adjusted=values[coding.name],
                 n_resamples=own_test.n_resamples,
                 kind=coding.type.kind,
                 shares=found.shares,

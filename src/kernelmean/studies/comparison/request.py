@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.array import Progress, RngLike
+from ...inference.null import check_adjustment
 from ...plan.plan import Plan, RemotePlan
 from ...tables.columns import Encoding
 from ..designs import NO_DESIGN, TableDesign
@@ -26,8 +27,10 @@ class Testing:
     progress: Progress
     screen: bool
     level: float
+    adjustment: str
 
     def __post_init__(self) -> None:
+        check_adjustment(self.adjustment)
         if not 0.0 < self.level < 1.0:
             raise ValueError(f"level is {self.level!r}; a number between 0 and 1 is needed, such as 0.05")
 

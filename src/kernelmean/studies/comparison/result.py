@@ -13,13 +13,16 @@ from ...core.words import count, cut, listed, number_range, signed, written
 from ...inference import TestResult
 from ...inference.adaptive.aspects import TOGETHER
 from ...inference.base_result import JointTest, Result
+from ...inference.null import HOLM
 from ...inference.request import ESTIMATORS
+from ...inference.schemes import Exact
 from ...inference.wording import beside, titles
 from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.copies import SAME_ROWS
 from ...tables.columns.encoding import ENCODED
+from ..adjusted import facts_on_adjusted
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import SCREENED, out_of_reach
 from ..pages.column_words import blank_cells, facts_on_columns, groups
@@ -59,8 +62,9 @@ class ColumnDifference:
         Of the column alone: the unbiased squared maximum mean discrepancy (in an adaptive test that of the Gaussian
         kernel at the median bandwidth), and the permutation p-value of its test.
     adjusted : float
-        The p-value adjusted by Holm's method. If you reject all columns with a value of at most α, any column that does
-        not differ is among them with probability at most α.
+        The p-value adjusted for the number of columns. If you reject all columns with a value of at most α, any column
+        that does not differ is among them with probability at most α; with ``adjustment="bh"`` the expected share of
+        such columns among them is at most α.
     n_resamples : int
         The permutations that the p-value comes from; 0 if the screen dropped the column, whose p-value is then 1.
     kind : str
@@ -157,6 +161,8 @@ class Comparison(JointTest, Result):
         Which columns hold strata, clusters and weights, or that rows are pairs.
     row_weights : RowWeights or None
         How much each row of ``encoded`` counts in means and pictures; None where all count alike.
+    adjustment : str
+        How p-values of single columns were adjusted: "holm" or "bh".
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (
@@ -182,6 +188,7 @@ class Comparison(JointTest, Result):
     seed: int | None = None
     design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
     row_weights: RowWeights | None = field(default=None, repr=False, metadata={"later": True})
+    adjustment: str = field(default=HOLM, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:
@@ -245,7 +252,8 @@ class Comparison(JointTest, Result):
 
     def limits(self) -> tuple[str, ...]:
         """Return a note if no column can be found to differ, with so few rows, whatever its values."""
-        return out_of_reach([self.finest(column.n_resamples) for column in self.columns], self.level, "column")
+        finest = [self.finest(column.n_resamples) for column in self.columns]
+        return out_of_reach(finest, self.level, "column", self.adjustment)
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -300,9 +308,17 @@ class Comparison(JointTest, Result):
             ("rows", f"{rows}; {count(len(self.columns), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
             *self.test.in_short(self.level),
+            *self._on_adjusted(),
             *facts_on_columns(self),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
+
+    def _on_adjusted(self) -> list[tuple[str, str]]:
+        of_all = (
+            self.test.n_resamples if self.test.scheme == Exact.name else math.comb(sum(self.sizes), self.sizes[0]) - 1
+        )
+        columns = {column.name: column for column in self.columns}
+        return facts_on_adjusted(self.adjustment, self.level, {"column": columns}, of_all=of_all)
 
     def details(self) -> list[tuple[str, str]]:
         """Return details for ``--verbose``: the statistic, the permutations, the kernels and the scale."""
@@ -389,6 +405,7 @@ class Comparison(JointTest, Result):
             "design": self.design.as_dict(),
             "notes": [*self.limits(), *self.notes],
             "level": self.level,
+            "adjustment": self.adjustment,
             "seed": self.seed,
         }
 

@@ -22,7 +22,7 @@ from ...inference.bins.request import seed_of
 from ...inference.bins.stripes import Stripes
 from ...inference.designs.design import Design
 from ...inference.engine import check_memory
-from ...inference.null import holm
+from ...inference.null import adjusted
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
@@ -80,6 +80,7 @@ def dependence_in_batches(table: Source, asked: DependenceOptions) -> Dependence
         notes=(*units, *encoded.notes(), *study.notes(len(pairs)), *(() if joint is None else joint.notes)),
         missing=learnt.missing,
         encoded=encoded,
+        adjustment=asked.adjustment,
     )
 
 
@@ -176,10 +177,9 @@ class _Study:
         if result is not None and len(pairs) == 1:
             alone = OneTest(result.statistic, result.pvalue, result.n_resamples, result.kind)
             tests = {pair: (alone, measured) for pair, (_, measured) in tests.items()}
-        adjusted = holm([tests[pair][0].pvalue for pair in pairs])
+        values = adjusted((tests[pair][0].pvalue for pair in pairs), self.asked.adjustment)
         found = [
-            PairDependence.of(pair, tests[pair][1], tests[pair][0], float(q))
-            for pair, q in zip(pairs, adjusted, strict=True)
+            PairDependence.of(pair, tests[pair][1], tests[pair][0], q) for pair, q in zip(pairs, values, strict=True)
         ]
         return result, tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength)))
 

@@ -27,8 +27,9 @@ class PairDependence:
     pvalue : float
         The permutation p-value of the pair.
     adjusted : float
-        The p-value adjusted by Holm's method. If you reject all pairs with a value of at most α, any independent pair
-        is among them with probability at most α.
+        The p-value adjusted for the number of pairs. If you reject all pairs with a value of at most α, any independent
+        pair is among them with probability at most α; with ``adjustment="bh"`` the expected share of such pairs among
+        them is at most α.
     n_resamples : int
         The permutations that the p-value comes from; 0 if the pair was not tested, because the screen dropped it or the
         run was stopped; its p-value is then 1.

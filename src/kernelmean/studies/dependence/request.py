@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from ...core.array import Progress, RngLike
 from ...core.words import did_you_mean, listed, worded, written
+from ...inference.null import HOLM, check_adjustment
 from ...plan.plan import Plan
 from ...tables.columns import Encoding
 from ..designs import TableDesign
@@ -46,6 +47,10 @@ class DependenceOptions:
     progress: Progress
     design: TableDesign
     keep_finished: bool = False
+    adjustment: str = HOLM
+
+    def __post_init__(self) -> None:
+        check_adjustment(self.adjustment)
 
     def groups(self, names: tuple[str, ...]) -> Groups:
         """Return the names of both groups; if none were named, all columns twice.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
+from math import factorial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
@@ -12,11 +13,13 @@ from ...core.words import count, listed, span, strength
 from ...inference import TestResult
 from ...inference.adaptive.kinds import PHRASES, EvidenceKind
 from ...inference.base_result import JointTest, Result
+from ...inference.null import HOLM
 from ...inference.wording import WEAK, beside, brief
 from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
+from ..adjusted import facts_on_adjusted
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import out_of_reach
 from ..strengths import Strengths
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 _COVERED, _NAMED, _MOST_NAMED = 0.95, 8, 20
-_RANKED, _SMALLEST = 2, 1.5
+_RANKED, _SMALLEST, _ENUMERATED, _BESIDE_KINDS = 2, 1.5, 12, 26
 _MEASURES = ("strength", "pvalue", "adjusted")
 
 
@@ -70,6 +73,8 @@ class Dependence(JointTest, Result):
     at_least : float
         Pairs with a smaller strength are not listed and not counted in the verdict. They are tested all the same, and
         are in ``pairs``.
+    adjustment : str
+        How p-values of pairs were adjusted: "holm" or "bh".
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, EvidenceKind, TableDesign, *ENCODED)
@@ -94,6 +99,7 @@ class Dependence(JointTest, Result):
     seed: int | None = None
     design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
     at_least: float = field(default=0.0, metadata={"later": True})
+    adjustment: str = field(default=HOLM, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:
@@ -194,6 +200,7 @@ class Dependence(JointTest, Result):
         joint = f"p = {beside(self.test.pvalue, level)}, {'at most' if depend else 'above'} {level:g}"
         found = self.worth_a_look(level)
         if found and self.target is not None:
+            joint += "" if depend else ", as a test of all columns can miss a few of many"
             names = listed(
                 (f"{brief(pair.x if pair.y == self.target else pair.y)}{pair.mark}" for pair in found), _MOST_NAMED
             )
@@ -208,9 +215,8 @@ class Dependence(JointTest, Result):
 
     def limits(self) -> tuple[str, ...]:
         """Return a note if no pair can be found to depend on each other, with so few rows, whatever its values."""
-        return out_of_reach(
-            [not pair.stopped and 1.0 / (1 + pair.n_resamples) for pair in self.pairs], self.level, "pair"
-        )
+        finest = [not pair.stopped and 1.0 / (1 + pair.n_resamples) for pair in self.pairs]
+        return out_of_reach(finest, self.level, "pair", self.adjustment)
 
     @property
     def target(self) -> str | None:
@@ -222,9 +228,8 @@ class Dependence(JointTest, Result):
         """Return in one sentence how many pairs depend on each other, and which pair most."""
         level = self.level if level is None else level
         found, all_of = len(self.worth_a_look(level)), count(len(self.pairs), "pair")
-        most, least = self.strongest(level), ""
-        if self.at_least > 0.0:
-            least = f" with a strength of at least {self.at_least:g}"
+        most = self.strongest(level)
+        least = f" with a strength of at least {self.at_least:g}" if self.at_least > 0.0 else ""
         if most is None:
             return f"No dependence{least} was found in {all_of} of columns, which does not show that there is none."
         verb = "depends" if found == 1 else "depend"
@@ -272,7 +277,9 @@ class Dependence(JointTest, Result):
         title = f"Dependence between columns of {self.name}"
         details = [("test", f"HSIC, estimator {self.estimator}")]
         details += [] if self.test is None else self.test.details()
-        room, notes = not any(pair.interval for pair in self.pairs), (*self.limits(), *self.notes)
+        longest = max(len(pair.x) for pair in self.pairs) + max(len(pair.y) for pair in self.pairs)
+        room = longest <= _BESIDE_KINDS or not any(pair.interval for pair in self.pairs)
+        notes = (*self.limits(), *self.notes)
         return Description(title, self.verdict(), self.facts(), (self.grid(kinds=room),), notes, details)
 
     def facts(self) -> list[tuple[str, str]]:
@@ -282,14 +289,19 @@ class Dependence(JointTest, Result):
             "one column fixes the other"
         )
         if any(pair.interval for pair in self.pairs):
-            strength += f"; the intervals are approximate, {_COVERED:.0%} each".replace("%", " %")
+            strength += f"; the intervals are approximate, {_COVERED:.0%} each, not adjusted for their number".replace(
+                "%", " %"
+            )
         weaker = sum(pair.strength < self.at_least for pair in self.pairs)
         all_of = count(len(self.pairs), "pair")
+        pairs = {f"{pair.x} and {pair.y}": pair for pair in self.pairs}
+        of_all = factorial(min(self.n_rows, _ENUMERATED)) - 1
         listed_ = f"{len(self.pairs) - weaker} of {all_of}, those with a strength of at least {self.at_least:g}"
         return [
             ("rows", f"{self.n_rows:,}{self.missing.left_out}"),
             *([("design", self.design.assumed())] if self.design else []),
             *([] if self.test is None else self._in_short(self.test)),
+            *facts_on_adjusted(self.adjustment, self.level, {"pair": pairs}, of_all=of_all),
             ("strength", strength),
             *([("listed", listed_)] if weaker and self.at_least > 0.0 else []),
             *self._finest(),
@@ -324,10 +336,8 @@ class Dependence(JointTest, Result):
     def grid(self, *, kinds: bool = True) -> Grid:
         """Return the listed pairs as texts, with the kind of dependence of each if any has one."""
         pairs = self.listed()
-        spans, told = (
-            any(pair.interval for pair in pairs),
-            [pair.shown_kind(self._ordered, self.level) * kinds for pair in pairs],
-        )
+        told = [pair.shown_kind(self._ordered, self.level) * kinds for pair in pairs]
+        spans = any(pair.interval for pair in pairs)
         rows = [
             (
                 p.x,
@@ -341,16 +351,11 @@ class Dependence(JointTest, Result):
             for p, kind in zip(pairs, told, strict=True)
         ]
         strong = frozenset((k, j) for k, pair in enumerate(pairs) if pair.adjusted <= self.level for j in (0, 1))
-        header = (
-            "column",
-            "column",
-            "strength",
-            "adjusted p",
-            "p",
-            *(("interval",) if spans else ()),
-            *(("kind",) if any(told) else ()),
-        )
-        return Grid("Pairs that depend most", header, rows, 2, "pair", strong, "depend", names=2)
+        more = (*(("interval",) if spans else ()), *(("kind",) if any(told) else ()))
+        header = ("column", "column", "strength", "adjusted p", "p", *more)
+        none = "can be found to depend" if self.limits() else "is shown to depend"
+        title = "Pairs that depend most" if strong else f"Pairs, none of which {none}"
+        return Grid(title, header, rows, 2, "pair", strong, "depend", names=2)
 
     def document(self, *, progress: Progress = SILENT) -> Document:
         """Return the report as a document: the map of all pairs, the strongest ones, and how they were tested."""
@@ -363,12 +368,9 @@ class Dependence(JointTest, Result):
         """Return the joint test of two groups if there is one, then every pair, strongest dependence first."""
         found: list[dict[str, Any]] = []
         if self.test is not None:
-            groups: dict[str, Any] = {
-                "tested": "groups",
-                "x": ", ".join(self.x),
-                "y": ", ".join(self.y),
-                "strength": None,
-            }
+            both = self.x, self.y
+            x, y = (", ".join(own) if len(own) <= _NAMED else count(len(own), "column") for own in both)
+            groups: dict[str, Any] = {"tested": "groups", "x": x, "y": y, "strength": None}
             joint = {"statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}
             kind = "" if self.test.kind is None else self.test.kind.name
             found.append({**groups, **joint, "n_resamples": self.test.n_resamples, "kind": kind})
@@ -397,6 +399,7 @@ class Dependence(JointTest, Result):
             "missing": self.missing.as_dict(),
             "design": self.design.as_dict(),
             "at_least": self.at_least,
+            "adjustment": self.adjustment,
             "notes": [*self.limits(), *self.notes],
             "seed": self.seed,
         }

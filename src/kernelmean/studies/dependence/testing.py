@@ -17,7 +17,7 @@ from ...inference import Design, TestResult, hsic_test
 from ...inference.adaptive.kinds import EvidenceKind
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.designs.independence import pair_design
-from ...inference.null import holm
+from ...inference.null import HOLM, adjusted
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import HSIC_ESTIMATORS
 from ...inference.resampling_options import resources_of
@@ -58,6 +58,7 @@ def dependence(
     clusters: str | None = None,
     weights: str | None = None,
     keep_finished: bool = False,
+    adjustment: str = HOLM,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
 ) -> Dependence:
@@ -85,7 +86,7 @@ def dependence(
         The same seed gives the same numbers.
     screen : bool
         Whether a fast screen decides which of more than 40 pairs get the full test; the others have p = 1. Batch by
-        batch no pair is left out.
+        batch, and with a design, no pair is left out.
     plan : Plan, optional
         The number of threads, one by default, and the memory of every test.
     progress : callable, optional
@@ -99,6 +100,8 @@ def dependence(
         Whether Ctrl-C during the tests of pairs returns the pairs that are finished, instead of raising
         KeyboardInterrupt. The others have p = 1 and ``stopped``. Batch by batch all pairs are finished together, so
         nothing can be kept.
+    adjustment : {"holm", "bh"}
+        How p-values of pairs are adjusted for their number: as in :func:`kernelmean.compare`.
     encoding, **columns
         As in :func:`kernelmean.compare`: ``missing``, ``ordinal``, ``categorical``, ``keep``, and ``scale``, which
         matters when several columns are tested jointly. A row that "drop" leaves out for a column of x or y is left out
@@ -173,6 +176,7 @@ def dependence(
         progress=progress,
         design=TableDesign(strata, clusters, weights),
         keep_finished=keep_finished,
+        adjustment=adjustment,
     )
     found, batches = placed(table, estimator)
     if batches:
@@ -196,12 +200,10 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
     (left, right), pairs = varying(groups, encoded.names, encoded.constant)
     n_jobs, steps = resources_of(asked.plan).n_jobs, len(pairs) + (left != right)
     design = taken.of(encoded.frames)
-    tests = _Tests(
-        encoded, asked.estimator, asked.n_resamples, n_jobs, asked.progress, steps, design, asked.keep_finished
-    )
+    tests = _Tests(encoded, asked, n_jobs, steps, design)
     stream, stream_of_pairs = as_rng(asked.rng).spawn(2)
     joint = None if left == right else tests.joint(left, right, stream)
-    found, screened = tests.pairs(pairs, joint, stream_of_pairs, asked.screen)
+    found, screened = tests.pairs(pairs, joint, stream_of_pairs)
     found, on_blanks = tests.on_blanks(found, stream_of_pairs)
     of_design = pair_design(len(frame), design).notes if joint is None and design.says_more else ()
     return Dependence(
@@ -226,6 +228,7 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
         missing=encoded.missing,
         encoded=encoded,
         design=asked.design,
+        adjustment=asked.adjustment,
     )
 
 
@@ -242,20 +245,16 @@ class _Tests:
     """The tests of one table, all alike."""
 
     encoded: Encoded
-    estimator: str
-    n_resamples: int
+    asked: DependenceOptions
     n_jobs: int
-    progress: Progress
     steps: int
     design: Design
-    keep: bool
-    """Whether Ctrl-C keeps the pairs that are finished."""
 
     def run(
         self, left: Iterable[str], right: Iterable[str], rng: np.random.Generator, n_resamples: int, **how: Any
     ) -> TestResult:
         """Test whether two groups of columns are independent."""
-        estimator: Any = self.estimator
+        estimator: Any = self.asked.estimator
         if self.encoded.variances is not None:
             kernels = (gaussian_of(self.encoded, group) for group in (left, right))
             estimator = tuple(HSIC_ESTIMATORS[estimator](kernel) for kernel in kernels)
@@ -267,32 +266,30 @@ class _Tests:
 
     def joint(self, left: tuple[str, ...], right: tuple[str, ...], rng: np.random.Generator) -> TestResult:
         """Test the two groups."""
-        self.progress("all columns together", 0, self.steps)
-        return self.run(left, right, rng, self.n_resamples)
+        self.asked.progress("all columns together", 0, self.steps)
+        return self.run(left, right, rng, self.asked.n_resamples)
 
     def pairs(
-        self, pairs: Sequence[Pair], joint: TestResult | None, rng: np.random.Generator, screen: bool
+        self, pairs: Sequence[Pair], joint: TestResult | None, rng: np.random.Generator
     ) -> tuple[tuple[PairDependence, ...], tuple[str, ...]]:
         """Test every pair, and note what was screened; if there is one pair only, the joint test is its test."""
         notes: tuple[str, ...] = ()
         if joint is not None and len(pairs) == 1:
             tests = {pairs[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples, joint.kind)}
         else:
-            tests, notes = self._tested(pairs, rng, screen)
+            tests, notes = self._tested(pairs, rng)
         strengths = Strengths(self.encoded).of_pairs(pairs)
         all_tests = [tests.get(pair, _DROPPED) for pair in pairs]
-        adjusted = holm([test.pvalue for test in all_tests])
+        values = adjusted((test.pvalue for test in all_tests), self.asked.adjustment)
         found = [
-            PairDependence.of(pair, strength, test, float(q))
-            for pair, strength, test, q in zip(pairs, strengths, all_tests, adjusted, strict=True)
+            PairDependence.of(pair, strength, test, q)
+            for pair, strength, test, q in zip(pairs, strengths, all_tests, values, strict=True)
         ]
         return tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength))), notes
 
-    def _tested(
-        self, pairs: Sequence[Pair], rng: np.random.Generator, screen: bool
-    ) -> tuple[dict[Pair, OneTest], tuple[str, ...]]:
+    def _tested(self, pairs: Sequence[Pair], rng: np.random.Generator) -> tuple[dict[Pair, OneTest], tuple[str, ...]]:
         """Test every pair that the screen keeps, all with the same permutations, and again if more are needed."""
-        planned = runs(self.n_resamples, len(pairs))
+        asked, planned = self.asked, runs(self.asked.n_resamples, len(pairs))
         streams = [rng, *rng.spawn(len(planned) - 1)]
 
         def test(pair: Pair, run: Run) -> OneTest:
@@ -303,14 +300,16 @@ class _Tests:
             return OneTest(found.statistic, found.pvalue, found.n_resamples, found.kind)
 
         faster = self._faster(len(pairs))
-        many = ManyTests(pairs, " and ".join, "pair", test, self.progress, self.steps, self.n_jobs, faster, self.keep)
-        kept = many.kept(self._evidence() if screen and not self.design.says_more else None)
+        many = ManyTests(
+            pairs, " and ".join, "pair", test, asked.progress, self.steps, self.n_jobs, faster, asked.keep_finished
+        )
+        kept = many.kept(self._evidence() if asked.screen and not self.design.says_more else None)
         found = many.tested(kept, planned)
         return found, tuple(many.notes(found))
 
     def _faster(self, pairs: int) -> str:
         """Return what to write for a faster answer, if there is something."""
-        one = written("estimator='kme'", "--estimator kme") if self.estimator in NAMED else ""
+        one = written("estimator='kme'", "--estimator kme") if self.asked.estimator in NAMED else ""
         target = written("y='COLUMN'", "--y COLUMN") if pairs >= len(self.encoded.names) else ""
         ways = " or ".join(filter(None, (one, target)))
         return f"faster: {ways}" if ways else ""
@@ -350,7 +349,9 @@ class _Tests:
             return 1.0, None
         design = self.design.of_rows(complete)
         try:
-            found = hsic_test(*vary, estimator=self.estimator, n_resamples=self.n_resamples, rng=rng, design=design)
+            found = hsic_test(
+                *vary, estimator=self.asked.estimator, n_resamples=self.asked.n_resamples, rng=rng, design=design
+            )
         except ValueError:  # no two of these rows may change places
             return 1.0, None
         return found.pvalue, found.kind
@@ -375,5 +376,5 @@ class _Tests:
 
     def _second_scheme(self) -> str:
         rows = len(self.encoded.frames[0])
-        plain = not self.design.says_more and self.estimator not in _SOLVED
+        plain = not self.design.says_more and self.asked.estimator not in _SOLVED
         return "torus" if rows >= _TORUS_ROWS and plain else "auto"

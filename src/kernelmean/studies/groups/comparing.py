@@ -19,7 +19,7 @@ from ...inference.adaptive.aspects import LEAST_ROWS
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.explain import EffectSize, SampleSubject, effect_size
 from ...inference.explain.features import difference_of_means, moments
-from ...inference.null import holm
+from ...inference.null import HOLM, adjusted
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import choose_kernel, representative_rows
 from ...kernels import Gaussian, Kernel
@@ -58,6 +58,7 @@ def compare_groups(
     strata: str | None = None,
     clusters: str | None = None,
     weights: str | None = None,
+    adjustment: str = HOLM,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
 ) -> GroupComparison:
@@ -76,7 +77,7 @@ def compare_groups(
         kernel.
     strata, clusters, weights : str, optional
         Columns that describe the rows, and are not compared; see the notes and :class:`kernelmean.Design`.
-    bandwidth, n_resamples, rng, screen, plan, progress, level, encoding, **columns
+    bandwidth, n_resamples, rng, screen, plan, progress, level, adjustment, encoding, **columns
         As in :func:`kernelmean.compare`.
 
     Returns
@@ -97,9 +98,9 @@ def compare_groups(
     -----
     The test of all groups is :func:`kernelmean.k_sample_test`, of all columns or of one, and the test of a pair is
     :func:`kernelmean.mmd_test` on the rows of the two groups. Columns are scaled and coded over all groups, and all
-    p-values are exact. Those of the pairs are adjusted by Holm's method, which bounds the probability of any false
-    finding among the pairs, whichever groups differ; so are those of the columns. The test of all groups keeps the
-    level, and so do the tests of pairs and those of columns, but not all at once.
+    p-values are exact. Those of the pairs are adjusted, by default by Holm's method, which bounds the probability of
+    any false finding among the pairs, whichever groups differ; so are those of the columns. The test of all groups
+    keeps the level, and so do the tests of pairs and those of columns, but not all at once.
 
     With strata, clusters or weights, the test of all groups is :func:`kernelmean.hsic_test` of the columns, or of one,
     and the group of every row, as a category: are they independent? Those of the pairs are :func:`kernelmean.mmd_test`
@@ -136,6 +137,7 @@ def compare_groups(
         progress=progress,
         screen=screen,
         level=level,
+        adjustment=adjustment,
     )
     return compare_frames(frames, by, how, TableDesign(strata, clusters, weights))
 
@@ -180,6 +182,7 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: Table
         encoded=encoded,
         level=how.level,
         design=design,
+        adjustment=how.adjustment,
     )
 
 
@@ -272,10 +275,10 @@ class _GroupTests:
 
         many = ManyTests(pairs, self._named, "pair", test, how.progress, 1 + len(pairs))
         found = many.tested(pairs, planned)
-        adjusted = holm([own.pvalue for own in found.values()])
+        values = adjusted((own.pvalue for own in found.values()), self.test.asked.adjustment)
         strong = strengths.of(order, pairs)
         most = 0 if self.design.taken.design else _MOST_INTERVALS
-        q_of = dict(zip(found, map(float, adjusted), strict=True))
+        q_of = dict(zip(found, values, strict=True))
         ordered = sorted(pairs, key=lambda pair: (q_of[pair] > how.level and self._few(pair), -strong[pair]))
         spans = strengths.intervals(order, ordered[:most])
         return tuple(
@@ -302,12 +305,12 @@ class _GroupTests:
             found = {order[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples)}
         else:
             found, notes = self.test.columns(self.encoded, order, stream, self.steps)
-        adjusted = holm([own.pvalue for own in found.values()])
+        values = adjusted((own.pvalue for own in found.values()), self.test.asked.adjustment)
         made = []
-        for (name, own), q in zip(found.items(), adjusted, strict=True):
+        for (name, own), q in zip(found.items(), values, strict=True):
             (i, j), strength = max(strengths.of((name,), self.pairs).items(), key=lambda each: each[1])
             most = self.names[i], self.names[j]
-            made.append(GroupColumn(name, *most, strength, own.statistic, own.pvalue, float(q), own.n_resamples))
+            made.append(GroupColumn(name, *most, strength, own.statistic, own.pvalue, q, own.n_resamples))
         return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength))), notes
 
     def notes(self) -> tuple[str, ...]:

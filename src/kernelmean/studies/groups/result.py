@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from math import comb, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -11,13 +12,16 @@ from ...core.words import count, listed, span, strength, written
 from ...inference import TestResult
 from ...inference.adaptive.aspects import LEAST_ROWS
 from ...inference.base_result import JointTest, Result
+from ...inference.null import HOLM
 from ...inference.result import FEW_ROWS
+from ...inference.schemes import Exact
 from ...inference.wording import beside, brief
 from ...report.description import Description, Grid
 from ...report.document import HeatMap
 from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
+from ..adjusted import Tested, facts_on_adjusted
 from ..comparison.result import UNSCALED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import LEFT, SCREENED, out_of_reach
@@ -25,7 +29,7 @@ from ..many_tests import LEFT, SCREENED, out_of_reach
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SPANS = "; the intervals are approximate, 95 % each"
+_SPANS = "; the intervals are approximate, 95 % each, not adjusted for their number"
 
 
 @final
@@ -43,8 +47,7 @@ class GroupPair:
     statistic, pvalue : float
         The statistic and the p-value of the test of the two groups alone.
     adjusted : float
-        The p-value adjusted by Holm's method. If you reject all pairs with a value of at most α, any pair that does not
-        differ is among them with probability at most α.
+        The p-value adjusted for the number of pairs, as in :class:`kernelmean.studies.comparison.ColumnDifference`.
     n_resamples : int
         The permutations that the p-value comes from; 0 if the design does not allow a test of the two groups.
     interval : (float, float) or None
@@ -79,7 +82,7 @@ class GroupColumn:
         The statistic and the p-value of the test of all groups on this column alone. If the screen dropped the column,
         the p-value is 1, and the statistic of an adaptive test nan.
     adjusted : float
-        The p-value adjusted by Holm's method over all columns.
+        The p-value adjusted for the number of columns.
     n_resamples : int
         The permutations that the p-value comes from; 0 if the screen dropped the column.
     """
@@ -137,6 +140,8 @@ class GroupComparison(JointTest, Result):
         The seed of the run, if reports are to name it.
     design : TableDesign
         The strata, clusters and weights, by the names of columns.
+    adjustment : str
+        How p-values of pairs and of columns were adjusted: "holm" or "bh".
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (GroupPair, GroupColumn, TableDesign, *ENCODED)
@@ -157,6 +162,7 @@ class GroupComparison(JointTest, Result):
     level: float = 0.05
     seed: int | None = None
     design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
+    adjustment: str = field(default=HOLM, metadata={"later": True})
 
     @property
     def joint(self) -> TestResult:
@@ -196,10 +202,11 @@ class GroupComparison(JointTest, Result):
     def _no_pair(self, level: float) -> tuple[str, ...]:
         sizes = dict(zip(self.groups, self.sizes, strict=True))
         finest = [_finest(pair.n_resamples, sizes[pair.first], sizes[pair.second]) for pair in self.pairs]
-        return out_of_reach(finest, level, "pair")
+        return out_of_reach(finest, level, "pair", self.adjustment)
 
     def _no_column(self, level: float) -> tuple[str, ...]:
-        return out_of_reach([self.finest(column.n_resamples) for column in self.columns], level, "column")
+        finest = [self.finest(column.n_resamples) for column in self.columns]
+        return out_of_reach(finest, level, "column", self.adjustment)
 
     def on_pairs(self, level: float | None = None) -> str:
         """Return in a few words how many pairs of groups differ, and which pair most."""
@@ -241,6 +248,7 @@ class GroupComparison(JointTest, Result):
             *self._in_short(),
             ("pairs", self.on_pairs()),
             ("columns", self.on_columns()),
+            *self._on_adjusted(),
             (
                 "strength",
                 f"share of how the rows of two groups vary that their group explains; about 0 if alike{spans}",
@@ -258,6 +266,14 @@ class GroupComparison(JointTest, Result):
         """Return in words which groups have fewer rows, and how many."""
         sizes = zip(self.groups, self.sizes, strict=True)
         return listed(f"{brief(name)} ({size})" for name, size in sizes if size < least)
+
+    def _on_adjusted(self) -> list[tuple[str, str]]:
+        of_all = self.test.n_resamples if self.test.scheme == Exact.name else 0
+        families: dict[str, Mapping[str, Tested]] = {
+            "pair": {f"{pair.first} and {pair.second}": pair for pair in self.pairs},
+            "column": {column.name: column for column in self.columns},
+        }
+        return facts_on_adjusted(self.adjustment, self.level, families, of_all=of_all)
 
     def details(self) -> list[tuple[str, str]]:
         """Return details for ``--verbose``: the statistic, the permutations, the kernels and the scale."""
@@ -365,6 +381,7 @@ class GroupComparison(JointTest, Result):
             "notes": [*self.limits(), *self.notes],
             "level": self.level,
             "design": self.design.as_dict(),
+            "adjustment": self.adjustment,
             "seed": self.seed,
         }
 

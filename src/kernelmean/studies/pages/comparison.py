@@ -81,6 +81,8 @@ def _columns(result: Comparison) -> Section:
     spreads = changed_spreads(result, MOST_NAMED)
     if spreads:
         words.append(f"Further changes of spread: {'; '.join(spreads)}.")
+    if len(result.columns) > 1 and any(column.difference() for column in result.columns):
+        words.append("Intervals are for each column alone, not adjusted for their number.")
     below = ", so it may be below 0" if any(column.statistic < 0.0 for column in result.columns) else ""
     caption = (
         "Columns, those that differ most first; a positive gap: the mean of the first table is larger; MMD² is an "

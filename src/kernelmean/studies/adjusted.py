@@ -1,0 +1,54 @@
+"""What is said about p-values adjusted for many tests: how, from how many permutations, and which are close calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ..core.words import count, listed, written
+from ..inference.null import ADJUSTMENTS
+from ..inference.wording import brief, near
+
+_NAMED = 3
+
+
+class Tested(Protocol):
+    """One of many tests."""
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of this test alone."""
+
+    @property
+    def adjusted(self) -> float:
+        """The p-value adjusted for all tests."""
+
+    @property
+    def n_resamples(self) -> int:
+        """The permutations that it comes from; 0 without a test."""
+
+
+def facts_on_adjusted(
+    adjustment: str, level: float, families: Mapping[str, Mapping[str, Tested]], *, of_all: int = 0
+) -> list[tuple[str, str]]:
+    """Return how p-values were adjusted, from how many permutations, and which lie within chance of the level.
+
+    That is not said where there are no more than ``of_all`` permutations; nothing is said about a single test.
+    """
+    told = [_told(noun, found, level, of_all) for noun, found in families.items() if len(found) > 1]
+    return [("adjusted p", f"{ADJUSTMENTS[adjustment][0]} {'; '.join(told)}")] if told else []
+
+
+def _told(noun: str, found: Mapping[str, Tested], level: float, of_all: int) -> str:
+    numbers = {own.n_resamples for own in found.values()} - {0} or {0}
+    least, most = min(numbers), max(numbers)
+    span = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+    calls = [
+        f"{brief(name)} {varies}"
+        for name, own in found.items()
+        if own.n_resamples not in (0, of_all)
+        and (varies := near(own.adjusted, level, own.n_resamples, own.adjusted / own.pvalue))
+    ]
+    option = written("n_resamples=", "--resamples")
+    close = f"; close call by the choice of permutations, more decide ({option}): {listed(calls, _NAMED)}"
+    return f"over {count(len(found), noun)}, {span} permutations each{close if calls else ''}"
