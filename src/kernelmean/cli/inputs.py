@@ -274,9 +274,9 @@ def _limited(frame: Frame, reading: ReadOptions, stream: int) -> Input:
     wanted, limit = reading.max_rows, reading.limit
     if wanted is None and len(frame) > limit:
         raise ValueError(
-            f"{frame.source} has {count(len(frame), 'row')}, the limit is {limit:,}; add --max-rows {limit} for a "
-            f"random subsample that the output states, or --max-rows {len(frame)} for all rows (time grows with their "
-            f"number, at worst with its square){reading.otherwise}"
+            f"{frame.source} has {count(len(frame), 'row')}; up to {limit:,} are read without being asked, as time "
+            f"grows with their number, at worst with its square; add --max-rows {len(frame)} to read all of them, or "
+            f"--max-rows {limit} for a random part of them, which the output states{reading.otherwise}"
         )
     if wanted is None or len(frame) <= wanted:
         return Input(frame, frame.source, frame.notes)
