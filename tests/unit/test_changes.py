@@ -325,3 +325,19 @@ def test_the_page_says_which_columns_it_shows(found: Changes) -> None:
     (chart,) = km.changes(X, search=QUICK).document().sections[0].charts
     assert len(chart.panels) == 4
     assert "the first ones; 2 others are not shown" in chart.text
+
+
+def test_several_files_are_one_table(table: pd.DataFrame, tmp_path: Path) -> None:
+    folder = tmp_path / "days"
+    folder.mkdir()
+    files = [str(folder / f"part-{k}.csv") for k in range(9, 12)]
+    for k, file in enumerate(files):
+        table[60 * k : 60 * k + 60].to_csv(file, index=False)
+    options = ["--time", "day", "--resamples", "99", "--json", str(tmp_path / "found.json")]
+    found = []
+    for words in (files, [str(folder)], [str(folder / "*.csv")]):
+        assert run(["changes", *words, *options]) == 0
+        found.append(json.loads((tmp_path / "found.json").read_text()))
+    assert [point["columns"] for point in found[0]["points"]] == [["price"], ["shop"]]
+    assert found[0]["rows"] == 180
+    assert found[1:] == found[:1] * 2
