@@ -142,8 +142,18 @@ def test_a_reference_of_the_same_size_is_another_one(folder: Path, capsys: pytes
         code, _, err = run(capsys, "reference.parquet", "day.parquet", "--checkpoint", "state.json")
         assert code == (0 if levels is wide else 2)
     assert err.count("\n") == 1
-    assert "state.json: the checkpoint is of another reference, or of other settings" in err
+    assert (
+        "state.json: the checkpoint is of another reference: its rows, their order or its columns are others; repeat the"
+        in err
+    )
     assert "delete the file to start over, or name another one with --checkpoint" in err
+
+
+def test_a_checkpoint_of_other_settings_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "reference.csv", "day1.csv", "--checkpoint", "state.json")
+    code, _, err = run(capsys, "reference.csv", "day1.csv", "--checkpoint", "state.json", "--seed", "5")
+    assert code == 2
+    assert "the checkpoint is of the same reference with other settings: the seed" in err
 
 
 @pytest.mark.parametrize(("every", "names"), [("day", 6), ("week", 2), ("month", 2)])

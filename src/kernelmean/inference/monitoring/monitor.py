@@ -140,6 +140,7 @@ class DriftMonitor:
         known = Reference.of(reference, encoding, self.seed)
         self._notes = known.notes
         frame = checked_reference(known.frame, encoding)
+        self._rows_digest = known.digest
         self._digest = digest_of(known.digest, {"shuffle": shuffle, "seed": self.seed, **encoding.options()})
         if len(frame) < _LEAST_ROWS:
             raise ValueError(f"{passed(len(frame), 'row')} as reference, at least {_LEAST_ROWS} are needed")
@@ -357,10 +358,13 @@ class DriftMonitor:
             "neighbors": self._neighbors.sums,
         }
 
+    def _head(self) -> dict[str, Any]:
+        return {"digest": self._digest, "reference": self._rows_digest, **asdict(self.guarantee)}
+
     def to_json(self) -> str:
         """Return everything learned, without the reference, for :meth:`resume`."""
         arrays = {name: array.tolist() for name, array in self._arrays().items()}
-        content = {**HEAD, "digest": self._digest, **asdict(self.guarantee), **arrays}
+        content = {**HEAD, **self._head(), **arrays}
         return json.dumps(sealed(content), allow_nan=False)
 
     def resume(self, text: str) -> Self:
@@ -388,7 +392,7 @@ class DriftMonitor:
         >>> again.update(day) == first.update(day)
         True
         """
-        found = checked(text, {"digest": self._digest, **asdict(self.guarantee)}, self._arrays())
+        found = checked(text, self._head(), self._arrays())
         owned = Wealth(found["fixed_shares"])
         self._fixed = replace(self._fixed, bag=Bag(found["fixed_counts"]), wealth=owned)
         self._learning = self._learning.restored(found)
