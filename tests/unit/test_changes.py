@@ -1,6 +1,7 @@
 """The change points of whole tables: rows, times, what changes, and what is refused."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -255,3 +256,88 @@ def test_a_column_that_is_constant_on_both_sides_of_a_change_is_not_named() -> N
     rain = np.append(np.zeros(120), rng.exponential(size=60))
     table = pd.DataFrame({"rain": rain, "load": rng.normal(size=180) + 3.0 * (np.arange(180) >= 60)})
     assert km.changes(table, search=QUICK).points[0].columns == ("load",)
+
+
+def with_rhythm() -> pd.DataFrame:
+    """64 days of hours: a load by day and night, and a share that falls after 1000 rows."""
+    rng, hours = np.random.default_rng(0), np.arange(1536)
+    load = 2.0 * np.sin(2 * np.pi * hours / 24) + rng.normal(size=1536)
+    up = 1.0 * (rng.random(1536) < np.where(hours < 1000, 0.85, 0.6))
+    return pd.DataFrame({"hour": pd.date_range("2024-01-01", periods=1536, freq="h"), "load": load, "up": up})
+
+
+@pytest.mark.parametrize("time", ["hour", None])
+def test_a_rhythm_is_said_and_columns_without_one_are_searched_alone(time: str | None) -> None:
+    table = with_rhythm() if time else with_rhythm().drop(columns="hour")
+    result = km.changes(table, time, search=QUICK)
+    (note,) = (note for note in result.notes if "with a period" in note)
+    assert note.startswith(f"load rises and falls with a period ({'a day, ' if time else ''}about 24 rows)")
+    (alone,) = result.alone
+    assert alone.columns == ("up",)
+    assert alone.pvalue == 0.01
+    assert alone.low <= 1000 <= alone.high
+    assert "up alone changes" in str(dict(result.describe().facts)["columns without a rhythm"])
+
+
+def test_blocks_of_whole_periods_need_no_note_on_a_rhythm() -> None:
+    result = km.changes(with_rhythm(), "hour", search=replace(QUICK, block=24))
+    assert not any("with a period" in note for note in result.notes)
+    assert result.alone == ()
+
+
+def test_the_search_stops_early_where_columns_have_a_rhythm() -> None:
+    rng, rows = np.random.default_rng(0), np.arange(24 * 200)
+    load = 2.0 * ((rows // 200) % 2) + rng.normal(size=len(rows))  # neighbors within 16 rows are not alike
+    result = km.changes(load[:, None], search=QUICK)
+    assert len(result.points) == 10
+    assert any("the search stopped at the 10 clearest" in note for note in result.notes)
+
+
+def test_a_column_that_changes_alone_is_named_where_the_table_shows_nothing() -> None:
+    X = np.random.default_rng(1).normal(size=(300, 9))
+    X[200:, 4] += 0.55
+    result = km.changes(pd.DataFrame(X, columns=list("abcdefghi")))
+    assert result.points == ()
+    assert [point.columns for point in result.alone] == [("e",)]
+    assert "Still, e alone changes after 201 rows (adjusted p = 0.018)." in result.verdict()
+
+
+def test_changes_that_chance_explains_are_not_called_found() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    result = km.changes(X, n_changes=1, block=2)
+    (point,) = result.points
+    likely = f"The most likely change is after {point.row} rows, but chance alone gives as clear a one: p = "
+    assert result.search == Search(n_changes=1, block=2)
+    assert result.verdict().startswith(likely)
+    with pytest.raises(ValueError, match="write them there"):
+        km.changes(X, search=QUICK, n_changes=1)
+
+
+def test_iso_text_is_a_time(table: pd.DataFrame, found: Changes) -> None:
+    text = table.assign(day=table["day"].astype(str))
+    assert [point.time for point in km.changes(text, "day", search=QUICK).points] == [p.time for p in found.points]
+    with pytest.raises(TypeError, match="to_datetime"):
+        km.changes(table.assign(day="noon"), "day")
+
+
+def test_the_page_says_which_columns_it_shows(found: Changes) -> None:
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 6)), columns=list("abcdef"))
+    (chart,) = km.changes(X, search=QUICK).document().sections[0].charts
+    assert len(chart.panels) == 4
+    assert "the first ones; 2 others are not shown" in chart.text
+
+
+def test_several_files_are_one_table(table: pd.DataFrame, tmp_path: Path) -> None:
+    folder = tmp_path / "days"
+    folder.mkdir()
+    files = [str(folder / f"part-{k}.csv") for k in range(9, 12)]
+    for k, file in enumerate(files):
+        table[60 * k : 60 * k + 60].to_csv(file, index=False)
+    options = ["--time", "day", "--resamples", "99", "--json", str(tmp_path / "found.json")]
+    found = []
+    for words in (files, [str(folder)], [str(folder / "*.csv")]):
+        assert run(["changes", *words, *options]) == 0
+        found.append(json.loads((tmp_path / "found.json").read_text()))
+    assert [point["columns"] for point in found[0]["points"]] == [["price"], ["shop"]]
+    assert found[0]["rows"] == 180
+    assert found[1:] == found[:1] * 2

@@ -9,14 +9,22 @@ import typer
 
 from ..tables.limits import TEST_LIMIT
 from .complete import columns as columns_of
-from .options import MixedTable, OneTable, ReportOutput, Resamples, ScaleOption, Seed
+from .options import SOURCE, MixedTable, ReportOutput, Resamples, ScaleOption, Seed
 from .parameters import command, test_option
 
 
 @dataclass(frozen=True)
-class Series(OneTable):
+class Series:
     """A table in time order, and its time column."""
 
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATA...",
+            help=f"{SOURCE} Several files are one table, in this order; those of a folder or of a pattern in quotes "
+            "are in the order of their names.",
+        ),
+    ]
     time: Annotated[
         str | None,
         typer.Option(
@@ -53,20 +61,21 @@ class SearchOptions(ScaleOption, Resamples, Seed):
 @command(
     "kernelmean changes sensor.csv --time date --html report.html",
     "kernelmean changes sensor.csv --time date --n-changes 3",
+    "kernelmean changes day-1.csv day-2.csv day-3.csv --time date",
 )
 def changes(series: Series, test: SearchOptions, table: MixedTable, report: ReportOutput) -> None:
     """Find where a table in time order changes: the rows, with intervals and p-values, and what changes there."""
     from ..studies.changes import Changes, Search  # slow to import, which help can do without
     from ..studies.changes import changes as find_changes
-    from .inputs import read_one, reading
+    from .inputs import read_in_order, reading
     from .outputs import check_picture, write_picture
     from .progress import progress
 
     output = report.output
-    output.check(series.data, figures=Changes.figures, plot=report.plot_path)
+    output.check(*series.data, figures=Changes.figures, plot=report.plot_path)
     check_picture(report.plot_path)
     also = () if series.time is None else (series.time,)
-    source = read_one(series.data, reading(table, test.seed, TEST_LIMIT, also=also))
+    source = read_in_order(series.data, reading(table, test.seed, TEST_LIMIT, also=also))
     with progress(report.quiet) as told:
         result = find_changes(
             source.frame,

@@ -67,9 +67,7 @@ def drift_found(state: DriftState, batch: str) -> int:
     """Return the exit code of a monitor; if it is not 0, print why on stderr, with the batch if it is known."""
     if not state.drift:
         return 0
-    p = ""
-    if state.pvalue is not None and state.alpha is not None:
-        p = f"p = {beside(state.pvalue, state.alpha)}, at most {state.alpha:g}, "
+    p = f"{state.p_in_words}, at most {state.alpha:g}, " if state.p_in_words else ""
     named = f"in {batch}, " if batch else ""
     tell(f"kernelmean: drift: {p}found {named}at row {state.detected_at:,}")
     return DRIFTED

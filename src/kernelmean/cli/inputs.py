@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,12 +23,13 @@ from ..studies.designs import NO_DESIGN, TableDesign
 from ..studies.row_keys import check_row_order
 from ..tables import limits
 from ..tables.batchwise import is_long
+from ..tables.files import PARQUET, ending
 from ..tables.read import read
 from ..tables.readers import PLAIN, TextFormat
 from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import match_columns, read_frame, split_groups
-from ..tables.source import Source
-from .named_tables import NamedTable
+from ..tables.source import Source, joined
+from .named_tables import NamedTable, files_of
 from .options import AUTO, AllRows, LongTables, MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
 
 Study = TypeVar("Study", bound=Any)
@@ -99,6 +101,24 @@ def read_one(source: str, reading: ReadOptions) -> Input:
     return _limited(select_columns(read_frame(source, text=reading.text), reading), reading, stream=0)
 
 
+def read_in_order(words: Sequence[str], reading: ReadOptions) -> Input:
+    """Return one table of files in the order of time."""
+    files = files_of(words)
+    if len(files) == 1:
+        return read_one(files[0], reading)
+    check_once(*files)
+    return _limited(select_columns(_one_after_another(files, reading), reading), reading, stream=0)
+
+
+def _one_after_another(files: Sequence[str], reading: ReadOptions) -> Frame:
+    """Return the rows of files with the same columns as one table."""
+    first, *others = (read_frame(file, text=reading.text) for file in files)
+    frames = [first, *(match_columns(first, other)[0] for other in others)]
+    notes = tuple(dict.fromkeys(note for frame in frames for note in frame.notes))
+    name = f"{files[0]} to {files[-1]} ({count(len(files), 'file')})"
+    return replace(joined(frames), source=name, rows=None, notes=notes)
+
+
 def described(table: OneTable, options: MixedTable, reading: ReadOptions, progress: Progress) -> DescribedTable:
     """Return what the columns of a table of any length are taken for."""
     if reading.max_rows is None and is_long(table.data, reading.limit):
@@ -161,6 +181,9 @@ def _matched(one: Frame, two: Frame, reading: ReadOptions) -> tuple[Input, Input
 
 def whole_table(named: NamedTable, reading: ReadOptions) -> Frame:
     """Return all rows of a table."""
+    files = files_of(named.files) if named.in_files else named.files
+    if any(ending(Path(file)) not in PARQUET for file in files) and named.in_files:
+        return _one_after_another(files, reading)
     if named.in_files:
         return replace(read(named.source, text=reading.text).whole(), source=named.name)
     return read_frame(named.files[0], text=reading.text)
@@ -272,9 +295,9 @@ def _limited(frame: Frame, reading: ReadOptions, stream: int) -> Input:
     wanted, limit = reading.max_rows, reading.limit
     if wanted is None and len(frame) > limit:
         raise ValueError(
-            f"{frame.source} has {count(len(frame), 'row')}, the limit is {limit:,}; add --max-rows {limit} for a "
-            f"random subsample that the output states, or --max-rows {len(frame)} for all rows (time grows with their "
-            f"number, at worst with its square){reading.otherwise}"
+            f"{frame.source} has {count(len(frame), 'row')}; up to {limit:,} are read without being asked, as time "
+            f"grows with their number, at worst with its square; add --max-rows {len(frame)} to read all of them, or "
+            f"--max-rows {limit} for a random part of them, which the output states{reading.otherwise}"
         )
     if wanted is None or len(frame) <= wanted:
         return Input(frame, frame.source, frame.notes)

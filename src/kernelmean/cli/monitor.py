@@ -18,12 +18,17 @@ class Watched:
     """A reference, the tables after it, and how they are cut into batches."""
 
     reference: Annotated[
-        str, typer.Argument(metavar="REFERENCE", help=f"{SOURCE} Or a folder of Parquet files, or a pattern in quotes.")
+        str,
+        typer.Argument(
+            metavar="REFERENCE", help=f"{SOURCE} Or a folder, or a pattern in quotes: its files are one table."
+        ),
     ]
     news: Annotated[
         list[str],
         typer.Argument(
-            metavar="NEW...", help="Later tables, in the order of time. Rows of a batch are taken in random order."
+            metavar="NEW...",
+            help="Later tables, in the order of time, or a folder or a pattern in quotes: its files are batches by "
+            "name. Rows of a batch are taken in random order.",
         ),
     ]
     by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Cut every NEW into batches by this column.")] = None
@@ -110,6 +115,8 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
         drawn.append(f"the evidence drawn in {report.plot_path}")
     page = None
     if output.page:
-        page = monitor_page(seen.state, said, seen.batches, seen.position, seed.seed, path=seen.path)
+        page = monitor_page(
+            seen.state, said, seen.batches, seen.position, seed.seed, path=seen.path, earlier=seen.earlier
+        )
     output.write(said, content, seen.batches or [seen.numbers], page, drawn)
     return drift_found(seen.state, seen.place) if watched.fails else 0

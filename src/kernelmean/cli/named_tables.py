@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from ..core.words import count
 from ..tables.datasets import BUILT_IN
-from ..tables.files import natural_order, parquet_files
+from ..tables.files import ARROW, JSON_LINES, PARQUET, TEXT, ending, natural_order, parquet_files
 from .options import TwoTables
 
 _OF_FILES = "write two files, such as compare A B (several files are one table only if all are Parquet)"
@@ -80,6 +81,22 @@ def named_table(word: str) -> NamedTable:
     """Return the table that one word names."""
     files = _matches(word)
     return NamedTable(tuple(files), files[0] if len(files) == 1 else word)
+
+
+def files_of(words: Iterable[str]) -> list[str]:
+    """Return the files that words name, in order; those of a folder or a pattern by name, part-2 before part-10."""
+    return [file for word in words for file in _in_folder(word) or sorted(_matches(word), key=natural_order)]
+
+
+def _in_folder(word: str) -> list[str]:
+    """Return the tables in a folder; nothing where the word names no folder."""
+    if not os.path.isdir(word):
+        return []
+    kinds = (*PARQUET, *ARROW, *JSON_LINES, *TEXT)
+    files = [str(file) for file in Path(word).iterdir() if ending(file) in kinds]
+    if not files:
+        raise ValueError(f"{word} is a folder without tables; write one with files such as day-1.csv or day-1.parquet")
+    return sorted(files, key=natural_order)
 
 
 def _matches(word: str) -> list[str]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..core.words import count, listed, number_range
 from ..embedding.embedding import Embedding
-from ..inference.monitoring.change import MOST_KEPT
 from ..inference.wording import short
 from ..kernels import Gaussian, Kernel
 from ..noise import Noise, Normal
@@ -23,6 +22,10 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 _NAMED = "a monitor looks at all columns together; kernelmean compare, as written above, names those that differ"
+_NEXT = (
+    "the monitor stays in alarm and does not look for later changes; to go on, start over with rows from after the "
+    "change as the reference, and another checkpoint"
+)
 _EVIDENCE = f"{EVIDENCE[0].lower()}{EVIDENCE[1:]}"
 
 
@@ -53,9 +56,10 @@ def monitoring(seen: Seen, reference: str) -> Description:
         facts.append(("began", _began(seen)))
     most = f"{in_words(state.log_wealth)} now, {in_words(state.log_peak)} at most so far"
     facts.append(("evidence", f"{most}; {math.exp(threshold(state)):,.4g} is an alarm"))
-    facts += seen.advice
+    facts += [*seen.advice, *([("next", _NEXT)] if state.drift else [])]
+    grid = batch_grid(seen.batches, seen.position, _SHOWN, seen.earlier)
     notes = [*([_NAMED] if seen.advice else []), *seen.notes, *([_EVIDENCE] if seen.batches else [])]
-    return Description("Drift", seen.verdict, facts, (batch_grid(seen.batches, seen.position, _SHOWN),), notes)
+    return Description("Drift", seen.verdict, facts, (grid,), notes)
 
 
 def _began(seen: Seen) -> str:
@@ -72,7 +76,9 @@ def _began(seen: Seen) -> str:
     if last and last == seen.batch_of(1):
         return f"in {last}, the first batch (95 %)"
     by = f"in {last} or before" if last else f"by row {high:,}"
-    return f"{by} (95 %); how early, the at most {MOST_KEPT:,} rows that are kept cannot tell; {whole}"
+    if seen.first_kept == 1:
+        return f"{by} (95 %), perhaps with the first new row"
+    return f"{by} (95 %); how early, the rows that are kept, from row {seen.first_kept:,} on, cannot tell; {whole}"
 
 
 def _kernel(kernel: Kernel) -> str:

@@ -26,7 +26,7 @@ from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import column_names, read_frame
 from .errors import Stopped
 from .inputs import ReadOptions, check_once, select_columns, whole_table
-from .named_tables import named_table
+from .named_tables import files_of, named_table
 from .options import level_orders, missing_rule, split_names
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ class Seen:
     """The rows between which the change happened."""
     alarm: Alarm | None
     """None also if the checkpoint does not know it."""
+    first_kept: int
+    """The first new row that the monitor still had to find the change."""
     advice: tuple[tuple[str, str], ...]
     """Facts after an alarm: the command that shows what changed."""
 
@@ -116,11 +118,20 @@ class Seen:
         last = None if self.alarm is None else self.alarm.last
         return next((k for k, one in enumerate(self.batches) if one["last_row"] == last), None)
 
+    @property
+    def earlier(self) -> dict[str, Any] | None:
+        """The batch of the alarm, if that was in an earlier run."""
+        if self.alarm is None or self.position is not None:
+            return None
+        known = next((one for one in self.path if one["batch"] == self.alarm.batch), None)
+        return known and {**known, "rows": self.alarm.last - self.alarm.first + 1}
+
 
 def watch(watched: Watched, seed: Seed, table: BatchTable, progress: Progress) -> Seen:
     """Monitor all batches, and keep the checkpoint."""
     reading = ReadOptions(tuple(table.columns or ()), tuple(table.drop or ()), text=table.text)
     first = whole_table(named_table(watched.reference), reading)
+    watched = replace(watched, news=files_of(watched.news))
     _check_dropped(first, reading, watched.news)
     known = _reference(first, reading, watched.by)
     drift = _monitor(known, watched, seed, table)
@@ -130,8 +141,10 @@ def watch(watched: Watched, seed: Seed, table: BatchTable, progress: Progress) -
         run.take_all(_batches(path, first, reading, watched, run.notes))
     run.save()
     notes = [*drift.state.notes, *run.left_out(), *run.notes]
-    advice = tuple(_advice(watched, table, known, first, run.alarm)) if drift.state.drift else ()
-    return Seen(drift.state, len(known), notes, run.batches, run.path, drift.changed_between(), run.alarm, advice)
+    changed = drift.changed_between()
+    advice = tuple(_advice(watched, table, known, first, run, changed)) if drift.state.drift else ()
+    told = (run.alarm, drift.first_kept, advice)
+    return Seen(drift.state, len(known), notes, run.batches, run.path, changed, *told)
 
 
 @dataclass
@@ -210,10 +223,10 @@ class _Run:
 
 
 def _advice(
-    watched: Watched, table: BatchTable, known: Frame, first: Frame, alarm: Alarm | None
+    watched: Watched, table: BatchTable, known: Frame, first: Frame, run: _Run, changed: tuple[int, int] | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the command that compares the reference with the rows of the alarm, if they can be read again."""
-    by, last = watched.by, watched.news[-1]
+    """Yield the command that compares rows before and after the change, if they can be read again."""
+    by, last, alarm = watched.by, watched.news[-1], run.alarm
     if STANDARD_INPUT in (watched.reference, last):
         return
     news = next((path for path in watched.news if alarm is not None and Path(path).name == alarm.batch), last)
@@ -236,8 +249,15 @@ def _advice(
         if value and value != getattr(type(table), name, None)
         for text in ([value] if isinstance(value, str) else value)
     ]
-    command = " ".join([worded("kernelmean compare", watched.reference), worded("", news).strip(), *chosen, *texts])
+    before = watched.reference if by is not None or changed is None else _before(watched, run, changed[0])
+    command = " ".join([worded("kernelmean compare", before), worded("", news).strip(), *chosen, *texts])
     yield how, Unwrapped(command)
+
+
+def _before(watched: Watched, run: _Run, low: int) -> str:
+    """Return the last file of this run whose rows all came before the change, or the reference."""
+    names = [one["batch"] for one in run.batches if one["last_row"] < low]
+    return next((path for path in watched.news if names and Path(path).name == names[-1]), watched.reference)
 
 
 def _check_dropped(first: Frame, reading: ReadOptions, news: Sequence[str]) -> None:

@@ -63,7 +63,7 @@ def test_a_run_length_instead_of_a_level(folder: Path, capsys: pytest.CaptureFix
     assert (found["alpha"], found["pvalue"], found["average_run_length"]) == (None, None, 5000.0)
     low, high = found["changed_between"]
     assert low <= 61 <= high
-    assert (low, "began in day3.csv or before (95 %); how early, the" in " ".join(out.split())) == (1, True)
+    assert (low, "began in day3.csv or before (95 %), perhaps with the first" in " ".join(out.split())) == (1, True)
     code, _, err = run(capsys, "reference.csv", "day1.csv", "--checkpoint", "state.json")
     assert code == 2
     assert "a monitor with --average-run-length 5000, this one has --fail-on-drift 0.05" in err
@@ -142,8 +142,18 @@ def test_a_reference_of_the_same_size_is_another_one(folder: Path, capsys: pytes
         code, _, err = run(capsys, "reference.parquet", "day.parquet", "--checkpoint", "state.json")
         assert code == (0 if levels is wide else 2)
     assert err.count("\n") == 1
-    assert "state.json: the checkpoint is of another reference, or of other settings" in err
+    assert (
+        "state.json: the checkpoint is of another reference: its rows, their order or its columns are others; repeat the"
+        in err
+    )
     assert "delete the file to start over, or name another one with --checkpoint" in err
+
+
+def test_a_checkpoint_of_other_settings_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "reference.csv", "day1.csv", "--checkpoint", "state.json")
+    code, _, err = run(capsys, "reference.csv", "day1.csv", "--checkpoint", "state.json", "--seed", "5")
+    assert code == 2
+    assert "the checkpoint is of the same reference with other settings: the seed" in err
 
 
 @pytest.mark.parametrize(("every", "names"), [("day", 6), ("week", 2), ("month", 2)])
@@ -276,8 +286,9 @@ def test_the_alarm_is_in_sight_and_a_command_shows_what_changed(
     assert f"Drift: found in d 20.csv, at row {found['detected_at']:,} of 1,800" in shown
     assert "kernelmean compare, as written above, names those that differ" in shown
     assert "- **see what changed**: kernelmean compare" in Path("m.md").read_text()
-    command = shown.partition("see what changed kernelmean compare ")[2].partition(" Batches")[0]
-    assert shlex.split(command) == ["reference.csv", "d 20.csv", "--columns", "dose,arm"]
+    command = shown.partition("see what changed kernelmean compare ")[2].partition(" next")[0]
+    assert shlex.split(command) == [f"d {(low - 1) // 60 - 1:02d}.csv", "d 20.csv", "--columns", "dose,arm"]
+    assert "next the monitor stays in alarm" in shown
     with pytest.raises(SystemExit) as ended:
         main(("compare", *shlex.split(command), "--resamples", "99"))
     assert ended.value.code == 0
@@ -341,3 +352,45 @@ def test_long_work_tells_how_far_it_is(folder: Path, capsys: pytest.CaptureFixtu
     told: list[tuple[str, int, int]] = []
     DriftMonitor(pd.read_csv("reference.csv")).update(table(1, 9000), progress=lambda *step: told.append(step))
     assert told == [("rows", 0, 9000), ("rows", 4096, 9000), ("rows", 8192, 9000)]
+
+
+def test_a_folder_and_a_pattern_are_batches_by_name_and_a_reference(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("days").mkdir()
+    for day in (2, 10, 1):
+        table(day, 60).to_csv(f"days/day-{day}.csv", index=False)
+    for words in (("days", "days"), ("days/*.csv", "days/*.csv")):
+        code, out, err = run(capsys, *words, "--json", "out.json")
+        found = json.loads(Path("out.json").read_text())
+        assert (code, err) == (0, "")
+        assert [one["batch"] for one in found["batches"]] == ["day-1.csv", "day-2.csv", "day-10.csv"]
+        assert "180 rows" in out
+    Path("none").mkdir()
+    assert "a folder without tables" in run(capsys, "reference.csv", "none")[2]
+
+
+def test_a_reference_whose_parts_differ_is_noted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    weekly = table(0, 700)
+    weekly["dose"] += np.repeat([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0], 100)
+    weekly.to_csv("weekly.csv", index=False)
+    said = "7 parts of the reference, each at least as long as a batch, differ from each other (p < 1e-"
+    table(5, 100).to_csv("friday.csv", index=False)
+    assert said[:80] in " ".join(run(capsys, "weekly.csv", "friday.csv")[1].split())
+    assert "parts of the reference" not in run(capsys, "reference.csv", "friday.csv")[1]
+    assert "parts of the reference" not in run(capsys, "weekly.csv", "reference.csv")[1]
+
+
+def test_the_alarm_of_an_earlier_run_stays_in_the_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--checkpoint", "state.json")
+    run(capsys, "reference.csv", "day1.csv", "day3.csv", *options)
+    out = run(capsys, "reference.csv", "day1.csv", "day3.csv", "day2.csv", *options)[1]
+    assert [line.split()[0] for line in out.splitlines() if line.endswith("in an earlier run")] == ["day3.csv"]
+
+
+def test_very_small_p_values_are_bounds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table(9, 3000, 5.0).to_csv("far.csv", index=False)
+    out = run(capsys, "reference.csv", "far.csv", "--json", "out.json")[1]
+    assert "(p < 1e-100, level 0.05)" in " ".join(out.split())
+    assert "> 1e100 now" in out
+    assert 0.0 <= json.loads(Path("out.json").read_text())["pvalue"] < 1e-100

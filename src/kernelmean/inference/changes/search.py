@@ -108,6 +108,10 @@ class Search:
         """The rows of the shortest segment: a change is not placed inside the first or the last block of a stretch."""
         return max(self.shortest, self.block)
 
+    def bin_rows(self, length: int) -> int:
+        """Return how many rows permutations of a stretch of some length keep together: blocks, or more of long ones."""
+        return self.block * -(-length // (_MOST_BINS * self.block))
+
     def run(
         self, features: ChangeFeatures, rng: np.random.Generator, progress: Progress = SILENT, limit: int | None = None
     ) -> tuple[float, tuple[Change, ...]]:
@@ -115,11 +119,15 @@ class Search:
 
         Without ``n_changes`` it ends after ``limit`` changes at the latest.
         """
+        most_changes = self.n_changes or limit
         whole = self._scanned(features, 0, features.columns.shape[1], 0.0, rng)
         assert whole is not None, "a series has two segments at least"
         todo, split = [whole], list[tuple[int, Stretch]]()
-        while todo and len(split) != (self.n_changes or limit):
-            progress(f"{len(split)} change points so far", len(split), len(split) + len(todo))
+        while todo and len(split) != most_changes:
+            if most_changes:  # then one label: how long the rest takes can be told
+                progress("change points", len(split), most_changes)
+            else:
+                progress(f"{len(split)} change points so far", len(split), len(split) + len(todo))
             todo.sort(key=lambda stretch: stretch.found.strength)
             own = todo.pop()
             if self.n_changes is None and own.pvalue > self.level:
@@ -136,7 +144,7 @@ class Search:
     ) -> Stretch | None:
         """Return a stretch with its p-value times n / length, at least that of the stretch it is a part of."""
         n, length = features.columns.shape[1], last - first
-        width = self.block * -(-length // (_MOST_BINS * self.block))
+        width = self.bin_rows(length)
         shortest = max(1, -(-self.shortest // width))
         if length // width < 2 * shortest:
             return None

@@ -15,6 +15,11 @@ from ...core.words import written
 from ..digest import option_text
 
 HEAD = {"format": "kernelmean drift monitor", "version": 4}
+_OTHER = {
+    None: "another reference, or of other settings",
+    True: "the same reference with other settings: the seed, the shuffling, or what is said about columns",
+    False: "another reference: its rows, their order or its columns are others",
+}
 _GROUPS = ("births", "sizes", "directions", "learning_counts", "learning_shares")
 GROWING = (*_GROUPS, "past", "starts", "added", "detected_at")
 """The arrays that may have any length."""
@@ -60,12 +65,13 @@ def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dic
             f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}; {anew}"
         )
     try:
-        content = unsealed(content, (*HEAD, *head, *own))
+        content = unsealed(content, {*HEAD, *head, *own} - ({"reference"} - {*content}))  # earlier ones have none
     except ValueError as error:
         raise ValueError(f"the checkpoint is damaged ({error}); {anew}") from error
     if content["digest"] != head["digest"]:
         again = written("make the monitor as it was made then", "repeat the command as it was")
-        raise ValueError(f"the checkpoint is of another reference, or of other settings; {again}, or {anew}")
+        other = _OTHER[None if "reference" not in content else content["reference"] == head["reference"]]
+        raise ValueError(f"the checkpoint is of {other}; {again}, or {anew}")
     promises = [{name: one[name] for name in ("alpha", "average_run_length")} for one in (content, head)]
     if promises[0] != promises[1]:
         names = {"alpha": written("alpha=", "--fail-on-drift "), "average_run_length": ""}

@@ -27,6 +27,7 @@ from .checkpoint import HEAD, checked, digest_of
 from .coordinates import RowCoder, check_rules, checked_reference
 from .gamblers import BLOCK, FixedGamblers, Known, LearningGamblers
 from .guarantee import Guarantee
+from .parts import MOST_ROWS, note_on_parts
 from .rows import Reference, passed_over
 from .scores import Scores
 from .state import DriftState
@@ -139,6 +140,7 @@ class DriftMonitor:
         known = Reference.of(reference, encoding, self.seed)
         self._notes = known.notes
         frame = checked_reference(known.frame, encoding)
+        self._rows_digest = known.digest
         self._digest = digest_of(known.digest, {"shuffle": shuffle, "seed": self.seed, **encoding.options()})
         if len(frame) < _LEAST_ROWS:
             raise ValueError(f"{passed(len(frame), 'row')} as reference, at least {_LEAST_ROWS} are needed")
@@ -148,6 +150,9 @@ class DriftMonitor:
         some = max(min(len(frame) // 4, 100), min(len(frame) // 20, 1000))
         self._coder = RowCoder.fit(frame.take(order[:some]), encoding)
         pilot, others = (self._coder(self._coder.frame(frame.take(o), frame.source)) for o in np.split(order, [some]))
+        spaced = np.linspace(0, len(frame) - 1, min(len(frame), MOST_ROWS)).astype(np.int64)
+        self._in_order, self._length = self._coder(self._coder.frame(frame.take(spaced), frame.source)), len(frame)
+        self._parts: str | None = None
         with serial_blas:
             self._start(Scores.of(pilot, len(self._coder.codings)), pilot, others)
 
@@ -181,6 +186,8 @@ class DriftMonitor:
                 f"{alike}: if they are a series in time, false alarms are likely at any level; keep rows that are far "
                 "apart, such as one a day, or monitor means of days"
             )
+        if self._parts:
+            yield self._parts
         yield from self._notes
         yield from (
             f"{who}: {count(rows, 'row')} with blank cells left out" for who, rows in self._blank.items() if rows
@@ -230,6 +237,8 @@ class DriftMonitor:
     def _take(self, new: Array, progress: Progress) -> None:
         """Bet on new rows, block by block: blocks begin after multiples of 16 rows."""
         first = self._n_rows
+        if self._parts is None and len(new):
+            self._parts = note_on_parts(self._in_order, self._length, len(new))
         if self.shuffle:
             new = new[np.random.default_rng([self.seed, 4, self._updates]).permutation(len(new))]
         self._updates += 1
@@ -306,6 +315,11 @@ class DriftMonitor:
         with serial_blas:
             return self._past.interval(self._reference, self._fixed, 1.0 - confidence, self.seed)
 
+    @property
+    def first_kept(self) -> int:
+        """The number of the first new row that ``changed_between`` can use."""
+        return self._past.last - len(self._past.cells) + 1
+
     def add_reference(self, rows: Any) -> None:
         """Add any number of rows to the reference for later comparisons: all are counted, at most 2000 are kept.
 
@@ -344,10 +358,13 @@ class DriftMonitor:
             "neighbors": self._neighbors.sums,
         }
 
+    def _head(self) -> dict[str, Any]:
+        return {"digest": self._digest, "reference": self._rows_digest, **asdict(self.guarantee)}
+
     def to_json(self) -> str:
         """Return everything learned, without the reference, for :meth:`resume`."""
         arrays = {name: array.tolist() for name, array in self._arrays().items()}
-        content = {**HEAD, "digest": self._digest, **asdict(self.guarantee), **arrays}
+        content = {**HEAD, **self._head(), **arrays}
         return json.dumps(sealed(content), allow_nan=False)
 
     def resume(self, text: str) -> Self:
@@ -375,7 +392,7 @@ class DriftMonitor:
         >>> again.update(day) == first.update(day)
         True
         """
-        found = checked(text, {"digest": self._digest, **asdict(self.guarantee)}, self._arrays())
+        found = checked(text, self._head(), self._arrays())
         owned = Wealth(found["fixed_shares"])
         self._fixed = replace(self._fixed, bag=Bag(found["fixed_counts"]), wealth=owned)
         self._learning = self._learning.restored(found)

@@ -10,6 +10,8 @@ from ...core.words import count
 from ..wording import beside
 from .guarantee import Guarantee
 
+_LEAST = 1e-100
+
 
 @final
 @dataclass(frozen=True)
@@ -53,12 +55,19 @@ class DriftState:
         """1 / (largest wealth so far), at most 1: P(p ≤ α at any time) ≤ α without drift. None with a run length."""
         return None if self.alpha is None else min(1.0, math.exp(-self.log_peak))
 
+    @property
+    def p_in_words(self) -> str:
+        """The p-value as a reader sees it, such as "p = 0.01"; "" where a run length is promised."""
+        if self.pvalue is None or self.alpha is None:
+            return ""
+        return f"p = {beside(self.pvalue, self.alpha)}" if self.pvalue >= _LEAST else f"p < {_LEAST:g}"
+
     def verdict(self, batch: str = "") -> str:
         """Return one sentence for a reader, with the name of the batch of the alarm if it is given."""
         named = f"in {batch}, " if batch else ""
         where = f"found {named}at row {self.detected_at:,} of {self.n_rows:,}" if self.detected_at is not None else ""
         said = f"Drift: {where}" if where else f"No drift found in {count(self.n_rows, 'row')}"
-        p = "" if self.pvalue is None or self.alpha is None else f"p = {beside(self.pvalue, self.alpha)}, "
+        p = f"{self.p_in_words}, " if self.p_in_words else ""
         return f"{said} ({p}{Guarantee(self.alpha, self.average_run_length)})."
 
     def as_dict(self) -> dict[str, Any]:

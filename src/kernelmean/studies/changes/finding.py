@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -14,14 +14,16 @@ from ...core.table import Frame
 from ...core.words import count, leave_out, listed, worded, written
 from ...inference import mmd_test
 from ...inference.changes import Change, ChangeFeatures, Search
-from ...inference.null import enough_for_holm
+from ...inference.null import enough_for_holm, holm
 from ...tables.columns import Encoded, Encoding, EncodingOptions, as_frames, encode, spells_out
 from ...tables.columns.column_codings import named
 from ...tables.neighbors import Neighbors
 from ...tables.read import hold
+from ...tables.readers import PLAIN, TextColumns
 from ..many_tests import Contrasts
 from ..pages.parts import written as texts_of
 from .result import ChangePoint, Changes
+from .rhythm import rhythms
 
 _MOST_ROWS, _RESAMPLES = 500, 199
 """At most so many rows on either side of a change, and so many permutations, decide its kind."""
@@ -39,6 +41,8 @@ def changes(
     time: str | None = None,
     *,
     search: Search | None = None,
+    n_changes: int | None = None,
+    block: int | None = None,
     rng: RngLike = 0,
     progress: Progress = SILENT,
     encoding: Encoding | None = None,
@@ -52,11 +56,15 @@ def changes(
         Its rows are in the order of time. Columns may hold numbers, truth values, categories, ordered categories and
         times; see :class:`kernelmean.TableEncoder`.
     time : str, optional
-        The column of the time. It is not searched for changes, and gives every change point a time.
+        The column of the time: times, ISO text such as 2024-12-31T08:00, or numbers. It is not searched for changes,
+        and gives every change point a time.
     search : Search, optional
         The level (0.05 by default), the number of changes if you know it, the shortest segment, blocks for series whose
         neighboring rows depend on each other, and the number of permutations; see
         :class:`kernelmean.studies.changes.Search`.
+    n_changes, block : int, optional
+        Short for ``search=Search(n_changes=..., block=...)``: the number of changes if you know it, and how many
+        neighboring rows permutations keep together.
     rng : int or Generator
         The same seed gives the same numbers.
     progress : callable, optional
@@ -114,10 +122,10 @@ def changes(
     >>> [point.row for point in found.points], found.pvalue
     ([80], 0.001)
     """
-    search, rng = search or Search(), as_rng(rng)
+    search, rng = _search(search, n_changes, block), as_rng(rng)
     given = hold(table, "changes")
     (whole,) = as_frames((given,), ("the table",))
-    stamps = None if time is None else whole.select([time])
+    stamps = None if time is None else TextColumns(PLAIN, iso=True).read(whole.select([time]))
     if stamps is not None:
         _check_order(stamps)
     searched = whole.select(drop=() if time is None else (time,))
@@ -126,56 +134,97 @@ def changes(
     encoded = encode((searched,), ("the table",), options)
     _check(encoded, search)
     alike = Neighbors.of(encoded.frames).alike() if search.block == 1 else ""
+    found_rhythms = rhythms(encoded, stamps, search.block)
     features = ChangeFeatures.of(encoded.tables[0], rng)
-    pvalue, found = search.run(features, rng, progress, _MOST_ALIKE if alike else None)
+    limit = _MOST_ALIKE if alike or found_rhythms else None
+    pvalue, found = search.run(features, rng, progress, limit)
+    points = tuple(_points(encoded, found, stamps, rng))
+    alone = _alone(encoded, search, found_rhythms.names, rng) if pvalue > search.level or found_rhythms else ()
     return Changes(
         pvalue=pvalue,
-        points=tuple(_points(encoded, found, stamps, rng)),
+        points=points,
         n_rows=len(whole),
         time=time,
         search=search,
-        notes=(*_in_time(alike, search, len(found)), *(() if given is table else given.notes), *encoded.notes()),
+        notes=(
+            *found_rhythms.notes(),
+            *_in_time(alike, limit, search, len(found)),
+            *(() if given is table else given.notes),
+            *encoded.notes(),
+        ),
         missing=encoded.missing,
         encoded=encoded,
+        alone=tuple(_placed(encoded, change, stamps, name) for name, change in alone),
     )
 
 
-def _in_time(alike: str, search: Search, found: int) -> Iterator[str]:
+def _search(search: Search | None, n_changes: int | None, block: int | None) -> Search:
+    """Return how to search; raise if it is said twice."""
+    if search is not None and (n_changes is not None or block is not None):
+        raise ValueError(
+            "search= says n_changes and block too; write them there: search=Search(n_changes=..., block=...)"
+        )
+    return search or Search(n_changes=n_changes, block=1 if block is None else block)
+
+
+def _in_time(alike: str, limit: int | None, search: Search, found: int) -> Iterator[str]:
     """Yield notes where rows are alike and no blocks keep them together."""
     if alike:
-        block = written("search=Search(block=N)", "--block N")
+        block = written("block=N", "--block N")
         yield (
             f"{alike}: if rows depend on the rows before them, changes are found where nothing changes; write {block}, "
             "with N several times the rows that this lasts, such as those of a week"
         )
-    if alike and search.n_changes is None and found == _MOST_ALIKE:
-        more = written("Search(n_changes=N)", "--n-changes N")
-        yield f"the search stopped at the {found} clearest changes, as rows are alike; {more} finds others"
+    if limit and search.n_changes is None and found == limit:
+        more = written("n_changes=N", "--n-changes N")
+        why = "rows are alike" if alike else "columns rise and fall with a period"
+        yield f"the search stopped at the {found} clearest changes, as {why}; {more} finds others"
+
+
+def _alone(
+    encoded: Encoded, search: Search, left_out: Sequence[str], rng: np.random.Generator
+) -> tuple[tuple[str, Change], ...]:
+    """Return the columns that change when each is searched alone for one change, with p-values adjusted for all."""
+    names = [coding.name for coding in encoded.codings if coding.name not in left_out]
+    if len(encoded.codings) == 1 or not names:
+        return ()
+    resamples = enough_for_holm(search.n_resamples, len(names), search.level)
+    one, found = replace(search, n_changes=None, n_resamples=resamples), []
+    for name in names:
+        (points,) = encoded.coordinates((name,))
+        found.append(one.run(ChangeFeatures.of(points, rng), rng, limit=1))
+    adjusted = holm([pvalue for pvalue, _ in found]).tolist()
+    both = zip(names, found, adjusted, strict=True)
+    return tuple((name, replace(own[0], pvalue=p)) for name, (_, own), p in both if p <= search.level and own)
 
 
 def _points(
     encoded: Encoded, found: tuple[Change, ...], stamps: Frame | None, rng: np.random.Generator
 ) -> Iterator[ChangePoint]:
     """Yield the changes with row numbers of the whole table, their times, and what changes."""
-    (points,), rows = encoded.tables, encoded.frames[0].row_numbers() - 1
+    (points,) = encoded.tables
     ends = [0, *(change.row for change in found), len(points)]
     for change, first, last in zip(found, ends, ends[2:], strict=False):
-        row, low, high = own = rows[[change.row, change.low - 1, change.high]] + [
-            0,
-            1,
-            0,
-        ]  # low: the rows before it may be left out
-        times = ["", "", ""]
-        if stamps is not None:
-            times = texts_of(stamps, stamps.names[0], np.searchsorted(stamps.row_numbers() - 1, own), exact=True)
         sides = [
             np.sort(rng.choice(np.arange(*ends), min(ends[1] - ends[0], _MOST_ROWS), replace=False))
             for ends in ((first, change.row), (change.row, last))
         ]
         test = mmd_test(*named(encoded.codings, [points[side] for side in sides]), n_resamples=_RESAMPLES, rng=rng)
-        yield ChangePoint(
-            int(row), int(low), int(high), change.pvalue, test.kind, _telling(encoded, sides, rng), *times
-        )
+        yield replace(_placed(encoded, change, stamps), kind=test.kind, columns=_telling(encoded, sides, rng))
+
+
+def _placed(encoded: Encoded, change: Change, stamps: Frame | None, *columns: str) -> ChangePoint:
+    """Return a change with row numbers of the whole table, and its times."""
+    rows = encoded.frames[0].row_numbers() - 1
+    row, low, high = own = rows[[change.row, change.low - 1, change.high]] + [
+        0,
+        1,
+        0,
+    ]  # rows before low may be left out
+    times = ["", "", ""]
+    if stamps is not None:
+        times = texts_of(stamps, stamps.names[0], np.searchsorted(stamps.row_numbers() - 1, own), exact=True)
+    return ChangePoint(int(row), int(low), int(high), change.pvalue, None, columns, *times)
 
 
 def _telling(encoded: Encoded, sides: list[IntArray], rng: np.random.Generator) -> tuple[str, ...]:
@@ -198,7 +247,10 @@ def _check_order(stamps: Frame) -> None:
     """Raise if the time column holds no times, or the rows are not in their order."""
     (name,), (cells,) = stamps.names, stamps.cells.values()
     if cells.dtype.kind not in "fmM":
-        raise TypeError(f"{stamps.source}: the column {name!r} of the time holds neither numbers nor times")
+        instead = written(
+            f"write it with pandas.to_datetime(table[{name!r}])", "write ISO times, or --dates dmy, mdy or ymd"
+        )
+        raise TypeError(f"{stamps.source}: the column {name!r} of the time holds neither numbers nor times; {instead}")
     if missing_cells(cells).any():
         row = int(np.argmax(missing_cells(cells))) + 1
         raise ValueError(f"{stamps.source}: the column {name!r} of the time is blank in row {row}; fill it first")

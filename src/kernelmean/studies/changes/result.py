@@ -92,6 +92,9 @@ class Changes(Frozen, Result):
         What to call the table.
     seed : int or None
         The seed of the run, if reports are to name it.
+    alone : tuple of ChangePoint
+        If the whole table has no change, or some columns a rhythm: one change each of the columns without a rhythm that
+        change when searched alone, with a p-value adjusted for these columns by Holm's method.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (ChangePoint, EvidenceKind, Search, *ENCODED)
@@ -107,6 +110,7 @@ class Changes(Frozen, Result):
     encoded: Encoded = field(repr=False)
     name: str = "the table"
     seed: int | None = None
+    alone: tuple[ChangePoint, ...] = ()
 
     @property
     def segments(self) -> tuple[slice, ...]:
@@ -126,10 +130,23 @@ class Changes(Frozen, Result):
         drawn = " that were drawn" if self._end > self.n_rows else ""
         rows = f"{count(self.n_rows, 'row')}{drawn}"
         if not self.points:
-            return f"No change was found in {rows}: {p}. That does not show that there is none."
+            still = f"Still, {self._alone()}." if self.alone else "That does not show that there is none."
+            return f"No change was found in {rows}: {p}. {still}"
         places = listed(point.time or f"{point.row:,}" for point in self.points)
         where = f"{'at' if self.time else 'after'} {places}{'' if self.time else ' rows'}"
+        if self.pvalue > level:
+            one = len(self.points) == 1
+            likely = "The most likely change is" if one else f"The {len(self.points):,} most likely changes are"
+            return f"{likely} {where}, but chance alone gives as clear a one: {p}."
         return f"{count(len(self.points), 'change')} found in {rows}, {where}: {p}."
+
+    def _alone(self) -> str:
+        """Return which columns change when each is searched alone."""
+        return listed(
+            f"{point.columns[0]} alone changes {f'at {point.time}' if self.time else f'after {point.row:,} rows'} "
+            f"(adjusted p = {point.pvalue:.2g})"
+            for point in self.alone
+        )
 
     def describe(self) -> Description:
         """Return the verdict, the change points, and how they were found."""
@@ -142,7 +159,8 @@ class Changes(Frozen, Result):
             *asked,
             ("shortest segment", count(search.least_segment, "row")),
             *([("blocks", f"{search.block:,} rows stay together")] if search.block > 1 else []),
-            ("permutations", f"{search.n_resamples:,} or more of every stretch"),
+            ("permutations", f"{search.n_resamples:,} or more of every stretch{self._bins()}"),
+            *([("columns without a rhythm", self._alone())] if self.alone and self.points else []),
             *self._advice(),
         ]
         header = ("rows before", "adjusted p", "what changes", "interval", *(("time",) if self.time else ()))
@@ -159,6 +177,13 @@ class Changes(Frozen, Result):
         grid = Grid("Change points", header, rows, len(header), "change point")
         notes = (*self.notes, *self._overlaps())
         return Description(f"Changes in {self.name}", self.verdict(), facts, (grid,), notes)
+
+    def _bins(self) -> str:
+        """Return which rows permutations keep together, if these are more than the blocks that were asked for."""
+        rows = self.search.bin_rows(self.n_rows)
+        return (
+            f"; those of the whole table keep {rows:,} rows together, as it is long" if rows > self.search.block else ""
+        )
 
     def _overlaps(self) -> list[str]:
         """Return a note if intervals of neighboring changes overlap."""
@@ -179,13 +204,17 @@ class Changes(Frozen, Result):
 
     def document(self, *, progress: Progress = SILENT) -> Document:
         """Return the report as a document: the columns over time, the change points, and how they were found."""
-        from ..pages.changes import panels
+        from ..pages.changes import panels, shown
 
         del progress
         page = self.describe().document()
         text = "Means of equal stretches of rows; vertical lines are change points, dashed lines the means of segments."
         if self.points and not any(point.columns for point in self.points):
             text += " No column changes on its own, so these means need not show the change."
+        hidden = len(self.encoded.in_table_order()) - len(shown(self))
+        if hidden:
+            which = "those that change at most places" if self.points or self.alone else "the first ones"
+            text += f" Columns: {which}; {hidden:,} other{'s are' if hidden > 1 else ' is'} not shown."
         series = Section(
             "The columns over time", charts=(Chart("series", "The columns over time", panels(self), text),)
         )
@@ -235,6 +264,7 @@ class Changes(Frozen, Result):
             "time": self.time,
             "search": asdict(self.search),
             "missing": self.missing.as_dict(),
+            "alone": [asdict(point) for point in self.alone],
             "notes": list(self.notes),
             "seed": self.seed,
         }

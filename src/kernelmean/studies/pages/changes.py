@@ -20,12 +20,17 @@ _MOST_PANELS, _MOST_PLACES = 4, 200
 
 
 def panels(result: Changes) -> tuple[Panel, ...]:
-    """Return a panel for each of the (at most four) columns that change most: means over time and of the segments."""
+    """Return a panel for each of the columns that are shown: means over time and of the segments."""
     (frame,) = result.encoded.frames
-    telling = Counter(name for point in result.points for name in point.columns[:_MOST_PANELS])
-    names = [name for name, _ in telling.most_common()] or result.encoded.in_table_order()
     codings = {coding.name: coding for coding in result.encoded.codings}
-    return tuple(_panel(result, codings[name], frame.row_numbers() - 1) for name in names[:_MOST_PANELS])
+    return tuple(_panel(result, codings[name], frame.row_numbers() - 1) for name in shown(result))
+
+
+def shown(result: Changes) -> list[str]:
+    """Return at most four columns: those that change at most places first, then those that change alone."""
+    telling = Counter(name for point in result.points for name in point.columns)
+    first = [name for name, _ in telling.most_common()] + [name for point in result.alone for name in point.columns]
+    return list(dict.fromkeys(first or result.encoded.in_table_order()))[:_MOST_PANELS]
 
 
 def _panel(result: Changes, coding: Coding, rows: IntArray) -> Panel:
@@ -48,7 +53,8 @@ def _panel(result: Changes, coding: Coding, rows: IntArray) -> Panel:
         Curve("mean of the segment", tuple(x for x, _ in levels), tuple(y for _, y in levels), dashed=True),
     )
     order = "row" if result.time is None else f"row, in the order of {result.time}"
-    return Panel("", order, label, curves, marks=tuple(("change point", float(point.row)) for point in result.points))
+    marks = tuple((f"change point {point.time}".strip(), float(point.row)) for point in result.points)
+    return Panel("", order, label, curves, marks=marks)
 
 
 def _means(values: Array, parts: Sequence[IntArray]) -> Iterator[tuple[IntArray, float]]:

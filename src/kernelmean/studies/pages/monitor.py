@@ -16,8 +16,10 @@ from .parts import caveats
 
 FIGURES = ("evidence",)
 """The names of the charts."""
-GLANCE = ("alarm", "began", "see what changed", "command")
+GLANCE = ("alarm", "began", "see what changed", "command", "next")
 """The facts that a page shows at the top."""
+_MOST = 100
+"""Of larger evidence only the power of ten is shown."""
 EVIDENCE = (
     "Evidence is what the richest of many gamblers owns who start with 1 and bet that rows have changed; without drift "
     "none can expect to win, so it stays small"
@@ -32,6 +34,7 @@ def monitor_page(
     seed: int,
     *,
     path: Sequence[Mapping[str, Any]],
+    earlier: Mapping[str, Any] | None = None,
 ) -> Document:
     """Return the page of a monitor.
 
@@ -49,8 +52,10 @@ def monitor_page(
         The seed of the run.
     path : sequence of mappings
         The batches of this run and of earlier ones, each with the ``"log_wealth"`` after it.
+    earlier : mapping, optional
+        The batch of an alarm in an earlier run.
     """
-    grid = batch_grid(batches, alarm, MOST_ROWS)
+    grid = batch_grid(batches, alarm, MOST_ROWS, earlier)
     table = [Section("The batches", tables=(grid.table(),))] if grid.rows else []
     return Document(
         title=said.title,
@@ -62,26 +67,30 @@ def monitor_page(
     )
 
 
-def batch_grid(batches: Sequence[Mapping[str, Any]], alarm: int | None, most: int) -> Grid:
-    """Return at most so many batches: those around the alarm, or the last ones."""
+def batch_grid(
+    batches: Sequence[Mapping[str, Any]], alarm: int | None, most: int, earlier: Mapping[str, Any] | None = None
+) -> Grid:
+    """Return at most so many batches: those around the alarm, or the last ones after that of an earlier alarm."""
     end = len(batches) if alarm is None else max(alarm + most // 2, most)
     end = min(end, len(batches))
     start = max(end - most, 0)
     title = "Batches"
     if end - start < len(batches):
         title += f" {start + 1:,} to {end:,} of {len(batches):,}"
-    header = ("batch", "rows", "evidence", *(("alarm",) if alarm is not None else ()))
+    shown = [(one, "here" if k == alarm else "") for k, one in enumerate(batches[start:end], start)]
+    shown = [*([(earlier, "in an earlier run")] if earlier else []), *shown]
+    columns = 4 if any(where for _, where in shown) else 3
+    header = ("batch", "rows", "evidence", "alarm")[:columns]
     rows = [
-        (short(str(one["batch"])), f"{one['rows']:,}", in_words(one["log_wealth"]))
-        + (() if alarm is None else ("here" if k == alarm else "",))
-        for k, one in enumerate(batches[start:end], start)
+        (short(str(one["batch"])), f"{one['rows']:,}", in_words(one["log_wealth"]), where)[:columns]
+        for one, where in shown
     ]
     return Grid(title, header, rows, noun="batch", whole=True)
 
 
 def in_words(log_wealth: float) -> str:
     """Return a wealth in three digits, from its logarithm."""
-    return f"{math.exp(min(log_wealth, 700.0)):.3g}"
+    return f"{math.exp(log_wealth):.3g}" if log_wealth < _MOST * math.log(10.0) else f"> 1e{_MOST}"
 
 
 def _evidence(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> Section:
