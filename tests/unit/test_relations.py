@@ -201,8 +201,8 @@ def test_relations_of_categories_are_named_by_their_clearest_levels() -> None:
 
 def test_relations_of_categories_keep_their_level() -> None:
     rng = np.random.default_rng(10)
-    found = [relations(encode([people(rng, n), people(rng, 400)], ("A", "B"), Encoding())) for n in (150, 400) * 50]
-    assert np.mean([own[0].adjusted <= 0.05 for own in found]) <= 0.13  # exact binomial bound at 1e-3
+    found = [relations(encode([people(rng, n), people(rng, 400)], ("A", "B"), Encoding())) for n in (60, 150, 400) * 40]
+    assert np.mean([own[:1] != () and own[0].adjusted <= 0.05 for own in found]) <= 0.12  # exact binomial bound at 1e-3
     assert not any(label in ("city=e", "city=f") for own in found for pair in own for label in pair.labels)
 
 
@@ -219,9 +219,9 @@ def test_pairs_that_differ_clearly_are_told_where_the_joint_test_finds_nothing()
 
 def test_a_reason_is_given_where_pairs_are_not_looked_at() -> None:
     rng = np.random.default_rng(12)
-    few = km.compare(table(rng, 0.95, 90), table(rng, -0.9, 90), names=("old", "new"), n_resamples=199, rng=0)
+    few = km.compare(table(rng, 0.95, 45), table(rng, -0.9, 60), names=("old", "new"), n_resamples=199, rng=0)
     assert (few.together, few.relations) == (True, ())
-    said = "not looked at: fewer than 100 rows in a table"
+    said = "not looked at: fewer than 50 rows in a table"
     assert dict(few.facts())["pairs"] == said
     assert said in [text for _, texts in of_comparison(few, None) for text in texts]
     wide = [

@@ -23,7 +23,7 @@ from ...inference.wording import brief
 from ...tables.columns import Encoded
 from ...tables.columns.column_codings import IS_MISSING
 
-_LEAST_ROWS, _LEAST_BESIDE, _LEAST_BOTH, _MOST_COORDINATES = 100, 30, 15, 64
+_LEAST_ROWS, _LEAST_BESIDE, _LEAST_BOTH, _MOST_COORDINATES = 50, 30, 15, 64
 """Fewer rows of a table, or with another value than the most common one, or to be expected with another one in both
 columns, or more numbers and categories: no pair is named."""
 _MOST_CELLS = 10_000_000
@@ -47,7 +47,7 @@ class RelationDifference:
         The correlation of their ranks in either table (Spearman's), in the rows where both are known.
     pvalue, adjusted : float
         Of Fisher's z of both, whose variance is that of its influence function, the ranks included: an approximation,
-        for at least 100 independent rows of either table; and by Holm's method over all pairs of numbers and levels.
+        for at least 50 independent rows of either table; and by Holm's method over all pairs of numbers and levels.
     """
 
     columns: tuple[str, str]
@@ -57,10 +57,11 @@ class RelationDifference:
     adjusted: float
 
     def words(self, tables: Sequence[str] = ()) -> str:
-        """Return both correlations in a few words, with the names of the tables where these are given."""
-        values = (signed(value, "z.2f") for value in self.correlations)
-        said = [" in ".join(each) for each in zip(values, tables, strict=True)] if tables else [*values]
-        return f"{self.named}: rank correlation {', '.join(said)}"
+        """Return both correlations in a few words; without the names of the tables only the numbers."""
+        values = [signed(value, "z.2f") for value in self.correlations]
+        if not tables:
+            return f"{self.named}: {', '.join(values)}"
+        return f"{self.named}: rank correlation {', '.join(map(' in '.join, zip(values, tables, strict=True)))}"
 
     @property
     def named(self) -> str:
