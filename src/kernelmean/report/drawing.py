@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import cycle, pairwise
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ..core.words import cut, rounded
 from .document import AnyPanel, Bars, Curve, HeatMap, Panel, Points, Strip, Surface
@@ -124,14 +124,14 @@ def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
 
 def _draw_points(ax: Axes, points: Points, look: Look) -> None:
     """Draw points; around few whole numbers they are spread, always in the same way, and ticks are whole."""
+    from matplotlib.ticker import MaxNLocator
+
     places = []
-    sides: tuple[tuple[Literal["x", "y"], Sequence[float], float], ...]
-    sides = ("x", points.x, _SPREAD[0]), ("y", points.y, _SPREAD[1])
-    for side, values, step in sides:
+    for axis, values, step in ((ax.xaxis, points.x, _SPREAD[0]), (ax.yaxis, points.y, _SPREAD[1])):
         few = are_spread(values)
         places.append([value + _WIDTH * ((k * step) % 1.0 - 0.5) * few for k, value in enumerate(values)])
         if few:
-            ax.locator_params(axis=side, integer=True)
+            axis.set_major_locator(MaxNLocator(integer=True))
     ax.plot(*places, **_point_style(points, look))
 
 
@@ -150,9 +150,8 @@ def _set_axes(ax: Axes, panel: Panel) -> None:
     if ends:
         ax.set_xlim(min(ends), max(ends))
     if panel.x_log:
-        lines = [one.x for one in panel.curves] + [one.x for one in panel.strips]
-        lines += [steps.edges for steps in panel.steps]
-        places = [x for line in lines for x in line] + [at for _, at in panel.marks]
+        places = [x for curve in panel.curves for x in curve.x] + [at for _, at in panel.marks] + ends
+        places += [x for steps in panel.steps for x in steps.edges]
         _logarithmic(ax, "x", places)
     if panel.y_log:
         _logarithmic(ax, "y", [y for curve in panel.curves for y in curve.y])

@@ -30,7 +30,7 @@ def repeated_rows(
     With ``clusters``, the numbers of the clusters of all rows, they repeat a row of another cluster: rows of one
     cluster may well be equal, as they are permuted together.
 
-    Else where rows of one of two tables, unless they are ``paired``, are copies of the other's.
+    If rows of one of two tables, unless they are ``paired``, are copies of the other's, it says so from a hundredth on.
 
     Not where values are few: then rows repeat each other nearly as often if the cells of every column, which are the
     coordinates of a block, are shuffled: a tenth as often, or half as often if half of the rows are copies. A single
@@ -52,8 +52,10 @@ def repeated_rows(
     places += [(rows, own, f" of {name}") for rows, own, name in zip(tables, units, names, strict=True)]
     known = [(_copies(rows, own, blocks), len(rows), of) for rows, own, of in places]
     copies, n, of = max(known, key=lambda own: own[0] / max(own[1], 1))  # where they are the largest share
-    if not copies:
-        return _across(tables, names, blocks) if len(tables) == _TWO and clusters is None and not paired else ()
+    two_apart = len(tables) == _TWO and clusters is None and not paired
+    across = _across(tables, names, blocks) if two_apart and not of else ()
+    if across or not copies:
+        return across
     found = f"{copies:,} of {count(n, 'row')}{of} repeat"
     if clusters is not None:
         mend = "keep one of each, or make one cluster of those that share rows"
