@@ -6,11 +6,15 @@ import math
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from scipy.stats import binom
+
 from ..core.words import written
 
 WEAK = 0.05
 """The strength of a pair of columns is called low below this."""
 _LONGEST_NAME, _MOST_DIGITS = 32, 17
+_RARE = 0.025
+"""The probability below which so small a count of permutations is rare."""
 
 
 def beside(p: float, level: float) -> str:
@@ -46,11 +50,15 @@ def close_call(p: float, level: float, n_resamples: int) -> str:
 def near(p: float, level: float, n_resamples: int, times: float = 1.0) -> str:
     """Return a p-value and its standard error at a level if it is within two of them, else "".
 
-    It is a share of so many permutations, multiplied by ``times`` if it is adjusted.
+    It is a share of so many permutations, multiplied by ``times`` if it is adjusted. So few of them may then decide
+    that the normal approximation fails: a count that is rare at the level, by the binomial distribution, is not near.
     """
     share = level / times
     error = times * math.sqrt(share * (1.0 - share) / (1 + n_resamples))
-    return "" if abs(p - level) > 2.0 * error else f"{beside(p, level)} ± {error:.2g}"
+    reached = round(p / times * (1 + n_resamples)) - 1
+    if abs(p - level) > 2.0 * error or float(binom.cdf(reached, n_resamples, share)) < _RARE:
+        return ""
+    return f"{beside(p, level)} ± {error:.2g}"
 
 
 def short(name: str) -> str:
