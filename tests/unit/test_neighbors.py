@@ -135,7 +135,7 @@ def test_tables_sorted_by_two_keys_are_no_series() -> None:
 def test_changes_name_blocks_and_stop(table: pd.DataFrame) -> None:
     found = km.changes(table[:120], search=Search(n_resamples=49))
     assert len(found.points) == 10
-    assert "write search=Search(block=N)" in found.notes[0]
+    assert "write block=N" in found.notes[0]
     assert "stopped at the 10 clearest changes" in found.notes[1]
     asked = km.changes(table[:120], search=Search(n_resamples=49, n_changes=11))
     assert len(asked.points) == 11

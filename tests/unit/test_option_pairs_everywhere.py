@@ -459,6 +459,8 @@ IDLE = {
 }
 """Options that change nothing alone, and why."""
 NOT_VARIED = {
+    "n_changes of changes": "short for search=",
+    "block of changes": "short for search=",
     "plan": "speed only",
     "fit_on": "for tests: a fit to one sample has no use for it",
     "progress": "tells how far the work is",

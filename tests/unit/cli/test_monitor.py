@@ -142,10 +142,7 @@ def test_a_reference_of_the_same_size_is_another_one(folder: Path, capsys: pytes
         code, _, err = run(capsys, "reference.parquet", "day.parquet", "--checkpoint", "state.json")
         assert code == (0 if levels is wide else 2)
     assert err.count("\n") == 1
-    assert (
-        "state.json: the checkpoint is of another reference: its rows, their order or its columns are others; "
-        "repeat the" in err
-    )
+    assert "state.json: the checkpoint is of another reference: its rows, their order or its columns are others" in err
     assert "delete the file to start over, or name another one with --checkpoint" in err
 
 
