@@ -158,7 +158,7 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "Latin-1 header": (in_folder("bad.csv", "a,é\n1,2\n3,4\n".encode("latin1")), "--encoding latin-1"),
     "wrong ending": (in_folder("bad.xlsx", GOOD), "save the table as CSV or Parquet"),
     "no ending": (in_folder("bad", GOOD), "save the table as CSV or Parquet"),
-    "folder": (a_folder, "is a folder without files that end in .parquet"),
+    "folder": (a_folder, "is a folder without tables"),
     "text as Parquet": (in_folder("bad.parquet", GOOD), "not a Parquet file"),
     "cut Parquet": (a_cut_parquet, "damaged or not a Parquet file"),
     "empty Parquet": (in_folder("bad.parquet", ""), "is empty"),

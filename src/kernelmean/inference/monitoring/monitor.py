@@ -138,9 +138,8 @@ class DriftMonitor:
         check_rules(missing)
         encoding = Encoding(missing, ordinal, categorical, keep=keep)
         known = Reference.of(reference, encoding, self.seed)
-        self._notes = known.notes
+        self._notes, self._rows_digest = known.notes, known.digest
         frame = checked_reference(known.frame, encoding)
-        self._rows_digest = known.digest
         self._digest = digest_of(known.digest, {"shuffle": shuffle, "seed": self.seed, **encoding.options()})
         if len(frame) < _LEAST_ROWS:
             raise ValueError(f"{passed(len(frame), 'row')} as reference, at least {_LEAST_ROWS} are needed")
@@ -180,15 +179,12 @@ class DriftMonitor:
 
     def _said(self) -> Iterator[str]:
         """Yield what else a reader should know."""
-        alike = self._neighbors.alike()
-        if alike:
+        if alike := self._neighbors.alike():
             yield (
                 f"{alike}: if they are a series in time, false alarms are likely at any level; keep rows that are far "
                 "apart, such as one a day, or monitor means of days"
             )
-        if self._parts:
-            yield self._parts
-        yield from self._notes
+        yield from (*([self._parts] if self._parts else []), *self._notes)
         yield from (
             f"{who}: {count(rows, 'row')} with blank cells left out" for who, rows in self._blank.items() if rows
         )
@@ -364,8 +360,7 @@ class DriftMonitor:
     def to_json(self) -> str:
         """Return everything learned, without the reference, for :meth:`resume`."""
         arrays = {name: array.tolist() for name, array in self._arrays().items()}
-        content = {**HEAD, **self._head(), **arrays}
-        return json.dumps(sealed(content), allow_nan=False)
+        return json.dumps(sealed({**HEAD, **self._head(), **arrays}), allow_nan=False)
 
     def resume(self, text: str) -> Self:
         """Continue where a monitor with the same reference and settings stopped; all that follows is equal bit for bit.
@@ -393,8 +388,7 @@ class DriftMonitor:
         True
         """
         found = checked(text, self._head(), self._arrays())
-        owned = Wealth(found["fixed_shares"])
-        self._fixed = replace(self._fixed, bag=Bag(found["fixed_counts"]), wealth=owned)
+        self._fixed = replace(self._fixed, bag=Bag(found["fixed_counts"]), wealth=Wealth(found["fixed_shares"]))
         self._learning = self._learning.restored(found)
         self._hold(found["added"])
         self._past = Past(found["past"], found["starts"], int(found["past_until"][0]))
