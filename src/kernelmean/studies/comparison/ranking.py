@@ -12,7 +12,7 @@ from ...tables.columns import ColumnSummary
 from ...tables.columns.column_codings import Coding, Numbers
 from ...tables.columns.encoding import groups_of
 from ..many_tests import OneTest
-from .result import ColumnDifference
+from .column import ColumnDifference
 
 
 def ranked(

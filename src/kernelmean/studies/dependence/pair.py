@@ -6,8 +6,12 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Self, final
 
+from ...core.words import listed
 from ...inference.adaptive.kinds import EvidenceKind
+from ...inference.wording import brief
 from ..many_tests import LEFT, SCREENED, OneTest
+
+NAMED = 8
 
 
 @final
@@ -85,3 +89,10 @@ class PairDependence:
         trend = "trend" if self.x in ordered and self.y in ordered else "means"
         kinds = [trend if kind == "trend" else kind for kind in self.kind.kinds if kind != "several columns"]
         return ", ".join(kinds) or "unclear"  # several columns: the coordinates of one, such as that of blank cells
+
+
+def together(group: tuple[str, ...]) -> str:
+    """Return the name of one column, the names of several, or how many they are."""
+    if len(group) > NAMED:
+        return f"{len(group)} columns together"
+    return brief(group[0]) if len(group) == 1 else f"({listed(map(brief, group))})"

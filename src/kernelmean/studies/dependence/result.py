@@ -23,22 +23,15 @@ from ..adjusted import facts_on_adjusted
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import out_of_reach
 from ..strengths import Strengths
-from .pair import PairDependence
+from .pair import NAMED, PairDependence, together
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEVEL = 0.05
-_COVERED, _NAMED, _MOST_NAMED = 0.95, 8, 20
+_COVERED, _MOST_NAMED = 0.95, 20
 _RANKED, _SMALLEST, _ENUMERATED, _BESIDE_KINDS = 2, 1.5, 12, 26
 _MEASURES = ("strength", "pvalue", "adjusted")
-
-
-def _together(group: tuple[str, ...]) -> str:
-    """Return the name of one column, the names of several, or how many they are."""
-    if len(group) > _NAMED:
-        return f"{len(group)} columns together"
-    return brief(group[0]) if len(group) == 1 else f"({listed(map(brief, group))})"
 
 
 @final
@@ -207,7 +200,7 @@ class Dependence(JointTest, Result):
             least = f" with a strength of at least {self.at_least:g}" if self.at_least > 0.0 else ""
             many = f"{len(found)} of {count(len(self.pairs), 'column')}{least} (adjusted p at most {level:g})"
             return f"{brief(self.target)} depends on {many}: {names}. All together: {joint}."
-        first, second = map(_together, (self.x, self.y))
+        first, second = map(together, (self.x, self.y))
         if depend:
             return f"{first} and {second} depend on each other: {joint}."
         rest = self.test.nothing_found(level, "dependence")
@@ -369,7 +362,7 @@ class Dependence(JointTest, Result):
         found: list[dict[str, Any]] = []
         if self.test is not None:
             both = self.x, self.y
-            x, y = (", ".join(own) if len(own) <= _NAMED else count(len(own), "column") for own in both)
+            x, y = (", ".join(own) if len(own) <= NAMED else count(len(own), "column") for own in both)
             groups: dict[str, Any] = {"tested": "groups", "x": x, "y": y, "strength": None}
             joint = {"statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}
             kind = "" if self.test.kind is None else self.test.kind.name

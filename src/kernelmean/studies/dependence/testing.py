@@ -125,7 +125,8 @@ def dependence(
 
     With more than 20 pairs a p-value must be far smaller than a thousand permutations can show to stay below 0.05 after
     Holm's method. So if at most ten permutations of a pair, counting the observed one, reach its observed statistic, it
-    is tested again with 50 times as many permutations as there are pairs, and the second p-value replaces the first.
+    is tested again with 50 times as many permutations as there are pairs (above 40 pairs with 10 times their number by
+    the level, at most 100,000), and the second p-value replaces the first.
     That is exact: with c = 10 / P for P permutations in the first test, the result is at most α < c only if the second
     p-value is, and at most α ≥ c only if the first is. If Holm's method needs more than twenty times the permutations
     of the first test, a test with ten times as many runs in between. From 200 rows on these tests rotate two halves of

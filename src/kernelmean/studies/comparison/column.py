@@ -1,0 +1,101 @@
+"""How one column differs between two tables."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any, final
+
+from ...core.words import cut, signed
+from ...tables.columns import CategoryShares
+from .means_in_words import as_dates, as_mean
+
+_LONGEST_CELL = 24
+
+
+@final
+@dataclass(frozen=True)
+class ColumnDifference:
+    """How one column differs between two tables.
+
+    Attributes
+    ----------
+    name : str
+    means : (float, float)
+        The two means, in the units of the column. Ordinal levels count from 0, times are seconds since 1970 (UTC), and
+        the mean of truth values is the share of true ones. nan for categories. With weights they are weighted; with
+        strata both tables are weighted so that strata count as in the tests.
+    gap : float
+        The first mean minus the second, in standard deviations of the pooled column; nan for categories. With strata
+        this is the mean of the differences within strata, in standard deviations within strata, or of all rows if
+        strata have fewer than 4 rows on average.
+    noise : float
+        The standard deviation of the noise that the joint test chose, in the units of the column (for categories: of
+        shares).
+    statistic, pvalue : float
+        Of the column alone: the unbiased squared maximum mean discrepancy (in an adaptive test that of the Gaussian
+        kernel at the median bandwidth), and the permutation p-value of its test.
+    adjusted : float
+        The p-value adjusted for the number of columns. If you reject all columns with a value of at most α, any column
+        that does not differ is among them with probability at most α; with ``adjustment="bh"`` the expected share of
+        such columns among them is at most α.
+    n_resamples : int
+        The permutations that the p-value comes from; 0 if the screen dropped the column, whose p-value is then 1.
+    kind : str
+        "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
+    shares : tuple of CategoryShares
+        For categories and truth values: how often each occurs in the two tables, weighted as the means.
+    interval : (float, float)
+        An approximate 95 % interval of the first mean minus the second, in the units of the column (of times, seconds):
+        Student's, from the variance between rows, or between clusters or pairs, within strata. It is for this column
+        alone, whatever the number of columns. nan for categories, and where there are too few rows.
+    """
+
+    name: str
+    means: tuple[float, float]
+    gap: float
+    noise: float
+    statistic: float
+    pvalue: float
+    adjusted: float
+    n_resamples: int
+    kind: str = "numeric"
+    shares: tuple[CategoryShares, ...] = ()
+    interval: tuple[float, float] = field(default=(math.nan, math.nan), metadata={"later": True})
+
+    @property
+    def screened(self) -> bool:
+        """Whether the screen found no evidence, so that there was no test."""
+        return self.n_resamples == 0
+
+    def content(self) -> dict[str, Any]:
+        """Return the values for JSON, with None where a column has no mean."""
+        known = {"means": self.means, "interval": self.interval}
+        pairs = {name: [None if math.isnan(end) else end for end in pair] for name, pair in known.items()}
+        return {**asdict(self), **pairs, "gap": None if math.isnan(self.gap) else self.gap}
+
+    def difference(self) -> str:
+        """Return the first mean minus the second in words, with its interval; nothing for categories."""
+        gap, ends = self.means[0] - self.means[1], self.interval
+        if math.isnan(gap):
+            return ""
+        unit, divisor = ("", 1.0) if self.kind not in ("datetime", "duration") else _unit_of_time(gap)
+        span = "" if math.isnan(ends[0]) else f" ({signed(ends[0] / divisor)} to {signed(ends[1] / divisor)})"
+        return f"{signed(gap / divisor)}{span}{unit}"
+
+    def describe(self) -> tuple[str, str]:
+        """Return what the column is like in each table, in a few words: its mean, or a category and its share."""
+        if self.kind == "categorical":
+            most = max(self.shares, key=lambda own: (own.shares[0] - own.shares[1]) ** 2 / (sum(own.shares) or 1.0))
+            first, second = (cut(f"{share:.1%} {most.category}", _LONGEST_CELL) for share in most.shares)
+        elif self.kind == "datetime":
+            first, second = as_dates(self.means)
+        else:
+            first, second = (as_mean(mean, self.kind) for mean in self.means)
+        return first, second
+
+
+def _unit_of_time(seconds: float) -> tuple[str, float]:
+    """Return a unit for a span of time, and its seconds."""
+    units = ((" days", 86400.0), (" h", 3600.0), (" s", 0.0))
+    return next((unit, size or 1.0) for unit, size in units if abs(seconds) >= 2 * size)
