@@ -12,7 +12,7 @@ from ..inference.wording import brief, near
 _NAMED = 3
 
 
-class Tested(Protocol):
+class OneOfMany(Protocol):
     """One of many tests."""
 
     @property
@@ -29,7 +29,7 @@ class Tested(Protocol):
 
 
 def facts_on_adjusted(
-    adjustment: str, level: float, families: Mapping[str, Mapping[str, Tested]], *, of_all: int = 0
+    adjustment: str, level: float, families: Mapping[str, Mapping[str, OneOfMany]], *, of_all: int = 0
 ) -> list[tuple[str, str]]:
     """Return how p-values were adjusted, from how many permutations, and which lie within chance of the level.
 
@@ -39,7 +39,7 @@ def facts_on_adjusted(
     return [("adjusted p", f"{ADJUSTMENTS[adjustment][0]} {'; '.join(told)}")] if told else []
 
 
-def _told(noun: str, found: Mapping[str, Tested], level: float, of_all: int) -> str:
+def _told(noun: str, found: Mapping[str, OneOfMany], level: float, of_all: int) -> str:
     numbers = {own.n_resamples for own in found.values()} - {0} or {0}
     least, most = min(numbers), max(numbers)
     span = f"{most:,}" if least == most else f"{least:,} to {most:,}"

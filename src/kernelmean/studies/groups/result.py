@@ -21,7 +21,7 @@ from ...report.document import HeatMap
 from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
-from ..adjusted import Tested, facts_on_adjusted
+from ..adjusted import OneOfMany, facts_on_adjusted
 from ..comparison.result import UNSCALED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import LEFT, SCREENED, out_of_reach
@@ -269,7 +269,7 @@ class GroupComparison(JointTest, Result):
 
     def _on_adjusted(self) -> list[tuple[str, str]]:
         of_all = self.test.n_resamples if self.test.scheme == Exact.name else 0
-        families: dict[str, Mapping[str, Tested]] = {
+        families: dict[str, Mapping[str, OneOfMany]] = {
             "pair": {f"{pair.first} and {pair.second}": pair for pair in self.pairs},
             "column": {column.name: column for column in self.columns},
         }
