@@ -283,3 +283,34 @@ def test_standard_deviations_are_weighted_as_the_means() -> None:
     spreads = [np.repeat(own["z"], own["w"]).std() for own in (old, new)]
     said = f"z: weighted standard deviation {spreads[0]:.4g} in old, {spreads[1]:.4g} in new"
     assert dict(result.facts())["spread"] == said
+
+
+def with_blank_columns(rng: np.random.Generator, x: np.ndarray, y: np.ndarray) -> pd.DataFrame:
+    """Beside both are 30 columns, each with blank cells in rows of its own, so that not all rows are looked at."""
+    others = np.where(rng.random((len(x), 30)) < 0.1, np.nan, rng.normal(size=(len(x), 30)))
+    return pd.DataFrame({"x": x, "y": y, **{f"c{k}": own for k, own in enumerate(others.T)}})
+
+
+def correlated(rng: np.random.Generator, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    x, y = rng.normal(size=(2, len(slope)))
+    return x, slope * x + (1 - slope**2) ** 0.5 * y
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_no_pair_is_named_where_rows_of_two_sensors_take_turns_in_one_table_only(paired: bool) -> None:
+    """Every second row would be one sensor in the one table, and both in the other."""
+    rng = np.random.default_rng(17)
+    turns = np.resize([0.9, -0.9], 7000)
+    tables = [with_blank_columns(rng, *correlated(rng, own)) for own in (turns, rng.permutation(turns))]
+    first, *_ = relations(encode(tables, ("A", "B"), Encoding(missing="category")), paired=paired)
+    assert first.adjusted > 0.05
+
+
+def test_a_pair_is_named_where_only_the_other_table_has_more_rows_than_are_looked_at() -> None:
+    rng = np.random.default_rng(18)
+    tables = [with_blank_columns(rng, *correlated(rng, np.full(n, r))) for n, r in ((90, 0.95), (12_000, -0.95))]
+    first, *_ = relations(encode(tables, ("A", "B"), Encoding(missing="category")))
+    assert first.columns == ("x", "y")
+    assert first.adjusted < 1e-6
+    assert first.correlations[0] == pytest.approx(spearmanr(tables[0]["x"], tables[0]["y"])[0], abs=1e-9)
+    assert first.correlations[1] == pytest.approx(spearmanr(tables[1]["x"], tables[1]["y"])[0], abs=0.01)

@@ -26,8 +26,9 @@ from ...tables.columns.column_codings import IS_MISSING
 _LEAST_ROWS, _LEAST_BESIDE, _LEAST_BOTH, _MOST_COORDINATES = 50, 30, 15, 64
 """Fewer rows of a table, or with another value than the most common one, or to be expected with another one in both
 columns, or more numbers and categories: no pair is named."""
-_MOST_CELLS = 10_000_000
-"""Of more rows, times the square of the number of groups of columns known in the same rows, some stand for all."""
+_MOST_CELLS, _ALWAYS_KEPT = 10_000_000, 4_000
+"""Of more rows, times the square of the number of groups of columns known in the same rows, some are drawn that stand
+for all; but of either table at least so many, where it has them."""
 _ALIKE = 0.99
 """Two correlations beyond this are not told apart: Fisher's z of ranks is biased there."""
 
@@ -129,8 +130,24 @@ class _Coordinates:
         if paired:
             known = [known[0] & known[1]] * 2
         found = cls(columns, labels, [table[:, [j for *_, j in places]] for table in encoded.tables], known, paired)
-        step = 1 + len(found.by_known_rows()) ** 2 * sum(map(len, known)) // _MOST_CELLS
-        return replace(found, tables=[own[::step] for own in found.tables], known=[own[::step] for own in known])
+        return found.some_rows()
+
+    def some_rows(self) -> _Coordinates:
+        """Draw rows of the tables that have too many; of paired tables the same rows.
+
+        They are drawn at random, because every k-th row would be no fair part of rows that take turns.
+        """
+        sizes = [len(own) for own in self.tables]
+        most = _MOST_CELLS // max(1, len(self.by_known_rows())) ** 2
+        if sum(sizes) <= most:
+            return self
+        most = max(_ALWAYS_KEPT, most // 2, most - min(sizes))
+        rng = np.random.default_rng(0)
+        rows = [np.sort(rng.choice(n, min(n, most), replace=False)) for n in sizes]
+        if self.paired:
+            rows = rows[:1] * 2
+        tables = [own[i] for own, i in zip(self.tables, rows, strict=True)]
+        return replace(self, tables=tables, known=[own[i] for own, i in zip(self.known, rows, strict=True)])
 
     def by_known_rows(self) -> list[list[int]]:
         """Return the coordinates in groups that are known in the same rows."""
