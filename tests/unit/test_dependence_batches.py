@@ -280,7 +280,7 @@ def test_the_command_uses_all_rows_above_the_limit(
     assert run([*words, "--max-rows", "500"]) == 0
     assert json.loads(out.read_text())["rows"] == 500
     assert run([*words, "--no-stream"]) == 2
-    assert "the limit is" in capsys.readouterr().err
+    assert "600 rows; up to 599 are read" in capsys.readouterr().err
 
 
 def test_few_rows_say_how_small_a_pvalue_can_be() -> None:

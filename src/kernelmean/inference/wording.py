@@ -13,7 +13,7 @@ from ..core.words import written
 WEAK = 0.05
 """The strength of a pair of columns is called low below this."""
 _LONGEST_NAME, _MOST_DIGITS = 32, 17
-_RARE = 0.025
+_RARE = 0.02
 """The probability below which so small a count of permutations is rare."""
 
 

@@ -47,7 +47,7 @@ def _told(noun: str, found: Mapping[str, OneOfMany], level: float, of_all: int) 
         f"{brief(name)} {varies}"
         for name, own in found.items()
         if own.n_resamples not in (0, of_all)
-        and (varies := near(own.adjusted, level, own.n_resamples, own.adjusted / own.pvalue))
+        and (varies := near(own.adjusted, level, own.n_resamples, max(1.0, own.adjusted / own.pvalue)))
     ]
     option = written("n_resamples=", "--resamples")
     close = f"; close call by the choice of permutations, more decide ({option}): {listed(calls, _NAMED)}"

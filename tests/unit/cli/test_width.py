@@ -81,7 +81,7 @@ def test_long_names_are_cut_and_take_one_line(name: str, capsys: pytest.CaptureF
     start = next(
         k
         for k, line in enumerate(lines)
-        if "differ most" in line or "depend most" in line or line.startswith("Columns, none")
+        if "differ most" in line or "depend most" in line or line.startswith(("Columns, none", "Pairs, none"))
     )
     grid = itertools.takewhile(bool, lines[start + 1 :])
     body = [line for line in grid if line[:2] == "  " and not line.startswith(("  note", "  and", "    "))]
