@@ -113,3 +113,10 @@ def test_the_level_of_all_groups_and_of_pairs_with_effects_of_clusters() -> None
     assert max(joint, pair, anything) <= limit
     assert min(joint, pair) >= 20 - 3 * np.sqrt(19)
     assert wrong >= 15
+
+
+@pytest.mark.parametrize("name", ["strata", "clusters", "weights"])
+def test_the_column_of_the_groups_is_no_design(name: str) -> None:
+    table = pd.DataFrame({"x": np.arange(12.0), "g": list("abc") * 4})
+    with pytest.raises(ValueError, match=f"{name}='g' names the column of the groups"):
+        km.compare_groups(table, "g", **{name: "g"})

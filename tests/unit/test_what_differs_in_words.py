@@ -69,3 +69,13 @@ def test_rows_that_one_table_copies_from_the_other_are_told_above_a_hundredth() 
     assert told not in km.compare(A, copied, paired=True, **QUICK).notes
     for first, second in ((A, B), (A[["plan"]], B[["plan"]]), (A.round(0), B.round(0))):
         assert not [note for note in km.compare(first, second, **QUICK).notes if "copies" in note]
+
+
+def test_rows_of_which_one_column_follows_from_another_are_no_copies_from_the_other_table() -> None:
+    def prices(seed: int) -> pd.DataFrame:
+        net = np.round(np.random.default_rng(seed).lognormal(6.0, 1.0, 1000), 2)
+        return pd.DataFrame({"net": net, "gross": np.round(1.19 * net, 2)})
+
+    A, B = prices(0), prices(1)
+    assert len(set(A.net) & set(B.net)) > 10
+    assert not [note for note in km.compare(A, B, n_resamples=9).notes if "exact copies" in note]

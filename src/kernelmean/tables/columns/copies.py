@@ -70,7 +70,9 @@ def _across(
 ) -> tuple[str, ...]:
     """Return a note where a hundredth of the rows of the second of two tables, or more, are rows of the first.
 
-    Not by chance: values of some column are nearly all different, and shuffled rows are copies a tenth as often.
+    Not by chance: values of some column are nearly all different, shuffled rows are copies a tenth as often, and two
+    rows of different tables are equal three times as often as two of one. (Rows of which one column follows from
+    another, such as net and gross prices, are equal by chance as often as single values.)
     """
     pooled, (n, m) = np.concatenate(list(tables)), map(len, tables)
     copies = _shared(pooled, n)
@@ -78,7 +80,7 @@ def _across(
         return ()
     if max(len(np.unique(pooled[:, list(own)], axis=0)) for own in blocks) < _DIFFERENT * (n + m):
         return ()
-    if 10 * _shared(_mixed(pooled, blocks), n) > copies:
+    if 10 * _shared(_mixed(pooled, blocks), n) > copies or not _mostly_across(pooled, n):
         return ()
     found = f"{count(copies, 'row')} of {names[1]} {'is an exact copy' if copies == 1 else 'are exact copies'} of rows"
     return (f"{found} of {names[0]}; tables should be independent: leave such rows out of one of them",)
@@ -88,6 +90,15 @@ def _shared(rows: Array | IntArray, n: int) -> int:
     """Return how many of the rows behind the first n are equal to one of these."""
     _, number = np.unique(rows, axis=0, return_inverse=True)
     return int(np.isin(number.ravel()[n:], number.ravel()[:n]).sum())
+
+
+def _mostly_across(rows: Array | IntArray, n: int) -> bool:
+    """Return whether rows equal one of the other table three times as often as they would if tables were alike."""
+    _, number = np.unique(rows, axis=0, return_inverse=True)
+    first, second = (np.bincount(own, minlength=len(rows)) for own in np.split(number.ravel(), [n]))
+    within = sum((own * (own - 1)).sum() / 2 for own in (first, second))
+    alike = within * n * (len(rows) - n) / (n * (n - 1) / 2 + (len(rows) - n) * (len(rows) - n - 1) / 2)
+    return bool((first * second).sum() > 3 * alike)
 
 
 def _mixed(rows: Array | IntArray, blocks: Sequence[tuple[int, ...]]) -> Array | IntArray:
