@@ -139,7 +139,9 @@ def changes(
     limit = _MOST_ALIKE if alike or found_rhythms else None
     pvalue, found = search.run(features, rng, progress, limit)
     points = tuple(_points(encoded, found, stamps, rng))
-    alone = _alone(encoded, search, found_rhythms.names, rng) if pvalue > search.level or found_rhythms else ()
+    alone: tuple[tuple[str, Change], ...] = ()
+    if pvalue > search.level or found_rhythms:
+        alone = _alone(encoded, search, found_rhythms.names, rng, progress)
     return Changes(
         pvalue=pvalue,
         points=points,
@@ -182,7 +184,7 @@ def _in_time(alike: str, limit: int | None, search: Search, found: int) -> Itera
 
 
 def _alone(
-    encoded: Encoded, search: Search, left_out: Sequence[str], rng: np.random.Generator
+    encoded: Encoded, search: Search, left_out: Sequence[str], rng: np.random.Generator, progress: Progress
 ) -> tuple[tuple[str, Change], ...]:
     """Return the columns that change when each is searched alone for one change, with p-values adjusted for all."""
     names = [coding.name for coding in encoded.codings if coding.name not in left_out]
@@ -190,7 +192,8 @@ def _alone(
         return ()
     resamples = enough_for_holm(search.n_resamples, len(names), search.level)
     one, found = replace(search, n_changes=None, n_resamples=resamples), []
-    for name in names:
+    for k, name in enumerate(names):
+        progress(f"column {k + 1} of {len(names)}", k, len(names))
         (points,) = encoded.coordinates((name,))
         found.append(one.run(ChangeFeatures.of(points, rng), rng, limit=1))
     adjusted = holm([pvalue for pvalue, _ in found]).tolist()
