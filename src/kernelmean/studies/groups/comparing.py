@@ -126,7 +126,7 @@ def compare_groups(
     'petal length (cm)'
     """
     for name, column in (("strata", strata), ("clusters", clusters), ("weights", weights)):
-        if column == by:
+        if isinstance(by, str) and column == by:
             raise ValueError(f"{name}={column!r} names the column of the groups; pass another column, or leave it out")
     given = hold(table, "compare_groups")
     frames = split_groups(to_frame(given, "the table"), by, groups)
