@@ -1,6 +1,6 @@
 """Exact permutation tests on torch: seconds on a GPU (or on a processor), beside our own on NumPy.
 
-    python benchmarks/torch_tests.py [--device cuda] [--n 100000] [--dim 20] [--rounds 5] [--numpy] [--gemm]
+    python benchmarks/torch_tests.py [--device cuda] [--n 100000] [--dim 20] [--rounds 5] [--numpy] [--gemm] [--default]
 
 Two samples of n rows each from N(0, I), Gaussian kernel, median bandwidth, 1000 permutations. Without a GPU a small n
 is the default: the figures then say that the path runs, not how fast a GPU is.
@@ -12,12 +12,17 @@ labelings: 2000 operations of float64 a value instead of about ten, and 1000 per
 Columns: seconds of the whole call, with the points on the device; the same without what the host does (``pass``);
 kernel values per second; the largest memory of the device; the p-value, and whether it is that of NumPy under the same
 scheme and seed (``--numpy``, one thread and all cores).
+
+``--default`` measures calls without options instead: the adaptive tests, by rows and in bins, and estimators; beside
+NumPy on one thread and on all cores of the same machine, with the largest difference of the statistics.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import platform
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -67,7 +72,7 @@ def seconds(run: Callable[[], Any], device: str, rounds: int) -> float:
 
 
 def mmd(X: Any, Y: Any, scheme: str, **options: Any) -> km.TestResult:
-    return km.mmd_test(X, Y, scheme=scheme, n_resamples=RESAMPLES, rng=0, **options)
+    return km.mmd_test(X, Y, estimator="kme", scheme=scheme, n_resamples=RESAMPLES, rng=0, **options)
 
 
 def only_pass(X: Any, Y: Any, kernel: Any) -> Callable[[], Any]:
@@ -119,6 +124,81 @@ def by_hand(samples: tuple[Any, Any], device: str, rounds: int) -> Row:
     return Row(f"torch {device} by hand", whole, float("nan"), n * n / whole, float("nan"), run())
 
 
+@dataclass(frozen=True)
+class Default:
+    """A call without options, and the shape of its tables."""
+
+    name: str
+    call: Callable[..., Any]
+    rows: int
+    columns: int
+
+    def tables(self) -> tuple[Any, Any]:
+        rng = np.random.default_rng(0)
+        X, Y = rng.standard_normal((2, self.rows, self.columns))
+        return X, (0.02 * X + Y if "hsic" in self.name else 1.01 * Y)
+
+    def row(self, device: str, rounds: int) -> tuple[Any, ...]:
+        """Return the cells of a line: seconds there and on NumPy, how far the results are apart."""
+        host = self.tables()
+        there = [on(device, table, "float64") for table in host]
+        found, takes = self.call(*there, None), seconds(lambda: self.call(*there, None), device, rounds)
+        ours = [self.on_numpy(host, km.Plan(threads=threads)) for threads in (1, os.cpu_count())]
+        apart = max(abs(float(found[0]) / float(own[0]) - 1.0) for own, _ in ours)
+        same = "yes" if all(found[1] == own[1] for own, _ in ours) else "**no**"
+        times = [f"{taken:.3g}" for taken in (takes, *(own for _, own in ours))]
+        return f"`{self.name}`, {self.rows} × {self.columns}", found[2], *times, f"{apart:.1e}", same
+
+    def on_numpy(self, tables: tuple[Any, Any], plan: km.Plan) -> tuple[tuple[Any, ...], float]:
+        """Return what the call gives for arrays of NumPy, and its seconds, after one that is not timed."""
+        found = self.call(*tables, plan)
+        start = time.perf_counter()
+        self.call(*tables, plan)
+        return found, time.perf_counter() - start
+
+
+def tested(test: Any) -> Callable[..., Any]:
+    """Return a test as its statistic, p-value and scheme."""
+
+    def call(X: Any, Y: Any, plan: Any) -> tuple[Any, ...]:
+        result = test(X, Y, rng=0, plan=plan)
+        return result.statistic, result.pvalue, result.scheme
+
+    return call
+
+
+def fitted(make: Any) -> Callable[..., Any]:
+    """Return the fit of an estimator to the first table as its leave-one-out score."""
+
+    def call(X: Any, _: Any, plan: Any) -> tuple[Any, ...]:
+        estimate = make().fit(X, **({} if plan is None else {"plan": plan}))
+        return estimate.loocv_, None, "rows"
+
+    return call
+
+
+DEFAULTS = [
+    Default("km.mmd_test(X, Y)", tested(km.mmd_test), 1000, 5),
+    Default("km.mmd_test(X, Y)", tested(km.mmd_test), 10_000, 5),
+    Default("km.mmd_test(X, Y)", tested(km.mmd_test), 100_000, 20),
+    Default("km.mmd_test(X, Y)", tested(km.mmd_test), 1_000_000, 10),
+    Default("km.hsic_test(X, Y)", tested(km.hsic_test), 1000, 5),
+    Default("km.hsic_test(X, Y)", tested(km.hsic_test), 100_000, 2),
+    Default("km.MKME().fit(X)", fitted(km.MKME), 2000, 10),
+    Default("km.MKME().fit(X)", fitted(km.MKME), 10_000, 10),
+]
+
+
+def defaults(device: str, rounds: int) -> str:
+    """Return the table of calls without options."""
+    header = ("call", "scheme", "seconds", "NumPy, one core", "NumPy, all cores", "apart", "same p")
+    cells = []
+    for default in DEFAULTS:
+        cells.append(default.row(device, rounds))
+        print(*cells[-1], file=sys.stderr, flush=True)
+    return markdown(header, cells)
+
+
 def report(rows: list[Row]) -> str:
     header = ("call", "seconds", "pass", "10⁹ values/s", "MiB", "p")
     cells = [
@@ -141,12 +221,17 @@ def main() -> None:
     parser.add_argument(
         "--gemm", action="store_true", help="also the scheme 'gemm', and what torch users write by hand"
     )
+    parser.add_argument("--default", action="store_true", help="calls without options, beside NumPy")
     options = parser.parse_args()
     n = options.n or (SMALL if options.device == "cpu" else 100_000)
     rng = np.random.default_rng(0)
     samples = rng.standard_normal((n, options.dim)), rng.standard_normal((n, options.dim)) * 1.002
     device = torch.cuda.get_device_name() if options.device != "cpu" else f"no GPU, {torch.get_num_threads()} threads"
     versions = f"torch {torch.__version__}, Python {platform.python_version()}"
+    if options.default:
+        print(f"{device}, {os.cpu_count()} cores, {versions}\n")
+        print(defaults(options.device, options.rounds))
+        return
     print(f"{device}, {versions}; n = {n} a sample, d = {options.dim}\n")
     rows = [measured(samples, options.device, dtype, "blocks", options.rounds) for dtype in ("float32", "float64")]
     if options.gemm:

@@ -2,34 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 import scipy.fft
 from scipy.sparse import csr_array
 
-from .array import Array, IntArray, array_api, is_foreign, like, namespace
+from .array import Array, IntArray, as_float64, is_foreign, like, namespace, to_numpy
+
+_PIECE = 32
 
 
-def group_sums(values: Any, starts: IntArray) -> Any:
-    """Return the sums of columns (k, n) from one start to the next, shape (k, groups)."""
-    if not is_foreign(values):
-        return np.add.reduceat(values, starts, axis=1)
-    n = values.shape[1]
-    numbers = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n)))
-    return values @ like(numbers[:, None] == np.arange(len(starts)), values)
+@final
+class RowGroups:
+    """Groups of neighboring rows, whose columns are added up.
+
+    Parameters
+    ----------
+    starts : array of int, shape (groups,)
+        The first row of every group.
+    rows : array of shape (n, d)
+        The rows; what is added up has their library and device.
+    """
+
+    def __init__(self, starts: IntArray, rows: Any) -> None:
+        self.starts, self.n = starts, rows.shape[0]
+        if is_foreign(rows):
+            places, groups = _pieces(starts, self.n)
+            self._shape, self._places = places.shape, like(places.ravel(), rows, "int64")
+            self._member = as_float64(like(groups[:, None] == np.arange(len(starts)), rows, None))
+
+    def sums(self, values: Any) -> Any:
+        """Return the sums of columns (k, n) over every group, shape (k, groups)."""
+        if not is_foreign(values):
+            return np.add.reduceat(values, self.starts, axis=1)
+        xp = namespace(values)
+        padded = xp.concat([values, xp.zeros_like(values[:, :1])], axis=1)
+        pieces = xp.reshape(xp.take(padded, self._places, axis=1), (-1, *self._shape))
+        return xp.sum(pieces, axis=-1) @ self._member
+
+    def sums_at(self, places: Any, table: Array) -> Array:
+        """Return the sums of the rows of a table with the numbers ``places`` over every group, shape (groups, k)."""
+        if is_foreign(places):
+            found = namespace(places).take(like(table, places, "float64"), places, axis=0)
+            return np.asarray(to_numpy(self.sums(found.T))).T
+        ends = np.append(self.starts, len(places))
+        return np.asarray(csr_array((np.ones(len(places)), places, ends), (len(self.starts), len(table))) @ table)
 
 
-@array_api
-def sums_at(places: Any, table: Array, starts: IntArray) -> Any:
-    """Return the sums of rows of a table, given by their numbers, from one start to the next, shape (groups, k)."""
-    return group_sums(namespace(places).take(like(table, places, "float64"), places, axis=0).T, starts).T
+def _pieces(starts: IntArray, n: int) -> tuple[IntArray, IntArray]:
+    """Cut groups of rows into pieces of equal length: their row numbers, n where a piece is not full, and their groups.
 
-
-@sums_at.numpy
-def _(places: IntArray, table: Array, starts: IntArray) -> Array:
-    each = csr_array((np.ones(len(places)), places, np.append(starts, len(places))), (len(starts), len(table)))
-    return np.asarray(each @ table)
+    Shapes (pieces, 32) and (pieces,).
+    """
+    lengths = np.diff(np.append(starts, n))
+    counts = -(-lengths // _PIECE)
+    groups = np.repeat(np.arange(len(starts)), counts)
+    first = _PIECE * (np.arange(len(groups)) - np.repeat(np.cumsum(counts) - counts, counts)) + starts[groups]
+    places = first[:, None] + np.arange(_PIECE)
+    return np.where(places < (starts + lengths)[groups][:, None], places, n), groups
 
 
 def stripe_transforms(values: Any, length: int) -> Any:

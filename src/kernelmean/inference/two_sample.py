@@ -41,11 +41,11 @@ def mmd_test(
     ----------
     X, Y : array of shape (n, d) and (m, d), data frame, path, or anything else that :func:`kernelmean.read` takes
         Two samples with the same columns; n and m may differ. Arrays of torch, or of another library with the array
-        API, are compared on their device, such as a GPU, with the same permutations for the same scheme. Files, folders
-        of Parquet files, dask tables and iterables of batches give the same result as the table in memory. An adaptive
-        test of more than 20 000 rows of a sample, wherever they are, adds up features of the rows in bins. So does a
-        test of one kernel on files of more than 100 000 rows. The result says so. To ask for bins with fewer rows, pass
-        ``kernelmean.read(path, in_memory=False)``.
+        API, are compared on their device, such as a GPU, with the same permutations for the same scheme; an adaptive
+        test of up to 20 000 rows copies them from there. Files, folders of Parquet files, dask tables and iterables of
+        batches give the same result as the table in memory. An adaptive test of more than 20 000 rows of a sample,
+        wherever they are, adds up features of the rows in bins. So does a test of one kernel on files of more than 100
+        000 rows. The result says so. To ask for bins with fewer rows, pass ``kernelmean.read(path, in_memory=False)``.
     kernel : Kernel, class or str, optional
         A kernel, short for its plain estimator ``KME(kernel)``, in the units of the columns. If the bandwidth is a
         rule, as in ``Gaussian("median")``, it is found in the pooled sample (in 1000 rows drawn by the seed if there

@@ -1,7 +1,11 @@
-"""The libraries that stand beside NumPy: how their arrays are made, and how close they come."""
+"""The libraries that stand beside NumPy: how their arrays are made, and how close they come.
+
+Tensors of torch are made on the device named by KERNELMEAN_TEST_DEVICE, such as "cuda"; without it on the CPU.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -9,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+DEVICE = os.environ.get("KERNELMEAN_TEST_DEVICE", "cpu")
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ def _torch(dtype: str) -> Callable[[Any], Any]:
     def make(x: Any) -> Any:
         import torch
 
-        return torch.as_tensor(np.array(x, dtype=dtype))
+        return torch.as_tensor(np.array(x, dtype=dtype), device=DEVICE)
 
     return make
 

@@ -32,6 +32,8 @@ TWO_SAMPLES: dict[str, dict[str, Any]] = {
     "f-kmse": {"estimator": "f-kmse", "n_resamples": 9},
     "vpmkme": {"estimator": "vpmkme", "n_resamples": 19},
     "adaptive": {"estimator": "adaptive"},
+    "bins": {"scheme": "bins"},
+    "one kernel in bins": {"estimator": "kme", "scheme": "bins"},
 }
 PAIRS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -44,6 +46,8 @@ PAIRS: dict[str, dict[str, Any]] = {
     "fcose": {"estimator": "fcose", "n_resamples": 19},
     "joint": {"estimator": km.MKME(fit_on="joint"), "n_resamples": 5},
     "adaptive": {"estimator": "adaptive"},
+    "bins": {"scheme": "bins"},
+    "one kernel in bins": {"estimator": "kme", "scheme": "bins"},
 }
 
 

@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, as_host, like
+from ...core.array import Array
 from ...kernels import Kernel, Polynomial, TensorProduct
 from ..null import Null
 from ..resampling_options import Resampling
@@ -91,8 +91,8 @@ def candidates(
     volumes : bool
         Whether members may compare the volumes of two samples.
     """
-    orders = [row_order(as_host(points)) for points in tables]
-    hosts = [ViewSource(as_host(points)[order]) for points, order in zip(tables, orders, strict=True)]
+    orders = [row_order(points) for points in tables]
+    hosts = [ViewSource(points[order]) for points, order in zip(tables, orders, strict=True)]
     units = [rows.drawn(UNIT_ROWS, rng) for rows in hosts]
     viewed = [rows.table(unit, volumes=volumes) for rows, unit in zip(hosts, units, strict=True)]
     members = sorted(present(adaptive.members, viewed, size), key=_without_kernel)
@@ -109,7 +109,7 @@ def candidates(
     ]
     for view, order in zip(views, orders, strict=True):
         put_back(view.table.T, order)
-    columns = tuple(like(view.table, own, "float64") for view, own in zip(views, tables, strict=True))
+    columns = tuple(view.table for view in views)
     return Candidates(members, kernels, columns, hosts[0].in_spreads[np.argsort(orders[0])], tuple(hosts), tuple(views))
 
 
@@ -152,8 +152,8 @@ def joint_candidates(adaptive: Adaptive, tables: Sequence[Array], rng: np.random
                 f"{member.label}: joint independence takes kernels as they are, on whole views; leave the ridge out, "
                 "and pass a view such as 'data', 'scores' or 'ranks'"
             )
-    orders = [row_order(as_host(points)) for points in tables]
-    sources = [ViewSource(as_host(points)[order]) for points, order in zip(tables, orders, strict=True)]
+    orders = [row_order(points) for points in tables]
+    sources = [ViewSource(points[order]) for points, order in zip(tables, orders, strict=True)]
     sides = [_side(source, members, rng) for source in sources]
     kernels: list[list[Any]] = [[own] for own in zip(*(own for _, own in sides), strict=True)]
     columns = tuple(own for own, _ in sides)

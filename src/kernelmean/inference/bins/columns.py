@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray, as_float64, like, namespace, to_numpy
 from ...core.cached import cached_property
-from ...core.sums import group_sums, sums_at
+from ...core.sums import RowGroups
 from ...kernels import Kernel
 from ..adaptive.viewed import ViewedColumns
 from ..adaptive.views import ViewFits, ViewPart, Views, ViewSource
@@ -113,13 +113,13 @@ class Columns:
     def grouped(self, rows: Array, starts: IntArray) -> Array:
         """Return the sums of columns and kernels' squares over rows from one start to the next, shape (g, D + K)."""
         out = np.empty((self.size + self.n_kernels, len(starts)))
-        source = self._viewed.source(as_float64(rows))
+        source, groups = self._viewed.source(as_float64(rows)), RowGroups(starts, rows)
         for column, table, into in self._by_place:
-            out[into] = to_numpy(sums_at(source.places[column], table, starts)).T
+            out[into] = groups.sums_at(source.places[column], table).T
         for number, columns in self._viewed.computed(source):
             block = self.blocks[number]
-            out[block.place] = to_numpy(group_sums(columns, starts))
-            out[self.size + block.numbers] = to_numpy(group_sums(block.weighted(columns), starts))
+            out[block.place] = to_numpy(groups.sums(columns))
+            out[self.size + block.numbers] = to_numpy(groups.sums(block.weighted(columns)))
         return out.T
 
     @cached_property

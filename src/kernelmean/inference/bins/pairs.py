@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len
 
-from ...core.array import Array, IntArray, namespace, slices, take_rows, to_numpy
+from ...core.array import Array, IntArray, in_host_memory, namespace, slices, take_rows, to_numpy
 from ...core.sums import conjugate_products, stripe_transforms
 from ...core.words import passed
 from ...kernels import Kernel
@@ -28,7 +28,7 @@ from .two_samples import SCHEME
 
 WINDOW = 64
 """Stripes of a window."""
-_AT_ONCE = 2**14
+_AT_ONCE, _ON_A_DEVICE = 2**14, 2**16
 """Rows whose transforms are held at a time."""
 _LEAST = 4
 _PILOT_WINDOWS = 4
@@ -186,7 +186,8 @@ class PairSums:
         """Add the next window of rows; only the very last one may be shorter."""
         order = shuffled_window(self.seed, self.first + self.rows // self.window, X.shape[0])
         whole = len(order) // self.rotations * self.rotations
-        at_once = max(1, _AT_ONCE // self.rotations) * self.rotations
+        most = _AT_ONCE if in_host_memory(X) else _ON_A_DEVICE
+        at_once = max(1, most // self.rotations) * self.rotations
         for part in slices(whole, at_once):
             self.add_stripes(take_rows(X, order[part]), take_rows(Y, order[part]), plan)
         if whole < len(order):

@@ -17,6 +17,8 @@ from .two_samples import Bins
 _BIN = np.uint16  # integers of 16 bits are sorted in linear time
 _TILE, _JOB = 4096, 2**14
 """Rows whose columns stay in the cache of a processor, and rows of one job."""
+_ENTRIES = 2**25
+"""Of all columns of the rows of one job on a device, which is slow to begin a job."""
 
 
 @final
@@ -52,14 +54,14 @@ class SampleSums:
 
     def _grouped(self, rows: Array, bins: IntArray, plan: Plan) -> Iterator[tuple[IntArray, Array]]:
         """Yield bins and the sums over their rows, a few rows at a time."""
-        tile = _TILE if in_host_memory(rows) else _JOB
+        tile, job = (_TILE, _JOB) if in_host_memory(rows) else (max(_JOB, _ENTRIES // self.width),) * 2
         order = np.argsort(bins, kind="stable")  # so that few rows at a time fall into few bins
 
-        def run(job: slice) -> list[tuple[IntArray, Array]]:
-            parts = [order[part] for part in slices(job.stop, tile, start=job.start)]
+        def run(some: slice) -> list[tuple[IntArray, Array]]:
+            parts = [order[part] for part in slices(some.stop, tile, start=some.start)]
             return [self._tile(take_rows(rows, part), bins[part]) for part in parts]
 
-        for parts in plan.map(run, slices(len(bins), _JOB), len(bins) * self.width):
+        for parts in plan.map(run, slices(len(bins), job), len(bins) * self.width):
             yield from parts
 
     def _tile(self, rows: Array, bins: IntArray) -> tuple[IntArray, Array]:

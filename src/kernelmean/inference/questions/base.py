@@ -274,12 +274,10 @@ class Question(ABC):
         return TestResult(method=self.methods[1], sizes=self.sizes, notes=self.notes, **outcome)
 
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
-        """Return the statistics of the members of an adaptive test."""
-        listed = self.listed(how)
-        volumes = listed is not None  # few rows, which are copied from their device
-        tables = tuple(map(as_host, self.tables)) if volumes else self.tables
+        """Return the statistics of the members of an adaptive test; rows on a device are copied from there."""
+        listed, tables = self.listed(how), tuple(map(as_host, self.tables))
         with serial_blas:
-            found = candidates(adaptive, tables, harmonic_mean(self.sizes), how.rng, volumes=volumes)
+            found = candidates(adaptive, tables, harmonic_mean(self.sizes), how.rng, volumes=listed is not None)
         if listed is not None and len(found.kernels) < len(found.members):
             how = listed
         plain = replace(self, engine=permutation_null)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self, final
 
-from ...core.array import Array
+from ...core.array import Array, as_host
 from ...core.points import Names
 from ...core.table import as_table
 from ..adaptive.candidates import Evaluated, joint_candidates
@@ -79,7 +79,7 @@ class JointIndependence(OfMany):
 
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
         """Return the statistics of kernels that are the same for all variables."""
-        found = joint_candidates(adaptive, self.tables, how.rng)
+        found = joint_candidates(adaptive, tuple(map(as_host, self.tables)), how.rng)
         return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how, self.sizes)
 
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
