@@ -14,7 +14,7 @@ from ...core.table import Frame
 from ...core.words import written
 from ..digest import option_text
 
-HEAD = {"format": "kernelmean drift monitor", "version": 4}
+HEAD = {"format": "kernelmean drift monitor", "version": 5}
 _OTHER = {
     None: "another reference, or of other settings",
     True: "the same reference with other settings: the seed, the shuffling, or what is said about columns",
