@@ -45,7 +45,7 @@ def test_two_samples_in_bins(plan, options):
         same(one, mmd(there(X, sizes[0]), there(Y, sizes[1]), plan=plan, **options))
 
 
-@pytest.mark.parametrize("options", [{}, {"estimator": km.MKME(Laplacian(1.0))}], ids=["adaptive", "kernel"])
+@pytest.mark.parametrize("options", [{}, {"estimator": km.MKME(bandwidth=1.0)}], ids=["adaptive", "kernel"])
 def test_pairs_in_bins(plan, options):
     options = {"seed": 4, "n_resamples": 31} | options  # windows of 2048 rows
     one = hsic(A, B, **options)
