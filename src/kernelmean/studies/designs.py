@@ -167,9 +167,10 @@ class TableDesign:
                 f"the estimator {estimator!r} does not go with {self.options()}; write one of {listed(known)}"
             )
 
-    def as_dict(self) -> dict[str, Any] | None:
-        """Return the names of the columns, for JSON; None without a design."""
-        return {**asdict(self), "assumes": self.assumed(), "means": self.counted} if self else None
+    def as_dict(self, *, groups: bool = False) -> dict[str, Any] | None:
+        """Return the names of the columns, for JSON; None without a design. ``groups`` have strengths, not means."""
+        beside = {"strengths": WHOLE_STRENGTHS[0]} if groups else {"means": self.counted}
+        return {**asdict(self), "assumes": self.assumed(), **beside} if self else None
 
     def refuse_witness(self, plot: str) -> None:
         """Raise if a witness would be drawn: its band of chance is for rows without a design."""

@@ -217,6 +217,12 @@ class PairDesign:
         return Null(values, ties(values, magnitude), "HSIC (V-statistic)", units.scheme, needed)
 
 
+WEIGHTS_STAY = (
+    "weights stay with the first variable while the second is permuted: p-values are exact if the second is "
+    "independent of the first and the weight together"
+)
+
+
 def pair_design(n: int, design: Design) -> PairDesign:
     """Return the design of n pairs with strata, clusters or weights."""
     groups, clusters, weights = design.groups, design.clusters, design.weights
@@ -228,11 +234,7 @@ def pair_design(n: int, design: Design) -> PairDesign:
     layout = taken_layout(kept, every, strata, own, np.zeros(len(kept), dtype=np.intp))
     notes = weightless(every > 0.0)
     if weights is not None:
-        notes += (
-            "weights stay with the first variable while the second is permuted: p-values are exact if the second is "
-            "independent of the first and the weight together",
-            *effective(every[kept]),
-        )
+        notes += (WEIGHTS_STAY, *effective(every[kept]))
     used = tuple(name for code, name in enumerate(names) if strata is None or (strata[kept] == code).any())
     return PairDesign(kept[layout.order], layout, notes + description(layout, used, clusters is not None))
 

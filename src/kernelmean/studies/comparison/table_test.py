@@ -16,6 +16,7 @@ from ...core.table import Frame
 from ...core.words import listed, worded, written
 from ...inference import Design, Resampling, TestResult, TwoSamples, hsic_test, k_sample_test, mmd_test
 from ...inference.adaptive.many_kernels import NAMED, check_renamed
+from ...inference.designs.independence import WEIGHTS_STAY
 from ...inference.designs.two_sample import TwoSampleDesign
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
@@ -31,6 +32,10 @@ from ..many_tests import UNSCREENED, Contrasts, ManyTests, OneTest, Run, runs
 from .request import Testing
 
 _ALL_ROWS = Design()
+_ROWS_KEEP_WEIGHTS = (
+    "weights stay with their rows while groups are permuted: p-values are exact if the group of a row is independent "
+    "of its values and its weight together"
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,8 @@ class TableTest:
         points = Categories.fit("table", kind, [label], "error", len(samples)).coordinates(label)
         asked = estimator if self.adaptive else (estimator, PLAIN[self.asked.estimator](Gaussian(1.0)))
         found = hsic_test(np.concatenate(samples), points, estimator=asked, design=self.design, **options)
-        return replace(found, kind=None)  # it would be that of a dependence, such as a trend
+        notes = tuple(_ROWS_KEEP_WEIGHTS if note == WEIGHTS_STAY else note for note in found.notes)
+        return replace(found, notes=notes, kind=None)  # it would be that of a dependence, such as a trend
 
     def columns(
         self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator, steps: int | None = None

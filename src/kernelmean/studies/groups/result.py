@@ -380,7 +380,7 @@ class GroupComparison(JointTest, Result):
             "missing": self.missing.as_dict(),
             "notes": [*self.limits(), *self.notes],
             "level": self.level,
-            "design": self.design.as_dict(),
+            "design": self.design.as_dict(groups=True),
             "adjustment": self.adjustment,
             "seed": self.seed,
         }
