@@ -9,6 +9,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean import kernels
+from kernelmean.core.array import is_foreign
 from kernelmean.inference import ListedRotations, Rotations
 
 from .libraries import LIBRARIES, STRICT, TORCH, Library
@@ -32,8 +33,7 @@ TWO_SAMPLES: dict[str, dict[str, Any]] = {
     "f-kmse": {"estimator": "f-kmse", "n_resamples": 9},
     "vpmkme": {"estimator": "vpmkme", "n_resamples": 19},
     "adaptive": {"estimator": "adaptive"},
-    "bins": {"scheme": "bins"},
-    "one kernel in bins": {"estimator": "kme", "scheme": "bins"},
+    **(BINS := {"bins": {"scheme": "bins"}, "one kernel in bins": {"estimator": "kme", "scheme": "bins"}}),
 }
 PAIRS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -46,8 +46,7 @@ PAIRS: dict[str, dict[str, Any]] = {
     "fcose": {"estimator": "fcose", "n_resamples": 19},
     "joint": {"estimator": km.MKME(fit_on="joint"), "n_resamples": 5},
     "adaptive": {"estimator": "adaptive"},
-    "bins": {"scheme": "bins"},
-    "one kernel in bins": {"estimator": "kme", "scheme": "bins"},
+    **BINS,
 }
 
 
@@ -80,6 +79,17 @@ def test_two_samples_are_compared_as_numpy_does(library: Library, options: dict[
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("options", PAIRS.values(), ids=PAIRS)
 def test_dependence_is_tested_as_numpy_does(library: Library, options: dict[str, Any]) -> None:
+    _agree(km.hsic_test, library, X, W, **options)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("options", BINS.values(), ids=BINS)
+def test_bins_are_added_up_on_a_device_as_in_the_memory_of_the_host(
+    library: Library, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("reading", "sample_sums", "pairs"):
+        monkeypatch.setattr(f"kernelmean.inference.bins.{module}.in_host_memory", lambda rows: not is_foreign(rows))
+    _agree(km.mmd_test, library, X, Y, **options)
     _agree(km.hsic_test, library, X, W, **options)
 
 
