@@ -15,6 +15,10 @@ from ...core.validate import check_weights
 from ...core.words import count, number_range, passed, written
 
 
+class DesignError(ValueError):
+    """These rows cannot be tested with their design."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Design:
@@ -182,7 +186,7 @@ def taken_layout(
     if layout.still < len(layout.cells):
         return layout
     units = "rows" if clusters is None else "clusters"
-    raise ValueError(
+    raise DesignError(
         f"nothing can be permuted: no two {units} may change places, and p would be 1 whatever the data; pass coarser "
         "groups, or clusters of equal sizes"
     )
@@ -222,7 +226,7 @@ def check_nested(clusters: Labels, strata: Labels, first: IntArray | None = None
     found = _torn(own, strata[0])
     if found is not None:
         torn, cluster, (one, other) = found
-        raise ValueError(
+        raise DesignError(
             f"{torn} of {count(len(names), 'cluster')} {_has(torn)} rows in more than one stratum, such as "
             f"{names[cluster]} in {strata[1][one]} and {strata[1][other]}; a cluster moves as a whole: give all of its "
             "rows one stratum"
@@ -231,7 +235,7 @@ def check_nested(clusters: Labels, strata: Labels, first: IntArray | None = None
     if found is not None:
         torn, cluster, _ = found
         meant = written("groups= (of whole tables: strata=), or pairs by paired=True", "--strata, or pairs by --paired")
-        raise ValueError(
+        raise DesignError(
             f"{torn} of {count(len(names), 'cluster')} {_has(torn)} rows in both samples, such as {names[cluster]}; a "
             "cluster moves as a whole. In an experiment this is an error of the assignment: find its cause, and leave "
             f"these clusters out. Where it is meant, as before and after, pass the clusters as {meant}"
@@ -261,7 +265,7 @@ def check_sample_weights(weights: Any, n: int, name: str) -> Array:
         where = int(np.argmax(array < 0.0))
         raise ValueError(f"row {where + 1} of {name} is {array[where]:g}; weights must not be negative")
     if not array.any():
-        raise ValueError(f"{name} are all zero; at least one row needs a positive weight")
+        raise DesignError(f"{name} are all zero; at least one row needs a positive weight")
     return array
 
 

@@ -31,6 +31,7 @@ from ..samples import in_fixed_order
 from ..statistics import StatisticForm, named, ties
 from .design import (
     Design,
+    DesignError,
     Layout,
     check_codes,
     check_nested,
@@ -73,7 +74,7 @@ class _Stratum:
         mass, squares = self.masses @ chosen, np.square(self.masses) @ chosen
         pairs = np.square(mass) - squares
         if pairs.min() <= _LEAST_PAIRS * (self.masses.mean()) ** 2:
-            raise ValueError(
+            raise DesignError(
                 "one row or cluster holds nearly all the weight of a sample: the unbiased statistic needs pairs; pass "
                 "statistic='v'"
             )
@@ -120,7 +121,7 @@ class StratifiedMMD:
         vectors = weighted - weights * (first / total)[layout.stratum]
         share = (first * (total - first) / total).sum(axis=0)
         if share.min() <= _LEAST_SHARE * total.sum():
-            raise ValueError(
+            raise DesignError(
                 "nearly all the weight is on one sample, or would be after a permutation: weights differ by more "
                 "than eight orders of magnitude; pass weights on one scale"
             )
@@ -200,7 +201,7 @@ class TwoSampleDesign:
         if statistic == "v" or alone is None:
             return
         where = f" in stratum {alone}" if len(self.names) > 1 else ""
-        raise ValueError(
+        raise DesignError(
             f"a sample has one row or cluster{where}: the unbiased statistic needs two in each sample; "
             "pass statistic='v'"
         )
@@ -258,7 +259,7 @@ def taking_part(
     for label in (0, 1):
         both &= np.bincount(strata[weighted & (first == label)], minlength=len(names)) > 0
     if not both.any():
-        raise ValueError("no stratum holds rows of both samples, so none can be compared; pass coarser groups")
+        raise DesignError("no stratum holds rows of both samples, so none can be compared; pass coarser groups")
     kept = weighted & both[strata]
     if not both.all():
         alone = listed(name for name, present in zip(names, both, strict=True) if not present)

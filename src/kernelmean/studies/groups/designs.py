@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.words import listed
 from ...inference import Design
+from ...inference.designs.design import DesignError
 from ...tables.columns import Encoded
 from ..comparison.request import Testing
 from ..comparison.table_test import TableTest, form_of
@@ -46,9 +47,7 @@ class GroupDesign:
         try:
             own = self.taken.only(pair).of([self.encoded.frames[k] for k in pair])
             found, _ = self._of_two(own, pair).run(self.encoded, order, rng, n_resamples, pair)
-        except ValueError as error:
-            if not self.taken.design:
-                raise
+        except DesignError as error:
             self.unusable[pair] = str(error).partition(";")[0]
             return OneTest(math.nan, 1.0, 0)
         return OneTest(found.statistic, found.pvalue, found.n_resamples)
