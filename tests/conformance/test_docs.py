@@ -17,6 +17,8 @@ from kernelmean.cli import main
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OPTIONAL = ("numba", "matplotlib", "torch", "dask")
+CHOSEN_BRIEFLY = tuple(f"kernelmean.studies.{name}" for name in ("plots.density", "pages.density", "pages.estimate"))
+"""What these show is drawn alike whatever was chosen, which ``kernelmean.studies`` itself shows in full."""
 PICTURES = ("kernelmean.studies.plots", "kernelmean.report.pictures", "kernelmean.studies.comparison.result")
 MODULES = sorted(module.name for module in pkgutil.walk_packages(kernelmean.__path__, "kernelmean."))
 PYTHON_PAGES = [
@@ -32,7 +34,7 @@ def command(marker: str) -> str:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_docstrings(name: str) -> None:
+def test_docstrings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name.startswith(PICTURES):
         pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
     try:
@@ -41,6 +43,10 @@ def test_docstrings(name: str) -> None:
         if error.name not in OPTIONAL:
             raise
         pytest.skip(f"{error.name} is not installed")
+    if name in CHOSEN_BRIEFLY:
+        monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))
+        monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
+        monkeypatch.setattr("kernelmean.studies.estimate._FEW", 0)
     assert doctest.testmod(module).failed == 0
 
 

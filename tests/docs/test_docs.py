@@ -141,7 +141,9 @@ def run(arguments: list[str], monkeypatch: pytest.MonkeyPatch, folder: Path) -> 
 
 def test_shell_commands_run(tables: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib", reason="some commands draw, which needs the extra 'plot'")
-    monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))  # the search of a peer takes the time
+    monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))  # searches and refits take the time
+    monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
+    monkeypatch.setattr("kernelmean.studies.estimate._FEW", 0)
     for line in COMMANDS:
         code = 1 if "--fail-on-drift" in line else 0  # these tables differ
         assert run(shlex.split(line)[1:], monkeypatch, tables) == code, (line, capsys.readouterr().err)

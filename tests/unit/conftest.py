@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
 import sklearn.model_selection
+
+from kernelmean.report import charts
 
 
 class FirstOfGrid:
@@ -22,8 +25,36 @@ class FirstOfGrid:
 
 @pytest.fixture
 def unsearched_peers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the searches of the peers that a density is compared with, for tests that are about something else."""
+    """Leave out the searches of the peers that a density is compared with, for tests that are about something else.
+
+    Its own settings are chosen in two parts of the rows, not in five.
+    """
     monkeypatch.setattr(sklearn.model_selection, "GridSearchCV", FirstOfGrid)
+    monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
+
+
+_DRAWN: dict[tuple[bytes, str], Any] = {}
+
+
+@pytest.fixture
+def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw equal charts of pages once, for tests about the rest: ``report`` holds that they are drawn alike again."""
+    draw = charts.drawing
+
+    def once(chart: Any, prefix: str) -> Any:
+        key = pickle.dumps(chart), prefix
+        if key not in _DRAWN:
+            _DRAWN[key] = draw(chart, prefix)
+        return _DRAWN[key]
+
+    monkeypatch.setattr(charts, "drawing", once)
+
+
+@pytest.fixture
+def few_for_what_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few permutations decide on the kind and the columns of every change, for tests about something else."""
+    monkeypatch.setattr("kernelmean.studies.changes.finding._RESAMPLES", 19)
+    monkeypatch.setattr("kernelmean.studies.changes.finding._COLUMN_RESAMPLES", 99)
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def test_where_kme_is_best_no_gain_is_claimed() -> None:
     assert alone.verdict() == "No estimator has a lower leave-one-out score than kme, the plain mean."
 
 
-def test_constant_columns_are_left_out_and_told() -> None:
+def test_constant_columns_are_left_out_and_told(no_refits: None) -> None:
     fits = fit_all(np.insert(X, 0, 0.1, axis=1))
     assert fits.table.names == ("x1", "x2", "x3")
     assert any("left out: x0" in note for note in fits.notes)
@@ -105,7 +105,7 @@ def test_without_scaling(no_refits: None) -> None:
     assert fits.estimators["mkme"].loocv_ == pytest.approx(km.MKME().fit(X).loocv_)
 
 
-def test_narrow_kernels_are_ranked_by_what_lies_below_rounding() -> None:
+def test_narrow_kernels_are_ranked_by_what_lies_below_rounding(no_refits: None) -> None:
     fits = fit_all(X, bandwidth=0.05)
     scores = {name: fit.criterion_ for name, fit in fits.estimators.items()}
     assert all(scores[fits.best] <= score for score in scores.values())

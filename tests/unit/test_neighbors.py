@@ -132,7 +132,7 @@ def test_tables_sorted_by_two_keys_are_no_series() -> None:
         assert not Neighbors.of([to_frame(ordered, "t")]).alike()
 
 
-def test_changes_name_blocks_and_stop(table: pd.DataFrame) -> None:
+def test_changes_name_blocks_and_stop(table: pd.DataFrame, few_for_what_changes: None) -> None:
     found = km.changes(table[:120], search=Search(n_resamples=49))
     assert len(found.points) == 10
     assert "write block=N" in found.notes[0]

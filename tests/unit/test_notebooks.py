@@ -47,7 +47,7 @@ SHOWN: dict[str, Callable[[], Any]] = {
     "dependence": lambda: km.dependence(X, n_resamples=19, estimator="kme"),
     "joint dependence": lambda: km.dependence(X, "x0", n_resamples=19, estimator="kme"),
     "densities": densities,
-    "fits": lambda: fit_all(X),
+    "fits": cache(lambda: fit_all(X)),
     "embedding": lambda: km.MMKME().fit(X).embedding_,
     "sum of embeddings": lambda: km.embed(X, km.kernels.Gaussian(1.0)) - km.embed(Y, km.kernels.Gaussian(1.0)),
 }

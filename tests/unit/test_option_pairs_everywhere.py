@@ -480,7 +480,9 @@ NOT_VARIED = {
 
 @THIRDS
 @pytest.mark.parametrize("name", CASES)
-def test_both_of_two_options_have_an_effect_or_the_pair_is_refused(name: str, third: int, no_refits: None) -> None:
+def test_both_of_two_options_have_an_effect_or_the_pair_is_refused(
+    name: str, third: int, no_refits: None, few_for_what_changes: None
+) -> None:
     run, options = CASES[name]
     exceptions = {frozenset(pair) for case, *pair in EXCEPTIONS if case == name}
     alone = Alone.of(run, options)

@@ -22,6 +22,7 @@ from kernelmean.core import command_line
 from kernelmean.inference import Result
 from kernelmean.report import Shown, pictures
 from kernelmean.studies import compare_groups, fit_all, fit_densities, plots
+from kernelmean.studies.changes import Search
 from kernelmean.tables import read_table
 
 pd = pytest.importorskip("pandas")
@@ -51,7 +52,7 @@ def densities() -> Any:
 
 def long_tables() -> Any:
     rng = np.random.default_rng(0)
-    tables = rng.normal(size=(900, 2)), rng.normal([0.0, 0.3], size=(800, 2))
+    tables = rng.normal(size=(300, 2)), rng.normal([0.0, 0.6], size=(260, 2))
     return in_batches(*tables, n_resamples=99)
 
 
@@ -71,7 +72,7 @@ MAKERS: dict[str, Callable[[], Result]] = {
     "groups": lambda: compare_groups("iris", "target", **QUICK),
     "dependence of all pairs": lambda: km.dependence(mixed(40, 0.0), missing="drop", **QUICK),
     "dependence of groups": lambda: km.dependence(X, "x0", **QUICK),
-    "changes": lambda: km.changes(np.concatenate([X, Y + 3.0])),
+    "changes": lambda: km.changes(np.concatenate([X, Y + 3.0]), search=Search(n_resamples=99)),
     "densities": densities,
     "estimates": lambda: fit_all(X[:12]),
 }
@@ -135,7 +136,7 @@ OTHERWISE = ("kind", "kernels", "pairs", "spread", "strength")
 """The facts that a page says in other words, beside what they are about."""
 
 
-def test_the_page_says_the_same(result: Result) -> None:
+def test_the_page_says_the_same(result: Result, drawn_once: None) -> None:
     html_page = page(result)
     assert html_page.startswith("<!doctype html>")
     assert html_page == result.to_html()
@@ -149,7 +150,7 @@ def test_the_page_says_the_same(result: Result) -> None:
     assert all(note in words for note in shown)
 
 
-def test_the_page_is_written_to_a_file(result: Result, tmp_path: Path) -> None:
+def test_the_page_is_written_to_a_file(result: Result, tmp_path: Path, drawn_once: None) -> None:
     path = tmp_path / "page.html"
     assert result.to_html(path) is None
     assert path.read_text(encoding="utf-8") == page(result)
@@ -192,7 +193,7 @@ def test_it_is_drawn_and_the_picture_says_what_it_shows(result: Result) -> None:
     pyplot.close("all")
 
 
-def test_it_comes_back_from_a_file(result: Result, tmp_path: Path) -> None:
+def test_it_comes_back_from_a_file(result: Result, tmp_path: Path, drawn_once: None) -> None:
     paths = [tmp_path / name for name in ("one", "two")]
     result.save(paths[0])
     back = km.load(paths[0])

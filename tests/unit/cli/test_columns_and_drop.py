@@ -36,7 +36,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_drop_may_name_a_column_that_columns_leaves_out_but_no_unknown_one(
-    command: str, place: None, capsys: pytest.CaptureFixture[str]
+    command: str, place: None, capsys: pytest.CaptureFixture[str], unsearched_peers: None, no_refits: None
 ) -> None:
     texts = []
     for drop in ([], ["--drop", "c"]):

@@ -18,7 +18,7 @@ COMMANDS = pytest.mark.parametrize("command", ["estimate", "density --estimator 
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_refits: None, unsearched_peers: None) -> None:
     monkeypatch.chdir(tmp_path)
     TABLE.to_csv("t.csv", index=False)
 

@@ -113,7 +113,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_reads_numbers_dates_and_units_as_they_are_meant(
-    name: str, folder: Path, capsys: pytest.CaptureFixture[str], unsearched_peers: None
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str], unsearched_peers: None, no_refits: None
 ) -> None:
     plain, written = COMMANDS[name]
     expected = numbers(content(capsys, *plain))
