@@ -815,10 +815,12 @@ def _(draw: Draw) -> File:
     )
 
 
-@file("5000 columns.csv")
+@file("1500 columns.csv")
 def _(draw: Draw) -> File:
-    values = draw.rng.integers(-500, 500, (5000, 6))
-    return written({f"gene {k}": number(int(cell) / 100 for cell in own) for k, own in enumerate(values)})
+    """A header of 50 kB, lines of 20 kB."""
+    values = draw.rng.integers(-(10**13), 10**13, (1500, 6))
+    names = (f"gene {k} on a chip that has names in full" for k in range(1500))
+    return written({name: number(int(cell) / 100 for cell in own) for name, own in zip(names, values, strict=True)})
 
 
 # Compressed, Arrow, JSON lines

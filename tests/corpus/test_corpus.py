@@ -149,7 +149,8 @@ def comparison(words: list[str], printed: Printed) -> dict[str, Any]:
 
 def some_columns(name: str) -> list[str]:
     """Return options that take a few of very many columns."""
-    return ["--columns", "gene 0,gene 2500,gene 4999"] if name == "5000 columns.csv" else []
+    genes = (f"gene {k} on a chip that has names in full" for k in (0, 750, 1499))
+    return ["--columns", ",".join(genes)] if name == "1500 columns.csv" else []
 
 
 @named(READ, step=3)
