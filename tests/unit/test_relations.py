@@ -296,19 +296,28 @@ def correlated(rng: np.random.Generator, slope: np.ndarray) -> tuple[np.ndarray,
     return x, slope * x + (1 - slope**2) ** 0.5 * y
 
 
+@pytest.fixture
+def few_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let rows be drawn where there are a tenth of those of which some are drawn otherwise."""
+    monkeypatch.setattr("kernelmean.studies.comparison.relations._MOST_CELLS", 1_000_000)
+    monkeypatch.setattr("kernelmean.studies.comparison.relations._ALWAYS_KEPT", 400)
+
+
+@pytest.mark.usefixtures("few_looked_at")
 @pytest.mark.parametrize("paired", [False, True])
 def test_no_pair_is_named_where_rows_of_two_sensors_take_turns_in_one_table_only(paired: bool) -> None:
     """Every second row would be one sensor in the one table, and both in the other."""
     rng = np.random.default_rng(17)
-    turns = np.resize([0.9, -0.9], 7000)
+    turns = np.resize([0.9, -0.9], 700)
     tables = [with_blank_columns(rng, *correlated(rng, own)) for own in (turns, rng.permutation(turns))]
     first, *_ = relations(encode(tables, ("A", "B"), Encoding(missing="category")), paired=paired)
     assert first.adjusted > 0.05
 
 
+@pytest.mark.usefixtures("few_looked_at")
 def test_a_pair_is_named_where_only_the_other_table_has_more_rows_than_are_looked_at() -> None:
     rng = np.random.default_rng(18)
-    tables = [with_blank_columns(rng, *correlated(rng, np.full(n, r))) for n, r in ((90, 0.95), (12_000, -0.95))]
+    tables = [with_blank_columns(rng, *correlated(rng, np.full(n, r))) for n, r in ((90, 0.95), (1_200, -0.95))]
     first, *_ = relations(encode(tables, ("A", "B"), Encoding(missing="category")))
     assert first.columns == ("x", "y")
     assert first.adjusted < 1e-6
