@@ -177,9 +177,10 @@ def survival(m, scale, deviation, gap):
     return mp.erfc(tau / mp.sqrt(2)) / 2 + mp.npdf(tau) * sum(r * u**k * (a - b) for k, (r, a, b) in enumerate(both))
 
 
-def test_all_three_kinds_of_variables_at_once():
+@pytest.mark.parametrize("trials", [20, pytest.param(100, marks=pytest.mark.slow)])
+def test_all_three_kinds_of_variables_at_once(trials):
     rng = np.random.default_rng(0)
-    for trial in range(60):
+    for trial in range(trials):
         m, (deviation, halfwidth) = int(rng.integers(1, 5)), 10 ** rng.uniform(-3, 3, 2)
         profile = profiles.Profile(1.0, deviation**2, (power(1.0, m),), profiles.box(halfwidth))
         widest = max(deviation, halfwidth, 1.0)
