@@ -10,6 +10,7 @@ from kernelmean.estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME
 
 MAKERS = {"kme": KME, "s-kmse": SKMSE, "f-kmse": FKMSE, "mkme": MKME, "mmkme": MMKME, "vpmkme": VPMKME}
 DRAWS = 30
+CASES = [(10, True), pytest.param(20, True, marks=pytest.mark.slow), (10, False)]
 
 # squared median, rounded: KME, S-KMSE, F-KMSE, MKME, MMKME on 30 other draws, d = 20
 SQUARED = {10: (0.0311, 0.0295, 0.0299, 0.0293, 0.0295), 20: (0.0182, 0.0176, 0.0178, 0.0176, 0.0176)}
@@ -42,7 +43,7 @@ def error(values):
     return values.std(ddof=1) / np.sqrt(len(values))
 
 
-@pytest.mark.parametrize("n", [10, 20])
+@pytest.mark.parametrize("n", [10, pytest.param(20, marks=pytest.mark.slow)])
 def test_mean_losses_with_the_squared_median(n):
     found = losses(n, 20, True)
     for name, figure in zip(MAKERS, SQUARED[n], strict=False):
@@ -57,7 +58,7 @@ def test_mean_losses_with_the_unsquared_median():
         assert abs(found[name].mean() - 0.008) < 0.001, name
 
 
-@pytest.mark.parametrize(("n", "squared"), [(10, True), (20, True), (10, False)])
+@pytest.mark.parametrize(("n", "squared"), CASES)
 def test_marginalizing_beats_the_empirical_mean(n, squared):
     found = losses(n, 20, squared)
     for name in ("s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme"):
@@ -65,7 +66,7 @@ def test_marginalizing_beats_the_empirical_mean(n, squared):
         assert gain.mean() > 2 * error(gain), name
 
 
-@pytest.mark.parametrize(("n", "squared"), [(10, True), (20, True), (10, False)])
+@pytest.mark.parametrize(("n", "squared"), CASES)
 def test_preserving_the_variance_beats_marginalizing(n, squared):
     found = losses(n, 20, squared)
     gain = found["mkme"] - found["vpmkme"]

@@ -84,14 +84,14 @@ def test_adaptive_of_two_samples(law: str) -> None:
     def draw(rng: np.random.Generator) -> Any:
         return mmd(rows(law, 150, rng), rows(law, 90, rng), seed=int(rng.integers(2**40)), n_resamples=39)
 
-    check(draw, 40, tied=law == "ties")
+    check(draw, 40, tied=law == "ties", trials=40)
 
 
 def test_a_few_hundred_rows_of_the_default() -> None:
     def draw(rng: np.random.Generator) -> Any:
         return mmd(rng.normal(size=(320, 1)), rng.normal(size=(250, 1)), seed=int(rng.integers(2**40)), n_resamples=19)
 
-    check(draw, 20, trials=60)
+    check(draw, 20, trials=40)
 
 
 @pytest.mark.usefixtures("few_bins")

@@ -124,7 +124,10 @@ def test_two_samples_on_few_landmarks(kind, shape):
     assert excess(over_labelings(rows(kind, 7, dim), sizes[0])) == 0
 
 
-@pytest.mark.parametrize(("kind", "n"), [("normal", 5), ("ties", 4), ("repeated rows", 4)])
+@pytest.mark.parametrize(
+    ("kind", "n"),
+    [("normal", 4), ("ties", 4), ("repeated rows", 4), pytest.param("normal", 5, marks=pytest.mark.slow)],
+)
 @pytest.mark.usefixtures("few_landmarks")
 def test_pairs_on_few_landmarks(kind, n):
     assert excess(over_pairings(rows(kind, n, 2), rows(kind, n, 1, seed=1))) == 0
