@@ -58,7 +58,7 @@ def test_format_and_content(page: Path) -> None:
         compile("".join(cell["source"]), page.stem, "exec")
 
 
-@pytest.mark.parametrize("name", mostly_slow(["ab", "densities"], "ab"))
+@pytest.mark.parametrize("name", mostly_slow(["ab", "densities", "independence"], "independence"))
 def test_cells_run_in_order_and_print_what_is_shown(name: str) -> None:
     names: dict[str, Any] = {}
     shown = 0

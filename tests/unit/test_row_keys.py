@@ -153,12 +153,13 @@ def test_a_key_of_units_with_several_rows_is_noted(name: str, cells: Any, *, not
     table = pd.DataFrame({name: np.repeat(cells, 2), "a": RNG.normal(size=80)})
     first, second = table[:30], table[30:]
     note = f"{name} looks like a key of units with several rows each (40 in 80 rows): if it names them, write clusters="
-    found = km.compare(first, second, n_resamples=19)
+    quick: dict[str, Any] = {"estimator": "kme", "n_resamples": 19}
+    found = km.compare(first, second, **quick)
     assert any(own.startswith(note) for own in found.notes) == noted
     if noted:
-        clustered = km.compare(first, second, clusters=name, n_resamples=19)
-        told = km.compare(first, second, categorical=name, n_resamples=19)
-        in_batches = km.compare(*(km.read(each, in_memory=False) for each in (first, second)), n_resamples=19)
+        clustered = km.compare(first, second, clusters=name, **quick)
+        told = km.compare(first, second, categorical=name, **quick)
+        in_batches = km.compare(*(km.read(each, in_memory=False) for each in (first, second)), **quick)
         assert not any("looks like a key" in own for own in (*clustered.notes, *told.notes))
         assert in_batches.notes[0].startswith(note.replace("80 rows", "80 rows drawn at random"))
 

@@ -166,7 +166,7 @@ def test_constant_data_have_p_value_one(library: Library) -> None:
 def test_default_schemes_of_any_size_run_where_the_points_live(library: Library) -> None:
     rng = np.random.default_rng(3)
     long = km.mmd_test(
-        library.make(rng.normal(size=(4100, 1))), library.make(rng.normal(size=(4100, 1))), rng=0, estimator="kme"
+        *(library.make(rng.normal(size=(4100, 1))) for _ in range(2)), n_resamples=99, rng=0, estimator="kme"
     )
     assert long.scheme == "blocks"
     for name, (A, B) in {"exact": (X[:4], Y[:5]), "gemm": (X, Y)}.items():

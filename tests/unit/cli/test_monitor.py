@@ -345,10 +345,11 @@ def test_a_stopped_run_keeps_what_it_had_taken(
     assert rest["batches"] == json.loads(Path("out.json").read_text())["batches"][2:]
 
 
-def test_long_work_tells_how_far_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_work_tells_how_far_it_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.inference.monitoring.monitor._BATCH", 400)
     told: list[tuple[str, int, int]] = []
-    DriftMonitor(pd.read_csv("reference.csv")).update(table(1, 9000), progress=lambda *step: told.append(step))
-    assert told == [("rows", 0, 9000), ("rows", 4096, 9000), ("rows", 8192, 9000)]
+    DriftMonitor(pd.read_csv("reference.csv")).update(table(1, 900), progress=lambda *step: told.append(step))
+    assert told == [("rows", 0, 900), ("rows", 400, 900), ("rows", 800, 900)]
 
 
 def test_a_folder_and_a_pattern_are_batches_by_name_and_a_reference(

@@ -15,6 +15,7 @@ from scipy.stats import binom
 import kernelmean as km
 from kernelmean.kernels import Gaussian
 from kernelmean.studies import Comparison
+from kernelmean.studies.changes import Search
 from nulls import mmd_null
 
 N, M = 30, 24
@@ -303,7 +304,7 @@ def test_a_changed_share_of_blank_cells_is_called_that_and_not_a_change_of_means
         assert "mostly in the shares of blank cells" in str(result.test.kind)
     moved = km.compare(A, B.assign(x=B["x"] + 0.6), **how)
     assert moved.test.kind.kinds == ("blank cells", "means")
-    (point,) = km.changes(pd.concat([A, B]), missing="category").points
+    (point,) = km.changes(pd.concat([A, B]), missing="category", search=Search(n_resamples=99)).points
     assert point.kind.kinds == ("blank cells",)
 
 

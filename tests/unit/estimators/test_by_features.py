@@ -47,11 +47,12 @@ def test_the_exact_estimate_is_within_the_bound(name, rows):
 
 @pytest.mark.parametrize("name", mostly_slow(NAMED, "kme", "s-kmse", "mmkme"))
 def test_many_landmarks_give_the_exact_estimator_with_its_parameters(name):
-    exact, fit = NAMED[name]().fit(CLUSTERS), NAMED[name](features=200).fit(CLUSTERS)
+    rows = CLUSTERS[::2]
+    exact, fit = NAMED[name]().fit(rows), NAMED[name](features=200).fit(rows)
     assert (exact.embedding_ - fit.embedding_).norm() < 1e-5
     assert fit.loocv_ == pytest.approx(exact.loocv_, rel=1e-7)
-    gain = KernelMean().fit(CLUSTERS).loocv_ - exact.loocv_
-    found = KernelMean(features=200).fit(CLUSTERS).loocv_ - fit.loocv_
+    gain = KernelMean().fit(rows).loocv_ - exact.loocv_
+    found = KernelMean(features=200).fit(rows).loocv_ - fit.loocv_
     assert found == pytest.approx(gain, rel=0.01, abs=1e-15)
     assert (exact.error_, exact.notes_, exact.features_) == (0.0, (), None)
 

@@ -179,7 +179,7 @@ def test_the_witness_is_of_the_means_that_were_compared(name):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(24, 2)), rng.normal(0.3, 1.3, size=(18, 2))
     for samples in ((X, Y), (Y, X)):
-        result = km.mmd_test(*samples, estimator=COMPARED[name], statistic="v", n_resamples=9, rng=3)
+        result = km.mmd_test(*samples, estimator=COMPARED[name], statistic="v", n_resamples=1, rng=3)
         assert result.witness().norm ** 2 == pytest.approx(result.statistic, rel=1e-6)
 
 

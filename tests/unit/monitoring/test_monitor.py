@@ -194,8 +194,8 @@ def test_a_change_after_many_rows_is_found_as_soon_where_a_run_length_is_promise
         own.update(np.vstack([rows(1, calm), rows(2, 300, 0.75)]))
         return own.state.detected_at - calm
 
-    by_length = [delay(calm, average_run_length=2000) for calm in (200, 6000)]
-    by_level = [delay(calm, alpha=0.05) for calm in (200, 6000)]
+    by_length = [delay(calm, average_run_length=2000) for calm in (200, 3000)]
+    by_level = [delay(calm, alpha=0.05) for calm in (200, 3000)]
     assert by_length[1] <= by_length[0]
     assert by_length[1] < by_level[1]
 
@@ -228,12 +228,12 @@ def test_a_change_that_is_over_is_no_single_change():
 
 def test_the_rows_around_an_alarm_are_all_that_is_kept():
     own = monitor(rows(0, 200))
-    own.update(rows(1, 3000))
+    own.update(rows(1, 1500))
     assert len(json.loads(own.to_json())["past"]) == 1024
-    own.update(rows(2, 5000, 3.0))
+    own.update(rows(2, 2500, 3.0))
     assert len(json.loads(own.to_json())["past"]) <= 2048 + 16
     low, high = own.changed_between()
-    assert 2980 < low <= 3001 <= high < 3020
+    assert 1480 < low <= 1501 <= high < 1520
     assert len(own.to_json()) < 2_000_000
 
 
