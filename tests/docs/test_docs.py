@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import kernelmean
+from drawings import draw_once
 from kernelmean.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -144,6 +145,7 @@ def test_shell_commands_run(tables: Path, monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))  # searches and refits take the time
     monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
     monkeypatch.setattr("kernelmean.studies.estimate._FEW", 0)
+    draw_once(monkeypatch)
     for line in COMMANDS:
         code = 1 if "--fail-on-drift" in line else 0  # these tables differ
         assert run(shlex.split(line)[1:], monkeypatch, tables) == code, (line, capsys.readouterr().err)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
 import sklearn.model_selection
 
-from kernelmean.report import charts
+from drawings import draw_once
 
 
 class FirstOfGrid:
@@ -33,21 +32,10 @@ def unsearched_peers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
 
 
-_DRAWN: dict[tuple[bytes, str], Any] = {}
-
-
 @pytest.fixture
 def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw equal charts of pages once, for tests about the rest: ``report`` holds that they are drawn alike again."""
-    draw = charts.drawing
-
-    def once(chart: Any, prefix: str) -> Any:
-        key = pickle.dumps(chart), prefix
-        if key not in _DRAWN:
-            _DRAWN[key] = draw(chart, prefix)
-        return _DRAWN[key]
-
-    monkeypatch.setattr(charts, "drawing", once)
+    """Draw equal charts of pages once, for tests about the rest of a page."""
+    draw_once(monkeypatch)
 
 
 @pytest.fixture
