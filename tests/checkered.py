@@ -9,14 +9,18 @@ from typing import Any
 import pytest
 
 
-def checkered(*axes: Sequence[Any]) -> list[Any]:
+def checkered(*axes: Sequence[Any], every: int = 2) -> list[Any]:
     """Return all cells for ``pytest.mark.parametrize``; those with an odd sum of places wait for ``-m slow``.
+
+    Or those whose sum is no multiple of ``every``.
 
     Every value of every axis is met by default; the rules that such tests hold must not depend on the cell.
     """
     cells = product(*map(enumerate, axes))
     return [
-        pytest.param(*(value for _, value in cell), marks=[pytest.mark.slow] * (sum(place for place, _ in cell) % 2))
+        pytest.param(
+            *(value for _, value in cell), marks=[pytest.mark.slow] * (sum(place for place, _ in cell) % every > 0)
+        )
         for cell in cells
     ]
 

@@ -44,7 +44,7 @@ def pairs_on_landmarks(law, rng):
 PLAIN = unbalanced, on_landmarks, many_columns, pairs, pairs_on_landmarks
 DESIGNS = strata, clusters, weights, paired, pair_strata, pair_clusters
 CELLS = [
-    *checkered(PLAIN, ("normal", "ties", "heavy tails", "far clusters")),
+    *checkered(PLAIN, ("normal", "ties", "heavy tails", "far clusters"), every=4),
     *checkered(DESIGNS, ("normal", "ties")),
 ]
 
