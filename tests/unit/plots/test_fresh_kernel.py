@@ -56,7 +56,11 @@ def outputs(client: Any, cell: str) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("name", CELLS)
+SELDOM = "dependence", "densities", "hsic_test", "loocv_curve"
+"""Drawn by the same functions as the others; a kernel takes seconds to start."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(own, marks=[pytest.mark.slow] * (own in SELDOM)) for own in CELLS])
 def test_the_first_picture_of_a_kernel_is_shown_once(name: str, kernel: Any) -> None:
     assert outputs(kernel, BEFORE) == []
     pictures = [data for data in outputs(kernel, CELLS[name]) if {"image/png", "image/svg+xml"} & data.keys()]
