@@ -100,6 +100,7 @@ def means() -> list[Any]:
 def saves() -> None:
     """Save one embedding over the other, until the end."""
     both = means()
+    km.save(both[0], "before.npz")  # so that what it imports is there
     Path("began").touch()
     while True:
         for each in both:
