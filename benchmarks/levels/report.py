@@ -121,7 +121,9 @@ def table() -> None:
         f"{len(checks) / 1000:.1f} are expected by chance.\n"
     )
     for row, level, p in outside:
-        print(f"  - {row['key']}, level {level}: {row['counts'][level] / row['trials']:.4f}, probability {p:.2g}")
+        share = row["counts"][level] / row["trials"]
+        side = "too often" if share > float(level) else "too seldom, which breaks no promise"
+        print(f"  - {row['key']}, level {level}: {share:.4f}, probability {p:.2g}: {side}")
     print(
         "\nThe table gives the share of p-values up to 0.05, with 99 permutations: the mean over schemes (lowest to "
         "highest).\n"
