@@ -527,3 +527,11 @@ def test_all_permutations_there_are_leave_no_close_call() -> None:
     first, second = A[:4, :3], B[:4, :3]
     words = dict(quick(first, second, level=0.03).facts())["adjusted p"]
     assert words == "Holm's method over 3 columns, 69 permutations each"
+
+
+def test_what_is_said_of_many_rows_does_not_count_all_their_permutations() -> None:
+    rng = np.random.default_rng(3)
+    few = km.compare(rng.normal(size=(40, 2)), rng.normal(size=(40, 2)), n_resamples=99)
+    many = replace(few, sizes=(10**9, 10**9))  # the count of permutations would have 6 * 10^8 digits
+    assert dict(many.facts())["rows"].startswith("1,000,000,000")
+    assert dict(many.facts()).keys() == dict(few.facts()).keys()

@@ -15,6 +15,7 @@ from ...inference.adaptive.aspects import TOGETHER
 from ...inference.base_result import JointTest, Result
 from ...inference.null import HOLM
 from ...inference.request import ESTIMATORS
+from ...inference.resampling_options import Shape
 from ...inference.schemes import Exact
 from ...inference.wording import beside, titles
 from ...report.description import Description, Grid
@@ -226,10 +227,10 @@ class Comparison(JointTest, Result):
         ]
 
     def _on_adjusted(self) -> list[tuple[str, str]]:
-        of_all = (
-            self.test.n_resamples if self.test.scheme == Exact.name else math.comb(sum(self.sizes), self.sizes[0]) - 1
-        )
         columns = {column.name: column for column in self.columns}
+        most = max(column.n_resamples for column in self.columns)
+        every = Shape(sum(self.sizes), 1, most, self.sizes[0]).count_all(most + 1) - 1
+        of_all = self.test.n_resamples if self.test.scheme == Exact.name else every
         return facts_on_adjusted(self.adjustment, self.level, {"column": columns}, of_all=of_all)
 
     def details(self) -> list[tuple[str, str]]:
