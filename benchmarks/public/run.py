@@ -75,10 +75,12 @@ def jobs(options: argparse.Namespace) -> list[tuple[str, str]]:
 
 def verify() -> None:
     """Print whether the first batch of every setting rejects as often as is stored."""
-    stored = [row for row in read() if row["method"] == OURS and row["first"] == 0]
+    stored: dict[str, dict] = {}
+    for row in sorted((row for row in read() if row["method"] == OURS), key=lambda row: row["first"]):
+        stored.setdefault(row["setting"], row)
     differ = 0
-    for row in stored:
-        found = rejections(row["setting"], OURS, 0, row["trials"])
+    for row in stored.values():
+        found = rejections(row["setting"], OURS, row["first"], row["trials"])
         differ += found != row["rejections"]
         print(f"{row['setting']}: {found} of {row['trials']} reject, {row['rejections']} stored", flush=True)
     print(f"{differ} of {len(stored)} settings differ")
