@@ -43,6 +43,13 @@ for name in "AB":
 CALLS = {
     "two samples": ("X, Y = rng.normal(size=(2, 20_000, 3))", 'km.mmd_test(X, Y, estimator="kme", n_resamples=99)', 60),
     "adaptive": ("X, Y = rng.normal(size=(2, 10_000, 3))", "km.mmd_test(X, Y, n_resamples=99)", 300),
+    "categories": (
+        "import pandas as pd\n"
+        "A, B = (pd.DataFrame(rng.integers(40, size=(8000, 2)), columns=['a', 'b']).map('v{}'.format)\n"
+        "        for _ in range(2))",
+        "km.compare(A, B, n_resamples=99)",
+        600,
+    ),
     "independence": ("X, Y = rng.normal(size=(2, 10_000, 2))", "km.hsic_test(X, Y, n_resamples=99)", 300),
     "an estimator": ("X = rng.normal(size=(200_000, 5))", "km.MKME().fit(X)", 300),
     "many rows": ("X, Y = rng.normal(size=(2, 1_000_000, 3))", "km.mmd_test(X, Y, n_resamples=99)", 300),

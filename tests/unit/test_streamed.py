@@ -371,6 +371,19 @@ def test_either_table_may_come_first() -> None:
     assert [(c.name, c.pvalue) for c in one.columns] == [(c.name, c.pvalue) for c in other.columns]
 
 
+def test_batches_do_not_tell_which_of_two_samples_of_categories_is_first() -> None:
+    rng, levels, n = np.random.default_rng(0), np.array(list("abcdefgh")), 20_000
+    tables = [
+        pd.DataFrame({"x": rng.normal(size=n), "arm": levels[rng.integers(8, size=n)]}) for _ in range(2)
+    ]  # k(x, x) of a category is the same for all rows, and the sums of both samples differ by rounding alone
+    found = set()
+    for sizes in ((n, n), (5000, 123), (777, 50)):
+        batches = [[own[k : k + size] for k in range(0, n, size)] for own, size in zip(tables, sizes, strict=True)]
+        result = km.compare(*(km.read(own, in_memory=False) for own in batches), n_resamples=199, rng=1)
+        found.add(tuple(sorted((column.name, column.pvalue) for column in result.columns)))
+    assert len(found) == 1
+
+
 def test_many_rows_in_memory_go_by_batches_too(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = in_batches(NUMBERS[:1700], NUMBERS[1700:], **QUICK)
     monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 1500)

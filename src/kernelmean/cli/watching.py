@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,10 +54,9 @@ class Batch:
         """A text that differs between batches."""
         return digest(self.frame, self.name)
 
-    def known_rows(self, seen: Sequence[Mapping[str, Any]]) -> int:
+    def known_rows(self, seen: Sequence[Mapping[str, Any]], known: Collection[str]) -> int:
         """Return how many of the first rows were monitored before, for example in a file that has grown."""
         sizes = {one.get("rows", 0) for one in seen if one["name"] == self.name}
-        known = {one["digest"] for one in seen}
         begun = (rows for rows in sorted(sizes, reverse=True) if 0 < rows < len(self.frame))
         return next((rows for rows in begun if Batch(self.name, self.frame.take(slice(0, rows))).digest in known), 0)
 
@@ -161,6 +160,11 @@ class _Run:
     skipped: list[str] = field(default_factory=list)
     """The batches that were left out."""
     next_save: float = 0.0
+    digests: set[str] = field(init=False)
+    """Those of the batches that were monitored."""
+
+    def __post_init__(self) -> None:
+        self.digests = {one["digest"] for one in self.seen}
 
     def take_all(self, batches: Iterator[Batch]) -> None:
         """Take the batches of a file, and save; when the run is stopped, save what was taken."""
@@ -177,10 +181,11 @@ class _Run:
             raise Stopped(f"stopped after {done}; the same command goes on from {self.checkpoint}") from stop
 
     def _take(self, batch: Batch) -> None:
-        if any(batch.digest == one["digest"] for one in self.seen):
+        own = batch.digest
+        if own in self.digests:
             self.skipped.append(batch.name)
             return
-        known_rows = batch.known_rows(self.seen)
+        known_rows = batch.known_rows(self.seen, self.digests)
         if known_rows:
             had = f"its first {count(known_rows, 'row')} had been monitored before, only the others count"
             self.notes.append(f"{batch.name}: {had}")
@@ -189,7 +194,8 @@ class _Run:
         state = self.drift.update(new, progress=lambda _, done, of: self.progress(f"rows of {batch.name}", done, of))
         found = {"alarm": [before.n_rows + 1, state.n_rows]} if state.drift and not before.drift else {}
         known = {"rows": len(batch.frame), "log_wealth": state.log_wealth}
-        self.seen.append({"name": batch.name, "digest": batch.digest, **known, **found})
+        self.seen.append({"name": batch.name, "digest": own, **known, **found})
+        self.digests.add(own)
         rows = {"rows": len(batch.frame) - known_rows, "last_row": state.n_rows}
         self.batches.append({"batch": batch.name, **rows, **_numbers(state)})
         if time.monotonic() >= self.next_save:
@@ -320,8 +326,8 @@ def _batches(path: str, first: Frame, reading: ReadOptions, watched: Watched, no
     if blank.any():
         notes.append(f"{path}: {count(int(blank.sum()), 'row')} without {by!r} left out")
     keys, texts = _keys(cells[~blank], by, watched.every)
-    for number, text in enumerate(texts):
-        rows = np.flatnonzero(~blank)[keys == number]
+    known = np.flatnonzero(~blank)[np.argsort(keys, kind="stable")]
+    for text, rows in zip(texts, np.split(known, np.cumsum(np.bincount(keys))[:-1]), strict=False):
         yield Batch(f"{by}={text}", replace(rest.take(rows), source=f"{path}, {by}={text}"))
 
 
@@ -340,8 +346,9 @@ def _keys(cells: Any, by: str, every: str | None) -> tuple[Any, Sequence[str]]:
             f"the column {by!r} holds times, each of which would be a batch; add --every hour, day, week or month"
         )
     if cells.dtype == object:
-        texts = list(dict.fromkeys(map(str, cells)))
-        return np.array([texts.index(str(cell)) for cell in cells]), texts
+        texts = [str(cell) for cell in cells]
+        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        return np.array([places[text] for text in texts], dtype=np.intp), [*places]
     values, keys = np.unique(cells, return_inverse=True)
     return keys, [str(label(value)) for value in (values.tolist() if cells.dtype.kind == "f" else values)]
 

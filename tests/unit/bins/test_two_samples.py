@@ -274,9 +274,7 @@ def test_every_place_of_rows_gives_the_same(data: tuple[Array, Array], tmp_path:
     batched = [np.array_split(own, 9) for own in data]
     same(mmd(*batched, **options), whole)
     same(mmd(iter(batched[0]), iter(batched[1]), **options), whole)
-    same(
-        mmd(data[0], tmp_path / "y.csv", **options) if False else mmd(tmp_path / "x.csv", batched[1], **options), whole
-    )
+    same(mmd(tmp_path / "x.csv", batched[1], **options), whole)
 
 
 def test_an_integer_seed_is_reproduced_and_a_generator_goes_on(data: tuple[Array, Array]) -> None:

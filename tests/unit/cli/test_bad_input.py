@@ -311,15 +311,19 @@ def test_a_decomposition_that_fails_is_a_failure_of_the_library_not_bad_input(
     assert "LinAlgError: Singular matrix" in capsys.readouterr().err
 
 
-def test_without_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("why", ["", "scheme 'gemm' may need 9 MiB for 7 rows, the limit is 8 MiB"])
+def test_without_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], why: str) -> None:
     def fail(*_: object, **__: object) -> None:
-        raise MemoryError
+        raise MemoryError(*([f"{why}; pass plan=Plan(memory=9437184)"] if why else []))
 
     monkeypatch.setattr("kernelmean.studies.estimate.fit_all", fail)
     with pytest.raises(SystemExit) as exit_:
         main(["estimate", "eckerle4"])
     assert exit_.value.code == 2
-    assert "--max-rows" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "--max-rows" in err
+    assert why in err
+    assert "Plan" not in err
 
 
 def test_the_installed_program(tmp_path: Path) -> None:

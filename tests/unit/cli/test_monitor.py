@@ -179,6 +179,30 @@ def test_batches_by_numbers_and_by_text(folder: Path, capsys: pytest.CaptureFixt
     assert [b["batch"] for b in json.loads(Path("out.json").read_text())["batches"]] == ["site=z", "site=a", "site=m"]
 
 
+def test_rows_of_a_batch_need_not_be_next_to_each_other(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sites = np.array(["z", "a", "m", None], dtype=object)[np.random.default_rng(2).integers(4, size=60)]
+    new = table(5, 60).assign(site=sites)
+    new.to_csv("new.csv", index=False)
+    run(capsys, "reference.csv", "new.csv", "--by", "site", "--json", "out.json")
+    batches = json.loads(Path("out.json").read_text())["batches"]
+    names = list(dict.fromkeys(site for site in sites if site is not None))
+    assert [one["batch"] for one in batches] == [f"site={name}" for name in names]
+    assert [one["rows"] for one in batches] == [int((sites == name).sum()) for name in names]
+    for name in names:
+        new[sites == name].drop(columns="site").to_csv(f"site={name}.csv", index=False)
+    run(capsys, "reference.csv", *(f"site={name}.csv" for name in names), "--json", "alone.json")
+    alone = json.loads(Path("alone.json").read_text())["batches"]
+    assert [one["log_wealth"] for one in alone] == [one["log_wealth"] for one in batches]
+
+
+def test_no_row_has_a_batch(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table(5, 20).assign(site=pd.Series([None] * 20, dtype=object)).to_csv("new.csv", index=False)
+    code, out, err = run(capsys, "reference.csv", "new.csv", "--by", "site", "--categorical", "site")
+    assert "Traceback" not in err
+    assert code in (0, 2)
+    assert "site" in out + err
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

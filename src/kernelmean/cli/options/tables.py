@@ -249,7 +249,7 @@ class MaxRows:
             min=2,
             help=f"Use at most N random rows of each table. Needed above {FIT_LIMIT:,} rows for density, "
             f"{ESTIMATE_LIMIT:,} for estimate, {TEST_LIMIT:,} for changes, and {ADAPTIVE_LIMIT:,} for tests in memory "
-            f"({TEST_LIMIT:,} with one kernel); N may be larger than that, and then all rows are used. "
+            f"({TEST_LIMIT:,} with one kernel); N may be larger than that, while memory suffices. "
             "compare A B and dependence read longer files batch by batch instead.",
         ),
     ] = None

@@ -12,7 +12,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, like, namespace
+from ...core.array import Array, IntArray, like, namespace, slices
 from ...core.cached import cached_property
 from ...kernels import Kernel, TensorProduct
 from ..low_rank import Coordinates
@@ -319,10 +319,13 @@ def _in_order(ranks: Array, squares: Array, rows: IntArray) -> IntArray:
     """Return an order of some rows, by their squared distance from the middle, with ties broken."""
     own, squares = ranks[rows], squares[rows]
     far = np.sort(np.abs(own), axis=1)
-    order = np.lexsort((*far.T, squares))
+    order = np.lexsort((*own.T[::-1], *far.T, squares))
     tied = (far[order[1:]] == far[order[:-1]]).all(axis=1)
+    different = tied & (own[order[1:]] != own[order[:-1]]).any(axis=1)
+    group = np.append(0, np.cumsum(~tied))[: len(rows)]
+    differs = np.bincount(group[1:][different], minlength=len(rows)) > 0
+    some = order[differs[group]]  # equal rows need no order
     apart = np.zeros(len(rows))
-    some = np.union1d(order[1:][tied], order[:-1][tied])
     if len(some):
         apart[some] = _told_apart(ranks, rows[some])
     return np.lexsort((*own.T[::-1], apart, *far.T, squares))
@@ -333,11 +336,15 @@ def _told_apart(ranks: Array, rows: IntArray) -> Array:
 
     Of a row r, from the products of the columns M = RᵀR and v = Σ_j |r_j|² r_j over all rows.
     """
-    own, products = ranks[rows], ranks.T @ ranks
-    leaning = np.square(ranks).sum(axis=1) @ ranks
-    terms = own[:, :, None] * own[:, None, :] * products
-    terms = terms.reshape(len(own), own.shape[1] ** 2)
-    return np.asarray(np.sort(terms, axis=1).sum(axis=1) - np.sort(own * leaning, axis=1).sum(axis=1))
+    products, leaning = ranks.T @ ranks, np.square(ranks).sum(axis=1) @ ranks
+    own, place = np.unique(ranks[rows], axis=0, return_inverse=True)
+    many = max(1, _MOST_ENTRIES // ranks.shape[1] ** 2)
+    found = np.empty(len(own))
+    for part in slices(len(own), many):
+        terms = own[part, :, None] * own[part, None, :] * products
+        terms = terms.reshape(len(terms), ranks.shape[1] ** 2)
+        found[part] = np.sort(terms, axis=1).sum(axis=1) - np.sort(own[part] * leaning, axis=1).sum(axis=1)
+    return found[place.ravel()]
 
 
 @final

@@ -122,6 +122,10 @@ class Columns:
             out[self.size + block.numbers] = to_numpy(groups.sums(block.weighted(columns)))
         return out.T
 
+    def prepare(self) -> None:
+        """Compute what all rows share, before several threads do so at once."""
+        _ = self._by_place
+
     @cached_property
     def _viewed(self) -> ViewedColumns:
         return ViewedColumns(self.parts, self.fits)

@@ -55,6 +55,7 @@ class SampleSums:
     def _grouped(self, rows: Array, bins: IntArray, plan: Plan) -> Iterator[tuple[IntArray, Array]]:
         """Yield bins and the sums over their rows, a few rows at a time."""
         tile, job = (_TILE, _JOB) if in_host_memory(rows) else (max(_JOB, _ENTRIES // self.width),) * 2
+        self.columns.prepare()  # or every thread would
         order = np.argsort(bins, kind="stable")  # so that few rows at a time fall into few bins
 
         def run(some: slice) -> list[tuple[IntArray, Array]]:
