@@ -62,7 +62,7 @@ def binned_null(columns: Columns, samples: tuple[Bins, Bins], statistic: Statist
 def _place(own: Bins, columns: Columns) -> tuple[int, list[float]]:
     """Return what puts two samples in an order, in digits that no grouping of sums changes.
 
-    The kernels of categories have the same squares in every row, and then the columns tell samples apart.
+    The kernels of categories have the same squares in every row; then the sums of the columns decide.
     """
     return own.n, [float(f"{value:.9e}") for value in np.roll(own.total, -columns.size).tolist()]
 
