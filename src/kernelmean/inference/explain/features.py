@@ -90,6 +90,7 @@ def without_each(pooled: Array, sizes: tuple[int, int], bandwidth: Array) -> Arr
 
 
 _FACTOR_FROM = 500
+_TOGETHER = 256  # rows of the factor of a product of kernels that are made at a time
 _NOTHING = 1e-14  # of k(x, x): what rounding leaves of a variance of 0
 
 
@@ -211,8 +212,9 @@ def _pair_product(pairs: PairSubject) -> Operator:
 
     def product(columns: Array) -> Array:
         out = np.zeros_like(columns)
-        for row in left:
-            out += row[:, None] * (right.T @ (right @ (row[:, None] * columns)))
+        for some in slices(len(left), max(1, _TOGETHER // len(right))):
+            rows = (left[some, None] * right).reshape(-1, n)
+            out += rows.T @ (rows @ columns)
         return out
 
     return product
