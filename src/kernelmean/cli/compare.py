@@ -171,7 +171,6 @@ class _Asked:
 
     def compared(self, first: Any, second: Any, **how: Any) -> Comparison:
         """Compare two tables."""
-        from ..plan.plan import Plan  # slow to import
         from ..studies.comparison import compare as compare_tables
 
         test = self.test
@@ -190,13 +189,12 @@ class _Asked:
             clusters=self.design.clusters,
             weights=self.design.weights,
             paired=self.design.paired,
-            **({"plan": Plan()} | how),
+            **({"plan": test.plan} | how),
         )
 
     def of_groups(self, groups: Sequence[Frame], by: str, told: Progress) -> GroupComparison:
         """Compare several groups."""
         from ..core.words import comma_separated, worded
-        from ..plan.plan import Plan  # slow to import
         from ..studies.comparison.request import Testing
         from ..studies.groups.comparing import compare_frames
 
@@ -214,7 +212,7 @@ class _Asked:
             encoding=self.table.kinds(groups[0].names, scale=test.scale),
             n_resamples=test.resamples,
             rng=test.seed,
-            plan=Plan(),
+            plan=test.plan,
             progress=told,
             screen=test.screen,
             level=self.level,

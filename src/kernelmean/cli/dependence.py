@@ -134,7 +134,6 @@ def _tested(
     groups: TwoGroups, design: RowsOfOne, test: PairTest, table: MixedTable, rows: Frame | Source, told: Progress
 ) -> Dependence:
     """Test the columns of a table as the options say."""
-    from ..plan.plan import Plan  # slow to import
     from ..studies.dependence import dependence as test_dependence
 
     return test_dependence(
@@ -150,6 +149,6 @@ def _tested(
         weights=design.weights,
         keep_finished=True,
         adjustment=test.adjust,
-        plan=Plan(),
+        plan=test.plan,
         progress=told,
     )

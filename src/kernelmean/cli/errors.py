@@ -93,9 +93,12 @@ def _bad_input(error: Exception) -> str | None:
         where = f"{error.filename}: " if error.filename else "the output cannot be written: "
         return f"{where}{error.strerror}"
     if isinstance(error, MemoryError) or "start new thread" in str(error):
-        known, _, in_python = str(error).partition("; pass plan=")
-        why = known if in_python else "there is not enough memory for so many rows"
-        return f"{why}; use --max-rows N with a smaller N (compare A B and dependence take all rows with --stream)"
+        if "the limit is" in str(error):
+            return str(error)
+        return (
+            "there is not enough memory for so many rows; use --max-rows N with a smaller N (compare A B and "
+            "dependence take all rows with --stream)"
+        )
     if isinstance(error, ImportError) or (isinstance(error, ValueError | TypeError | OSError) and is_refusal(error)):
         return str(error)
     return None

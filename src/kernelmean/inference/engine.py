@@ -28,6 +28,7 @@ import numpy as np
 
 from ..core.array import Array, IntArray, precision
 from ..core.validate import check_integer
+from ..core.words import written
 from ..plan.plan import Plan, serial_blas
 from .low_rank_problem import LowRankError
 from .null import Null
@@ -144,10 +145,13 @@ def _null(sums: Sums, statistic: Statistic, scheme: str, needed: float) -> Null:
 def check_memory(needed: float, resources: Resources, what: str, n: int) -> None:
     """Raise when something may need more bytes than are available."""
     if needed > resources.memory:
+        instead = written(
+            f"pass plan=Plan(memory={int(np.ceil(needed))}), or fewer threads or kernels",
+            f"add --memory {np.ceil(100 * needed / 2**30) / 100:g} (GiB), or --max-rows N with a smaller N",
+        )
         raise MemoryError(
             f"{what} may need {in_units(needed, np.ceil)} for {n} rows, the limit is "
-            f"{in_units(resources.memory, np.floor)}; "
-            f"pass plan=Plan(memory={int(np.ceil(needed))}), or fewer threads or kernels"
+            f"{in_units(resources.memory, np.floor)}; {instead}"
         )
 
 

@@ -11,6 +11,7 @@ from ..complete import columns as columns_of
 from ..parameters import design_option, stream_option, test_option
 
 if TYPE_CHECKING:
+    from ...plan.plan import Plan
     from ...studies.designs import TableDesign
 
 AUTO = "auto"
@@ -61,6 +62,23 @@ class Resamples:
 
 
 @dataclass(frozen=True)
+class MemoryOption:
+    """How much memory a test may take."""
+
+    memory: Annotated[
+        float,
+        test_option(metavar="GIB", min=0.01, help="The memory that a test of rows in memory may take, in GiB."),
+    ] = 1.0
+
+    @property
+    def plan(self) -> Plan:
+        """One thread for each core, and that memory."""
+        from ...plan.plan import Plan  # slow to import
+
+        return Plan(memory=self.memory * 2**30)
+
+
+@dataclass(frozen=True)
 class ScreenOption:
     """Whether the columns or pairs without evidence are left out of the full test."""
 
@@ -91,7 +109,7 @@ class AdjustOption:
 
 
 @dataclass(frozen=True)
-class TwoSampleTest(AdjustOption, ScreenOption, BandwidthOption, ScaleOption, Resamples, Seed):
+class TwoSampleTest(AdjustOption, ScreenOption, BandwidthOption, ScaleOption, Resamples, MemoryOption, Seed):
     """The test of two tables."""
 
     estimator: Annotated[
@@ -106,7 +124,7 @@ class TwoSampleTest(AdjustOption, ScreenOption, BandwidthOption, ScaleOption, Re
 
 
 @dataclass(frozen=True)
-class PairTest(AdjustOption, ScreenOption, ScaleOption, Resamples, Seed):
+class PairTest(AdjustOption, ScreenOption, ScaleOption, Resamples, MemoryOption, Seed):
     """The test of pairs of columns."""
 
     estimator: Annotated[
