@@ -362,6 +362,17 @@ def test_a_custom_statistic_over_all_labelings_and_over_random_ones():
     assert pairs.null((3,), resampling(n_resamples=5)).values.tolist() == [[0, 0, 1, 1, 2, 2]]
 
 
+def test_values_of_a_custom_statistic_tie_within_its_precision() -> None:
+    def values(permutations: np.ndarray) -> np.ndarray:
+        return np.array([1.0, 0.99, 1.95])[permutations[:, :1].T]
+
+    for share, reached in ((1e-9, 4), (0.011, 6)):
+        null = CustomStatistic(values, "value", precision=(share, 0.0)).null((3,), resampling(n_resamples=5))
+        assert null.pvalues[0] == reached / 6
+    wide = CustomStatistic(values, "value", magnitude=20.0, precision=(0.0, 1e-3)).null((3,), resampling(n_resamples=5))
+    assert (wide.pvalues[0], wide.tolerance[0]) == (1.0, 0.02)
+
+
 def test_bin_sums_are_those_of_the_kernel_with_and_without_its_separated_form(monkeypatch):
     X, Y = normal(300, seed=1), normal(170, seed=2)
     quick = mmd_null(X, Y, [KERNEL], scheme="blocks", n_resamples=99, rng=0)
