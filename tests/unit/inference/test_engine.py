@@ -373,6 +373,28 @@ def test_values_of_a_custom_statistic_tie_within_its_precision() -> None:
     assert (wide.pvalues[0], wide.tolerance[0]) == (1.0, 0.02)
 
 
+def test_the_last_row_of_a_custom_statistic_may_be_a_magnitude() -> None:
+    def values(permutations: np.ndarray) -> np.ndarray:
+        first = permutations[:, 0]
+        return np.array([first, -40.0 * first, first - 1.0, 10.0 + first])
+
+    how = resampling(n_resamples=5)
+    sized = CustomStatistic(values, "value", batch=2, sized=True, precision=(0.0, 0.5)).null((3,), how)
+    np.testing.assert_array_equal(sized.values, np.array([[0, 0, 1, 1, 2, 2]]) * [[1], [-40], [1]] - [[0], [0], [1]])
+    np.testing.assert_array_equal(sized.tolerance, [6.0, 40.0, 6.0])
+    plain = CustomStatistic(values, "value", precision=(0.0, 0.5)).null((3,), how)
+    np.testing.assert_array_equal(plain.tolerance, [1.0, 40.0, 0.5, 6.0])
+
+
+def test_a_custom_statistic_announces_what_it_needs() -> None:
+    own = CustomStatistic(lambda order: order[:, :1].T, "partner", batch=10, needed=(1000.0, 50.0))
+    null = own.null((3,), resampling(n_resamples=5, threads=3))
+    assert null.memory == 1000.0 + 3 * (2 * 2**20 + 10 * (50.0 + 8.0 * 3))
+    assert null.statistic_name == "partner"
+    with pytest.raises(MemoryError, match=r"^partner may need 3 MiB for 3 rows, the limit is 1 MiB"):
+        own.null((3,), resampling(n_resamples=5, memory=2**20))
+
+
 def test_bin_sums_are_those_of_the_kernel_with_and_without_its_separated_form(monkeypatch):
     X, Y = normal(300, seed=1), normal(170, seed=2)
     quick = mmd_null(X, Y, [KERNEL], scheme="blocks", n_resamples=99, rng=0)

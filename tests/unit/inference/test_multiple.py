@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kernelmean.core.words import command_line
-from kernelmean.inference import holm, max_t
-from kernelmean.inference.null import adjusted, check_adjustment, enough_for_holm
+from kernelmean.inference import Null, holm, max_t
+from kernelmean.inference.null import adjusted, check_adjustment, enough_for_holm, standardized
 
 
 def by_loops(values):
@@ -96,3 +96,31 @@ def test_the_smallest_p_value_passes_holm_with_room_and_no_fewer_permutations_do
     assert enough_for_holm(enough + 5, tests, level) == enough + 5
     assert enough_for_holm(1, tests) == enough_for_holm(1, tests, 0.05) == 50 * tests - 1
     assert enough_for_holm(1, tests, room=1.0) == 20 * tests - 1
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 7), (2, 3, 7)])
+def test_statistics_are_standardized_over_the_permutations_of_every_row(shape: tuple[int, ...]) -> None:
+    values = np.random.default_rng(4).normal(size=shape)
+    values[..., 0] += 3.0
+    for found, row in zip(standardized(values).reshape(-1, 7), values.reshape(-1, 7), strict=True):
+        np.testing.assert_allclose(found, (row - row.mean()) / row.std(), rtol=1e-12)
+    assert (standardized(np.ones(shape)) == 0.0).all()
+
+
+PAIRS = [(0, 1), (0, 2), (1, 2)]
+
+
+def test_a_null_beside_another_has_the_rows_the_pairs_of_samples_and_the_memory_of_both() -> None:
+    rows = np.random.default_rng(5).normal(size=(3, 9))
+
+    def null(some: slice, memory: float) -> Null:
+        parts = {pair: Null(rows[some] + g, np.zeros(len(rows[some])), "T", "s", 1.0) for g, pair in enumerate(PAIRS)}
+        return Null(rows[some], np.arange(3.0)[some], "T", "s", memory, parts)
+
+    both = null(slice(2), 100.0).beside(null(slice(2, 3), 30.0))
+    np.testing.assert_array_equal(both.values, rows)
+    np.testing.assert_array_equal(both.tolerance, [0.0, 1.0, 2.0])
+    assert (both.memory, both.statistic_name, both.scheme) == (130.0, "T", "s")
+    assert list(both.parts) == PAIRS
+    for g, part in enumerate(both.parts.values()):
+        np.testing.assert_array_equal(part.values, rows + g)
