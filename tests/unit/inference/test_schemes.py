@@ -348,3 +348,8 @@ def test_all_permutations_are_counted_up_to_a_limit():
 def test_dense_matrices_are_taken_up_to_5000_rows():
     assert SCHEMES["gather"].obstacle(Shape(5000, 1, 99)) is None
     assert SCHEMES["gather"].obstacle(Shape(5001, 1, 99)) is not None
+
+
+def test_two_million_permutations_are_enumerated_and_no_more() -> None:
+    assert SCHEMES["exact"].obstacle(Shape(2_000_000, 1, 99, 1)) is None
+    assert SCHEMES["exact"].obstacle(Shape(2_000_001, 1, 99, 1)) is not None
