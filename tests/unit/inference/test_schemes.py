@@ -353,3 +353,15 @@ def test_dense_matrices_are_taken_up_to_5000_rows():
 def test_two_million_permutations_are_enumerated_and_no_more() -> None:
     assert SCHEMES["exact"].obstacle(Shape(2_000_000, 1, 99, 1)) is None
     assert SCHEMES["exact"].obstacle(Shape(2_000_001, 1, 99, 1)) is not None
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 3])
+def test_any_number_of_pairs_on_factors_is_what_whole_matrices_are(pairs: int) -> None:
+    """Of the unbiased statistic, which needs the diagonals of every pair."""
+    X, Y = table("normal", 30), table("normal", 30, 1, seed=1)
+    kernels = [(KERNELS[0], KERNELS[1]), (Linear(), Linear()), (KERNELS[1], Linear())][:pairs]
+    found, expected = (
+        hsic_null(X, Y, kernels, statistic="u", scheme=scheme, n_resamples=19, rng=0).values
+        for scheme in ("low-rank", "gather")
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
