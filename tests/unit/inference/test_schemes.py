@@ -173,7 +173,7 @@ def test_halves_that_turn_on_factors_and_on_tiles_are_the_definition(brute, monk
     group = Torus(rng.permutation(n), np.array([np.arange(n), rng.permutation(n)]), 25, 5)
     monkeypatch.setattr(Torus, "draw", classmethod(lambda *_: group))
     monkeypatch.setattr(torus, "_TILE_COST", cost)
-    monkeypatch.setattr(torus, "_ENTRIES", 30)
+    monkeypatch.setattr(torus, "_ENTRIES", 1)
     on_factors = torus.factor_sums
     called = []
     monkeypatch.setattr(torus, "factor_sums", lambda *given: called.append(1) or on_factors(*given))
@@ -187,6 +187,16 @@ def test_halves_that_turn_on_factors_and_on_tiles_are_the_definition(brute, monk
     null = hsic_null(X, Y, pairs, statistic="u", scheme="torus", rng=0)
     np.testing.assert_allclose(null.values, expected, atol=1e-12)
     assert called == [1] * bool(cost)
+    for few in [(one, KERNELS[0])], [(KERNELS[0], one)]:
+        np.testing.assert_allclose(
+            hsic_null(X, Y, few, scheme="torus", rng=0).values,
+            [
+                [brute.hsic(k(X, X), z(Y[p], Y[p]), "v") for p in brute.orbit(group, brute.turn_halves(group))]
+                for k, z in few
+            ],
+            atol=1e-12,
+        )
+    assert called == [1] * bool(cost)  # kernels of other kinds have tiles
 
 
 @pytest.mark.parametrize(("n", "count"), [(8, 10), (33, 1000), (200, 61_250), (700, 61_250), (5000, 61_250)])
