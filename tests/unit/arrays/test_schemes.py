@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelmean.inference import HSIC, MMD, Cyclic, KernelSide, LabelSide, Problem, Resources, Rotations
+from kernelmean.core.array import to_numpy
+from kernelmean.inference import HSIC, MMD, Coordinates, Cyclic, KernelSide, LabelSide, Problem, Resources, Rotations
 from kernelmean.inference.engine import begin
 from kernelmean.inference.schemes import device
 from kernelmean.inference.schemes.blocks import BinTiling, RowBins
@@ -126,3 +127,11 @@ def test_large_samples_elsewhere_are_summed_in_blocks_at_once(
         begin(problem_of((X, X + 1.0), KERNELS, "u"), resampling(n_resamples=19, rng=0))
     problem = problem_of((library.make(X), library.make(X + 1.0)), KERNELS, "u")
     assert begin(problem, resampling(n_resamples=19, rng=0)).scheme == "blocks"
+
+
+@FLOAT64
+def test_sums_over_a_few_columns(library: Library) -> None:
+    kernel, rows = Coordinates((1, 0), (0.5, 3.0)), library.make(X)
+    expected = 0.5 * np.outer(X[:, 1], X[:, 1]) + 3.0 * np.outer(X[:, 0], X[:, 0])
+    np.testing.assert_allclose(to_numpy(kernel(rows, rows)), expected, rtol=1e-13)
+    np.testing.assert_allclose(to_numpy(kernel.diag(rows)), np.diag(expected), rtol=1e-13)

@@ -263,6 +263,7 @@ def test_evidence_is_nearly_the_true_tail_of_a_chi_square_law():
 def test_snapped_joins_chains_and_nothing_else():
     values = np.array([1.0, 5.0, 1.0 + 1e-12, 5.0 - 1e-12, 2.0])
     np.testing.assert_array_equal(snapped(values, 1e-10), [1.0, 5.0 - 1e-12, 1.0, 5.0 - 1e-12, 2.0])
+    np.testing.assert_array_equal(snapped(np.array([4.0, 1.0, 2.0, 3.0, 6.0]), 1.0), [1.0, 1.0, 1.0, 1.0, 6.0])
 
 
 @pytest.mark.parametrize("freedom", [1, 5, 50])

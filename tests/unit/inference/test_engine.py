@@ -10,7 +10,6 @@ import pytest
 import kernelmean as km
 from kernelmean.inference import (
     SCHEMES,
-    CustomStatistic,
     Cyclic,
     Null,
     Resources,
@@ -344,22 +343,6 @@ def test_several_kernels_share_the_permutations():
 def test_every_scheme_has_a_name_and_a_summary():
     assert {name: scheme.name for name, scheme in SCHEMES.items()} == {name: name for name in SCHEMES}
     assert all(scheme.summary for scheme in SCHEMES.values())
-
-
-def test_a_custom_statistic_over_all_labelings_and_over_random_ones():
-    labels, x = np.repeat([1.0, 0.0], [3, 4]), np.arange(7.0)[::-1]
-
-    def mean_gap(permutations):
-        moved = labels[permutations]
-        return (moved @ x / 3 - (1 - moved) @ x / 4)[None]
-
-    exact = CustomStatistic(mean_gap, "gap", batch=10).null((3, 4), resampling(n_resamples=99))
-    assert exact.scheme == "exact"
-    assert exact.pvalues[0] == 1 / 35
-    drawn = CustomStatistic(mean_gap, "gap").null((3, 4), resampling(n_resamples=20, rng=0))
-    assert (drawn.scheme, drawn.values.shape) == ("random", (1, 21))
-    pairs = CustomStatistic(lambda order: order[:, :1].T, "partner of the first")
-    assert pairs.null((3,), resampling(n_resamples=5)).values.tolist() == [[0, 0, 1, 1, 2, 2]]
 
 
 def test_bin_sums_are_those_of_the_kernel_with_and_without_its_separated_form(monkeypatch):

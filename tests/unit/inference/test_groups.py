@@ -56,6 +56,20 @@ def test_correlations_are_sums_over_all_permutations(brute, cls, act, n, order):
     np.testing.assert_allclose(moved, expected, atol=1e-13)
 
 
+@pytest.mark.parametrize("rows", [2, 5])
+@pytest.mark.parametrize("at_once", [1, 50, 10**6])
+def test_many_correlations_are_made_in_parts_that_are_those_of_single_rows(
+    at_once: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelmean.inference.permutation_groups._AT_ONCE", at_once)
+    group = make(Rotations, 23, 5, cosets=2)
+    left, right = np.random.default_rng(1).standard_normal((2, rows, 23))
+    expected = [group.correlations(row[None], other[None])[0] for row, other in zip(left, right, strict=True)]
+    np.testing.assert_allclose(group.correlations(left, right), expected, atol=1e-13)
+    for_all = [group.correlations(row[None], right[:1])[0] for row in left]
+    np.testing.assert_allclose(group.correlations(left, right[:1]), for_all, atol=1e-13)
+
+
 @pytest.mark.parametrize("cls", [Rotations, Translations])
 def test_few_rows_get_enough_permutations_from_cosets(cls):
     for n in (2, 3, 10, 77, 500):

@@ -83,6 +83,7 @@ def test_labels_are_a_side_of_rank_one():
     labels = np.array([1.0, 0.0, 0.0, 1.0, 1.0])
     side = LabelSide(labels)
     assert (side.n, side.dim, side.count, side.shifts) == (5, 0, 1, (0.0,))
+    assert (side.ranks, side.explicit, side.on_device) == ([1], True, False)
     (factor,) = side.factors(0)
     assert (factor.rank, factor.residual) == (1, 0.0)
     np.testing.assert_array_equal(factor.rows, labels[None])

@@ -173,7 +173,7 @@ def test_halves_that_turn_on_factors_and_on_tiles_are_the_definition(brute, monk
     group = Torus(rng.permutation(n), np.array([np.arange(n), rng.permutation(n)]), 25, 5)
     monkeypatch.setattr(Torus, "draw", classmethod(lambda *_: group))
     monkeypatch.setattr(torus, "_TILE_COST", cost)
-    monkeypatch.setattr(torus, "_ENTRIES", 30)
+    monkeypatch.setattr(torus, "_ENTRIES", 1)
     on_factors = torus.factor_sums
     called = []
     monkeypatch.setattr(torus, "factor_sums", lambda *given: called.append(1) or on_factors(*given))
@@ -187,6 +187,16 @@ def test_halves_that_turn_on_factors_and_on_tiles_are_the_definition(brute, monk
     null = hsic_null(X, Y, pairs, statistic="u", scheme="torus", rng=0)
     np.testing.assert_allclose(null.values, expected, atol=1e-12)
     assert called == [1] * bool(cost)
+    for few in [(one, KERNELS[0])], [(KERNELS[0], one)]:
+        np.testing.assert_allclose(
+            hsic_null(X, Y, few, scheme="torus", rng=0).values,
+            [
+                [brute.hsic(k(X, X), z(Y[p], Y[p]), "v") for p in brute.orbit(group, brute.turn_halves(group))]
+                for k, z in few
+            ],
+            atol=1e-12,
+        )
+    assert called == [1] * bool(cost)  # kernels of other kinds have tiles
 
 
 @pytest.mark.parametrize(("n", "count"), [(8, 10), (33, 1000), (200, 61_250), (700, 61_250), (5000, 61_250)])
@@ -348,3 +358,20 @@ def test_all_permutations_are_counted_up_to_a_limit():
 def test_dense_matrices_are_taken_up_to_5000_rows():
     assert SCHEMES["gather"].obstacle(Shape(5000, 1, 99)) is None
     assert SCHEMES["gather"].obstacle(Shape(5001, 1, 99)) is not None
+
+
+def test_two_million_permutations_are_enumerated_and_no_more() -> None:
+    assert SCHEMES["exact"].obstacle(Shape(2_000_000, 1, 99, 1)) is None
+    assert SCHEMES["exact"].obstacle(Shape(2_000_001, 1, 99, 1)) is not None
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 3])
+def test_any_number_of_pairs_on_factors_is_what_whole_matrices_are(pairs: int) -> None:
+    """Of the unbiased statistic, which needs the diagonals of every pair."""
+    X, Y = table("normal", 30), table("normal", 30, 1, seed=1)
+    kernels = [(KERNELS[0], KERNELS[1]), (Linear(), Linear()), (KERNELS[1], Linear())][:pairs]
+    found, expected = (
+        hsic_null(X, Y, kernels, statistic="u", scheme=scheme, n_resamples=19, rng=0).values
+        for scheme in ("low-rank", "gather")
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
