@@ -1,8 +1,8 @@
 """A pytest plugin that collects once and then tries mutants, each in a process forked from there.
 
 ``MUTANTS`` names a file with the jobs, one a line: the mutant, its tests, and after how many seconds it is stopped.
-``<file>.done`` gets a line for every mutant: its name and its exit code, 1 when a test fails, 0 when none does, and -14
-when it was stopped.
+``<file>.done`` gets a line for every mutant: its name and its exit code, 1 when a test fails, 0 when none does, and -27
+or -14 when it was stopped: after so many seconds of the processor, or after many more on the clock.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ LATE = (
     "kernelmean.inference.schemes.compiled",
 )
 """What is imported on first use: here once, not in the process of every mutant."""
+_PATIENCE = 20.0
+"""So many times as long a mutant may take on the clock; one that waits for a lock takes no time of the processor."""
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
@@ -65,7 +67,8 @@ def _tried(mutant: str, tests: list[pytest.Item], seconds: float) -> tuple[int, 
         with os.fdopen(read) as said:
             killer = said.read()
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), killer
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds)  # other work on the machine does not count
+    signal.setitimer(signal.ITIMER_REAL, _PATIENCE * seconds)
     os.environ |= {"MUTANT_UNDER_TEST": mutant, "MUTANT_KILLER": str(write)}
     code = 1
     try:

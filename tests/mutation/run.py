@@ -38,10 +38,10 @@ FIRST = "kernelmean.inference.engine.x_in_units__mutmut_1"  # mutmut runs this o
 CASES = 12  # of a test, before the next test has its turn
 NONE = "none.x_none__mutmut_0"  # changes nothing
 OVERHEAD = 0.005  # seconds to call a test
-LENIENCE = 5.0, 3.0  # a mutant is stopped after so many seconds, and so many times those of its tests
+LENIENCE = 5.0, 3.0  # a mutant is stopped after so many seconds of the processor, and so many times those of its tests
 KEPT = {"abstractmethod", "overload"}
 MUTMUT_OWN = {"staticmethod", "classmethod"}
-OUTCOMES = {0: "survived", -14: "timeout", 33: "no tests", None: "not run"}
+OUTCOMES = {0: "survived", -14: "timeout", -27: "timeout", 33: "no tests", None: "not run"}
 """By exit code; any other is a failure, or a crash."""
 SURVIVING = {"survived", "no tests"}
 

@@ -117,11 +117,6 @@ class Factor:
         """Return the number of pivots."""
         return len(self.rows)
 
-    @property
-    def whole(self) -> Array:
-        """Return A with the roots of the weights in its rows, shape (r, n)."""
-        return self.rows if self.weights is None else np.sqrt(self.weights)[:, None] * self.rows
-
     def times(self, entries: Array) -> Array:
         """Return the entries of a vector (r,), or of several (r, c), times the weights."""
         return entries if self.weights is None else (self.weights * entries.T).T
