@@ -151,7 +151,7 @@ def _on_cluster(
     logging.disable(logging.CRITICAL)  # Dask logs many lines for what we say in one
     try:
         with connected(address) as client:
-            plan = DaskPlan(client)
+            plan = DaskPlan(client, memory=asked.test.plan.memory)
             first, second = (on_cluster(plan, named, rows) for named in pair)
             return (), asked.compared(
                 first, second, names=tuple(named.name for named in pair), progress=told, plan=plan

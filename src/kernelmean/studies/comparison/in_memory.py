@@ -34,9 +34,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     names, progress = asked.names, asked.progress
     check_estimator(asked)
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
-    frames, taken = asked.design.split(as_frames((A, B), names))
-    frames, paired = asked.design.complete_pairs(frames, asked.encoding, (A, B))
-    frames, absent = taken.taking_part(frames)
+    frames, taken, dropped = _rows(A, B, asked)
     encoded, unmatched = _encoded(frames, taken, asked)
     _check(encoded, names, asked)
     design = taken.of(encoded.frames)
@@ -58,13 +56,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         scaled=asked.encoding.scale,
         columns=ranked(encoded.codings, summaries, joint.noise, alone, asked.adjustment),
         notes=_once(
-            *telling(encoded),
-            *asked.design.in_time(encoded.frames),
-            *(() if asked.design.clusters or asked.design.paired else units_notes(frames, asked.encoding.named)),
-            *asked.notes,
-            *paired,
-            *absent,
-            *asked.design.notes(),
+            *_on_rows(frames, encoded, asked, dropped),
             *([] if weigh is None else weigh.notes()),
             *encoded.repeated(taken.clusters(encoded.frames), paired=asked.design.paired),
             *_notes(encoded, theta),
@@ -80,6 +72,22 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         design=asked.design,
         row_weights=weigh,
     )
+
+
+def _rows(A: Any, B: Any, asked: Asked) -> tuple[Sequence[Frame], Taken, tuple[str, ...]]:
+    """Return the rows that take part, what is known of them, and notes on those that do not."""
+    frames, taken = asked.design.split(as_frames((A, B), asked.names))
+    frames, paired = asked.design.complete_pairs(frames, asked.encoding, (A, B))
+    frames, absent = taken.taking_part(frames)
+    return frames, taken, (*paired, *absent)
+
+
+def _on_rows(frames: Sequence[Frame], encoded: Encoded, asked: Asked, dropped: Sequence[str]) -> tuple[str, ...]:
+    """Return notes on the rows, before those on their weights."""
+    design = asked.design
+    units = () if design.clusters or design.paired else units_notes(frames, asked.encoding.named)
+    told = (*telling(encoded), *design.in_time(encoded.frames), *units)
+    return (*told, *asked.notes, *dropped, *design.notes())
 
 
 def _encoded(frames: Sequence[Frame], taken: Taken, asked: Asked) -> tuple[Encoded, tuple[str, ...]]:
