@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from .named_tables import told_apart
 from .options import SOURCE, BatchTable, ReportOutput, Seed
 from .parameters import command, read_level
 
@@ -65,6 +66,15 @@ class Watched:
     def fails(self) -> bool:
         """Whether drift gives exit code 1."""
         return self.fail_on_drift is not None or self.average_run_length is not None
+
+    @property
+    def names(self) -> list[str]:
+        """What to call the files of ``news``."""
+        return told_apart(self.news)
+
+    def file_of(self, name: str, default: str) -> str:
+        """Return the file of ``news`` with a name."""
+        return dict(zip(self.names, self.news, strict=True)).get(name, default)
 
 
 @command(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -86,6 +87,17 @@ def named_table(word: str) -> NamedTable:
 def files_of(words: Iterable[str]) -> list[str]:
     """Return the files that words name, in order; those of a folder or a pattern by name, part-2 before part-10."""
     return [file for word in words for file in _in_folder(word) or sorted(_matches(word), key=natural_order)]
+
+
+def told_apart(files: Sequence[str]) -> list[str]:
+    """Return the names of files, with as many of their folders as tell them apart."""
+    paths = [Path(file).parts for file in files]
+    ends, longer = [path[-1:] for path in paths], True
+    while longer:
+        alike = Counter(ends)
+        longest = [path[-len(end) - 1 :] if alike[end] > 1 else end for path, end in zip(paths, ends, strict=True)]
+        ends, longer = longest, longest != ends
+    return [str(Path(*end)) for end in ends]
 
 
 def _in_folder(word: str) -> list[str]:

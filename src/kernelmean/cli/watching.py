@@ -48,17 +48,20 @@ class Batch:
 
     name: str
     frame: Frame
+    file: str = ""
+    """The name of the file that is the batch; in another run, ``name`` may have more or less of its path."""
 
     @property
     def digest(self) -> str:
         """A text that differs between batches."""
-        return digest(self.frame, self.name)
+        return digest(self.frame, self.file or self.name)
 
     def known_rows(self, seen: Sequence[Mapping[str, Any]], known: Collection[str]) -> int:
         """Return how many of the first rows were monitored before, for example in a file that has grown."""
-        sizes = {one.get("rows", 0) for one in seen if one["name"] == self.name}
+        names = {self.name, self.file}
+        sizes = {one.get("rows", 0) for one in seen if names & {one["name"], Path(one["name"]).name}}
         begun = (rows for rows in sorted(sizes, reverse=True) if 0 < rows < len(self.frame))
-        return next((rows for rows in begun if Batch(self.name, self.frame.take(slice(0, rows))).digest in known), 0)
+        return next((rows for rows in begun if replace(self, frame=self.frame.take(slice(0, rows))).digest in known), 0)
 
 
 @dataclass(frozen=True)
@@ -135,9 +138,9 @@ def watch(watched: Watched, seed: Seed, table: BatchTable, progress: Progress) -
     known = _reference(first, reading, watched.by)
     drift = _monitor(known, watched, seed, table)
     run = _Run(drift, watched.checkpoint, progress, _resumed(drift, watched.checkpoint), list(known.notes))
-    for number, path in enumerate(watched.news):
+    for number, (path, name) in enumerate(zip(watched.news, watched.names, strict=True)):
         progress("files", number, len(watched.news))
-        run.take_all(_batches(path, first, reading, watched, run.notes))
+        run.take_all(_batches(path, name, first, reading, watched, run.notes))
     run.save()
     notes = [*drift.state.notes, *run.left_out(), *run.notes]
     changed = drift.changed_between()
@@ -235,7 +238,7 @@ def _advice(
     by, last, alarm = watched.by, watched.news[-1], run.alarm
     if STANDARD_INPUT in (watched.reference, last):
         return
-    news = next((path for path in watched.news if alarm is not None and Path(path).name == alarm.batch), last)
+    news = last if alarm is None else watched.file_of(alarm.batch, last)
     how = "see what changed"
     if by is not None:
         news, rows = _PART, "the batch of the alarm" if alarm is None else alarm.batch
@@ -263,7 +266,7 @@ def _advice(
 def _before(watched: Watched, run: _Run, low: int) -> str:
     """Return the last file of this run whose rows all came before the change, or the reference."""
     names = [one["batch"] for one in run.batches if one["last_row"] < low]
-    return next((path for path in watched.news if names and Path(path).name == names[-1]), watched.reference)
+    return watched.file_of(names[-1], watched.reference) if names else watched.reference
 
 
 def _check_dropped(first: Frame, reading: ReadOptions, news: Sequence[str]) -> None:
@@ -310,15 +313,17 @@ def _dropping(reading: ReadOptions, known: Sequence[str], wanted: Callable[[str]
     return replace(reading, drop=tuple(name for name in names if wanted(name)))
 
 
-def _batches(path: str, first: Frame, reading: ReadOptions, watched: Watched, notes: list[str]) -> Iterator[Batch]:
-    """Yield the batches of a file in the order of time."""
+def _batches(
+    path: str, name: str, first: Frame, reading: ReadOptions, watched: Watched, notes: list[str]
+) -> Iterator[Batch]:
+    """Yield the batches of a file in the order of time; ``name`` is that of a file which is one batch."""
     frame = read_frame(path, text=reading.text)
     notes += frame.notes
     only_before = set(first.names) - set(frame.names)
     reading = _dropping(reading, (*frame.names, *first.names), lambda name: name not in only_before)
     by = watched.by
     if by is None:
-        yield Batch(Path(path).name, select_columns(frame, reading))
+        yield Batch(name, select_columns(frame, reading), Path(path).name)
         return
     chosen = select_columns(frame, reading, also=() if by is None else (by,))
     rest, cells = chosen.select(drop=[by]), chosen[by]

@@ -133,6 +133,21 @@ def test_another_file_of_the_same_name_is_new(folder: Path, capsys: pytest.Captu
     assert json.loads(Path("out.json").read_text())["n_rows"] == 60
 
 
+def test_files_of_one_name_are_told_apart_by_their_folders(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As in tables that other programs cut into folders: day=1/part-0.csv, day=2/part-0.csv."""
+    files = [f"day={k}/part-0.csv" for k in range(1, 5)]
+    for k, file in enumerate(files):
+        Path(file).parent.mkdir()
+        table(k + 10, 60, 3.0 * (k >= 2)).to_csv(file, index=False)
+    _, out, _ = run(capsys, "reference.csv", *files, "--checkpoint", "state.json", "--json", "out.json")
+    found = json.loads(Path("out.json").read_text())
+    assert [batch["batch"] for batch in found["batches"]] == files
+    assert found["alarm"]["batch"] == files[2]
+    assert f"/part-0.csv {files[2]} --columns" in " ".join(out.split())  # the command to see what changed
+    _, out, _ = run(capsys, "reference.csv", files[3], "--checkpoint", "state.json")  # by itself it needs no folder
+    assert "part-0.csv was monitored before and left out" in " ".join(out.split())
+
+
 def test_a_reference_of_the_same_size_is_another_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Levels of an ordered type and types of columns are not seen in the cells."""
     wide = ["a", "b", "c"]
