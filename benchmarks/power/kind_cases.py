@@ -346,6 +346,8 @@ def diamond(rng: Rng, n: int) -> Data:
 
 Pair = tuple[str, int, Pairs]
 TREND, CURVE, SEVERAL = ("trend",), ("curve",), ("several columns",)
+EITHER = "curve or spread"
+ONE_TURN, GROWING = (EITHER, "curve"), (EITHER, "spread")
 INDEPENDENCE: dict[str, tuple[tuple[str, ...], list[Pair], list[Pair]]] = {
     "linear": (
         TREND,
@@ -376,7 +378,7 @@ INDEPENDENCE: dict[str, tuple[tuple[str, ...], list[Pair], list[Pair]]] = {
         ],
     ),
     "bowl": (
-        CURVE,
+        ONE_TURN,
         [
             ("a parabola", 80, function(lambda x: x**2, 0.35)),
             ("a V", 100, function(np.abs, 0.3)),
@@ -404,7 +406,7 @@ INDEPENDENCE: dict[str, tuple[tuple[str, ...], list[Pair], list[Pair]]] = {
         ],
     ),
     "heteroscedastic": (
-        SPREAD,
+        GROWING,
         [
             ("deviation .3 + |x|", 100, wide_where(lambda x: 0.3 + np.abs(x))),
             ("deviation exp(.8 x)", 100, wide_where(lambda x: np.exp(0.8 * x))),

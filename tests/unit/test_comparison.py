@@ -245,3 +245,20 @@ def test_the_same_table_twice_is_told_as_such() -> None:
         assert same.verdict().endswith("above 0.05. Both tables hold the same rows.")
         assert not any("repeat" in note for note in same.notes)
     assert told not in quick(X, X + np.r_[0.0, np.ones(len(X) - 1)][:, None]).notes
+
+
+def test_the_frame_has_differences_in_units_and_shares_of_categories() -> None:
+    rng = np.random.default_rng(3)
+    first, second = (
+        pd.DataFrame({"x": rng.normal(m, 5.0, 200), "plan": rng.choice(["free", "pro"], 200, p=[1 - p, p])})
+        for m, p in ((10.0, 0.2), (14.0, 0.6))
+    )
+    result = compare(first, second, n_resamples=99, rng=0)
+    frame = result.to_frame().set_index("column")
+    x, plan = frame.loc["x"], frame.loc["plan"]
+    assert x["difference"] == pytest.approx(first["x"].mean() - second["x"].mean(), rel=1e-12)
+    assert x["low"] < x["difference"] < x["high"]
+    shares = [(own["plan"] == plan["category"]).mean() for own in (first, second)]
+    assert [plan["mean_first"], plan["mean_second"]] == pytest.approx(shares)
+    assert plan["difference"] == pytest.approx(shares[0] - shares[1])
+    assert np.isnan(plan["gap"])

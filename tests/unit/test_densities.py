@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import kernelmean as km
@@ -146,3 +147,25 @@ def test_the_default_tries_the_recommended_settings(unsearched_peers: None) -> N
     fits = fit_densities(RNG.normal(size=(24, 1)), held_out=0.5)
     assert isinstance(fits.model, km.density.KernelMeanMatching)
     assert fits.model.n_components_ <= 3
+
+
+def test_new_rows_are_scored_in_the_units_of_the_table(fits: Densities) -> None:
+    """By the change of variables: the density of the standardised rows over the product of the units."""
+    rows = VALUES[:5] + 0.25
+    expected = fits.model.score_samples((rows - fits.center) / fits.unit) - np.log(fits.unit).sum()
+    np.testing.assert_allclose(fits.score_samples(rows), expected, rtol=1e-10)
+    frame = pd.DataFrame({"other": ["?"] * 5, "b": rows[:, 1], "a": rows[:, 0]})
+    np.testing.assert_array_equal(fits.score_samples(frame), fits.score_samples(rows))
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([[1.0]], "X has 1 column; pass those of the table, in this order: a, b"),
+        (pd.DataFrame({"a": [1.0]}), "'b'"),
+        (pd.DataFrame({"a": [1.0], "b": [np.nan]}), "missing|blank"),
+    ],
+)
+def test_rows_that_cannot_be_scored(rows: object, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        plain().score_samples(rows)

@@ -115,6 +115,10 @@ def test_compare_and_dependence_name_clusters(table: pd.DataFrame) -> None:
         assert "if neighbours belong together (one person, one interviewer, one day)" in result.notes[0]
         assert "clusters='COLUMN'" in result.notes[0]
         assert result.notes[0] in result.to_dict()["notes"]
+    with_joint_test = km.compare(*halves, n_resamples=99), km.dependence(table, y="wind", n_resamples=99)
+    assert all(
+        "exact only if rows do not depend on each other" in dict(own.facts())["p-value"] for own in with_joint_test
+    )
     silent = [
         km.compare(*parts, clusters="block", n_resamples=99),
         km.compare(*halves, paired=True, n_resamples=99),
@@ -122,6 +126,15 @@ def test_compare_and_dependence_name_clusters(table: pd.DataFrame) -> None:
         km.compare(*(half.sample(frac=1.0, random_state=0) for half in halves), n_resamples=99),
     ]
     assert not [note for result in silent for note in result.notes if "next to each other" in note]
+    assert all(", exact, from" in dict(result.facts()).get("p-value", ", exact, from") for result in silent)
+
+
+def test_batches_are_looked_at_too(table: pd.DataFrame) -> None:
+    halves = [km.read(half, in_memory=False) for half in (table[:120], table[120:])]
+    whole = km.read(table, in_memory=False)
+    for result in (km.compare(*halves, n_resamples=99), km.dependence(whole, y="wind", n_resamples=99)):
+        assert [note for note in result.notes if note.startswith("rows next to each other are alike (")]
+        assert "exact only if rows do not depend on each other" in dict(result.facts())["p-value"]
 
 
 def test_tables_sorted_by_two_keys_are_no_series() -> None:

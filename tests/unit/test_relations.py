@@ -119,6 +119,35 @@ def test_a_column_says_what_changed_of_it_without_an_extreme_cell() -> None:
     assert "over all columns" in dict(of_comparison(result, effect))["How large"][0]
 
 
+def test_a_small_change_of_spread_is_named_where_it_is_clear() -> None:
+    """Standard deviations of 1 and 1.12 are told of 3000 rows each; the same ratio may be chance in 60 rows."""
+    rng = np.random.default_rng(5)
+    named = []
+    for n in (3000, 60):
+        first, second = (
+            np.c_[rng.normal(size=n) * s, rng.normal(size=n) + shift] for s, shift in ((1.0, 0), (1.12, 2))
+        )
+        result = km.compare(first, second, n_resamples=199, rng=0)
+        columns = [replace(own, adjusted=0.01) for own in result.columns]
+        named.append(dict(replace(result, columns=tuple(columns)).facts()).get("spread", ""))
+    assert named[0].startswith("x0: standard deviation ")
+    assert named[1] == ""
+
+
+def test_dates_that_differ_are_told_with_what_to_leave_out() -> None:
+    rng = np.random.default_rng(5)
+    days = np.datetime64("2024-01-01") + rng.integers(0, 300, 200)
+    first, second = (
+        pd.DataFrame({"day": days + np.timedelta64(shift, "D"), "x": rng.normal(size=200)}) for shift in (0, 90)
+    )
+    said = dict(km.compare(first, second, n_resamples=199, rng=0).facts())["dates"]
+    assert said.startswith(
+        "day holds dates, and the test of all columns counts it: if the tables are of different times"
+    )
+    assert "leave it out before (pandas or read_frame: drop(columns=['day']))" in said
+    assert "dates" not in dict(km.compare(first, first.assign(x=first["x"] + 2.0), n_resamples=99, rng=0).facts())
+
+
 def test_a_mean_that_moved_is_told_with_the_most_extreme_value_beside_it() -> None:
     rng = np.random.default_rng(2)
     first, second = ({"a": rng.normal(size=60), "b": rng.normal(m, 1.0, 60)} for m in (0.0, 1.2))

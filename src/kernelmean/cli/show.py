@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.words import count, listed, number_range
 from ..embedding.embedding import Embedding
-from ..inference.wording import short
+from ..inference.wording import brief
 from ..kernels import Gaussian, Kernel
 from ..noise import Noise, Normal
 from ..report.description import Description, Shown
@@ -51,11 +51,11 @@ def monitoring(seen: Seen, reference: str) -> Description:
     facts = [("reference", f"{reference}, {count(seen.known, 'row')}"), ("new", count(state.n_rows, "row"))]
     if alarm is not None:
         rows = f"rows {alarm.first:,} to {alarm.last:,}"
-        facts.append(("alarm", f"in {short(alarm.batch)}, {rows}; within a batch rows come in random order"))
+        facts.append(("alarm", f"in {brief(alarm.batch)}, {rows}; within a batch rows come in random order"))
     if state.drift:
         facts.append(("began", _began(seen)))
     most = f"{in_words(state.log_wealth)} now, {in_words(state.log_peak)} at most so far"
-    facts.append(("evidence", f"{most}; {math.exp(threshold(state)):,.4g} is an alarm"))
+    facts.append(("evidence", f"{most}; an alarm is raised at {math.exp(threshold(state)):,.4g}"))
     facts += [*seen.advice, *([("next", _NEXT)] if state.drift else [])]
     grid = batch_grid(seen.batches, seen.position, _SHOWN, seen.earlier)
     notes = [*([_NAMED] if seen.advice else []), *seen.notes, *([_EVIDENCE] if seen.batches else [])]

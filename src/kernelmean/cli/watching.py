@@ -20,7 +20,7 @@ from ..core.validate import check_integer
 from ..core.words import Unwrapped, count, did_you_mean, listed, worded, worded_names
 from ..inference.monitoring import DriftMonitor, DriftState
 from ..inference.monitoring.checkpoint import digest
-from ..inference.wording import short
+from ..inference.wording import brief
 from ..tables.files import first_line
 from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import column_names, read_frame
@@ -97,7 +97,7 @@ class Seen:
     @property
     def place(self) -> str:
         """The batch of the alarm, if it is known."""
-        return "" if self.alarm is None else short(self.alarm.batch)
+        return "" if self.alarm is None else brief(self.alarm.batch)
 
     @property
     def verdict(self) -> str:
@@ -107,7 +107,7 @@ class Seen:
     def batch_of(self, row: int) -> str:
         """Return the batch of a new row, or "" if it is not one of this run."""
         held = (str(one["batch"]) for one in self.batches if one["last_row"] - one["rows"] < row <= one["last_row"])
-        return next(map(short, held), "")
+        return next(map(brief, held), "")
 
     @property
     def numbers(self) -> dict[str, Any]:

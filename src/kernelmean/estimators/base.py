@@ -267,6 +267,11 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
             When the kernel is wide: θ² above 0.05 of the median squared distance. A wide kernel does not see small
             scales: at the median bandwidth, the chosen noise is 10 to 70 times too small for a density. Fit with
             ``bandwidth="likelihood"`` instead. It never warns: if that kernel is wide, the likelihood chose it.
+
+        Notes
+        -----
+        A row of the fit lies on top of its own bump of the density, so its score is too high, the more so in many
+        columns. For the usual scores, as for a threshold of unusual rows, score rows that were not in the fit.
         """
         Z = self._check(Z)
         self._check_density()

@@ -159,9 +159,9 @@ class TestResult(Explained, Frozen, Result):
         found = [("statistic", self._statistic("")), ("p-value", self.origin), *self._close(LEVEL)]
         return [*found, *self._kind(None), *self._kernels()]
 
-    def in_short(self, level: float) -> list[tuple[str, str]]:
-        """Return the p-value, and the kind of difference if the test rejects at a level."""
-        return [("p-value", self._origin("")), *self._close(level), *self._kind(level)]
+    def in_short(self, level: float, exact: str = "exact") -> list[tuple[str, str]]:
+        """Return the p-value, the word for its validity, and the kind of difference if the test rejects at a level."""
+        return [("p-value", self._origin("", exact)), *self._close(level), *self._kind(level)]
 
     @property
     def origin(self) -> str:
@@ -174,11 +174,11 @@ class TestResult(Explained, Frozen, Result):
         chance = "" if quantile is None else f" (95 % of the null: below {quantile:.4g})"
         return f"{self.statistic:.4g}, {self.statistic_name}{of}{chance}"
 
-    def _origin(self, scheme: str) -> str:
+    def _origin(self, scheme: str, exact: str = "exact") -> str:
         if self.scheme == WILD:
             draws = f"{self.n_resamples} draws of dependent multipliers"
             return f"{self.pvalue:.3g}, asymptotic, not exact, from {draws}"
-        source = f"{self.pvalue:.3g}, exact, from {count(self.n_resamples, 'permutation')}{scheme}"
+        source = f"{self.pvalue:.3g}, {exact}, from {count(self.n_resamples, 'permutation')}{scheme}"
         if self.pvalue * (self.n_resamples + 1) < 1.5:
             return f"{source}; no smaller one is possible with so many"
         if self.smallest > LEVEL:

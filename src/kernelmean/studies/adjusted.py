@@ -50,5 +50,7 @@ def _told(noun: str, found: Mapping[str, OneOfMany], level: float, of_all: int) 
         and (varies := near(own.adjusted, level, own.n_resamples, max(1.0, own.adjusted / own.pvalue)))
     ]
     option = written("n_resamples=", "--resamples")
-    close = f"; close call by the choice of permutations, more decide ({option}): {listed(calls, _NAMED)}"
+    close = (
+        f"; close call, so that other permutations may decide otherwise; draw more ({option}): {listed(calls, _NAMED)}"
+    )
     return f"over {count(len(found), noun)}, {span} permutations each{close if calls else ''}"

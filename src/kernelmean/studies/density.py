@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from ..core.array import SILENT, Array, Progress, RngLike, as_rng
 from ..core.frozen import Frozen
-from ..core.table import Table
+from ..core.table import Table, as_table, named_frame
 from ..core.words import count, listed
 from ..density import GaussianMixture, KernelMeanMatching, select
 from ..density.recipe import Trial
@@ -85,7 +85,8 @@ class Densities(Frozen, Result):
     candidates : tuple of Candidate
         The density estimates, lowest loss first.
     model : KernelMeanMatching
-        Kernel mean matching with the chosen parameters, fitted to all rows in the scale of the fit.
+        Kernel mean matching with the chosen parameters, fitted to all rows in the scale of the fit: it takes rows less
+        ``center`` over ``unit``. ``score_samples``, ``sample`` and ``mixture`` are in the units of the table.
     center, unit : arrays of shape (d,)
         What was subtracted from every column, and what it was then divided by.
     notes : tuple of str
@@ -147,6 +148,34 @@ class Densities(Frozen, Result):
         """
         bandwidth = np.broadcast_to(np.asarray(self.model.bandwidth_), self.unit.shape) * self.unit
         return self.mixture().embedding(Gaussian(bandwidth))
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log density of rows, under the model and in the units of the table, shape (m,).
+
+        Parameters
+        ----------
+        X : array of shape (m, d), or data frame
+            Rows with the columns of ``table``; those of a data frame are found by name, and others do not count.
+
+        Raises
+        ------
+        ValueError
+            When a column is missing, or a cell.
+
+        Examples
+        --------
+        >>> fits = fit_densities(np.random.default_rng(0).normal(100.0, 5.0, size=(60, 1)), n_components=[1])
+        >>> fits.score_samples([[100.0], [130.0]]).round(1)
+        array([ -2.4, -24.2])
+        """
+        frame = named_frame(X, "X")
+        rows = as_table(X, "X") if frame is None else frame.select(self.table.names).to_table()
+        if rows.values.shape[1] != len(self.table.names):
+            raise ValueError(
+                f"X has {count(rows.values.shape[1], 'column')}; pass those of the table, in this order: "
+                f"{listed(self.table.names)}"
+            )
+        return self.mixture().logpdf(rows.values)
 
     def sample(self, n: int, rng: RngLike = None) -> Array:
         """Draw rows from the model, in the units of the table, shape (n, d)."""

@@ -24,6 +24,7 @@ from .row_keys import check_row_order, row_key
 _PARTS = ("strata", "clusters", "weights")
 WHOLE_STRENGTHS = ("strengths count all rows alike; the tests follow the design",)
 """The note beside strengths, which know no design."""
+_TOGETHER = "if neighbours belong together (one person, one interviewer, one day), p-values are far too small"
 _CROSS = "to cross several, make one column of them beforehand"
 
 
@@ -126,7 +127,11 @@ class TableDesign:
     @property
     def weighted(self) -> str:
         """How rows count in means and pictures; nothing where all count alike."""
-        strata = [] if self.strata is None else ["both tables weighted so that strata count as in the tests"]
+        strata = (
+            []
+            if self.strata is None
+            else ["the rows of both tables weighted so that every stratum counts as much as in the tests"]
+        )
         return ", ".join(strata + ([] if self.weights is None else [f"rows weighted by {self.weights}"]))
 
     def notes(self) -> tuple[str, ...]:
@@ -141,9 +146,8 @@ class TableDesign:
         clusters = written("clusters='COLUMN'", "--clusters COLUMN")
         changes = written("kernelmean.changes has Search(block=N)", "kernelmean changes has --block N")
         return (
-            f"{alike}: if neighbours belong together (one person, one interviewer, one day), p-values are far too "
-            f"small; name the column that says which do, {clusters}; a series in time needs a column of blocks, such "
-            f"as the week, and {changes}",
+            f"{alike}: {_TOGETHER}; name the column that says which do, {clusters}; a series in time needs a column of "
+            f"blocks, such as the week, and {changes}",
         )
 
     def permuted(self, dealt: str) -> str:
@@ -277,6 +281,15 @@ def _check_weights(frame: Frame, name: str) -> None:
 
 
 NO_DESIGN = TableDesign()
+
+
+def exactness(notes: Sequence[str]) -> str:
+    """Return in a few words what p-values beside some notes are: exact, or only if rows that look dependent are not."""
+    if any(_TOGETHER in note for note in notes):
+        return "exact only if rows do not depend on each other (see the note)"
+    return "exact"
+
+
 """No design: all rows are exchangeable."""
 
 

@@ -14,7 +14,7 @@ from ..core.table import Frame
 
 _STRETCH = 16
 """The least rows of a stretch, where there are so many; ranks are taken within stretches."""
-_MOST_ROWS = 4096
+MOST_ROWS = 4096
 """Of a longer table only the first rows are looked at."""
 _LEAST_ROWS = 8
 _CLEAR, _LARGE = 5.0, 0.2
@@ -69,7 +69,7 @@ class Neighbors:
 
 def _sums(cells: Cells) -> Array:
     """Return the sums of one column; blank cells are equal to each other, and stretches of equal cells do not count."""
-    values = _comparable(cells[:_MOST_ROWS])
+    values = _comparable(cells[:MOST_ROWS])
     if len(values) < _LEAST_ROWS:
         return np.zeros(6)
     stretches = max(len(values) // _STRETCH, 1)
@@ -90,7 +90,7 @@ def _counts(cells: Cells) -> bool:
     if cells.dtype == object or cells.dtype.kind in "mM":
         return cells.dtype != object
     with np.errstate(invalid="ignore"):
-        steps = np.diff(cells[:_MOST_ROWS])
+        steps = np.diff(cells[:MOST_ROWS])
         return bool(np.mean(steps == np.median(steps)) > 0.5)
 
 

@@ -49,7 +49,7 @@ def test_long_files_are_streamed_and_said_to_be(ending: str, folder: Path, capsy
     code, out, err = run(capsys, f"first.{ending}", f"moved.{ending}", *QUICK)
     assert (code, err) == (0, "")
     assert out.startswith(f"first.{ending} and moved.{ending} differ: p = 0.01")
-    for fact in ("400 of first", "300 of moved", "all rows, read twice"):
+    for fact in ("400 of first", "300 of moved", "all rows were read twice"):
         assert fact in out
     for fact in ("features fitted to 700", "400 and 300 bins of 1 row", "drawn at random"):
         assert fact in out
@@ -70,7 +70,7 @@ def test_an_option_forces_either_way(
     options: tuple[str, ...], streamed: bool, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, _ = run(capsys, "first.parquet", "second.parquet", "--resamples", "99", *options)
-    assert (code, "all rows, read twice" in " ".join(out.split())) == (0, streamed)
+    assert (code, "all rows were read twice" in " ".join(out.split())) == (0, streamed)
 
 
 def test_all_outputs_are_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,7 +82,7 @@ def test_all_outputs_are_written(folder: Path, capsys: pytest.CaptureFixture[str
     assert {column["name"] for column in content["columns"]} == {"a", "b", "kind"}
     page = (folder / "r.html").read_text()
     assert "first.csv and moved.csv differ" in page
-    assert "All rows, read twice" in page
+    assert "All rows were read twice" in page
     assert (folder / "p.svg").stat().st_size > 1000
     assert len((folder / "r.csv").read_text().splitlines()) == 5
     same, _, err = run(capsys, "first.csv", "second.csv", "--fail-on-drift", "0.05", *QUICK)

@@ -60,9 +60,19 @@ def line(rng: Rng) -> Data:
     return x, x + rng.normal(size=(80, 1))
 
 
-def parabola(rng: Rng) -> Data:
+def waves(rng: Rng) -> Data:
     x = rng.uniform(-1, 1, (80, 1))
     return x, np.cos(2 * np.pi * x) + 0.4 * rng.normal(size=(80, 1))
+
+
+def parabola(rng: Rng) -> Data:
+    x = rng.normal(size=(300, 1))
+    return x, x**2 + rng.normal(size=(300, 1))
+
+
+def fan(rng: Rng) -> Data:
+    x = rng.normal(size=(300, 1))
+    return x, np.exp(0.6 * x) * rng.normal(size=(300, 1))
 
 
 def growing(rng: Rng) -> Data:
@@ -83,7 +93,8 @@ def spots(rng: Rng) -> Data:
 
 PAIRS: dict[str, Callable[[Rng], Data]] = {
     "trend": line,
-    "curve": parabola,
+    "curve": waves,
+    "curve or spread": parabola,
     "spread": growing,
     "several columns": product,
     "local": spots,
@@ -103,6 +114,17 @@ def test_every_kind_of_difference_is_named(kind: str) -> None:
 def test_every_kind_of_dependence_is_named(kind: str) -> None:
     X, Y = PAIRS[kind](np.random.default_rng(4))
     assert km.hsic_test(X, Y, estimator="adaptive", n_resamples=299, rng=0).kind.name == kind
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("case", [parabola, fan])
+def test_a_bowl_and_a_fan_are_one_picture_from_two_sides(case: Callable[[Rng], Data], swapped: bool, seed: int) -> None:
+    """The spread of x grows with y = x² + ε; the mean of x turns with y = e^x ε: no test of pairs tells them apart."""
+    X, Y = case(np.random.default_rng(seed))
+    kind = km.hsic_test(*((Y, X) if swapped else (X, Y)), n_resamples=199, rng=0).kind
+    assert kind.name == "curve or spread"
+    assert "in a curve that turns or a spread that changes" in kind.words
 
 
 def test_designs_have_a_kind_too() -> None:

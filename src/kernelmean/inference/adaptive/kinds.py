@@ -15,7 +15,7 @@ least as strongly as three fifths of it, and else for something local.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, final
 
@@ -38,7 +38,8 @@ _TAILS_COUNT = 3.0
 """How much more tails explain than their evidence says."""
 _STRONG, _FALL, _FALL_PAIRS = 20.0, 0.5, 0.4
 """Strengths beyond the first fall by this power: narrow kernels have p-values much smaller than linear ones."""
-_ONE_WAY = 0.5
+_ONE_WAY, _ONE_TURN = 1.4, 0.3
+_EITHER, _ONE_SIDED = "curve or spread", "one-sided spread"
 _ROUNDING, _DECIMALS = 1e-9, 6
 
 PHRASES: Mapping[str, str] = {
@@ -51,6 +52,7 @@ PHRASES: Mapping[str, str] = {
     "local": "in fine details (clusters, gaps or waves)",
     "trend": "in a trend, rising or falling",
     "curve": "in a curve that turns",
+    _EITHER: "in a curve that turns or a spread that changes",
     "several columns": "in several columns together",
 }
 """What a kind is called in a sentence."""
@@ -68,8 +70,8 @@ class EvidenceKind:
     ----------
     name : str
         The kind of difference ("means", "blank cells", "spread", "columns together", "tails", "shape", "local") or of
-        dependence ("trend", "curve", "spread", "several columns", "local") with the most evidence; "" where none is
-        clear.
+        dependence ("trend", "curve", "spread", "curve or spread", "several columns", "local") with the most evidence;
+        "" where none is clear.
     shares : dict of str to float
         The share of every kind in the evidence, the largest first; together 1. Of samples that is -log of the p-value
         of what a kind adds to those before it, of pairs Σ w/p.
@@ -143,7 +145,8 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, compared: Compa
     strengths = strengths_of(rows)
     if isinstance(members[0], Member):
         return _of_samples(members, strengths, compared)
-    marked = _marked_pairs(members, strengths)
+    turns = _turns(members, strengths)
+    marked = _marked_pairs(members, turns=turns)
     if not any(marked):
         return None
     marks = sorted(zip(strengths.tolist(), marked, strict=True))  # so that the strongest of every kind comes last
@@ -152,6 +155,8 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, compared: Compa
     counted = [_explained(kind, own, tiers) or "local" for kind, own in zip(marked, reduced, strict=True)]
     shares = np.exp(np.log(weights) + strengths - logsumexp(np.log(weights) + strengths))
     found = {kind: float(shares[[own == kind for own in counted]].sum()) for kind in counted}
+    if turns and "curve" in found and _turns_once(members, strengths):
+        found[_EITHER] = found.pop("curve")
     return EvidenceKind.of(found, {kind: share > _MOST for kind, share in found.items()})
 
 
@@ -204,11 +209,11 @@ def _marks(members: Sequence[Member], strengths: Array, *, robust: bool = True) 
     return found
 
 
-def _marked_pairs(members: Sequence[Any], strengths: Array) -> list[str]:
+def _marked_pairs(members: Sequence[Any], *, turns: bool) -> list[str]:
     """Return the kind that every pair of members marks, "" of those that see several."""
     marked = [_marked_by_pair(pair) for pair in members]
-    one_way = "curve" if _turns(members, strengths) else "spread"
-    return [one_way if kind == "one-sided spread" else kind for kind in marked]
+    one_way = "curve" if turns else "spread"
+    return [one_way if kind == _ONE_SIDED else kind for kind in marked]
 
 
 def _marked_by_pair(pair: PairMember) -> str:
@@ -216,25 +221,34 @@ def _marked_by_pair(pair: PairMember) -> str:
     if pair.group == "trend":
         return "trend" if pair.x.kernel == LINEAR == pair.y.kernel else ""
     if pair.group == "spread" and pair.x.view != pair.y.view:
-        return "one-sided spread"
+        return _ONE_SIDED
     return pair.group if pair.group in ("curve", "spread", "several columns") else ""
 
 
 def _turns(pairs: Sequence[PairMember], strengths: Array) -> bool:
-    """Say whether the spread of one variable changes with the other because a curve turns, as a parabola does.
+    """Say whether the spread of one variable changes with the other in one direction only, as of a curve that turns.
 
-    Then the mean of one variable depends on the other, but not the other way round, and their spreads do not grow
-    together. If a spread grows, both are seen.
+    Then the mean of one variable depends on the other, but not the other way round, and their spreads do not go
+    together. If they do, both are seen.
     """
-
-    def strongest(*chosen: bool) -> float:
-        return float(strengths[np.array(chosen)].max(initial=0.0))
-
     curves = [pair.group == "curve" for pair in pairs]
-    of_x = strongest(*(curve and _plain_energy(pair.y) for curve, pair in zip(curves, pairs, strict=True)))
-    of_y = strongest(*(curve and _plain_energy(pair.x) for curve, pair in zip(curves, pairs, strict=True)))
-    both = strongest(*(pair.group == "spread" and pair.x.view == pair.y.view for pair in pairs))
+    of_x = _strongest(strengths, (c and _plain_energy(pair.y) for c, pair in zip(curves, pairs, strict=True)))
+    of_y = _strongest(strengths, (c and _plain_energy(pair.x) for c, pair in zip(curves, pairs, strict=True)))
+    both = _strongest(strengths, (pair.group == "spread" and pair.x.view == pair.y.view for pair in pairs))
     return both + min(of_x, of_y) < _ONE_WAY * max(of_x, of_y)
+
+
+def _turns_once(pairs: Sequence[PairMember], strengths: Array) -> bool:
+    """Say whether a curve may be a spread: y = x² + ε looks, seen from the side, as a spread that grows with y.
+
+    So does any curve that turns once. One that turns more often is not seen by squares and distances from the middle.
+    """
+    squares = _strongest(strengths, (_marked_by_pair(pair) == _ONE_SIDED for pair in pairs))
+    return squares >= _ONE_TURN * _strongest(strengths, (pair.group == "curve" for pair in pairs))
+
+
+def _strongest(strengths: Array, chosen: Iterable[bool]) -> float:
+    return float(strengths[np.fromiter(chosen, dtype=bool)].max(initial=0.0))
 
 
 def _plain_energy(side: Member) -> bool:

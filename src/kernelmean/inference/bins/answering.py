@@ -127,7 +127,7 @@ def _samples(sources: Two, test: BinnedTest, plan: Plan, kept: Checkpoint | None
 def of_samples(test: BinnedTest, fit: Fitted, first: Bins, second: Bins, *notes: str) -> TestResult:
     """Return the result of two samples from their sums."""
     null = binned_null(fit.columns[0], (first, second), test.request.statistic, fit.how)
-    bins = f"{len(first.full)} and {len(second.full)} bins of {count(first.size, 'row')}"
+    bins = f"permutations of {len(first.full)} and {len(second.full)} bins of {count(first.size, 'row')}"
     rest = [own.n - len(own.full) * own.size for own in (first, second)]
     if any(rest):
         bins += f" (the other {' and '.join(f'{own:,}' for own in rest)} count too, and stay in their table)"

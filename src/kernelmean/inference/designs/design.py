@@ -238,7 +238,8 @@ def check_nested(clusters: Labels, strata: Labels, first: IntArray | None = None
         raise DesignError(
             f"{torn} of {count(len(names), 'cluster')} {_has(torn)} rows in both samples, such as {names[cluster]}; a "
             "cluster moves as a whole. In an experiment this is an error of the assignment: find its cause, and leave "
-            f"these clusters out. Where it is meant, as before and after, pass the clusters as {meant}"
+            "these clusters out; so too if the samples are a series before and after a time, which cuts one of its "
+            f"blocks. Where every cluster has rows in both, as people before and after, pass the clusters as {meant}"
         )
 
 

@@ -74,6 +74,22 @@ class ColumnDifference:
         pairs = {name: [None if math.isnan(end) else end for end in pair] for name, pair in known.items()}
         return {**asdict(self), **pairs, "gap": None if math.isnan(self.gap) else self.gap}
 
+    @property
+    def category(self) -> str | None:
+        """Of categories, the one whose share changed most, for its size."""
+        return None if self.kind != "categorical" else self._most.category
+
+    def shown(self) -> tuple[float, float]:
+        """Return what is shown of the column in each table: its mean, or the share of ``category``."""
+        if self.kind != "categorical":
+            return self.means
+        first, second = self._most.shares
+        return first, second
+
+    @property
+    def _most(self) -> CategoryShares:
+        return max(self.shares, key=lambda own: (own.shares[0] - own.shares[1]) ** 2 / (sum(own.shares) or 1.0))
+
     def difference(self) -> str:
         """Return the first mean minus the second in words, with its interval; nothing for categories."""
         gap, ends = self.means[0] - self.means[1], self.interval
@@ -86,8 +102,7 @@ class ColumnDifference:
     def describe(self) -> tuple[str, str]:
         """Return what the column is like in each table, in a few words: its mean, or a category and its share."""
         if self.kind == "categorical":
-            most = max(self.shares, key=lambda own: (own.shares[0] - own.shares[1]) ** 2 / (sum(own.shares) or 1.0))
-            first, second = (cut(f"{share:.1%} {most.category}", _LONGEST_CELL) for share in most.shares)
+            first, second = (cut(f"{share:.1%} {self.category}", _LONGEST_CELL) for share in self.shown())
         elif self.kind == "datetime":
             first, second = as_dates(self.means)
         else:

@@ -17,8 +17,10 @@ from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
 from ...tables.columns.missing import MissingCells, rules_for
 from ...tables.drawn import Drawn
+from ...tables.neighbors import MOST_ROWS
 from ...tables.passes import settled
 from ...tables.source import Source
+from ..designs import NO_DESIGN
 from .column_summaries import TablesSeen
 from .scan import Scanner
 
@@ -121,10 +123,12 @@ class FirstLook:
         self._scanner = Scanner(names, encoding)
         self._draws = [Drawn(MOST_PILOT, seed, start) for start in first]
         self._inspection: Inspection | None = None
+        self._heads: dict[int, Frame] = {}
 
     def add(self, frame: Frame, table: int) -> int:
         """Look at rows of a table that follow those so far, and return how many of them are used."""
         chosen = frame.select(self._scanner.rules)
+        self._heads.setdefault(table, chosen.take(slice(0, MOST_ROWS)))
         if self._inspection is None:
             self._inspection = self._encoding.inspection(chosen, len(self._draws))
         self._inspection.add(chosen, table)
@@ -144,6 +148,7 @@ class FirstLook:
             if self._inspection is not None:
                 self._inspection.check_text()
             raise
+        self._heads = other._heads | self._heads
         for own, more in zip(self._draws, other._draws, strict=True):
             own.merge(more)
 
@@ -154,7 +159,8 @@ class FirstLook:
         for source, rows in zip(sources, seen.rows, strict=False):
             if not rows:
                 raise ValueError(f"{source} has no rows")
-        remarks = () if self._inspection is None else self._inspection.check()
+        alike = NO_DESIGN.in_time([self._heads[table] for table in sorted(self._heads)])
+        remarks = alike + (() if self._inspection is None else self._inspection.check())
         drawn, numbers = tuple(own.frame for own in self._draws), tuple(own.numbers for own in self._draws)
         missing = self._scanner.missing(len(self._draws))
         return replace(learnt_of(seen, self._encoding, drawn, numbers, missing), remarks=remarks)

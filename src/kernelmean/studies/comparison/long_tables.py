@@ -49,7 +49,7 @@ from .table_test import check_own_bandwidth, planned_runs
 
 ESTIMATORS = (*NAMED, *PLAIN)
 RULES = ("median", "median-unsquared")
-_READ = ("all rows, read twice: scale and categories of the columns, then sums of features",)
+_READ = ("all rows were read twice: for the scale and the categories of the columns, then for sums of features",)
 
 
 def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
@@ -231,7 +231,7 @@ class Tests:
         """Return the test of all columns together."""
         first, second = (own.of(self.places[0]) for own in samples)
         null = binned_null(self.fit.columns[0], (first, second), "u", self.fit.how)
-        bins = f"{len(first.full)} and {len(second.full)} bins of {count(first.size, 'row')}"
+        bins = f"permutations of {len(first.full)} and {len(second.full)} bins of {count(first.size, 'row')}"
         return self.fit.result(null, (first.n, second.n), bins)
 
     def alone(self, samples: tuple[Bins, Bins]) -> dict[str, OneTest]:
@@ -274,6 +274,6 @@ def _notes(encoded: Encoded, names: tuple[str, str], rows: tuple[int, ...]) -> t
     sources = [replace(frame, source=name) for frame, name in zip(encoded.frames, names, strict=True)]
     return (
         *replace(encoded, frames=(sources[0], sources[1])).notes(" over both tables", rows),
-        f"columns alone: kernels on {LANDMARKS} landmarks each, categories exactly",
-        f"rows that stand out, pictures and correlations of pairs use {shown} rows drawn at random",
+        f"tests of single columns: numbers by kernels on {LANDMARKS} landmarks each, categories without landmarks",
+        f"rows that stand out, pictures, spreads and correlations of pairs use {shown} rows drawn at random",
     )

@@ -24,7 +24,7 @@ from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.copies import SAME_ROWS
 from ...tables.columns.encoding import ENCODED
 from ..adjusted import facts_on_adjusted
-from ..designs import NO_DESIGN, TableDesign
+from ..designs import NO_DESIGN, TableDesign, exactness
 from ..many_tests import SCREENED, out_of_reach
 from ..pages.column_words import blank_cells, facts_on_columns, groups
 from .column import ColumnDifference
@@ -220,7 +220,7 @@ class Comparison(JointTest, Result):
         return [
             ("rows", f"{rows}; {count(len(self.columns), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
-            *self.test.in_short(self.level),
+            *self.test.in_short(self.level, exactness(self.notes)),
             *self._on_adjusted(),
             *facts_on_columns(self),
             *([] if self.scaled else [("scale", UNSCALED)]),
@@ -283,13 +283,19 @@ class Comparison(JointTest, Result):
         return comparison_page(self, gather(self, rng=self.seed or 0, progress=progress))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the joint test, then every column, those that differ most first."""
+        """Return the joint test, then every column, those that differ most first.
+
+        ``gap`` is in standard deviations; ``difference`` is the first mean minus the second in the units of the column,
+        and ``low`` and ``high`` are its interval. Of categories, the means are the shares of the one in ``category``,
+        which changed most.
+        """
         joint: dict[str, Any] = dict.fromkeys(_COLUMNS)
         joint |= {"tested": "all columns", "statistic": self.test.statistic, "pvalue": self.test.pvalue}
         joint |= {"n_resamples": self.test.n_resamples}
         found = [joint]
         for column in self.columns:
-            described = (*column.means, column.gap, *column.interval, column.noise)
+            first, second = means = column.shown()
+            described = (column.category, *means, column.gap, first - second, *column.interval, column.noise)
             tested = (column.statistic, column.pvalue, column.adjusted, column.n_resamples)
             found.append(dict(zip(_COLUMNS, ("column", column.name, column.kind, *described, *tested), strict=True)))
         return found
@@ -324,6 +330,6 @@ class Comparison(JointTest, Result):
 
 
 _COLUMNS = (
-    *("tested", "column", "kind", "mean_first", "mean_second", "gap", "low", "high", "noise", "statistic", "pvalue"),
-    *("adjusted", "n_resamples"),
+    *("tested", "column", "kind", "category", "mean_first", "mean_second", "gap", "difference", "low", "high", "noise"),
+    *("statistic", "pvalue", "adjusted", "n_resamples"),
 )

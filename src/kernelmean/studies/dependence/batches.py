@@ -159,9 +159,10 @@ class _Study:
             f"{1 / arrangements:.2g}",
         )
         return (
-            "all rows, read batch by batch: scale and categories of the columns, then sums of products of features",
-            f"pairs of columns: features on {LANDMARKS} landmarks of each column, categories exactly, fitted to "
-            f"{count(len(self.pilot), 'row')} drawn from all",
+            "all rows were read batch by batch: for the scale and the categories of the columns, then for sums of "
+            "products of features",
+            f"pairs of columns: features on {LANDMARKS} landmarks of each column (of categories none), fitted "
+            f"to {count(len(self.pilot), 'row')} drawn from all",
             f"pictures show {len(self.learnt.shown(0)):,} rows drawn at random",
             *(few if needed > arrangements else ()),
         )

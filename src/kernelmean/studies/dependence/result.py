@@ -20,7 +20,7 @@ from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..adjusted import facts_on_adjusted
-from ..designs import NO_DESIGN, TableDesign
+from ..designs import NO_DESIGN, TableDesign, exactness
 from ..many_tests import out_of_reach
 from ..strengths import Strengths
 from .pair import NAMED, PairDependence, together
@@ -318,7 +318,10 @@ class Dependence(JointTest, Result):
         if not several:
             test = replace(test, kind=self.pairs[0].kind or test.kind)
         trend = PHRASES["trend"] if ordered else "in a mean that differs between categories"
-        facts = [(name, text.replace(PHRASES["trend"], trend)) for name, text in test.in_short(self.level)]
+        facts = [
+            (name, text.replace(PHRASES["trend"], trend))
+            for name, text in test.in_short(self.level, exactness(self.notes))
+        ]
         return [(name, f"all columns together: {text}" if several and name == "kind" else text) for name, text in facts]
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from ...core.array import Array
-from ...core.words import listed, percent, signed
+from ...core.words import leave_out, listed, percent, signed
 from ...inference.wording import brief, titles
 from ...tables.columns.column_codings import ABSENT
 from ...tables.columns.kinds import as_numbers
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ..comparison import ColumnDifference, Comparison
 
 _MOST, _FEWEST, _MUCH = 3, 10, 0.2
-"""Columns whose spread is named; rows that a spread needs; the change of its logarithm that is named, and the share of
-a variance that one cell should not have."""
+"""Columns whose spread is named; rows that a spread needs; the change of its logarithm that is named even if it may be
+chance, and the share of a variance that one cell should not have."""
 _SELDOM, _CLEAR = np.log(0.01), 3.0
 """The logarithm of a chance that is too small for chance; standard errors that are clearly more than chance."""
 
@@ -35,6 +35,8 @@ class TableSpread:
     """The standard deviation without its most extreme value, if that makes up much of it, else the same."""
     extreme: str
     """That value, or nothing."""
+    error: float
+    """The standard error of the logarithm of ``without``, for rows that do not depend on each other."""
 
     def words(self) -> str:
         """Return the standard deviation, and how much of it is one value."""
@@ -46,12 +48,23 @@ def facts_on_columns(result: Comparison) -> list[tuple[str, str]]:
     """Return what the table of columns does not show: a contradiction, changed spreads, pairs that go together."""
     spreads, pairs = changed_spreads(result), on_pairs(result)
     alone = [words for column in differing(result) for words in lone_categories(result, column)]
+    dates = [column.name for column in differing(result) if column.kind == "datetime"]
     return [
         *([("columns", on_columns(result))] if differing(result) and not result.differ() else []),
+        *([("dates", _on_dates(dates))] if dates and len(result.columns) > len(dates) else []),
         *([("spread", "; ".join(spreads))] if spreads else []),
         *([("categories", "; ".join(alone[:_MOST]))] if alone else []),
         *([("pairs", pairs)] if pairs else []),
     ]
+
+
+def _on_dates(names: list[str]) -> str:
+    """Return in words that dates differ between tables of different times, and how to leave them out."""
+    have, them, so = ("holds", "it", "it differs") if len(names) == 1 else ("hold", "them", "they differ")
+    return (
+        f"{listed(names)} {have} dates, and the test of all columns counts {them}: if the tables are of different "
+        f"times, {so} whatever else does; leave {them} out {leave_out(names)}"
+    )
 
 
 def differing(result: Comparison) -> list[ColumnDifference]:
@@ -62,13 +75,20 @@ def differing(result: Comparison) -> list[ColumnDifference]:
 
 def changed_spreads(result: Comparison, first: int = 0) -> list[str]:
     """Return in words how the spread of columns changed, of three at most, from the ``first`` that differs on."""
-    whole = result.sizes == tuple(map(len, result.encoded.frames))
-    changed = [(column, spreads_of(result, column)) for column in differing(result)[first:]] if whole else []
+    changed = [(column, spreads_of(result, column)) for column in differing(result)[first:]]
     return [
         spread_in_words(result, column, own)
         for column, own in changed
-        if own and abs(log_ratio(own)) > max(abs(column.gap), _MUCH)
+        if own and abs(log_ratio(own)) > max(abs(column.gap), _beyond_chance(result, own))
     ][:_MOST]
+
+
+def _beyond_chance(result: Comparison, spreads: tuple[TableSpread, ...]) -> float:
+    """Return the change of the logarithm of a spread from which on it is named."""
+    if result.design:
+        return _MUCH
+    first, second = spreads
+    return min(_MUCH, _CLEAR * float(np.hypot(first.error, second.error)))
 
 
 def lone_categories(result: Comparison, column: ColumnDifference) -> list[str]:
@@ -156,15 +176,21 @@ def spreads_of(result: Comparison, column: ColumnDifference) -> tuple[TableSprea
 
 def _spread(name: str, values: Array, weights: Array) -> TableSpread:
     squares = weights * np.square(values - np.median(values))
-    farthest, deviation = int(squares.argmax()), _deviation(values, weights)
+    farthest, (deviation, error) = int(squares.argmax()), _deviation(values, weights)
     if squares[farthest] > _MUCH * squares.sum():
-        without = _deviation(np.delete(values, farthest), np.delete(weights, farthest))
-        return TableSpread(name, deviation, without, signed(float(values[farthest])))
-    return TableSpread(name, deviation, deviation, "")
+        without, error = _deviation(np.delete(values, farthest), np.delete(weights, farthest))
+        return TableSpread(name, deviation, without, signed(float(values[farthest])), error)
+    return TableSpread(name, deviation, deviation, "", error)
 
 
-def _deviation(values: Array, weights: Array) -> float:
-    return float(np.sqrt(np.average(np.square(values - np.average(values, weights=weights)), weights=weights)))
+def _deviation(values: Array, weights: Array) -> tuple[float, float]:
+    """Return a standard deviation, and the standard error of its logarithm by the delta method."""
+    squares = np.square(values - np.average(values, weights=weights))
+    variance = np.average(squares, weights=weights)
+    fourth = np.average(np.square(squares), weights=weights)
+    rows = np.square(weights.sum()) / np.square(weights).sum()
+    error = np.sqrt(max(fourth - variance**2, 0.0) / rows) / (2.0 * variance) if variance > 0.0 else np.inf
+    return float(np.sqrt(variance)), float(error)
 
 
 def log_ratio(spreads: tuple[TableSpread, ...]) -> float:

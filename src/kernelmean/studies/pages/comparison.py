@@ -148,8 +148,8 @@ def _assumption(result: Comparison) -> str:
     """Return in words what the p-value needs."""
     if result.design:
         return (
-            f"That needs the design: {result.design.assumed()}. There are no effect size and no witnesses, "
-            "whose limits are for rows without a design. The "
+            f"That needs the design: {result.design.assumed()}. There is neither an effect size nor a picture of "
+            "witnesses: their limits are valid only without a design. The "
             f"{'pictures and the ' if result.row_weights is None else ''}rows that stand out count all rows alike."
         )
     return (

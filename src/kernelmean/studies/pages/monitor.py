@@ -9,7 +9,7 @@ from typing import Any
 from ...core.words import count
 from ...inference.monitoring import DriftState, Guarantee
 from ...inference.null_page import made_by
-from ...inference.wording import short
+from ...inference.wording import brief
 from ...report import Chart, Curve, Description, Document, Panel, Section
 from ...report.description import MOST_ROWS, Grid
 from .parts import caveats
@@ -82,15 +82,17 @@ def batch_grid(
     columns = 4 if any(where for _, where in shown) else 3
     header = ("batch", "rows", "evidence", "alarm")[:columns]
     rows = [
-        (short(str(one["batch"])), f"{one['rows']:,}", in_words(one["log_wealth"]), where)[:columns]
+        (brief(str(one["batch"])), f"{one['rows']:,}", in_words(one["log_wealth"]), where)[:columns]
         for one, where in shown
     ]
     return Grid(title, header, rows, noun="batch", whole=True)
 
 
 def in_words(log_wealth: float) -> str:
-    """Return a wealth in three digits, from its logarithm."""
-    return f"{math.exp(log_wealth):.3g}" if log_wealth < _MOST * math.log(10.0) else f"> 1e{_MOST}"
+    """Return a wealth in at least three digits, from its logarithm."""
+    if log_wealth >= _MOST * math.log(10.0):
+        return f"> 1e{_MOST}"
+    return f"{math.exp(log_wealth):,.0f}" if 3.0 < log_wealth / math.log(10.0) < 6.0 else f"{math.exp(log_wealth):.3g}"
 
 
 def _evidence(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> Section:
@@ -130,7 +132,7 @@ def _text(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> str:
     reached = [k for k, one in enumerate(batches, 1) if one["log_wealth"] >= threshold(state)]
     above = "no batch ends above it"
     if reached:
-        name = short(str(batches[reached[0] - 1]["batch"]))
+        name = brief(str(batches[reached[0] - 1]["batch"]))
         ends = f"{len(reached):,} of {count(len(batches), 'batch')} {'ends' if len(reached) == 1 else 'end'} above it"
         above = f"{ends}, first batch {reached[0]:,} ({name})"
     return f"The dashed line is the evidence of an alarm; {above}."
