@@ -102,7 +102,10 @@ def test_the_options_that_it_names_change_it(name: str, options: Any, taken: str
 
 @pytest.mark.parametrize(
     ("values", "code"),
-    [([1, 2, 3, 4, 5, 9], "9"), ([0, 1, 2, -9], "-9"), ([18, 30, 41, 99], "99"), ([7, 8, 9, 10], ""), ([5, 7, 9], "")],
+    [
+        *[([1, 2, 3, 4, 5, 9], "9"), ([0, 1, 2, -9], "-9"), ([18, 30, 41, 99], "99"), ([7, 8, 9, 10], "")],
+        *[([5, 7, 9], ""), ([-3, 2, 5, -999], "-999"), ([-500, 2, 500, -999], "")],
+    ],
 )
 def test_a_number_that_stands_apart_may_mean_no_answer(values: list[int], code: str) -> None:
     (found,) = describe_columns(to_frame(pd.DataFrame({"c": values * 9}), "t"), Encoding()).columns
@@ -232,3 +235,20 @@ def test_a_table_appended_to_itself_is_noted() -> None:
     assert note.startswith("24 of 32 rows repeat another row; rows should be independent: keep one of each")
     codes = pd.DataFrame(draws.integers(0, 2, size=(60, 3)), columns=list("abc"))
     assert not describe_columns(to_frame(codes, "t"), Encoding()).notes
+
+
+def test_a_code_for_a_blank_cell_is_noted_wherever_tables_are_tested() -> None:
+    rng = np.random.default_rng(0)
+    first, second = (
+        pd.DataFrame({"temp": rng.normal(20.0, 5.0, 300), "years": rng.uniform(18.0, 80.0, 300)}) for _ in range(2)
+    )
+    first.loc[:3, "temp"], second.loc[0, "years"] = -999.0, 999.0  # one 999 is no code
+    said = (
+        "temp: -999 stands apart from its other values, in 4 cells; if it means that there is no answer, "
+        "TextFormat(na_values={'temp': '-999'}) reads it as blank"
+    )
+    for result in (km.compare(first, second, n_resamples=99), km.dependence(first, n_resamples=99)):
+        assert [note for note in result.notes if "stands apart" in note] == [said]
+    (temp, _) = describe_columns(to_frame(first, "t"), Encoding()).columns
+    assert "-999 stands apart from its other values" in temp.why
+    assert temp.decide

@@ -13,8 +13,9 @@ from ..core.array import SILENT, IntArray, Progress
 from ..core.cell_formats import joint_readings
 from ..core.cells import missing_cells
 from ..core.table import Frame
-from ..core.words import comma_separated, count, cut, leave_out, percent, spelled_alike, worded, written
+from ..core.words import count, cut, leave_out, percent, spelled_alike, worded, written
 from ..tables.columns import Encoding
+from ..tables.columns.absent_codes import possible_code, read_as_blank
 from ..tables.columns.column_codings import MAX_CATEGORIES, TooManyCategoriesError
 from ..tables.columns.copies import repeated_cells
 from ..tables.columns.inspection import Inspection
@@ -32,8 +33,6 @@ _SHOWN, _LONGEST, _FEW_LEVELS, _TWO = 3, 20, 20, 2
 _DRAWN = 100_000
 """At most so many rows of a long table give ranges and most common values."""
 _LABEL = "rows"
-_CODES, _LEAST_APART = (-99, -9, -1, 9, 99, 999), 4
-"""Numbers that often mean "no answer", and the fewest different cells among which one stands apart."""
 
 
 @final
@@ -188,17 +187,10 @@ class _ToDescribe:
 
     @property
     def code(self) -> str:
-        """A number that may mean "no answer": 9, 99, 999, -1, -9 or -99, apart from all others, which are whole."""
-        if not self.is_whole or self.named.find(self.name) is not None:
+        """A number that may mean "no answer", such as 9, 99 or -999, apart from all others."""
+        if self.cells.dtype != np.float64 or self.named.find(self.name) is not None:
             return ""
-        known, counts = np.unique(self.cells, return_counts=True)
-        if len(known) < _LEAST_APART or known[-2] < 0:
-            return ""
-        steps = np.diff(known)
-        if known[0] in _CODES and known[1] >= 0 and counts[0] > 1:
-            return f"{known[0]:.0f}"
-        is_apart = known[-1] in _CODES and steps[-1] >= 2 * steps[:-1].max() and counts[-1] > 1
-        return f"{known[-1]:.0f}" if is_apart else ""
+        return possible_code(self.cells[np.isfinite(self.cells)])
 
     @property
     def is_whole(self) -> bool:
@@ -318,9 +310,7 @@ def _change(column: _ToDescribe, kind: ColumnType, varies: bool, distinct: int) 
         return f"without {written('ordinal=', '--ordinal') if name in named.ordinal else insist('categorical', [name])}"
     options = []
     if column.code:
-        absent = worded("--na-values", comma_separated([f"{name}={column.code}"]))
-        python = f"TextFormat(na_values={{{name!r}: {column.code!r}}})"
-        options.append(f"{written(python, absent)} if {column.code} means that there is no answer")
+        options.append(f"{read_as_blank(name, column.code)} if {column.code} means that there is no answer")
     if kind.kind == "numeric" and varies and column.is_whole and _TWO < distinct <= MAX_CATEGORIES:
         options.append(f"{insist('categorical', [name])} if they are codes")
     if column.alike:

@@ -17,6 +17,7 @@ from ...core.points import column_order
 from ...core.table import Frame, check_size, to_frame
 from ...core.words import EVERY, count, did_you_mean, listed, worded_names, written
 from ...kernels import Gaussian, Kernel
+from .absent_codes import on_cells
 from .column_codings import (
     MAX_CATEGORIES,
     Categories,
@@ -24,7 +25,6 @@ from .column_codings import (
     Numbers,
     TooManyCategoriesError,
     side_by_side,
-    spellings,
     variances_of,
 )
 from .copies import repeated_rows
@@ -257,7 +257,7 @@ class Encoded(Frozen):
         """Return notes for the reader; ``rows`` are those that were used, if the frames hold only some of them."""
         constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
         missing = self.missing.notes([frame.source for frame in self.frames], rows or tuple(map(len, self.frames)))
-        return (*missing, *constant, *self.remarks, *spellings(self.codings))
+        return (*missing, *constant, *self.remarks, *on_cells(self.frames, self.codings))
 
     def repeated(self, clusters: Sequence[IntArray] | None = None, *, paired: bool = False) -> tuple[str, ...]:
         """Return a note if many rows are copies of another one, with ``clusters`` of one in another cluster."""
