@@ -114,7 +114,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pandas = pytest.importorskip("pandas")
     folder = tmp_path_factory.mktemp("tables")
     rng = np.random.default_rng(0)
-    for stem, shift in (("before", 0.0), ("after", 1.0)):
+    for stem, shift in (("before", 0.0), ("after", 2.0)):
         frame = pandas.DataFrame(rng.normal(shift, 1.0, size=(30, 2)), columns=["age", "dose"])
         frame["city"] = rng.choice(["Bern", "Oslo", "Riga"], 30)
         frame["size"] = rng.choice(["low", "mid", "high"], 30)
