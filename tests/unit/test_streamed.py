@@ -417,3 +417,26 @@ def test_many_rows_in_memory_go_by_batches_too(monkeypatch: pytest.MonkeyPatch) 
 def test_what_is_wrong_is_said(call: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         call()
+
+
+@pytest.mark.parametrize(
+    ("label", "words"), [(("A", "B"), "one value in each table"), (("AC", "BD"), "no value in common")]
+)
+def test_columns_that_name_the_table_are_told(label: tuple[str, str], words: str) -> None:
+    rng = np.random.default_rng(0)
+    first, second = (pd.DataFrame({"x": rng.normal(size=200), "batch": rng.choice([*own], 200)}) for own in label)
+    first["site"], second["site"] = 1.1, 2.2
+    result = km.compare(*(km.read(own, in_memory=False) for own in (first, second)), n_resamples=99, rng=0)
+    in_memory = km.compare(first, second, n_resamples=99, rng=0)
+    told = [note for note in result.notes if "which table a row is" in note]
+    assert told == [note for note in in_memory.notes if "which table a row is" in note]
+    assert any("batch" in note and words in note for note in told)
+    assert result.telling == tuple(told)
+
+
+def test_a_huge_cell_in_a_later_batch_is_told_with_its_deviation() -> None:
+    values = np.random.default_rng(0).normal(size=400)
+    values[-1] = 1e250
+    batches = [pd.DataFrame({"x": part}) for part in np.array_split(values, 4)]
+    with pytest.raises(ValueError, match=r"standard deviation [\d.]+e\+248"):
+        km.compare(batches, pd.DataFrame({"x": values[:100]}), n_resamples=19)

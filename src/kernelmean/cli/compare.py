@@ -84,7 +84,8 @@ def compare(
         raise ValueError(f"--by and {design.of_rows.options()} both name {tables.by!r}; name different columns")
     if report.plot_path is not None:
         design.of_rows.refuse_witness("--plot")
-    rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"), design.of_rows)
+    whole = "" if design.of_rows or tables.by is not None else "takes all rows of two files"
+    rows = reading(table, test.seed, *row_limit(test.estimator, whole), design.of_rows)
     asked = _Asked(test, table, design.of_rows, level)
     result: Comparison | GroupComparison
     with progress(report.quiet) as step:

@@ -44,6 +44,7 @@ _UNITS = (MIB, "MiB"), (1024, "KiB"), (1, "bytes")
 _GEMM_ROWS = 100
 _GATHER_PAIRS = 32
 _BLOCKS_ROWS = 8000
+_HALVINGS = 64  # of what is still lacking, where a share of the memory is for factors
 _FIRST_TRIED = Cyclic("cyclic-low-rank", tiles=False)
 
 
@@ -142,12 +143,17 @@ def _null(sums: Sums, statistic: Statistic, scheme: str, needed: float) -> Null:
     return Null(values, statistic.tolerance(values, sums), statistic.name, scheme, needed)
 
 
-def check_memory(needed: float, resources: Resources, what: str, n: int) -> None:
-    """Raise when something may need more bytes than are available."""
+def check_memory(
+    needed: float, resources: Resources, what: str, n: int, at: Callable[[Resources], float] | None = None
+) -> None:
+    """Raise when something may need more bytes than are available; ``at`` gives those of others, if more take more."""
     if needed > resources.memory:
+        enough = needed
+        for _ in range(_HALVINGS):
+            enough = needed if at is None else at(replace(resources, memory=enough))
         instead = written(
-            f"pass plan=Plan(memory={int(np.ceil(needed))}), or fewer threads or kernels",
-            f"add --memory {np.ceil(100 * needed / 2**30) / 100:g} (GiB), or --max-rows N with a smaller N",
+            f"pass plan=Plan(memory={int(np.ceil(enough))}), or fewer threads or kernels",
+            f"add --memory {np.ceil(100 * enough / 2**30) / 100:g} (GiB), or --max-rows N with a smaller N",
         )
         raise MemoryError(
             f"{what} may need {in_units(needed, np.ceil)} for {n} rows, the limit is "

@@ -208,8 +208,9 @@ class PairDesign:
         layout, resources = self.layout, how.resources
         units = within_cells(layout.cells, how.n_resamples, how.rng, scheme=how.scheme)
         sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate(tables)]
-        needed = _bytes(layout, sides[0][0], sides[1][0], resources)
-        check_memory(needed, resources, "this design", layout.n)
+        at = partial(_bytes, layout, sides[0][0], sides[1][0])
+        needed = at(resources)
+        check_memory(needed, resources, "this design", layout.n, at)
         with serial_blas:
             pairs = tuple(zip(sides[0][1], sides[1][1], strict=True))
             listed = Expanded(units, layout.sizes)

@@ -16,7 +16,7 @@ from ..engine import check_memory
 from ..null import Null
 from ..permutations import within_cells
 from ..problem import KernelSide
-from ..resampling_options import Resampling
+from ..resampling_options import Resampling, Resources
 from ..statistics import StatisticForm, check_kind, named, ties
 from .quadratic_forms import Forms, forms_bytes, gram_forms
 
@@ -48,8 +48,12 @@ class ManySamples:
         labels = np.repeat(np.arange(len(sizes)), sizes)
         listed = within_cells(np.zeros_like(labels), how.n_resamples, how.rng, labels, how.scheme)
         side = KernelSide(pooled, tuple(kernels))
-        needed = forms_bytes(side, listed.count, resources) + 8.0 * side.count * len(sizes) ** 2 * listed.count
-        check_memory(needed, resources, "the test", side.n)
+
+        def at(own: Resources) -> float:
+            return forms_bytes(side, listed.count, own) + 8.0 * side.count * len(sizes) ** 2 * listed.count
+
+        needed = at(resources)
+        check_memory(needed, resources, "the test", side.n, at)
         with serial_blas:
             between = _Between(gram_forms(side, resources), sizes, statistic)
             values = np.concatenate([between(labels[batch.T]) for batch in listed.batches(between.batch)], axis=-1)

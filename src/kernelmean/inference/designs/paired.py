@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Self, final
 
 import numpy as np
@@ -93,8 +94,9 @@ class PairedDesign:
         X, Y = pooled[:n], pooled[n:]
         flips = SignFlips.choose(n, how.n_resamples, how.rng, how.scheme)
         side = _differences(X, Y, kernels)
-        needed = forms_bytes(side, flips.count, resources)
-        check_memory(needed, resources, "the test", n)
+        at = partial(forms_bytes, side, flips.count)
+        needed = at(resources)
+        check_memory(needed, resources, "the test", n, at)
         with serial_blas:
             forms = gram_forms(side.unshifted(), resources)
             raw = np.concatenate([forms.forms(signs) for signs in flips.batches(forms.batch)], axis=1)

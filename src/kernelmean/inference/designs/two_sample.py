@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -181,8 +182,9 @@ class TwoSampleDesign:
         layout, resources = self.layout, how.resources
         permutations = within_cells(layout.cells, how.n_resamples, how.rng, layout.labels, how.scheme)
         side = KernelSide(pooled[layout.order], tuple(kernels))
-        needed = forms_bytes(side, permutations.count, resources)
-        check_memory(needed, resources, "this design", layout.n)
+        at = partial(forms_bytes, side, permutations.count)
+        needed = at(resources)
+        check_memory(needed, resources, "this design", layout.n, at)
         with serial_blas:
             criterion = StratifiedMMD(side, layout, statistic, resources)
             batches = permutations.batches(criterion.forms.batch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Self, final
 
 import numpy as np
@@ -15,7 +16,7 @@ from ...plan.plan import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelPair, KernelSide
-from ..resampling_options import Resampling
+from ..resampling_options import Resampling, Resources
 from ..result import WILD
 from ..statistics import StatisticForm, ties
 from .design import make_layout, only
@@ -70,8 +71,9 @@ class WildSamples(_WildBootstrap):
         del statistic  # which is "v": the bootstrap has no other
         (n, m), (pooled,), count = map(len, self.samples), tables, how.n_resamples
         side = KernelSide(pooled, tuple(kernels))
-        needed = forms_bytes(side, count, how.resources)
-        check_memory(needed, how.resources, "the wild bootstrap", side.n)
+        at = partial(forms_bytes, side, count)
+        needed = at(how.resources)
+        check_memory(needed, how.resources, "the wild bootstrap", side.n, at)
         signs = np.repeat([1 / n, -1 / m], [n, m])[:, None]
         with serial_blas:
             forms = gram_forms(side, how.resources)
@@ -111,8 +113,8 @@ class WildPairs(_WildBootstrap):
         del statistic  # which is "v": the bootstrap has no other
         pair, n, count = only(kernels), len(tables[0]), how.n_resamples
         sides = [KernelSide(points, (kernel,)) for points, kernel in zip(tables, pair, strict=True)]
-        needed = sum(forms_bytes(side, count, how.resources) for side in sides)
-        check_memory(needed, how.resources, "the wild bootstrap", n)
+        needed = _of_both(sides, count, how.resources)
+        check_memory(needed, how.resources, "the wild bootstrap", n, partial(_of_both, sides, count))
         with serial_blas:
             plain = make_layout(np.ones(n), None, None, np.zeros(n, dtype=np.intp))
             left, right = (CenteredTiles(side, plain, how.resources) for side in sides)
@@ -160,6 +162,11 @@ def _centered(series: Array, block_length: float) -> Array:
     lags = np.arange(1, n)
     of_mean = (n + 2 * ((n - lags) @ np.exp(-lags / block_length))) / n**2
     return np.asarray((series - series.mean(axis=0)) / np.sqrt(1 - of_mean))
+
+
+def _of_both(sides: Sequence[KernelSide], n_resamples: int, resources: Resources) -> float:
+    """Return the most memory that the forms of both sides take."""
+    return sum(forms_bytes(side, n_resamples, resources) for side in sides)
 
 
 def _check_length(n: int, block_length: float, name: str) -> None:

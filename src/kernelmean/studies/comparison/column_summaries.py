@@ -19,7 +19,7 @@ from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import ColumnType, as_labels, as_numbers, nanoseconds
 from .mean_gaps import of_moments
 
-_LARGEST_EXPONENT = 1000
+_LARGEST_EXPONENT, _FAR = 1000, 2.0**400
 
 
 @final
@@ -44,18 +44,23 @@ class NumbersSeen(Summary):
     @classmethod
     def start(cls, values: Array, origin: int) -> Self:
         """Return the summary of no rows, in a unit that fits some values."""
-        exponent = int(np.frexp(np.abs(values).max())[1])
-        unit = 2.0 ** min(max(exponent, -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
-        return cls(origin, origin, unit, np.zeros(2), np.zeros(2), np.zeros(2), math.inf, -math.inf)
+        return cls(origin, origin, _unit(values), np.zeros(2), np.zeros(2), np.zeros(2), math.inf, -math.inf)
 
     def add(self, values: Array, table: int) -> None:
         """Add numbers of a table, none of them missing."""
         if not len(values):
             return
+        self._fit(_unit(values))
         scaled = values / self.unit
         mean = float(scaled.mean())
         self._merge(table, float(len(values)), mean, float(np.square(scaled - mean).sum()))
         self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
+
+    def _fit(self, unit: float) -> None:
+        """Take a unit instead in which squares do not overflow, if this one is far too small for it."""
+        if unit > _FAR * self.unit:
+            ratio, self.unit = self.unit / unit, unit
+            self.means, self.squares = self.means * ratio, self.squares * ratio**2
 
     def _merge(self, table: int, count: float, mean: float, squares: float) -> None:
         """Chan, Golub & LeVeque (1979)."""
@@ -69,11 +74,12 @@ class NumbersSeen(Summary):
 
     def __add__(self, other: NumbersSeen) -> NumbersSeen:
         """Return the moments of the rows of both."""
-        ratio, shift = other.unit / self.unit, (other.origin - self.origin) / 1e9
         merged = replace(self, counts=self.counts.copy(), means=self.means.copy(), squares=self.squares.copy())
+        merged._fit(other.unit)
+        ratio, shift = other.unit / merged.unit, (other.origin - self.origin) / 1e9
         merged.earliest = min(self.earliest, other.earliest)
         for table in (0, 1):
-            mean = other.means[table] * ratio + shift / self.unit
+            mean = other.means[table] * ratio + shift / merged.unit
             merged._merge(table, float(other.counts[table]), mean, float(other.squares[table]) * ratio**2)
         merged.low, merged.high = min(self.low, other.low + shift), max(self.high, other.high + shift)
         return merged
@@ -107,6 +113,12 @@ class NumbersSeen(Summary):
             variances = self.squares / np.maximum(self.counts, 1.0) * np.square(self.unit)
         means = (self.means[0] * self.unit, self.means[1] * self.unit)
         return ColumnSummary((found[0], found[1]), self.pooled[1], (), of_moments(means, variances, self.counts))
+
+
+def _unit(values: Array) -> float:
+    """Return a power of two in which the squares of numbers do not overflow."""
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    return float(2.0 ** min(max(exponent, -_LARGEST_EXPONENT), _LARGEST_EXPONENT))
 
 
 @final

@@ -46,6 +46,7 @@ from .request import Asked
 from .result import Comparison
 from .table_pass import Adding, Digests, TablePass, run_pass, verified
 from .table_test import check_own_bandwidth, planned_runs
+from .telling import telling_of
 
 ESTIMATORS = (*NAMED, *PLAIN)
 RULES = ("median", "median-unsquared")
@@ -210,6 +211,7 @@ class Tests:
         asked, joint, alone = self.asked, self.joint(samples), self.alone(samples)
         encoded = _shown(learnt)
         units = units_notes(encoded.frames, asked.encoding.named, "rows drawn at random")
+        on_rows = (*telling_of(learnt.seen.columns), *units, *asked.notes)
         seen = {own.name: own for own in learnt.seen.columns}
         summaries = [seen[coding.name].summary(coding) for coding in learnt.codings]
         return Comparison(
@@ -220,7 +222,12 @@ class Tests:
             bandwidth=self.bandwidth,
             scaled=asked.encoding.scale,
             columns=ranked(learnt.codings, summaries, joint.noise, alone, asked.adjustment),
-            notes=(*units, *asked.notes, *notes, *_notes(encoded, asked.names, learnt.rows), *joint.notes),
+            notes=(
+                *on_rows,
+                *notes,
+                *_notes(encoded, asked.names, learnt.rows),
+                *joint.notes,
+            ),
             missing=learnt.missing,
             encoded=encoded,
             level=asked.level,

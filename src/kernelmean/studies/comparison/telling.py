@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -11,6 +11,11 @@ from ...core.words import leave_out, listed
 from ...tables.columns import Encoded
 from ...tables.columns.column_codings import Categories
 from ...tables.columns.inspection import times_apart
+from .column_summaries import CategoriesSeen, ColumnSeen, NumbersSeen
+
+_ONE_VALUE = "one value in each table and another in the other"
+_NONE_IN_COMMON = "no value in common in the two tables"
+_ROUNDING = 1e-24
 
 
 def foremost(encoded: Encoded, notes: Sequence[str]) -> tuple[str, ...]:
@@ -26,9 +31,30 @@ def telling(encoded: Encoded) -> tuple[str, ...]:
     apart = [name for name, both in points.items() if name in categories and _no_category_in_common(both)]
     return (
         *times_apart(encoded.frames),
-        *_named(constant, "one value in each table and another in the other"),
-        *_named(apart, "no value in common in the two tables"),
+        *_named(constant, _ONE_VALUE),
+        *_named(apart, _NONE_IN_COMMON),
     )
+
+
+def telling_of(columns: Iterable[ColumnSeen]) -> tuple[str, ...]:
+    """Return the same notes, but those on times, from summaries of all rows."""
+    found: dict[int, list[str]] = {1: [], 2: []}
+    for column in columns:
+        distinct = _values_of_each(column.values)
+        if distinct:
+            found[min(distinct, 2)].append(column.name)
+    return (*_named(found[1], _ONE_VALUE), *_named(found[2], _NONE_IN_COMMON))
+
+
+def _values_of_each(seen: NumbersSeen | CategoriesSeen | None) -> int:
+    """Return the most different values of a column in a table, if the other has none of them; else 0."""
+    if isinstance(seen, CategoriesSeen):
+        one, two = {*seen.first}, {*seen.second}
+        return max(len(one), len(two)) if one and two and not one & two else 0
+    if seen is None or not seen.counts.all():
+        return 0
+    constant = bool((seen.squares <= _ROUNDING * seen.counts * np.square(seen.means)).all())
+    return int(constant and seen.high > seen.low)
 
 
 def _no_category_in_common(both: Sequence[Array]) -> bool:

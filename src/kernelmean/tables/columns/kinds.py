@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -93,7 +94,8 @@ def agreed_types(frames: Sequence[Frame], named: Named) -> dict[str, ColumnType]
 
 
 def check_codes(frames: Sequence[Frame], name: str) -> None:
-    """Raise when codes are numbers in one table and, in another, text that is no way to write a number, such as 01."""
+    """Raise when codes have different names in two tables: numbers and texts such as 01, truth values, times."""
+    _check_alike(frames, name)
     numbers = next((frame for frame in frames if frame[name].dtype == np.float64), None)
     if numbers is None:
         return
@@ -104,6 +106,27 @@ def check_codes(frames: Sequence[Frame], name: str) -> None:
                     f"column {name!r} holds numbers in {numbers.source} and the text {cell!r} in {frame.source}, which "
                     "as a number would be written otherwise; write the column as text in both"
                 )
+
+
+def _check_alike(frames: Sequence[Frame], name: str) -> None:
+    """Raise when codes are truth values or times in one table only: True is not the category 1, nor a date its text."""
+    known = [(frame, own) for frame in frames if (own := _named_by(frame, name)) is not None]
+    for (first, one), (second, two) in pairwise(known):
+        if one != two:
+            raise ValueError(
+                f"column {name!r} holds {one} in {first.source} and {two} in {second.source}, which are different "
+                "categories; write both in the same way"
+            )
+
+
+def _named_by(frame: Frame, name: str) -> str | None:
+    """Return in words what the names of categories are made of; None without any cell."""
+    cells, declared = frame[name], frame.declared.get(name)
+    if missing_cells(cells).all():
+        return None
+    if declared is not None and declared.kind == "boolean":
+        return "truth values"
+    return "times" if cells.dtype.kind in "mM" else "numbers or texts"
 
 
 def agreed_type(frames: Sequence[Frame], name: str) -> ColumnType:
