@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelmean.estimators import loocv
-from kernelmean.estimators.loocv.pair_sums import _tile_size, spanned
+from kernelmean.estimators.loocv.pair_sums import _tile_size, contracted_on_grid, contracted_terms, spanned
 
 
 def brute(A, B):
@@ -101,3 +101,19 @@ def test_of_points_elsewhere_one_pair_alone_may_weigh_all():
     found = loocv.pair_sum(*(xp.asarray(Z, device=xp.Device("device1")) for Z in (A, B)))
     assert found.log == pytest.approx(-0.25, rel=1e-14)
     np.testing.assert_allclose([found.left, found.right, found.both], [[0.0], [0.25], [0.0]], atol=1e-14)
+
+
+@pytest.mark.parametrize("unit", [0.3, 3.0])
+@pytest.mark.parametrize("shape", [(9, 2), (5, 8)])
+def test_the_terms_on_a_grid_are_those_at_every_point(shape, unit):
+    """The first is exact; the norm is interpolated between steps of one curve, so close."""
+    n, dim = shape
+    rng = np.random.default_rng(n)
+    Y = unit * rng.normal(size=shape)
+    Y -= Y.mean(axis=0)
+    contractions, noises, alpha = np.array([0.3, 0.8, 1.0]), np.array([0.05, 0.4, 2.0]), 1 / (n - 1)
+    found = contracted_on_grid(spanned(Y), contractions, noises, alpha, n, dim)
+    exact = [[contracted_terms(Y, r, a, alpha, n, dim) for a in noises] for r in contractions]
+    np.testing.assert_allclose(found.cross, [[own.cross for own in row] for row in exact], rtol=1e-11)
+    np.testing.assert_allclose(found.square, [[own.square for own in row] for row in exact], atol=1e-3)
+    assert found.cross_slope.shape == found.square_slope.shape == (0,)
