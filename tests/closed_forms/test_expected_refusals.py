@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from kernelmean.expected import NoClosedFormError, SmoothedSeparable, difference, expected, profiles, smoothed
+from kernelmean.expected import (
+    NoClosedFormError,
+    SmoothedSeparable,
+    axis_noise,
+    difference,
+    expected,
+    profiles,
+    smoothed,
+)
 from kernelmean.kernels import (
     Categorical,
     Gaussian,
@@ -164,6 +175,21 @@ def test_a_missing_closed_form_says_why_and_what_to_write_instead(call, message)
             "one distribution per point has a closed form for Normal and Dirac noise, not for Laplace(scale=1.0)",
         ),
         (
+            lambda: expected(Gaussian(1.0), X, X, Laplace(1.0), EACH),
+            TypeError,
+            "one distribution per point has a closed form for Normal and Dirac noise, not for Laplace(scale=1.0)",
+        ),
+        (
+            lambda: expected(Gaussian(1.0), pd.DataFrame({"a": [1.0]}), pd.DataFrame({"b": [1.0]})),
+            ValueError,
+            "the columns of Y are b, those of X are a; pass the same columns in one order, or arrays",
+        ),
+        (
+            lambda: expected(Gaussian(1.0), pd.DataFrame({"a": [np.nan]}), pd.DataFrame({"a": [1.0]})),
+            ValueError,
+            "X: row 1, column 'a' is blank or NaN (1 such cell in all); drop such rows or fill them first",
+        ),
+        (
             lambda: expected(Categorical(0.5), X, X, Switch(0.1, 3), Switch(0.1, 4)),
             ValueError,
             "Switch(probability=0.1, levels=3) and Switch(probability=0.1, levels=4) have different numbers of levels "
@@ -237,3 +263,20 @@ def test_only_columns_that_the_product_separates_must_not_be_tied():
             expected(kernel, points, points, *noises)
     single = TensorProduct((Gaussian(1.0),), ((0, 1, 2),))
     assert expected(single, points, points, tied(0, 1)).shape == (2, 2)
+
+
+def test_columns_of_data_frames_are_matched_by_name() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [5.0, 0.0]})
+    np.testing.assert_array_equal(np.diag(expected(Gaussian(1.0), frame, frame[["b", "a"]])), 1.0)
+
+
+def test_a_noise_of_axes_is_registered_for_every_class_of_kernels() -> None:
+    class Boxes(Uniform):
+        """Another class with the noise of its base."""
+
+    def smooth(noise: Boxes, profiles: list[Any]) -> list[Any]:
+        return [profile.plus_box(float(h)) for profile, h in zip(profiles, noise.widths(len(profiles)), strict=True)]
+
+    assert axis_noise(Boxes, (Laplacian, Gaussian))(smooth) is smooth
+    for kernel in (Laplacian(1.0), Gaussian(1.0)):
+        np.testing.assert_allclose(expected(kernel, X, X, Boxes(0.5)), expected(kernel, X, X, Uniform(0.5)), rtol=1e-13)

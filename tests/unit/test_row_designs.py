@@ -260,7 +260,7 @@ def test_a_page_of_a_design_has_no_effect_size_of_independent_rows() -> None:
     page = km.compare(A[["a", "center"]], B[["a", "center"]], strata="center", n_resamples=99, rng=0).document()
     assert "How large" not in dict(page.overview)
     assert not [chart for section in page.sections for chart in section.charts if chart.name == "witnesses"]
-    assert any("There are no effect size and no witnesses" in item for item in page.sections[-1].items)
+    assert any("There is neither an effect size nor a picture of witnesses" in item for item in page.sections[-1].items)
 
 
 @pytest.mark.parametrize(
@@ -359,7 +359,8 @@ def test_tables_cards_and_json_say_what_means_are_of() -> None:
     said = found.to_dict()["design"]["means"]
     assert said in found.notes
     assert said == (
-        "means, gaps and shares are within strata of center: both tables weighted so that strata count as in the "
+        "means, gaps and shares are within strata of center: the rows of both tables weighted so that every stratum "
+        "counts as much as in the "
         "tests, rows weighted by w"
     )
     overview = dict(found.document().overview)

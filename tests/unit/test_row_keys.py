@@ -161,7 +161,7 @@ def test_a_key_of_units_with_several_rows_is_noted(name: str, cells: Any, *, not
         told = km.compare(first, second, categorical=name, **quick)
         in_batches = km.compare(*(km.read(each, in_memory=False) for each in (first, second)), **quick)
         assert not any("looks like a key" in own for own in (*clustered.notes, *told.notes))
-        assert in_batches.notes[0].startswith(note.replace("80 rows", "80 rows drawn at random"))
+        assert any(own.startswith(note.replace("80 rows", "80 rows drawn at random")) for own in in_batches.notes)
 
 
 @pytest.mark.parametrize("as_keys", [as_text, lambda table: table], ids=["texts", "integers"])

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from .named_tables import told_apart
 from .options import SOURCE, BatchTable, ReportOutput, Seed
 from .parameters import command, read_level
 
@@ -70,6 +69,8 @@ class Watched:
     @property
     def names(self) -> list[str]:
         """What to call the files of ``news``."""
+        from .named_tables import told_apart  # slow to import, which help can do without
+
         return told_apart(self.news)
 
     def file_of(self, name: str, default: str) -> str:

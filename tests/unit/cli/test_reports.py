@@ -82,7 +82,8 @@ class TestCompare:
             pd.DataFrame({"c": list("xyzxyzxy"), "n": range(8)}).to_csv(f"{name}.csv", index=False)
         run(capsys, "compare", "one.csv", "two.csv", *QUICK, "--csv", "r.csv", "--html", "r.html")
         table = {row["column"]: row for row in rows(folder / "r.csv")}
-        assert (table["c"]["kind"], table["c"]["mean_first"], table["c"]["gap"]) == ("categorical", "", "")
+        assert (table["c"]["kind"], table["c"]["category"], table["c"]["gap"]) == ("categorical", "x", "")
+        assert (table["c"]["mean_first"], table["c"]["difference"], table["c"]["low"]) == ("0.375", "0.0", "")
         assert table["n"]["mean_first"] == "3.5"
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean.core import command_line
 from kernelmean.inference import (
     SCHEMES,
     Cyclic,
@@ -294,6 +295,13 @@ def test_too_little_memory_says_how_much_is_needed():
 def test_bad_options_say_what_to_write(options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         mmd_test(normal(30), normal(30), **options)
+
+
+@pytest.mark.parametrize(("needed", "gib"), [(2**30, "1"), (1.5 * 2**30 + 1, "1.51"), (2**28, "0.25"), (5, "0.01")])
+def test_the_command_is_told_the_option_in_gibibytes_rounded_up(needed, gib):
+    with command_line(), pytest.raises(MemoryError) as error:
+        check_memory(needed, Resources(memory=1.0), "it", 7)
+    assert str(error.value).endswith(f"; add --memory {gib} (GiB), or --max-rows N with a smaller N")
 
 
 def test_little_memory_is_told_in_bytes():
