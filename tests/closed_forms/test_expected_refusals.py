@@ -29,7 +29,7 @@ from kernelmean.kernels import (
     TensorProduct,
     Wendland,
 )
-from kernelmean.noise import Blankout, Dirac, Laplace, Normal, Switch, Uniform
+from kernelmean.noise import AxisWidths, Blankout, Dirac, Laplace, Normal, Switch, Uniform
 
 X = np.zeros((3, 2))
 TIED = Normal(np.array([[2.0, 1.0], [1.0, 2.0]]))
@@ -271,12 +271,21 @@ def test_columns_of_data_frames_are_matched_by_name() -> None:
 
 
 def test_a_noise_of_axes_is_registered_for_every_class_of_kernels() -> None:
-    class Boxes(Uniform):
-        """Another class with the noise of its base."""
+    class Boxes(AxisWidths):
+        """The noise of ``Uniform``, in a class of its own that inherits none of its rules."""
+
+        halfwidth = 0.5
+        parameter = "halfwidth"
+
+        def sample_gap(self, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
+            return rng.uniform(-0.5, 0.5, size=shape)
+
+        def moments(self, order: int, dim: int) -> Any:
+            return Uniform(0.5).moments(order, dim)
 
     def smooth(noise: Boxes, profiles: list[Any]) -> list[Any]:
         return [profile.plus_box(float(h)) for profile, h in zip(profiles, noise.widths(len(profiles)), strict=True)]
 
     assert axis_noise(Boxes, (Laplacian, Gaussian))(smooth) is smooth
     for kernel in (Laplacian(1.0), Gaussian(1.0)):
-        np.testing.assert_allclose(expected(kernel, X, X, Boxes(0.5)), expected(kernel, X, X, Uniform(0.5)), rtol=1e-13)
+        np.testing.assert_allclose(expected(kernel, X, X, Boxes()), expected(kernel, X, X, Uniform(0.5)), rtol=1e-13)
