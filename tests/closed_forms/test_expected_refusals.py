@@ -286,6 +286,8 @@ def test_a_noise_of_axes_is_registered_for_every_class_of_kernels() -> None:
     def smooth(noise: Boxes, profiles: list[Any]) -> list[Any]:
         return [profile.plus_box(float(h)) for profile, h in zip(profiles, noise.widths(len(profiles)), strict=True)]
 
+    before = expected(Laplacian(1.0), X, X, Laplace(0.5))
     assert axis_noise(Boxes, (Laplacian, Gaussian))(smooth) is smooth
+    np.testing.assert_array_equal(expected(Laplacian(1.0), X, X, Laplace(0.5)), before)  # another noise, other rules
     for kernel in (Laplacian(1.0), Gaussian(1.0)):
         np.testing.assert_allclose(expected(kernel, X, X, Boxes()), expected(kernel, X, X, Uniform(0.5)), rtol=1e-13)
