@@ -80,12 +80,9 @@ def compare(
     figures = dict.fromkeys([*Comparison.figures, *GroupComparison.figures])
     output.check(*read, figures=[*figures], plot=report.plot_path, checkpoint=long.checkpoint)
     check_picture(report.plot_path)
-    if tables.by is not None and tables.by in design.of_rows.columns:
-        raise ValueError(f"--by and {design.of_rows.options()} both name {tables.by!r}; name different columns")
-    if report.plot_path is not None:
-        design.of_rows.refuse_witness("--plot")
-    whole = "" if design.of_rows or tables.by is not None else "takes all rows of two files"
-    rows = reading(table, test.seed, *row_limit(test.estimator, whole), design.of_rows)
+    _check_design(design.of_rows, tables, report)
+    limit = row_limit(test.estimator, "takes all rows of two files", in_memory=design.of_rows or tables.by is not None)
+    rows = reading(table, test.seed, *limit, design.of_rows)
     asked = _Asked(test, table, design.of_rows, level)
     result: Comparison | GroupComparison
     with progress(report.quiet) as step:
@@ -105,6 +102,14 @@ def compare(
         drawn.append(_draw(report.plot_path, result, test.seed))
     output.put(result, page, drawn)
     return drifted(drift.fail_on_drift, result.test)
+
+
+def _check_design(design: TableDesign, tables: TwoTables, report: ReportOutput) -> None:
+    """Raise for a design that names the column of the groups, or has no picture."""
+    if tables.by is not None and tables.by in design.columns:
+        raise ValueError(f"--by and {design.options()} both name {tables.by!r}; name different columns")
+    if report.plot_path is not None:
+        design.refuse_witness("--plot")
 
 
 def _in_memory(

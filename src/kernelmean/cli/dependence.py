@@ -94,8 +94,8 @@ def dependence(
     output = report.output
     output.check(groups.data, figures=Dependence.figures, plot=report.plot_path)
     check_picture(report.plot_path)
-    whole = "" if design.of_rows else "takes all rows of a file"
-    limit, also = row_limit(test.estimator, whole), (*(groups.x or ()), *(groups.y or ()))
+    limit = row_limit(test.estimator, "takes all rows of a file", in_memory=design.of_rows)
+    also = (*(groups.x or ()), *(groups.y or ()))
     wanted = reading(table, test.seed, *limit, design.of_rows, also)
     with progress(report.quiet) as told:
         streamed = is_one_streamed(groups, rows, test.estimator, wanted)

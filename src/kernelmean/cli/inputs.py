@@ -88,11 +88,11 @@ class Input:
         return replace(result, notes=(*self.notes, *result.notes), name=short(self.name), seed=seed)
 
 
-def row_limit(estimator: str, others: str = "") -> tuple[int, str]:
+def row_limit(estimator: str, others: str = "", *, in_memory: Any = False) -> tuple[int, str]:
     """Return how many rows a test takes without --max-rows, and what to say about tests with one kernel."""
     if estimator not in (*NAMED, AUTO):
         return limits.TEST_LIMIT, ""
-    more = others or f"takes up to {limits.TEST_LIMIT:,} rows"
+    more = f"takes up to {limits.TEST_LIMIT:,} rows" if in_memory or not others else others
     return limits.ADAPTIVE_LIMIT, f"; a test of one kernel, such as --estimator mkme, {more}"
 
 
