@@ -244,11 +244,12 @@ def test_a_code_for_a_blank_cell_is_noted_wherever_tables_are_tested() -> None:
     )
     first.loc[:3, "temp"], second.loc[0, "years"] = -999.0, 999.0  # one 999 is no code
     said = (
-        "temp: -999 stands apart from its other values, in 4 cells; if it means that there is no answer, "
-        "TextFormat(na_values={'temp': '-999'}) reads it as blank"
+        "temp: -999 stands apart from its other values, in {} of the cells; if it means that there is no answer, "
+        "write NaN there, or read the file with TextFormat(na_values={{'temp': '-999'}})"
     )
-    for result in (km.compare(first, second, n_resamples=99), km.dependence(first, n_resamples=99)):
-        assert [note for note in result.notes if "stands apart" in note] == [said]
+    compared, depend = km.compare(first, second, n_resamples=99), km.dependence(first, n_resamples=99)
+    for result, share in ((compared, "0.67 %"), (depend, "1.3 %")):
+        assert [note for note in result.notes if "stands apart" in note] == [said.format(share)]
     (temp, _) = describe_columns(to_frame(first, "t"), Encoding()).columns
     assert "-999 stands apart from its other values" in temp.why
     assert temp.decide

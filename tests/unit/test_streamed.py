@@ -440,3 +440,42 @@ def test_a_huge_cell_in_a_later_batch_is_told_with_its_deviation() -> None:
     batches = [pd.DataFrame({"x": part}) for part in np.array_split(values, 4)]
     with pytest.raises(ValueError, match=r"standard deviation [\d.]+e\+248"):
         km.compare(batches, pd.DataFrame({"x": values[:100]}), n_resamples=19)
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_float32_beside_float64_is_told(in_memory: bool) -> None:
+    rng = np.random.default_rng(0)
+    first, second = (pd.DataFrame({"m": rng.normal(10.0, 1.0, 200).round(1), "k": range(200)}) for _ in range(2))
+    first["k"], second["k"] = rng.integers(0, 9, (2, 200))  # whole numbers are the same in both
+    for one, other, told in (
+        (first.astype("float32"), second, True),
+        (first, second, False),
+        (*[first.astype("f4")] * 2, False),
+    ):
+        held = (km.read(own, in_memory=in_memory) for own in (one, other))
+        notes = [note for note in km.compare(*held, n_resamples=99, rng=0).notes if "float32" in note]
+        assert [note.partition(":")[0] for note in notes] == ["m"] * told
+
+
+def test_numbers_far_from_zero_are_not_called_constant() -> None:
+    rng = np.random.default_rng(0)
+    batches = [[pd.DataFrame({"t": 1.7e15 + rng.integers(0, 900, 200), "x": rng.normal(size=200)})] for _ in range(2)]
+    assert not [note for note in km.compare(*batches, n_resamples=19).notes if "which table a row is" in note]
+
+
+def test_rows_that_look_dependent_are_seen_after_a_small_first_batch() -> None:
+    rng = np.random.default_rng(0)
+    runs = [pd.DataFrame({"x": np.repeat(rng.normal(size=60), 10), "y": rng.normal(size=600)}) for _ in range(2)]
+    batches = [[own[:5], own[5:300], own[300:]] for own in runs]
+    found = km.compare(*batches, n_resamples=99, rng=0)
+    assert any(note.startswith("rows next to each other are alike (x: ") for note in found.notes)
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_an_empty_batch_changes_nothing(in_memory: bool) -> None:
+    rng = np.random.default_rng(0)
+    A, B = (pd.DataFrame({"x": rng.normal(size=50)}) for _ in range(2))
+    whole = km.compare(*(km.read(own, in_memory=in_memory) for own in (A, B)), n_resamples=99, rng=0).pvalue
+    for parts in ([A[:0], A], [A, A[:0]], [A[:20], A[:0], A[20:]]):
+        held = km.read(parts, in_memory=in_memory), km.read(B, in_memory=in_memory)
+        assert km.compare(*held, n_resamples=99, rng=0).pvalue == whole

@@ -13,7 +13,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import numpy.typing as npt
 
-_LARGEST_EXACT, _MOST_DECIMALS = 2**53, 9
+_LARGEST_EXACT = 2**53
 Cells: TypeAlias = npt.NDArray[Any]
 """float64 (NaN where missing), datetime64 in UTC or timedelta64 (NaT), or objects (None)."""
 
@@ -38,7 +38,6 @@ def read_cells(column: nw.Series[Any]) -> tuple[Cells, Declared | None]:
         return np.full(len(column), np.nan), None
     if _fits_float64(column):
         numbers = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        numbers = as_printed(numbers) if column.dtype == nw.Float32 else numbers
         return numbers, Declared("boolean") if column.dtype == nw.Boolean else None
     if isinstance(column.dtype, nw.Datetime) and getattr(column.dtype, "time_zone", None) is not None:
         in_utc = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
@@ -49,28 +48,6 @@ def read_cells(column: nw.Series[Any]) -> tuple[Cells, Declared | None]:
         levels = _levels(column)
         return shared(column.to_list(), label), Declared("ordinal" if levels else "categorical", levels)
     return _objects(column.to_list())
-
-
-def as_printed(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return numbers that were float32 as the decimals that they print as, where these have at most nine decimals.
-
-    The float32 0.1 is 0.100000001…: beside a table of float64, or of text, every cell of a rounded column would differ.
-
-    Examples
-    --------
-    >>> widened = np.array([0.1, 2.5, np.nan], dtype=np.float32).astype(np.float64)
-    >>> widened[0] == 0.1, as_printed(widened).tolist()
-    (np.False_, [0.1, 2.5, nan])
-    """
-    found = numbers.copy()
-    rows = np.flatnonzero(np.isfinite(numbers) & (numbers != np.rint(numbers)))
-    for decimals in range(1, _MOST_DECIMALS + 1):
-        unit = 10.0**decimals
-        near = np.rint(numbers[rows] * unit) / unit
-        same = near.astype(np.float32) == numbers[rows]
-        found[rows[same]] = near[same]
-        rows = rows[~same]
-    return found
 
 
 def missing_cells(cells: Cells) -> npt.NDArray[np.bool_]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .array import Array, IntArray
 from .cell_formats import absent_words, is_number, number_format, other_marks
-from .cells import Cells, Declared, as_printed, missing_cells, read_cells
+from .cells import Cells, Declared, missing_cells, read_cells
 from .frozen import Frozen, owned, sealed
 from .validate import check_points, data_frame
 from .words import all_incomplete, count, did_you_mean, drop_rows, leave_out, listed, printable, written
@@ -263,20 +263,7 @@ def as_table(X: Any, name: str = "X", *, missing: str = "error", reader: str = "
 def to_frame(X: Any, name: str) -> Frame:
     """Return the columns of a data frame, an array (NaN is a missing cell), a `Table` or a `Frame`."""
     frame = named_frame(X, name)
-    if frame is not None:
-        return frame
-    values = check_points(X, name, finite=False)
-    return numbered_frame(printed(values) if is_single(X) else values, name)
-
-
-def is_single(X: Any) -> bool:
-    """Return whether X is an array of float32."""
-    return isinstance(X, np.ndarray) and X.dtype == np.float32
-
-
-def printed(values: Array) -> Array:
-    """Return a table of float64 that was float32 as the decimals that its cells print as."""
-    return as_printed(values.reshape(-1)).reshape(values.shape)
+    return numbered_frame(check_points(X, name, finite=False), name) if frame is None else frame
 
 
 def named_frame(X: Any, name: str) -> Frame | None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 
 from ..core.array import Array, as_host, column_variances, joined
-from ..core.frozen import sealed
 from ..core.points import Names, column_order, named_points, points_elsewhere, points_like
-from ..core.table import Table, as_table, is_single, printed
+from ..core.table import Table, as_table
 from ..core.validate import check_same_columns, row_labels
 from ..core.words import listed, passed
 from ..tables.columns.inspection import called_identifier, called_person
@@ -52,8 +50,6 @@ def matched(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[Table,
         When the numbers or the names of the columns differ.
     """
     first, second = as_table(X, names[0]), as_table(Y, names[1])
-    if is_single(X) != is_single(Y):  # 0.1 is another number in float32
-        first, second = (_printed(table) if is_single(Z) else table for table, Z in ((first, X), (second, Y)))
     check_same_columns(first.values, second.values, names)
     order = column_order(first, second)
     if order is None:
@@ -63,10 +59,6 @@ def matched(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[Table,
             "arrays"
         )
     return first, second if order == list(range(len(order))) else second.columns(order)
-
-
-def _printed(table: Table) -> Table:
-    return replace(table, values=sealed(printed(table.values)))
 
 
 def named_variables(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Array, Array], tuple[Names, Names]]:

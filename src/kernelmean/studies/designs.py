@@ -140,15 +140,7 @@ class TableDesign:
 
     def in_time(self, frames: Sequence[Frame]) -> tuple[str, ...]:
         """Return a note if rows next to each other are alike, unless clusters or pairs say which belong together."""
-        alike = "" if self.clusters is not None or self.paired else Neighbors.of(frames).alike()
-        if not alike:
-            return ()
-        clusters = written("clusters='COLUMN'", "--clusters COLUMN")
-        changes = written("kernelmean.changes has Search(block=N)", "kernelmean changes has --block N")
-        return (
-            f"{alike}: {_TOGETHER}; name the column that says which do, {clusters}; a series in time needs a column of "
-            f"blocks, such as the week, and {changes}",
-        )
+        return () if self.clusters is not None or self.paired else in_time(Neighbors.of(frames).alike())
 
     def permuted(self, dealt: str) -> str:
         """Return in words what happens to rows under a random arrangement, which is ``dealt`` without a design."""
@@ -282,15 +274,26 @@ def _check_weights(frame: Frame, name: str) -> None:
 
 NO_DESIGN = TableDesign()
 
+"""No design: all rows are exchangeable."""
+
+
+def in_time(alike: str) -> tuple[str, ...]:
+    """Return a note on rows next to each other that are alike; none where nothing is said of them."""
+    if not alike:
+        return ()
+    clusters = written("clusters='COLUMN'", "--clusters COLUMN")
+    changes = written("kernelmean.changes has Search(block=N)", "kernelmean changes has --block N")
+    return (
+        f"{alike}: {_TOGETHER}; name the column that says which do, {clusters}; a series in time needs a column of "
+        f"blocks, such as the week, and {changes}",
+    )
+
 
 def exactness(notes: Sequence[str]) -> str:
     """Return in a few words what p-values beside some notes are: exact, or only if rows that look dependent are not."""
     if any(_TOGETHER in note for note in notes):
         return "exact only if rows do not depend on each other (see the note)"
     return "exact"
-
-
-"""No design: all rows are exchangeable."""
 
 
 @final

@@ -47,7 +47,11 @@ class Neighbors:
 
     def and_of(self, frame: Frame) -> Self:
         """Count the rows of another table with these columns too."""
-        return type(self)(self.names, self.sums + Neighbors.of((frame.select(self.names),)).sums)
+        return self + Neighbors.of((frame.select(self.names),))
+
+    def __add__(self, other: Neighbors) -> Self:
+        """Return the same of the rows of both, which have the same columns."""
+        return type(self)(self.names, self.sums + other.sums)
 
     def alike(self) -> str:
         """Return in words that rows are like the next ones, with the column where this is clearest, or ``""``.

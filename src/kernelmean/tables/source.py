@@ -120,7 +120,7 @@ class Source:
         """Yield the frames of the rows after the first ``read``; known row groups before them are not read again."""
         left = [group for group in self.row_groups if group.start + group.rows > read]
         for frame in self.of(left) if read and self.row_groups else self.frames():
-            if frame.row_numbers()[-1] > read:
+            if len(frame) and frame.row_numbers()[-1] > read:
                 yield frame.take(frame.row_numbers() > read) if frame.row_numbers()[0] <= read else frame
 
     def skip(self, rows: int) -> Source:

@@ -253,15 +253,18 @@ def test_times_that_say_which_table_a_row_is_from_are_noted(shift: int, late: st
 @pytest.mark.parametrize(
     ("first", "second", "words"),
     [
-        ([True, False] * 5, [1.0, 0.0] * 5, "truth values in A and numbers or texts in B"),
-        (pd.date_range("2024-01-01", periods=10), ["2024-01-01"] * 10, "times in A and numbers or texts in B"),
+        ([True, False] * 5, [1.0, 0.0] * 5, "truth values in A and numbers in B"),
+        (pd.date_range("2024-01-01", periods=10), ["2024-01-01"] * 10, "times in A and texts in B"),
     ],
 )
 def test_categories_of_two_types_are_refused(first: Any, second: Any, words: str) -> None:
     """Their names differ, True and 1, so that every row would say which table it is from."""
     tables = [pd.DataFrame({"c": cells, "x": np.arange(10) * 0.5}) for cells in (first, second)]
-    with pytest.raises(ValueError, match=f"column 'c' holds {words}, which are different categories"):
+    with pytest.raises(ValueError, match=f"column 'c' holds {words}, whose categories have different names"):
         km.compare(*tables, categorical="c")
+    for text in (tables[0].assign(c=["True", "False"] * 5), tables[0].astype({"c": "category"})):
+        if words.startswith("truth"):
+            assert km.compare(tables[0], text, categorical="c", n_resamples=19).pvalue == 1.0
     for held in ([True, False] * 5, [1.0, 0.0] * 5):
         same = [table.assign(c=held) for table in tables]
         assert km.compare(*same, categorical="c", n_resamples=19).pvalue == 1.0

@@ -17,10 +17,10 @@ from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
 from ...tables.columns.missing import MissingCells, rules_for
 from ...tables.drawn import Drawn
-from ...tables.neighbors import MOST_ROWS
+from ...tables.neighbors import MOST_ROWS, Neighbors
 from ...tables.passes import settled
 from ...tables.source import Source
-from ..designs import NO_DESIGN
+from ..designs import in_time
 from .column_summaries import TablesSeen
 from .scan import Scanner
 
@@ -123,18 +123,27 @@ class FirstLook:
         self._scanner = Scanner(names, encoding)
         self._draws = [Drawn(MOST_PILOT, seed, start) for start in first]
         self._inspection: Inspection | None = None
-        self._heads: dict[int, Frame] = {}
+        self._neighbors: Neighbors | None = None
+        self._looked = [0 for _ in first]
 
     def add(self, frame: Frame, table: int) -> int:
         """Look at rows of a table that follow those so far, and return how many of them are used."""
         chosen = frame.select(self._scanner.rules)
-        self._heads.setdefault(table, chosen.take(slice(0, MOST_ROWS)))
+        self._look_at_neighbors(chosen, table)
         if self._inspection is None:
             self._inspection = self._encoding.inspection(chosen, len(self._draws))
         self._inspection.add(chosen, table)
         kept = _added(self._scanner, self._inspection, chosen, table)
         self._draws[table].add(kept)
         return len(kept)
+
+    def _look_at_neighbors(self, rows: Frame, table: int) -> None:
+        """See whether rows next to each other are alike, among the first ones of a table."""
+        left = MOST_ROWS - self._looked[table]
+        if left > 0:
+            found = Neighbors.of([rows.take(slice(0, left))])
+            self._neighbors = found if self._neighbors is None else self._neighbors + found
+            self._looked[table] += len(rows)
 
     def merge(self, other: FirstLook) -> None:
         """Add what was kept of the rows that follow."""
@@ -148,7 +157,10 @@ class FirstLook:
             if self._inspection is not None:
                 self._inspection.check_text()
             raise
-        self._heads = other._heads | self._heads
+        if self._neighbors is None or other._neighbors is None:
+            self._neighbors = self._neighbors or other._neighbors
+        else:
+            self._neighbors += other._neighbors
         for own, more in zip(self._draws, other._draws, strict=True):
             own.merge(more)
 
@@ -159,7 +171,7 @@ class FirstLook:
         for source, rows in zip(sources, seen.rows, strict=False):
             if not rows:
                 raise ValueError(f"{source} has no rows")
-        alike = NO_DESIGN.in_time([self._heads[table] for table in sorted(self._heads)])
+        alike = in_time("" if self._neighbors is None else self._neighbors.alike())
         remarks = alike + (() if self._inspection is None else self._inspection.check())
         drawn, numbers = tuple(own.frame for own in self._draws), tuple(own.numbers for own in self._draws)
         missing = self._scanner.missing(len(self._draws))

@@ -46,7 +46,7 @@ from .request import Asked
 from .result import Comparison
 from .table_pass import Adding, Digests, TablePass, run_pass, verified
 from .table_test import check_own_bandwidth, planned_runs
-from .telling import telling_of
+from .telling import in_single_precision, telling_of
 
 ESTIMATORS = (*NAMED, *PLAIN)
 RULES = ("median", "median-unsquared")
@@ -211,7 +211,7 @@ class Tests:
         asked, joint, alone = self.asked, self.joint(samples), self.alone(samples)
         encoded = _shown(learnt)
         units = units_notes(encoded.frames, asked.encoding.named, "rows drawn at random")
-        on_rows = (*telling_of(learnt.seen.columns), *units, *asked.notes)
+        on_rows = (*telling_of(learnt.seen.columns, encoded), *in_single_precision(encoded), *units, *asked.notes)
         seen = {own.name: own for own in learnt.seen.columns}
         summaries = [seen[coding.name].summary(coding) for coding in learnt.codings]
         return Comparison(
@@ -281,6 +281,6 @@ def _notes(encoded: Encoded, names: tuple[str, str], rows: tuple[int, ...]) -> t
     sources = [replace(frame, source=name) for frame, name in zip(encoded.frames, names, strict=True)]
     return (
         *replace(encoded, frames=(sources[0], sources[1])).notes(" over both tables", rows),
-        f"tests of single columns: numbers by kernels on {LANDMARKS} landmarks each, categories without landmarks",
+        f"tests of single columns: numbers by kernels on {LANDMARKS} landmarks each, none for categories",
         f"rows that stand out, pictures, spreads and correlations of pairs use {shown} rows drawn at random",
     )

@@ -9,13 +9,14 @@ import numpy as np
 from ...core.array import Array
 from ...core.words import leave_out, listed
 from ...tables.columns import Encoded
-from ...tables.columns.column_codings import Categories
+from ...tables.columns.column_codings import Categories, Numbers
 from ...tables.columns.inspection import times_apart
 from .column_summaries import CategoriesSeen, ColumnSeen, NumbersSeen
 
 _ONE_VALUE = "one value in each table and another in the other"
 _NONE_IN_COMMON = "no value in common in the two tables"
 _ROUNDING = 1e-24
+_DECIMALS, _MOST = 5, 0.5
 
 
 def foremost(encoded: Encoded, notes: Sequence[str]) -> tuple[str, ...]:
@@ -36,11 +37,15 @@ def telling(encoded: Encoded) -> tuple[str, ...]:
     )
 
 
-def telling_of(columns: Iterable[ColumnSeen]) -> tuple[str, ...]:
-    """Return the same notes, but those on times, from summaries of all rows."""
+def telling_of(columns: Iterable[ColumnSeen], drawn: Encoded) -> tuple[str, ...]:
+    """Return the same notes, but those on times, from summaries of all rows and from some rows."""
     found: dict[int, list[str]] = {1: [], 2: []}
+    shown = {*drawn.groups}
     for column in columns:
         distinct = _values_of_each(column.values)
+        if isinstance(column.values, NumbersSeen) and distinct:
+            few = drawn.points((column.name,)) if column.name in shown else ()
+            distinct *= not any(np.ptp(own, axis=0).any() for own in few)
         if distinct:
             found[min(distinct, 2)].append(column.name)
     return (*_named(found[1], _ONE_VALUE), *_named(found[2], _NONE_IN_COMMON))
@@ -55,6 +60,27 @@ def _values_of_each(seen: NumbersSeen | CategoriesSeen | None) -> int:
         return 0
     constant = bool((seen.squares <= _ROUNDING * seen.counts * np.square(seen.means)).all())
     return int(constant and seen.high > seen.low)
+
+
+def in_single_precision(encoded: Encoded) -> tuple[str, ...]:
+    """Return a note on columns that are float32 in one table and float64 in the other, of decimals such as 0.1."""
+    numeric = [own.name for own in encoded.codings if isinstance(own, Numbers) and own.type.kind == "numeric"]
+    found = [name for name in numeric if len({*map(_is_widened, (frame[name] for frame in encoded.frames))}) > 1]
+    if not found:
+        return ()
+    return (
+        f"{listed(found)}: float32 in one table, float64 in the other; 0.1 is not the same number in both, so values "
+        "that should be equal differ: convert both tables to float32",
+    )
+
+
+def _is_widened(cells: Array) -> bool:
+    """Return whether numbers were decimals in float32 before they became float64."""
+    known = cells[np.isfinite(cells)]
+    if not len(known) or (known.astype(np.float32) != known).any():
+        return False
+    decimals = np.round(known, _DECIMALS)
+    return bool(np.mean((decimals != known) & (decimals.astype(np.float32) == known)) > _MOST)
 
 
 def _no_category_in_common(both: Sequence[Array]) -> bool:

@@ -161,7 +161,7 @@ class _Study:
         return (
             "all rows were read batch by batch: for the scale and the categories of the columns, then for sums of "
             "products of features",
-            f"pairs of columns: features on {LANDMARKS} landmarks of each column (of categories none), fitted "
+            f"pairs of columns: features on {LANDMARKS} landmarks of each column (none for categories), fitted "
             f"to {count(len(self.pilot), 'row')} drawn from all",
             f"pictures show {len(self.learnt.shown(0)):,} rows drawn at random",
             *(few if needed > arrangements else ()),

@@ -185,12 +185,14 @@ def _spread(name: str, values: Array, weights: Array) -> TableSpread:
 
 def _deviation(values: Array, weights: Array) -> tuple[float, float]:
     """Return a standard deviation, and the standard error of its logarithm by the delta method."""
-    squares = np.square(values - np.average(values, weights=weights))
+    centered = values - np.average(values, weights=weights)
+    unit = float(np.abs(centered).max()) or 1.0  # fourth powers neither overflow nor vanish
+    squares = np.square(centered / unit)
     variance = np.average(squares, weights=weights)
     fourth = np.average(np.square(squares), weights=weights)
     rows = np.square(weights.sum()) / np.square(weights).sum()
     error = np.sqrt(max(fourth - variance**2, 0.0) / rows) / (2.0 * variance) if variance > 0.0 else np.inf
-    return float(np.sqrt(variance)), float(error)
+    return float(np.sqrt(variance)) * unit, float(error)
 
 
 def log_ratio(spreads: tuple[TableSpread, ...]) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.table import Frame
-from ...core.words import comma_separated, count, worded, written
+from ...core.words import comma_separated, percent, worded, written
 from .column_codings import Coding, Numbers, spellings
 
 _SMALL = (-9.0, -1.0, 9.0)
@@ -54,7 +54,7 @@ def on_cells(frames: Sequence[Frame], codings: Iterable[Coding]) -> Iterator[str
             cells = np.concatenate([frame[coding.name] for frame in frames])
             code = likely_code(cells[np.isfinite(cells)])
             if code:
-                yield _told(coding.name, code, int(np.sum(cells == float(code))))
+                yield _told(coding.name, code, float(np.mean(cells == float(code))))
     yield from spellings(codings)
 
 
@@ -76,8 +76,9 @@ def _code(cells: Array, codes: Sequence[float], apart: Callable[[float, Array], 
     return ""
 
 
-def _told(name: str, code: str, cells: int) -> str:
+def _told(name: str, code: str, share: float) -> str:
+    option = read_as_blank(name, code)
     return (
-        f"{name}: {code} stands apart from its other values, in {count(cells, 'cell')}; if it means that there is no "
-        f"answer, {read_as_blank(name, code)} reads it as blank"
+        f"{name}: {code} stands apart from its other values, in {percent(share)} of the cells; if it means that there "
+        f"is no answer, {written(f'write NaN there, or read the file with {option}', f'add {option}')}"
     )

@@ -109,13 +109,13 @@ def check_codes(frames: Sequence[Frame], name: str) -> None:
 
 
 def _check_alike(frames: Sequence[Frame], name: str) -> None:
-    """Raise when codes are truth values or times in one table only: True is not the category 1, nor a date its text."""
+    """Raise where truth values meet numbers, or times anything else: True is not called 1, nor a time as its text."""
     known = [(frame, own) for frame in frames if (own := _named_by(frame, name)) is not None]
     for (first, one), (second, two) in pairwise(known):
-        if one != two:
+        if one != two and ("times" in (one, two) or "texts" not in (one, two)):
             raise ValueError(
-                f"column {name!r} holds {one} in {first.source} and {two} in {second.source}, which are different "
-                "categories; write both in the same way"
+                f"column {name!r} holds {one} in {first.source} and {two} in {second.source}, whose categories have "
+                f"different names; convert one of them, such as {name} of {first.source} to {two}"
             )
 
 
@@ -124,9 +124,9 @@ def _named_by(frame: Frame, name: str) -> str | None:
     cells, declared = frame[name], frame.declared.get(name)
     if missing_cells(cells).all():
         return None
-    if declared is not None and declared.kind == "boolean":
-        return "truth values"
-    return "times" if cells.dtype.kind in "mM" else "numbers or texts"
+    if cells.dtype == np.float64:
+        return "numbers" if declared is None or declared.kind != "boolean" else "truth values"
+    return "times" if cells.dtype.kind in "mM" else "texts"
 
 
 def agreed_type(frames: Sequence[Frame], name: str) -> ColumnType:
