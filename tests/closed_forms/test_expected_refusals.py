@@ -16,7 +16,9 @@ from kernelmean.expected import (
     expected,
     profiles,
     smoothed,
+    smoothed_rules,
 )
+from kernelmean.expected.independent_axes import axis_noise_rules
 from kernelmean.kernels import (
     Categorical,
     Gaussian,
@@ -270,7 +272,10 @@ def test_columns_of_data_frames_are_matched_by_name() -> None:
     np.testing.assert_array_equal(np.diag(expected(Gaussian(1.0), frame, frame[["b", "a"]])), 1.0)
 
 
-def test_a_noise_of_axes_is_registered_for_every_class_of_kernels() -> None:
+def test_a_noise_of_axes_is_registered_for_every_class_of_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    for rules in (smoothed_rules, axis_noise_rules):
+        monkeypatch.setattr(rules, "_table", dict(rules._table))  # what is registered here is forgotten afterwards
+
     class Boxes(AxisWidths):
         """The noise of ``Uniform``, in a class of its own that inherits none of its rules."""
 
