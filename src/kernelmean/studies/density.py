@@ -162,6 +162,10 @@ class Densities(Frozen, Result):
         ValueError
             When a column is missing, or a cell.
 
+        Notes
+        -----
+        O(m K d²) time for K components, O(m K d) where each has a variance for every column.
+
         Examples
         --------
         >>> fits = fit_densities(np.random.default_rng(0).normal(100.0, 5.0, size=(60, 1)), n_components=[1])

@@ -127,12 +127,9 @@ class TableDesign:
     @property
     def weighted(self) -> str:
         """How rows count in means and pictures; nothing where all count alike."""
-        strata = (
-            []
-            if self.strata is None
-            else ["the rows of both tables weighted so that every stratum counts as much as in the tests"]
-        )
-        return ", ".join(strata + ([] if self.weights is None else [f"rows weighted by {self.weights}"]))
+        strata = "the rows of both tables weighted so that every stratum counts as much as in the tests"
+        said = ((self.strata, strata), (self.weights, f"rows weighted by {self.weights}"))
+        return ", ".join(words for column, words in said if column is not None)
 
     def notes(self) -> tuple[str, ...]:
         """Return a note on what is shown beside the tests."""
@@ -273,7 +270,6 @@ def _check_weights(frame: Frame, name: str) -> None:
 
 
 NO_DESIGN = TableDesign()
-
 """No design: all rows are exchangeable."""
 
 

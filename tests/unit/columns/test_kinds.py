@@ -268,3 +268,9 @@ def test_categories_of_two_types_are_refused(first: Any, second: Any, words: str
     for held in ([True, False] * 5, [1.0, 0.0] * 5):
         same = [table.assign(c=held) for table in tables]
         assert km.compare(*same, categorical="c", n_resamples=19).pvalue == 1.0
+
+
+def test_texts_between_do_not_hide_truth_values_from_numbers() -> None:
+    frames = [pd.DataFrame({"c": cells, "x": np.arange(3) * 0.5}) for cells in ([True] * 3, ["True"] * 3, [1.0] * 3)]
+    with pytest.raises(ValueError, match="'c' holds truth values in A and numbers in C"):
+        encode(frames, ("A", "B", "C"), Encoding(categorical="c"))

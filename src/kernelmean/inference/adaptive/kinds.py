@@ -39,6 +39,8 @@ _TAILS_COUNT = 3.0
 _STRONG, _FALL, _FALL_PAIRS = 20.0, 0.5, 0.4
 """Strengths beyond the first fall by this power: narrow kernels have p-values much smaller than linear ones."""
 _ONE_WAY, _ONE_TURN = 1.4, 0.3
+"""Up to this ratio, spreads that go together and a mean in the weaker direction leave a dependence one-sided; from that
+share of a curve's evidence on, squares see it as well, so that it turns once."""
 _EITHER, _ONE_SIDED = "curve or spread", "one-sided spread"
 _ROUNDING, _DECIMALS = 1e-9, 6
 

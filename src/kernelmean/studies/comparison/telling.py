@@ -16,7 +16,9 @@ from .column_summaries import CategoriesSeen, ColumnSeen, NumbersSeen
 _ONE_VALUE = "one value in each table and another in the other"
 _NONE_IN_COMMON = "no value in common in the two tables"
 _ROUNDING = 1e-24
+"""Below this share of its square, a variance is that of a constant."""
 _DECIMALS, _MOST = 5, 0.5
+"""Decimals of a number, and the share of the cells that must have no more."""
 
 
 def foremost(encoded: Encoded, notes: Sequence[str]) -> tuple[str, ...]:

@@ -318,10 +318,8 @@ class Dependence(JointTest, Result):
         if not several:
             test = replace(test, kind=self.pairs[0].kind or test.kind)
         trend = PHRASES["trend"] if ordered else "in a mean that differs between categories"
-        facts = [
-            (name, text.replace(PHRASES["trend"], trend))
-            for name, text in test.in_short(self.level, exactness(self.notes))
-        ]
+        short = test.in_short(self.level, exactness(self.notes))
+        facts = [(name, text.replace(PHRASES["trend"], trend)) for name, text in short]
         return [(name, f"all columns together: {text}" if several and name == "kind" else text) for name, text in facts]
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -111,7 +111,7 @@ def check_codes(frames: Sequence[Frame], name: str) -> None:
 def _check_alike(frames: Sequence[Frame], name: str) -> None:
     """Raise where truth values meet numbers, or times anything else: True is not called 1, nor a time as its text."""
     known = [(frame, own) for frame in frames if (own := _named_by(frame, name)) is not None]
-    for (first, one), (second, two) in pairwise(known):
+    for (first, one), (second, two) in combinations(known, 2):
         if one != two and ("times" in (one, two) or "texts" not in (one, two)):
             raise ValueError(
                 f"column {name!r} holds {one} in {first.source} and {two} in {second.source}, whose categories have "
