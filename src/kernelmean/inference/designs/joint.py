@@ -108,8 +108,11 @@ class _Joint:
         def one(order: IntArray) -> float:
             total = 0.0
             for rows in slices(self.n, _STRIP):
-                others = [gram[own[rows]].take(own, axis=1) for gram, own in zip(grams[1:], order[1:], strict=True)]
-                total += float(np.vdot(reduce(np.multiply, others[:-1], grams[0][rows]), others[-1]))
+                rest = slice(rows.start, None)  # matrices are symmetric: pairs of this strip and of later rows suffice
+                others = [gram[own[rows]].take(own[rest], 1) for gram, own in zip(grams[1:], order[1:], strict=True)]
+                first = reduce(np.multiply, others[:-1], grams[0][rows, rest])
+                block = slice(0, rows.stop - rows.start)
+                total += 2 * float(np.vdot(first, others[-1])) - float(np.vdot(first[:, block], others[-1][:, block]))
             return total
 
         return np.array(list(in_order(one, orders, self.n_jobs)))
