@@ -13,7 +13,7 @@ from drawings import draw_once
 class FirstOfGrid:
     """The peers of a density without their search, which takes most of the time: the first of every list is taken."""
 
-    def __init__(self, model: Any, grid: dict[str, list[Any]], cv: Any) -> None:
+    def __init__(self, model: Any, grid: dict[str, list[Any]], **_: Any) -> None:
         self.best_params_ = {name: choices[0] for name, choices in grid.items()}
         self.best_estimator_ = model.set_params(**self.best_params_)
 

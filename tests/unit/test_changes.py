@@ -350,11 +350,25 @@ def test_columns_without_a_period_have_no_rhythm(shape: str, rows: int) -> None:
     assert not any(rhythms_of(SHAPES[shape](rng, rows)) for _ in range(30))
 
 
-def test_progress_names_every_column_that_is_searched_alone() -> None:
-    said: list[str] = []
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    km.changes(X, search=QUICK, progress=lambda label, done, known: said.append(label))
-    assert [label for label in said if label.startswith("column ")] == [f"column {k} of 3" for k in (1, 2, 3)]
+def told_by(X: Array, search: Search = QUICK) -> list[tuple[str, int, int]]:
+    """Return what a search tells of its progress."""
+    said: list[tuple[str, int, int]] = []
+    km.changes(X, search=search, progress=lambda *step: said.append(step))
+    return said
+
+
+def test_progress_counts_the_columns_that_are_searched_alone() -> None:
+    said = told_by(np.random.default_rng(0).normal(size=(60, 3)))
+    assert [step for step in said if "column" in step[0]] == [("columns one at a time", k, 3) for k in range(3)]
+
+
+def test_progress_counts_the_permutations_of_every_stretch_that_is_not_given_up_early() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[25:] += 3.0
+    said = told_by(X, Search(n_resamples=199))
+    whole = [(done, known) for label, done, known in said if label == "permutations of rows 1 to 60"]
+    assert whole == [(k, 199) for k in range(100, 200)]
+    assert ("what changes", 0, 1) in said
 
 
 def test_the_search_stops_early_where_columns_have_a_rhythm(few_for_what_changes: None) -> None:

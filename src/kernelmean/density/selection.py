@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..core.array import Array
+from ..core.array import SILENT, Array, Progress
 from ..core.frozen import Frozen
 from ..core.validate import check_points
 from .kernel_mean_matching import KernelMeanMatching
@@ -40,7 +40,12 @@ class Selection(Frozen):
 
 
 def select(
-    X: Any, candidates: Sequence[KernelMeanMatching] | None = None, *, n_splits: int = 5, random_state: int = 0
+    X: Any,
+    candidates: Sequence[KernelMeanMatching] | None = None,
+    *,
+    n_splits: int = 5,
+    random_state: int = 0,
+    progress: Progress = SILENT,
 ) -> Selection:
     """Return the candidate with the best cross-validated log density, fitted to all rows of ``X``.
 
@@ -54,6 +59,8 @@ def select(
         Number of folds, at least two and at most n.
     random_state : int
         Seeds the folds.
+    progress : callable, optional
+        Called with what comes next, the folds done, and the folds in all.
 
     Returns
     -------
@@ -81,8 +88,11 @@ def select(
     from sklearn.model_selection import KFold  # slow to import
 
     folds = list(KFold(n_splits, shuffle=True, random_state=random_state).split(X))
+    scores = np.empty((len(candidates), n_splits))
     with scales_as_they_are():
-        scores = np.array([[clone(one).fit(X[fit]).score(X[held]) for fit, held in folds] for one in candidates])
+        for k, (fit, held) in enumerate(folds):  # all candidates of a fold, so that folds take the same time
+            progress("kernel mean matching", k, n_splits)
+            scores[:, k] = [clone(one).fit(X[fit]).score(X[held]) for one in candidates]
         best = clone(candidates[int(np.argmax(scores.mean(axis=1)))]).fit(X)
     return Selection(best, candidates, scores)
 

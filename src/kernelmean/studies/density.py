@@ -314,9 +314,8 @@ def fit_densities(
     }
     found = []
     with scales_as_they_are():  # a note tells
-        for step, (name, search) in enumerate(searches.items()):
-            progress(name, step, len(searches))
-            found.append(_measured(name, search, fit, held))
+        for name, search in searches.items():
+            found.append(_measured(name, search, fit, held, progress))
         model = clone(found[0][2]).fit((table.values - center) / unit)
     (best, least, _), *others = sorted(found, key=lambda one: one[0].loss)
     behind = (replace(c, behind=c.loss - best.loss, behind_error=_standard_error(x - least)) for c, x, _ in others)
@@ -337,14 +336,14 @@ def _ties(table: Table) -> Iterator[str]:
             )
 
 
-_Search = Callable[[Array], tuple[Any, str]]
+_Search = Callable[[Progress, Array], tuple[Any, str]]
 """From training rows to a fitted model, and its chosen parameters in words."""
 
 
-def _measured(name: str, search: _Search, fit: Array, held: Array) -> tuple[Candidate, Array, Any]:
+def _measured(name: str, search: _Search, fit: Array, held: Array, progress: Progress) -> tuple[Candidate, Array, Any]:
     start = time.perf_counter()
     with threadpool_limits(1):  # hundreds of small fits: threads would only wait for each other
-        model, choice = search(fit)
+        model, choice = search(progress, fit)
     seconds = time.perf_counter() - start
     losses = -model.score_samples(held)
     return Candidate(name, float(losses.mean()), _standard_error(losses), choice, seconds), losses, model
@@ -355,19 +354,24 @@ def _standard_error(values: Array) -> float:
 
 
 def _matching(
-    estimator: str | None, components: tuple[int, ...], covariance_type: str | None, seed: int, X: Array
+    estimator: str | None,
+    components: tuple[int, ...],
+    covariance_type: str | None,
+    seed: int,
+    progress: Progress,
+    X: Array,
 ) -> tuple[Any, str]:
     """Choose among recommended settings of kernel mean matching, or among joint fits with what was named."""
     named = bool(estimator or components or covariance_type)
     own: dict[str, Any] = {"estimator": estimator or "mkme", "covariance_type": covariance_type or "spherical"}
     possible = components or [K for K in _COMPONENTS if len(X) // 2 >= K]
     candidates = [KernelMeanMatching(K, random_state=seed, **own) for K in possible] if named else None
-    best = select(X, candidates, n_splits=_FOLDS, random_state=seed).best
+    best = select(X, candidates, n_splits=_FOLDS, random_state=seed, progress=progress).best
     update = "weights" if best.update == "weights" else "joint fit"
     return best, f"{count(best.n_components_, 'component')}, {best.covariance_type}, {update} to {best.estimator}"
 
 
-def _gaussian_mixture(seed: int, X: Array) -> tuple[Any, str]:
+def _gaussian_mixture(seed: int, progress: Progress, X: Array) -> tuple[Any, str]:
     from sklearn.mixture import GaussianMixture  # slow to import
 
     grid = {
@@ -375,19 +379,30 @@ def _gaussian_mixture(seed: int, X: Array) -> tuple[Any, str]:
         "covariance_type": ["spherical", "diag", "tied", "full"],
         "reg_covar": [0.01, 0.1],
     }
-    found = _searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed)
+    found = _searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed, progress)
     chosen = found.best_params_
     return found.best_estimator_, f"{count(chosen['n_components'], 'component')}, {chosen['covariance_type']}"
 
 
-def _kernel_density(seed: int, X: Array) -> tuple[Any, str]:
+def _kernel_density(seed: int, progress: Progress, X: Array) -> tuple[Any, str]:
     from sklearn.neighbors import KernelDensity  # slow to import
 
-    found = _searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed)
+    found = _searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed, progress)
     return found.best_estimator_, f"bandwidth {found.best_params_['bandwidth']:.3g}"
 
 
-def _searched(model: Any, grid: dict[str, Any], X: Array, seed: int) -> Any:
-    from sklearn.model_selection import GridSearchCV, KFold  # slow to import
+def _searched(model: Any, grid: dict[str, Any], X: Array, seed: int, progress: Progress) -> Any:
+    """Return the finished search; steps are components, as the time of a fit grows with their number."""
+    from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid  # slow to import
 
-    return GridSearchCV(model, grid, cv=KFold(_FOLDS, shuffle=True, random_state=seed)).fit(X)
+    label, done = type(model).__name__, 0
+    total = _FOLDS * sum(setting.get("n_components", 1) for setting in ParameterGrid(grid))
+    progress(label, done, total)
+
+    def scored(fitted: Any, rows: Array, _: None = None) -> float:
+        nonlocal done
+        done += fitted.get_params().get("n_components", 1)
+        progress(label, done, total)
+        return float(fitted.score(rows))
+
+    return GridSearchCV(model, grid, scoring=scored, cv=KFold(_FOLDS, shuffle=True, random_state=seed)).fit(X)

@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 from scipy.special import logsumexp
 
-from ...core.array import Array, IntArray
+from ...core.array import SILENT, Array, IntArray, Progress
 from ...core.cached import cached_property
 from ..adaptive.kinds import strengths_of
 from ..adaptive.many_kernels import harmonic
@@ -86,20 +86,29 @@ class Scan:
 
 
 def scan(
-    features: ChangeFeatures, rows: tuple[int, int], bins: tuple[int, int], n_resamples: int, rng: np.random.Generator
+    features: ChangeFeatures,
+    rows: tuple[int, int],
+    bins: tuple[int, int],
+    n_resamples: int,
+    rng: np.random.Generator,
+    progress: Progress = SILENT,
 ) -> Scan:
     """Test whether rows [first, last) are in random order, on bins of ``bins[0]`` rows, windows of ``bins[1]`` or more.
 
     If p is above 0.2 after 99 permutations, the others are skipped. This is exact: at levels below 0.2 only the p-value
-    of all permutations counts, at other levels at most that of the 99.
+    of all permutations counts, at other levels at most that of the 99. Progress is told after the 99.
     """
+    label = f"permutations of rows {rows[0] + 1:,} to {rows[1]:,}"
     own = binned(features.columns, *rows, bins[0])
     groups = windows(len(own), bins[1])
     weights = np.repeat([part.member.weight for part in features.parts], len(groups))
     values = [_largest(features, groups, own)]
     for count in (min(_FIRST, n_resamples), n_resamples):
         orders = (rng.permutation(len(own)) for _ in range(count + 1 - len(values)))
-        values += [_largest(features, groups, own[order]) for order in orders]
+        for order in orders:
+            values.append(_largest(features, groups, own[order]))
+            if len(values) > _FIRST + 1:
+                progress(label, len(values) - 1, n_resamples)
         combined = harmonic(np.stack(values, axis=1), weights / weights.sum())
         pvalue = float((combined >= combined[0] - _ROUNDING * (1.0 + np.abs(combined).max())).mean())
         if pvalue > _HOPELESS:

@@ -120,7 +120,7 @@ class Search:
         Without ``n_changes`` it ends after ``limit`` changes at the latest.
         """
         most_changes = self.n_changes or limit
-        whole = self._scanned(features, 0, features.columns.shape[1], 0.0, rng)
+        whole = self._scanned(features, (0, features.columns.shape[1]), 0.0, rng, progress)
         assert whole is not None, "a series has two segments at least"
         todo, split = [whole], list[tuple[int, Stretch]]()
         while todo and len(split) != most_changes:
@@ -135,14 +135,21 @@ class Search:
             start, stop = own.found.around
             row = start + most(coordinates(features, own.found, start, stop), self.least_segment)
             split.append((row, own))
-            parts = (self._scanned(features, *ends, own.pvalue, rng) for ends in ((own.first, row), (row, own.last)))
+            halves = (own.first, row), (row, own.last)
+            parts = (self._scanned(features, ends, own.pvalue, rng, progress) for ends in halves)
             todo += [part for part in parts if part is not None]
         return whole.pvalue, tuple(self._placed(features, sorted(split, key=lambda each: each[0]), rng))
 
     def _scanned(
-        self, features: ChangeFeatures, first: int, last: int, above: float, rng: np.random.Generator
+        self,
+        features: ChangeFeatures,
+        ends: tuple[int, int],
+        above: float,
+        rng: np.random.Generator,
+        progress: Progress,
     ) -> Stretch | None:
         """Return a stretch with its p-value times n / length, at least that of the stretch it is a part of."""
+        first, last = ends
         n, length = features.columns.shape[1], last - first
         width = self.bin_rows(length)
         shortest = max(1, -(-self.shortest // width))
@@ -150,7 +157,7 @@ class Search:
             return None
         needed = min(int(np.ceil(_ROOM * n / (length * self.level))) - 1, _MOST_RESAMPLES)
         resamples = max(self.n_resamples, needed)
-        found = scan(features, (first, last), (width, shortest), resamples, rng)
+        found = scan(features, ends, (width, shortest), resamples, rng, progress)
         return Stretch(first, last, max(above, min(1.0, found.pvalue * n / length)), found)
 
     def _placed(

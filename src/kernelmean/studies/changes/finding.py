@@ -138,7 +138,7 @@ def changes(
     features = ChangeFeatures.of(encoded.tables[0], rng)
     limit = _MOST_ALIKE if alike or found_rhythms else None
     pvalue, found = search.run(features, rng, progress, limit)
-    points = tuple(_points(encoded, found, stamps, rng))
+    points = tuple(_points(encoded, found, stamps, rng, progress))
     alone: tuple[tuple[str, Change], ...] = ()
     if pvalue > search.level or found_rhythms:
         alone = _alone(encoded, search, found_rhythms.names, rng, progress)
@@ -193,7 +193,7 @@ def _alone(
     resamples = enough_for_holm(search.n_resamples, len(names), search.level)
     one, found = replace(search, n_changes=None, n_resamples=resamples), []
     for k, name in enumerate(names):
-        progress(f"column {k + 1} of {len(names)}", k, len(names))
+        progress("columns one at a time", k, len(names))
         (points,) = encoded.coordinates((name,))
         found.append(one.run(ChangeFeatures.of(points, rng), rng, limit=1))
     adjusted = holm([pvalue for pvalue, _ in found]).tolist()
@@ -202,12 +202,17 @@ def _alone(
 
 
 def _points(
-    encoded: Encoded, found: tuple[Change, ...], stamps: Frame | None, rng: np.random.Generator
+    encoded: Encoded,
+    found: tuple[Change, ...],
+    stamps: Frame | None,
+    rng: np.random.Generator,
+    progress: Progress,
 ) -> Iterator[ChangePoint]:
     """Yield the changes with row numbers of the whole table, their times, and what changes."""
     (points,) = encoded.tables
     ends = [0, *(change.row for change in found), len(points)]
-    for change, first, last in zip(found, ends, ends[2:], strict=False):
+    for k, (change, first, last) in enumerate(zip(found, ends, ends[2:], strict=False)):
+        progress("what changes", k, len(found))
         sides = [
             np.sort(rng.choice(np.arange(*ends), min(ends[1] - ends[0], _MOST_ROWS), replace=False))
             for ends in ((first, change.row), (change.row, last))
