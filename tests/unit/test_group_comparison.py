@@ -124,8 +124,8 @@ def test_as_plain_values_and_from_files(tmp_path: Path) -> None:
     ("options", "text"),
     [
         ({"by": "h"}, "no column 'h'"),
-        ({"by": "g", "groups": ["u"]}, "two different ones are needed, or more"),
-        ({"by": "g", "groups": ["u", "u", "v"]}, "two different ones are needed, or more"),
+        ({"by": "g", "groups": ["u"]}, "name two or more, each once"),
+        ({"by": "g", "groups": ["u", "u", "v"]}, "name two or more, each once"),
         ({"by": "g", "groups": ["u", "v", "z"]}, "there is no group 'z'"),
         ({"by": "g", "estimator": "s-kmse"}, "write one of kme, mkme, mmkme, .* for 3 groups"),
         ({"by": "g", "bandwidth": 2.0}, "brings its own bandwidths"),
@@ -167,7 +167,7 @@ def test_groups_of_one_row_are_left_out_and_named() -> None:
     assert any(note.endswith("groups of one row left out: alone") for note in found.notes)
     with pytest.raises(ValueError, match="g=alone has 1 row; a comparison needs at least 2 in a group"):
         compare_groups(table, "g", ["u", "v", "alone"], estimator="kme")
-    with pytest.raises(ValueError, match="two different ones of at least two rows are needed"):
+    with pytest.raises(ValueError, match="at least two of them must have two rows or more"):
         compare_groups(table.iloc[-2:].assign(g=["x", "y"]).reindex([0, 1, 2]).assign(g=["x", "y", "z"]), "g")
 
 

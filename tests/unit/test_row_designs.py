@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import kernelmean as km
@@ -449,6 +450,37 @@ def test_pairs_without_weight_do_not_count() -> None:
 def test_a_dict_is_refused_by_name() -> None:
     with pytest.raises(TypeError, match=r"B is a dict, and this takes rows; pass pandas.DataFrame\(B\)"):
         km.compare(A[["a"]], {"a": [1.0, 2.0]})
+
+
+@pytest.mark.parametrize("call", [km.mmd_test, km.compare, km.hsic_test, lambda X, _: km.KernelMean().fit(X)])
+def test_what_has_no_rows_is_refused_by_name(call: Any) -> None:
+    rows = pl.DataFrame({"a": [1.0, 2.0, 4.0]}).lazy()
+    with pytest.raises(TypeError, match=r"is a LazyFrame, a query that has not run; pass what collect\(\) returns"):
+        call(rows, rows)
+    with pytest.raises(TypeError, match="is None, and this takes rows: an array or a data frame"):
+        call(None, None)
+
+
+@pytest.mark.parametrize("options", [{"y": ["a"]}, {"x": ["a"]}, {}])
+def test_one_column_depends_on_nothing(options: Any) -> None:
+    with pytest.raises(ValueError, match="there is one column only, 'a'; a test of dependence needs two"):
+        km.dependence(pd.DataFrame({"a": [1.5, 2.5, 3.1, 4.7, 9.3]}), **options)
+
+
+@pytest.mark.parametrize(("design", "shown"), [({}, True), ({"clusters": "c"}, True), ({"strata": "s"}, False)])
+def test_rows_stand_out_only_where_all_rows_count_alike(design: Any, shown: bool) -> None:
+    """Of unequal shares of strata, the rows that stand out would be those of the larger stratum."""
+    rng = np.random.default_rng(1)
+    tables = [
+        pd.DataFrame(
+            {"a": rng.normal(shift, size=60), "s": np.repeat(["u", "v"], cut), "c": (np.arange(60) + 100 * cut[0]) // 2}
+        )
+        for shift, cut in ((0.0, [20, 40]), (1.5, [40, 20]))
+    ]
+    chosen = [table[["a", *design.values()]] for table in tables]
+    page = km.compare(*chosen, **design, estimator="kme", n_resamples=99, rng=0).to_html()
+    assert ("Which rows stand out" in page, "look at the rows that set the tables apart" in page) == (shown, shown)
+    assert ("Nor is there a list of rows that stand out" in page) == (not shown)
 
 
 def test_copies_within_a_cluster_are_its_own_and_copies_of_another_cluster_are_noted() -> None:

@@ -89,10 +89,8 @@ class TestAsTable:
             pd.DataFrame({"complex": [1 + 2j]}),
             pl.DataFrame({"list": [[1], [2]]}),
             pa.table({"text": ["1.5"]}),
-            pl.LazyFrame({"a": [1]}),
             np.array([[1, "a"]], dtype=object),
             [["a", "b"]],
-            None,
         ],
         ids=lambda data: f"{type(data).__module__}.{type(data).__name__}",
     )

@@ -29,7 +29,7 @@ from ..tables.readers import PLAIN, TextFormat
 from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import match_columns, read_frame, split_groups
 from ..tables.source import Source, joined
-from .named_tables import NamedTable, files_of
+from .named_tables import NamedTable, files_of, named_table
 from .options import AUTO, AllRows, LongTables, MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
 
 Study = TypeVar("Study", bound=Any)
@@ -97,8 +97,8 @@ def row_limit(estimator: str, others: str = "", *, in_memory: Any = False) -> tu
 
 
 def read_one(source: str, reading: ReadOptions) -> Input:
-    """Return one table."""
-    return _limited(select_columns(read_frame(source, text=reading.text), reading), reading, stream=0)
+    """Return one table: a file, or all of a folder or of a pattern."""
+    return _limited(select_columns(whole_table(named_table(source), reading), reading), reading, stream=0)
 
 
 def read_in_order(words: Sequence[str], reading: ReadOptions) -> Input:
@@ -133,7 +133,7 @@ def described(table: OneTable, options: MixedTable, reading: ReadOptions, progre
 
 def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:
     """Return one table of numbers. Rows with blank cells are an error, or left out and counted in a note."""
-    whole = select_columns(read_frame(source, text=reading.text), reading)
+    whole = select_columns(whole_table(named_table(source), reading), reading)
     table = whole.to_table(missing, reader="read_table")
     frame = whole if len(table) == len(whole) else whole.take(whole.complete())
     read = _limited(frame, reading, stream=0)
@@ -183,7 +183,7 @@ def whole_table(named: NamedTable, reading: ReadOptions) -> Frame:
     """Return all rows of a table."""
     files = files_of(named.files) if named.in_files else named.files
     if any(ending(Path(file)) not in PARQUET for file in files) and named.in_files:
-        return _one_after_another(files, reading)
+        return replace(_one_after_another(files, reading), source=f"{named.name} ({count(len(files), 'file')})")
     if named.in_files:
         return replace(read(named.source, text=reading.text).whole(), source=named.name)
     return read_frame(named.files[0], text=reading.text)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..core.words import count
 from ..tables.datasets import BUILT_IN
-from ..tables.files import ARROW, JSON_LINES, PARQUET, TEXT, ending, natural_order, parquet_files
+from ..tables.files import natural_order, parquet_files, table_files
 from .options import TwoTables
 
 _OF_FILES = "write two files, such as compare A B (several files are one table only if all are Parquet)"
@@ -104,11 +104,10 @@ def _in_folder(word: str) -> list[str]:
     """Return the tables in a folder; nothing where the word names no folder."""
     if not os.path.isdir(word):
         return []
-    kinds = (*PARQUET, *ARROW, *JSON_LINES, *TEXT)
-    files = [str(file) for file in Path(word).iterdir() if ending(file) in kinds]
+    files = [str(file) for file in table_files(Path(word))]
     if not files:
         raise ValueError(f"{word} is a folder without tables; write one with files such as day-1.csv or day-1.parquet")
-    return sorted(files, key=natural_order)
+    return files
 
 
 def _matches(word: str) -> list[str]:

@@ -192,6 +192,8 @@ class _Run:
         if known_rows:
             had = f"its first {count(known_rows, 'row')} had been monitored before, only the others count"
             self.notes.append(f"{batch.name}: {had}")
+        elif any(batch.name == one["name"] for one in self.seen):
+            self.notes.append(f"{batch.name}: another batch of this name was monitored before; its rows count as new")
         before = self.drift.state
         new = batch.frame.take(slice(known_rows, None))
         state = self.drift.update(new, progress=lambda _, done, of: self.progress(f"rows of {batch.name}", done, of))
@@ -217,8 +219,7 @@ class _Run:
         if len(self.skipped) == 1:
             yield f"{self.skipped[0]} was monitored before and left out"
         elif self.skipped:
-            ends = f"{self.skipped[0]} to {self.skipped[-1]}"
-            yield f"{count(len(self.skipped), 'batch')}, {ends}, were monitored before and left out"
+            yield f"{count(len(self.skipped), 'batch')}, {listed(self.skipped)}, were monitored before and left out"
 
     @property
     def path(self) -> list[dict[str, Any]]:
@@ -261,6 +262,9 @@ def _advice(
     before = watched.reference if by is not None or changed is None else _before(watched, run, changed[0])
     command = " ".join([worded("kernelmean compare", before), worded("", news).strip(), *chosen, *texts])
     yield how, Unwrapped(command)
+    if before != watched.reference:
+        old = brief(before)
+        yield "slow change", f"if it came step by step, {old} has a part of it: name {brief(watched.reference)} instead"
 
 
 def _before(watched: Watched, run: _Run, low: int) -> str:

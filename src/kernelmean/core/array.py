@@ -24,6 +24,8 @@ R = TypeVar("R")
 RngLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Long work calls it with the name of the next step, the number of steps done, and the total."""
+LARGEST_EXACT = 2**53
+"""float64 tells integers apart up to here."""
 
 
 class _Silent:

@@ -13,7 +13,8 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import numpy.typing as npt
 
-_LARGEST_EXACT = 2**53
+from .array import LARGEST_EXACT
+
 Cells: TypeAlias = npt.NDArray[Any]
 """float64 (NaN where missing), datetime64 in UTC or timedelta64 (NaT), or objects (None)."""
 
@@ -110,7 +111,7 @@ def _objects(cells: list[Any]) -> tuple[Cells, Declared | None]:
         return np.array(since, dtype="timedelta64[us]"), None
     if Decimal in types and types <= {Decimal, int, float}:
         numbers = np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
-        if not (np.abs(numbers) >= _LARGEST_EXACT).any():
+        if not (np.abs(numbers) >= LARGEST_EXACT).any():
             return numbers, None
     if types == {str}:
         return shared(cells, lambda cell: None if is_missing(cell) else cell), None
@@ -131,5 +132,5 @@ def _fits_float64(column: nw.Series[Any]) -> bool:
     """Return whether float64 can distinguish the numbers of a column; decimals are rounded to 16 digits."""
     if column.dtype.is_integer() or column.dtype.is_decimal():
         extremes = [extreme for extreme in (column.min(), column.max()) if not is_missing(extreme)]
-        return all(abs(int(extreme)) <= _LARGEST_EXACT for extreme in extremes)
+        return all(abs(int(extreme)) <= LARGEST_EXACT for extreme in extremes)
     return column.dtype.is_numeric() or column.dtype == nw.Boolean

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from .array import Array, column_spans, is_foreign, like, namespace, to_numpy
+from .array import LARGEST_EXACT, Array, column_spans, is_foreign, like, namespace, to_numpy
+from .words import count
 
 # -- one interface to data frames and Series; sparse data are refused --------------------------------------------------
 
@@ -108,7 +109,6 @@ def _sparse(data: Any) -> tuple[str, str] | None:
 # -- arrays and numbers ------------------------------------------------------------------------------------------------
 
 
-_LARGEST_EXACT = 2**53  # float64 tells integers apart up to here
 _SMALLEST_SIZE, _LARGEST_SIZE = 1e-150, 1e150
 _NO_NUMBERS = (str, bytes, date, timedelta, np.datetime64, np.timedelta64)
 
@@ -134,7 +134,7 @@ def check_cells(X: Any, name: str = "X") -> Any:
             "encode text and categories as numbers first"
         )
     large = [int(end) for end in (array.max(), array.min())] if array.dtype.kind in "iu" and array.size else cells
-    if any(isinstance(cell, int) and abs(cell) > _LARGEST_EXACT for cell in large):
+    if any(isinstance(cell, int) and abs(cell) > LARGEST_EXACT for cell in large):
         raise ValueError(
             f"{name} holds integers beyond 2^53, which float64 cannot tell apart; subtract an offset, "
             "or pass .astype(float) if rounding them is meant"
@@ -192,19 +192,24 @@ def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, r
     """Do the same for an array of another library, which has no column names."""
     X = as_points(X)
     if X.shape[0] < ensure_min_samples:
-        raise ValueError(f"X has {X.shape[0]} row, at least {ensure_min_samples} are needed")
+        raise ValueError(f"X has {count(X.shape[0], 'row')}, at least {ensure_min_samples} are needed")
     if reset:
         estimator.n_features_in_ = X.shape[1]
     elif X.shape[1] != estimator.n_features_in_:
         raise ValueError(
-            f"X has {X.shape[1]} columns, {type(estimator).__name__} was fitted to {estimator.n_features_in_}; both "
+            f"X has {count(X.shape[1], 'column')}, {type(estimator).__name__} was fitted to "
+            f"{estimator.n_features_in_}; both "
             "must describe the same variables"
         )
     return X
 
 
 def refuse_path(X: Any, name: str) -> None:
-    """Raise when a path or a mapping was passed instead of rows."""
+    """Raise when a path, a mapping, a query that has not run or nothing was passed instead of rows."""
+    if X is None:
+        raise TypeError(f"{name} is None, and this takes rows: an array or a data frame")
+    if hasattr(X, "collect"):
+        raise TypeError(f"{name} is a {type(X).__name__}, a query that has not run; pass what collect() returns")
     if isinstance(X, Mapping) and not issparse(X):  # some sparse matrices are dicts
         raise TypeError(f"{name} is a {type(X).__name__}, and this takes rows; pass pandas.DataFrame({name})")
     if isinstance(X, str | os.PathLike):

@@ -286,7 +286,9 @@ def percent(share: float) -> str:
 
 def number_range(values: Any) -> str:
     """Return one number, or the range of several."""
-    array = np.asarray(values, dtype=np.float64)
-    if np.ptp(array) == 0:
-        return f"{array.flat[0]:.4g}"
-    return f"{array.min():.3g} to {array.max():.3g}"
+    array = np.asarray(values)
+    low, high = array.min(), array.max()
+    whole = array.dtype.kind in "iu"  # counts have all their digits
+    if low == high:
+        return f"{low:,}" if whole else f"{low:.4g}"
+    return f"{low:,} to {high:,}" if whole else f"{low:.3g} to {high:.3g}"

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from ..core.points import points_elsewhere
 from ..core.table import Frame
+from ..core.validate import refuse_path
 from ..plan.plan import DEFAULT, Plan, RemotePlan
 from ..tables import limits
 from ..tables.batchwise import asked_for, measured
@@ -111,6 +112,7 @@ def _measured(table: Any, limit: int) -> tuple[Any, bool]:
     """Return a table, and whether it has more rows than a limit."""
     if isinstance(table, Source):
         return measured(table, limit)
+    refuse_path(table, "one of the tables")
     shape = getattr(table, "shape", None)
     return table, (len(table) if shape is None else int(shape[0])) > limit
 

@@ -224,7 +224,9 @@ def paired_mmd_test(
     Notes
     -----
     Exact if (x, y) and (y, x) have the same distribution, however x and y depend on each other. More powerful than the
-    two-sample test if the halves of a pair resemble each other.
+    two-sample test if the halves of a pair resemble each other. Changes in both directions can leave the distributions
+    of X and Y alike; with D = Y - X, ``paired_mmd_test(D, -D)`` finds them where they are not symmetric around 0, and
+    is exact if they are.
     O(n² d) time and one matrix product for all flips, O(n r) on low-rank factors; memory never O(n²). Gretton et al.
     (2012), section 2; Hemerik & Goeman (2018) for groups.
 

@@ -24,6 +24,10 @@ from .row_keys import check_row_order, row_key
 _PARTS = ("strata", "clusters", "weights")
 WHOLE_STRENGTHS = ("strengths count all rows alike; the tests follow the design",)
 """The note beside strengths, which know no design."""
+_OF_PAIRS = (
+    "the tests ask whether the two tables differ as a whole; changes within pairs that go in both directions can leave "
+    'them alike: test the differences, see "Changes within pairs" in docs/designs.md'
+)
 _TOGETHER = "if neighbours belong together (one person, one interviewer, one day), p-values are far too small"
 _CROSS = "to cross several, make one column of them beforehand"
 
@@ -132,7 +136,9 @@ class TableDesign:
         return ", ".join(words for column, words in said if column is not None)
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note on what is shown beside the tests."""
+        """Return a note on what is shown beside the tests, and on what a test of pairs does not see."""
+        if self.paired:
+            return (_OF_PAIRS,)
         return () if self.counted is None else (self.counted,)
 
     def in_time(self, frames: Sequence[Frame]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.table import Frame, Table
 from .datasets import BUILT_IN
-from .files import ARROW, JSON_LINES, PARQUET, TEXT, ending
+from .files import ARROW, JSON_LINES, PARQUET, TEXT, ending, table_files
 from .read import check_apart, is_path, read
 from .source import Source, joined
 
@@ -49,7 +49,8 @@ def is_long(table: Any, limit: int) -> bool:
     if path is None:
         return False
     if path.is_dir():
-        return any(file.suffix.lower() in PARQUET for file in path.iterdir())
+        files = table_files(path)
+        return bool(files) and all(ending(file) in PARQUET for file in files)
     try:
         if ending(path) in (*PARQUET, *ARROW):
             return (read(path).n_rows or 0) > limit

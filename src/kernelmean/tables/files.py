@@ -38,6 +38,12 @@ def parquet_files(folder: Path) -> list[Path]:
     return sorted((file for file in folder.iterdir() if file.suffix.lower() in PARQUET), key=natural_order)
 
 
+def table_files(folder: Path) -> list[Path]:
+    """Return the tables in a folder, of any kind, in their natural order."""
+    kinds = (*PARQUET, *ARROW, *JSON_LINES, *TEXT)
+    return sorted((file for file in folder.iterdir() if ending(file) in kinds), key=natural_order)
+
+
 def check_file(path: Path) -> None:
     """Raise unless ``path`` is a file that can be read and is not empty."""
     if path.is_dir():
@@ -61,7 +67,7 @@ def check_file(path: Path) -> None:
 
 def empty(name: str) -> str:
     """Return the message for a file without content."""
-    return f"{name} is empty; a header line and rows of numbers are needed"
+    return f"{name} is empty; a header line and rows are needed"
 
 
 def ending(path: Path) -> str:

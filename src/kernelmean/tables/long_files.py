@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.array import IntArray, slices
 from ..core.table import Frame, as_frame, check_names
-from ..core.words import listed, refuse
+from ..core.words import count, listed, refuse
 from .files import (
     ARROW,
     JSON_LINES,
@@ -24,6 +24,7 @@ from .files import (
     first_line,
     import_arrow,
     parquet_files,
+    table_files,
     unknown_ending,
 )
 from .readers import PLAIN, TextColumns, TextFormat, check_units
@@ -113,6 +114,12 @@ def file_source(path: Path, choice: ColumnChoice) -> Source:
         files = parquet_files(path)
         if not files:
             raise ValueError(f"{path} is a folder without files that end in .parquet; pass a file, or another folder")
+        others = [file.name for file in table_files(path) if file not in files]
+        if others:
+            raise ValueError(
+                f"{path} has {count(len(files), 'Parquet file')} and {count(len(others), 'table')} of another kind, "
+                f"such as {others[0]}; keep files of one kind in a folder"
+            )
         return parquet_source(files, str(path), choice)
     check_file(path)
     if ending(path) in PARQUET:

@@ -273,8 +273,8 @@ def _several_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | 
     if unknown:
         raise ValueError(f"{_found(sizes, column)}; there is no group {listed(map(repr, unknown))}")
     if len(set(chosen)) < max(len(chosen), 2):
-        of = "of at least two rows " if groups is None else ""
-        raise ValueError(f"{_found(sizes, column)}; two different ones {of}are needed, or more")
+        needed = "at least two of them must have two rows or more" if groups is None else "name two or more, each once"
+        raise ValueError(f"{_found(sizes, column)}; {needed}")
     if len(chosen) > MOST_GROUPS:
         some = written("groups=('a', 'b', 'c')", "--groups a,b,c")
         raise ValueError(

@@ -77,7 +77,7 @@ def test_a_checkpoint_goes_on_and_no_batch_counts_twice(folder: Path, capsys: py
         code, out, err = run(capsys, "reference.csv", *days[:k], *options)
     whole, part = (json.loads(Path(f"{name}.json").read_text()) for name in ("whole", "part"))
     assert (code, "drift: p = " in err) == (1, True)
-    assert "2 batches, day1.csv to day2.csv, were monitored before and left out" in " ".join(out.split())
+    assert "2 batches, day1.csv, day2.csv, were monitored before and left out" in " ".join(out.split())
     assert part["batches"] == whole["batches"][2:]
     assert all(
         part[name] == whole[name] for name in ("pvalue", "log_wealth", "n_rows", "detected_at", "changed_between")
@@ -130,7 +130,9 @@ def test_another_file_of_the_same_name_is_new(folder: Path, capsys: pytest.Captu
     for seed in (1, 2):
         table(seed, 20 * seed).to_csv("today.csv", index=False)
         run(capsys, "reference.csv", "today.csv", "--checkpoint", "state.json", "--json", "out.json")
-    assert json.loads(Path("out.json").read_text())["n_rows"] == 60
+    found = json.loads(Path("out.json").read_text())
+    assert found["n_rows"] == 60
+    assert "today.csv: another batch of this name was monitored before; its rows count as new" in found["notes"]
 
 
 def test_files_of_one_name_are_told_apart_by_their_folders(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import kernelmean as km
 from kernelmean.cli import main
 
 WRITE = "write two folders, such as compare big other, or two patterns in quotes"
@@ -83,3 +85,27 @@ def test_what_is_not_clearly_two_tables_is_refused_in_one_line(folder, capsys, w
 def test_nothing_is_written_over_a_file_that_is_read(folder, capsys):
     code, _, err = run(capsys, *BIG, *OTHER[:1], "--json", OTHER[0])
     assert (code, f"--json would write over {OTHER[0]!r}, which is read" in err) == (2, True)
+
+
+def test_a_folder_of_several_kinds_is_read_whole_or_not_at_all(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = "2 Parquet files and 1 table of another kind, such as 2.csv; keep files of one kind in a folder"
+    pd.DataFrame({"a": np.arange(30.0), "b": 1.0 / np.arange(1, 31)}).to_csv("other/2.csv", index=False)
+    code, out, err = run(capsys, "big/0.parquet", "other")
+    assert (code, err, "40 of big/0.parquet, 110 of other (3 files)" in out) == (0, "", True)
+    code, _, err = run(capsys, "big", "other", "--stream")
+    assert (code, refused in err) == (2, True)
+    with pytest.raises(ValueError, match=re.escape(refused)):
+        km.read("other").whole()
+
+
+@pytest.mark.parametrize("words", ["describe other", "estimate other", "density other"])
+def test_commands_of_one_table_take_a_folder(folder: Path, unsearched_peers: None, words: str) -> None:
+    for file in OTHER:
+        pd.read_parquet(file).to_csv(Path(file).with_suffix(".csv"), index=False)
+        Path(file).unlink()
+    with pytest.raises(SystemExit) as end:
+        main((*words.split(), "--json", "out.json"))
+    assert end.value.code in (0, None)
+    assert "80" in Path("out.json").read_text()

@@ -91,8 +91,10 @@ def varying(groups: Groups, names: Sequence[str], constant: Sequence[str]) -> tu
     left, right = (tuple(name for name in group if name in names) for group in groups)
     pairs = list(combinations(left, 2)) if left == right else list(product(left, right))
     if not pairs and len({*groups[0], *groups[1]}) == 1:
-        name = groups[0][0]
-        target = f"name more with --columns, or write {worded('--y', name)} alone to test it against all others"
+        name = (*groups[0], *groups[1])[0]
+        target = "name more with --columns"
+        if all(groups):  # by --columns alone
+            target += f", or write {worded('--y', name)} without it to test {name} against all others"
         mend = written("pass more columns", target)
         raise ValueError(f"there is one column only, {name!r}; a test of dependence needs two: {mend}")
     if not pairs:

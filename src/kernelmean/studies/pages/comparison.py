@@ -50,7 +50,7 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
     sections = (
         _columns(result),
         _shapes(result, evidence, labels),
-        *_rows(result, evidence, labels),
+        *_rows(evidence, labels),
         null_section(result.test, dealt, said.in_detail().without("design", "kind", *dict(facts_on_columns(result)))),
         caveats(_caveats(result, evidence), said.notes),
     )
@@ -127,9 +127,9 @@ def _witnesses(evidence: Evidence, labels: tuple[str, str]) -> Chart:
     return Chart("witnesses", "Where each table has more rows than the other", panels, text)
 
 
-def _rows(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> Iterator[Section]:
-    """Yield the section of rows that stand out, if a difference was found."""
-    if not result.differ():
+def _rows(evidence: Evidence, labels: tuple[str, str]) -> Iterator[Section]:
+    """Yield the section of rows that stand out, if there are any."""
+    if not evidence.rows:
         return
     rows = tuple((labels[row.table], f"{row.row}", percent(row.share), *row.cells) for row in evidence.rows)
     words = (
@@ -147,10 +147,13 @@ def _rows(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> It
 def _assumption(result: Comparison) -> str:
     """Return in words what the p-value needs."""
     if result.design:
+        if result.row_weights is None:
+            rest = "The pictures and the rows that stand out count all rows alike."
+        else:
+            rest = "Nor is there a list of rows that stand out: it would count all rows alike."
         return (
             f"That needs the design: {result.design.assumed()}. There is neither an effect size nor a picture of "
-            "witnesses: their limits are valid only without a design. The "
-            f"{'pictures and the ' if result.row_weights is None else ''}rows that stand out count all rows alike."
+            f"witnesses: their limits are valid only without a design. {rest}"
         )
     return (
         "That needs independent rows: repeated measurements of the same subjects, time series and matched pairs need a "

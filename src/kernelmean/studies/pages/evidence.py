@@ -58,7 +58,7 @@ class Evidence:
     witnesses: dict[str, WitnessBands]
     """The witnesses of those columns that have many values, over a grid in the units of the axis, shape (61, 1)."""
     rows: tuple[TellingRow, ...]
-    """At most five of each table, the strongest first; none if no difference was found."""
+    """At most five of each table, the strongest first; none if no difference was found, or with strata or weights."""
     used: tuple[int, int]
     """How many rows of each table entered ``effect``, ``witnesses`` and ``rows``."""
 
@@ -95,7 +95,8 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     progress("effect size", 0, 2)
     effect = None if result.design else _effect(points, _kernel(result), generator)
     progress("rows, witnesses and marginals", 1, 2)
-    rows = _telling(encoded, points, chosen, _kernel(result), shown) if result.differ() else ()
+    alike = result.row_weights is None  # contributions count all rows alike, so they would show the strata
+    rows = _telling(encoded, points, chosen, _kernel(result), shown) if alike and result.differ() else ()
     codings = {coding.name: coding for coding in encoded.codings}
     axes = [Axis.of(codings[name], *encoded.frames) for name in shown]
     tables = dict(zip(titles(result.names), result.encoded.frames, strict=True))

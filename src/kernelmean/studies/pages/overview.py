@@ -24,6 +24,9 @@ _MUCH = 0.2
 """A shift of a mean, in standard deviations, that is not called small; a change of a correlation, or of the logarithm
 of a spread."""
 MOST_NAMED, _LONGEST = 3, 60
+_AFTERWARDS = (
+    "Then look at the rows that set the tables apart most: what they have in common, and whether they are errors."
+)
 
 
 def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
@@ -128,7 +131,7 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
         yield "With so few rows or permutations no column can be found to differ: compare with more of them."
     else:
         yield "No column is shown to differ on its own, so look at how columns go together in either table."
-    yield "Then look at the rows that set the tables apart most: what they have in common, and whether they are errors."
+    yield from (_AFTERWARDS,) if result.row_weights is None else ()
 
 
 def _largest(result: Comparison) -> str:

@@ -361,7 +361,7 @@ def _other_columns(A: Frame, B: Frame) -> ValueError:
     mend = "rename them to match"
     if common:
         mend = written("pass the common ones only", f"compare the common ones with {worded_names('--columns', common)}")
-    return ValueError(f"the two tables have different columns ({'; '.join(differ)}); {mend}")
+    return ValueError(f"{A.source} and {B.source} have different columns ({'; '.join(differ)}); {mend}")
 
 
 def _letters(name: str) -> str:

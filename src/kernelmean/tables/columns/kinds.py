@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import LARGEST_EXACT, Array
 from ...core.cell_formats import is_number
 from ...core.cells import Cells, label, missing_cells, shared
 from ...core.table import Frame
@@ -191,11 +191,13 @@ def _check_text(frame: Frame, name: str) -> None:
                 f"{frame.source}: column {name!r} holds numbers and text ({words[0][:20]!r} in row {row}); write all "
                 f"of them as numbers (pandas: to_numeric(..., errors='coerce') makes text a missing cell), {mend(name)}"
             )
-        raise TypeError(
-            f"{frame.source}: column {name!r} holds values of type {type(other).__name__} that are not numbers, or "
-            "integers beyond 2^53; convert it to numbers or times (pandas: convert_dtypes(), to_datetime()), "
-            f"{mend(name)}"
-        )
+        large = next((cell for cell in distinct if isinstance(cell, int) and abs(cell) > LARGEST_EXACT), None)
+        if large is not None:
+            what = f"integers beyond 2^53, such as {large}, of which float64 loses digits; subtract a constant"
+        else:
+            kind = type(other).__name__
+            what = f"values of type {kind}, neither numbers nor texts nor times; convert it to one of these"
+        raise TypeError(f"{frame.source}: column {name!r} holds {what}, {mend(name)}")
     texts = TextCells(name, len(distinct) + 1)
     texts.add(frame)
     found = texts.mixed()

@@ -162,7 +162,7 @@ def read_csv(path: Any, text: TextFormat) -> Frame:
     check_header(names, file.name)
     check_units(text, names, file.name)
     if not raw.num_rows:
-        raise ValueError(f"{file.name} has a header line and no rows; rows of numbers are needed")
+        raise ValueError(f"{file.name} has a header line and no rows; rows are needed")
     check_closed(file, raw)
     raw = _with_codes(file, header, text, raw)
     expected = header.separator == "," or header.one_column or ending(file.path).startswith(".tsv")

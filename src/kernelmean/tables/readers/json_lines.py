@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
+from ...core.array import LARGEST_EXACT
 from ...core.cells import Cells, Declared, is_missing
 from ...core.table import Frame
 from ...core.words import printable
@@ -21,7 +22,6 @@ from .text_file import TextFile, open_text, told
 from .text_format import PLAIN, TextFormat
 
 _KINDS: Final = {bool: "truth values", int: "numbers", float: "numbers", str: "text"}
-_LARGEST_EXACT = 2**53
 Row: TypeAlias = dict[str, Any]
 
 
@@ -111,7 +111,7 @@ class JsonLines:
                     "for what is missing"
                 )
         if kinds.get(name) != _KINDS[str] and not any(
-            type(cell) is int and abs(cell) > _LARGEST_EXACT  # which float64 does not tell apart
+            type(cell) is int and abs(cell) > LARGEST_EXACT  # which float64 does not tell apart
             for cell in cells
         ):
             return np.array([np.nan if cell is None else float(cell) for cell in cells])

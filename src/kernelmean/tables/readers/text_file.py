@@ -114,7 +114,7 @@ def _standard_input() -> bytes:
         raise ValueError("there is no standard input to read; pass a file")
     data = cast(bytes, stream.read())
     if not data:
-        raise ValueError("standard input is empty, or was read before; a header line and rows of numbers are needed")
+        raise ValueError("standard input is empty, or was read before; a header line and rows are needed")
     return data
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, final
 
+from ...core.array import LARGEST_EXACT
 from ...core.words import EVERY, written
 
 DECIMALS, THOUSANDS = (".", ","), (".", ",", "'", "_", " ")
@@ -156,7 +157,6 @@ Parse: TypeAlias = Callable[[str], Any]
 """Returns the value of a cell, or None."""
 _SHAPES = {" ": " \u00a0\u2007\u2009\u202f", "'": "'\u2019"}
 """Marks between thousands that have several characters."""
-_LARGEST_EXACT = 2**53
 _SECOND = r"(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
 _TIME = rf"(?:(?:T|,? +)(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}}){_SECOND}(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
 _PARTS: Final = {"d": r"(?P<day>\d{1,2})", "m": r"(?P<month>\d{1,2})", "y": r"(?P<year>\d{4})"}
@@ -184,7 +184,7 @@ def number_parser(text: TextFormat) -> Parse:
             return None
         whole = re.sub("[^0-9]", "", found["whole"] or "0")
         fraction = found["fraction"] or found["only"] or ""
-        if not fraction and not found["exponent"] and int(whole) > _LARGEST_EXACT:
+        if not fraction and not found["exponent"] and int(whole) > LARGEST_EXACT:
             return None
         return float(f"{found['sign']}{whole}.{fraction or 0}{found['exponent'] or ''}")
 
