@@ -324,7 +324,8 @@ def test_the_alarm_is_in_sight_and_a_command_shows_what_changed(
     assert f"Drift: found in d 20.csv, at row {found['detected_at']:,} of 1,800" in shown
     assert "kernelmean compare, as written above, names those that differ" in shown
     assert "- **see what changed**: kernelmean compare" in Path("m.md").read_text()
-    command = shown.partition("see what changed kernelmean compare ")[2].partition(" next")[0]
+    command = shown.partition("see what changed kernelmean compare ")[2].partition(" slow change")[0]
+    assert "has a part of it: name reference.csv instead" in shown
     assert shlex.split(command) == [f"d {(low - 1) // 60 - 1:02d}.csv", "d 20.csv", "--columns", "dose,arm"]
     assert "next the monitor stays in alarm" in shown
     with pytest.raises(SystemExit) as ended:

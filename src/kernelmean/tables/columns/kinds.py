@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import combinations
 from typing import Any, Literal, TypeAlias, final
 
@@ -191,7 +192,7 @@ def _check_text(frame: Frame, name: str) -> None:
                 f"{frame.source}: column {name!r} holds numbers and text ({words[0][:20]!r} in row {row}); write all "
                 f"of them as numbers (pandas: to_numeric(..., errors='coerce') makes text a missing cell), {mend(name)}"
             )
-        large = next((cell for cell in distinct if isinstance(cell, int) and abs(cell) > LARGEST_EXACT), None)
+        large = next((cell for cell in distinct if isinstance(cell, int | Decimal) and abs(cell) > LARGEST_EXACT), None)
         if large is not None:
             what = f"integers beyond 2^53, such as {large}, of which float64 loses digits; subtract a constant"
         else:
