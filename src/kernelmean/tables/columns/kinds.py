@@ -192,7 +192,7 @@ def _check_text(frame: Frame, name: str) -> None:
                 f"{frame.source}: column {name!r} holds numbers and text ({words[0][:20]!r} in row {row}); write all "
                 f"of them as numbers (pandas: to_numeric(..., errors='coerce') makes text a missing cell), {mend(name)}"
             )
-        large = next((cell for cell in distinct if isinstance(cell, int | Decimal) and abs(cell) > LARGEST_EXACT), None)
+        large = next((cell for cell in distinct if _loses_digits(cell)), None)
         if large is not None:
             what = f"integers beyond 2^53, such as {large}, of which float64 loses digits; subtract a constant"
         else:
@@ -204,6 +204,13 @@ def _check_text(frame: Frame, name: str) -> None:
     found = texts.mixed()
     if found:
         raise refusal([found])
+
+
+def _loses_digits(cell: object) -> bool:
+    """Return whether a number is too large for float64 to tell it from the next integer."""
+    if isinstance(cell, Decimal) and not cell.is_finite():
+        return False
+    return isinstance(cell, int | Decimal) and not -LARGEST_EXACT <= cell <= LARGEST_EXACT
 
 
 def _hashable(frame: Frame, name: str) -> list[Any]:
