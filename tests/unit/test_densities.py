@@ -182,3 +182,13 @@ def test_progress_counts_folds_and_components() -> None:
         assert done[0] == 0
         assert done[-1] == total
         assert (np.diff(done) > 0).all()
+
+
+@pytest.mark.parametrize("label", ["kernel mean matching", "GaussianMixture", "KernelDensity"])
+def test_what_progress_raises_ends_the_fit(label: str) -> None:
+    def stop(told: str, done: int, known: int) -> None:
+        if told == label and done:
+            raise KeyError(label)
+
+    with pytest.raises(KeyError, match=label):
+        quick(progress=stop)

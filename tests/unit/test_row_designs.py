@@ -461,6 +461,21 @@ def test_what_has_no_rows_is_refused_by_name(call: Any) -> None:
         call(None, None)
 
 
+def test_a_column_may_have_the_name_of_a_method() -> None:
+    table = pd.DataFrame({"collect": [1.0, 2.0, 4.0], "b": [1.0, 0.0, 2.0]})
+    assert km.mmd_test(table, table).pvalue == 1.0
+
+
+@pytest.mark.parametrize("rows", [5, 40, 49])
+def test_few_pairs_are_compared_and_a_note_says_what_the_test_does_not_see(rows: int) -> None:
+    first, second = np.random.default_rng(0).normal(size=(2, rows, 2))
+    found = km.compare(first, second, paired=True)
+    assert found.relations == ()
+    assert any("Changes within pairs" in note for note in found.notes)
+    letters = [pd.DataFrame({"k": np.random.default_rng(seed).choice(["u", "v"], rows)}) for seed in (1, 2)]
+    assert not any("Changes within pairs" in note for note in km.compare(*letters, paired=True).notes)
+
+
 @pytest.mark.parametrize("options", [{"y": ["a"]}, {"x": ["a"]}, {}])
 def test_one_column_depends_on_nothing(options: Any) -> None:
     with pytest.raises(ValueError, match="there is one column only, 'a'; a test of dependence needs two"):

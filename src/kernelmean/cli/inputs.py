@@ -223,12 +223,13 @@ def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: Rea
     streams = _asked_to_stream(rows.stream, reading)
     if streams is not None:
         return streams
-    return reading.max_rows is None and placed(table.data, estimator)[1]
+    named = named_table(table.data)
+    return reading.max_rows is None and named.fits_batches and placed(named.source, estimator)[1]
 
 
 def long_table(table: OneTable, reading: ReadOptions) -> Source:
     """Return the chosen columns of a file that is read batch by batch."""
-    return _in_batches(NamedTable((table.data,), table.data), reading)
+    return _in_batches(named_table(table.data), reading)
 
 
 def long_tables(first: NamedTable, second: NamedTable, long: LongTables, reading: ReadOptions) -> tuple[Source, Source]:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from ..core.words import count
 from ..tables.datasets import BUILT_IN
-from ..tables.files import natural_order, parquet_files, table_files
+from ..tables.files import PARQUET, ending, natural_order, parquet_files, table_files
 from .options import TwoTables
 
-_OF_FILES = "write two files, such as compare A B (several files are one table only if all are Parquet)"
+_OF_FILES = "write two files, such as compare A B, or folders or patterns in quotes"
 _INSTEAD = (
     "write two folders, such as compare big other, or two patterns in quotes, such as compare "
     "'big/*.parquet' 'other/*.parquet'"
@@ -42,7 +42,12 @@ class NamedTable:
     @property
     def in_files(self) -> bool:
         """Whether it is in several files, or in a folder of them."""
-        return len(self.files) > 1 or os.path.isdir(self.files[0])
+        return len(self.files) > 1 or (self.files[0] not in BUILT_IN and os.path.isdir(self.files[0]))
+
+    @property
+    def fits_batches(self) -> bool:
+        """Whether it can be read batch by batch: one file, or Parquet files."""
+        return len(self.files) == 1 or all(ending(Path(file)) in PARQUET for file in self.files)
 
 
 def named_tables(tables: TwoTables) -> tuple[NamedTable, NamedTable | None]:
@@ -80,13 +85,13 @@ def named_tables(tables: TwoTables) -> tuple[NamedTable, NamedTable | None]:
 
 def named_table(word: str) -> NamedTable:
     """Return the table that one word names."""
-    files = _matches(word)
+    files = matching(word)
     return NamedTable(tuple(files), files[0] if len(files) == 1 else word)
 
 
 def files_of(words: Iterable[str]) -> list[str]:
     """Return the files that words name, in order; those of a folder or a pattern by name, part-2 before part-10."""
-    return [file for word in words for file in _in_folder(word) or sorted(_matches(word), key=natural_order)]
+    return [file for word in words for file in _in_folder(word) or sorted(matching(word), key=natural_order)]
 
 
 def told_apart(files: Sequence[str]) -> list[str]:
@@ -102,7 +107,7 @@ def told_apart(files: Sequence[str]) -> list[str]:
 
 def _in_folder(word: str) -> list[str]:
     """Return the tables in a folder; nothing where the word names no folder."""
-    if not os.path.isdir(word):
+    if word in BUILT_IN or not os.path.isdir(word):
         return []
     files = [str(file) for file in table_files(Path(word))]
     if not files:
@@ -110,7 +115,7 @@ def _in_folder(word: str) -> list[str]:
     return files
 
 
-def _matches(word: str) -> list[str]:
+def matching(word: str) -> list[str]:
     """Return the files that match a pattern; a word that is no pattern, or names a file, stands for itself."""
     if not glob.has_magic(word) or os.path.exists(word):
         return [word]
@@ -122,7 +127,7 @@ def _matches(word: str) -> list[str]:
 
 def _of_folders(words: list[str]) -> tuple[NamedTable, NamedTable]:
     """Return the tables in two folders, whose files were named one by one."""
-    files = [file for word in words for file in _matches(word)]
+    files = [file for word in words for file in matching(word)]
     lone = next((file for file in files if file in BUILT_IN or os.path.isdir(file)), None)
     if lone is not None:
         raise ValueError(f"{lone} is a table by itself, and {count(len(files), 'table')} were named; two are needed")

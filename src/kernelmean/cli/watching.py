@@ -192,7 +192,7 @@ class _Run:
         if known_rows:
             had = f"its first {count(known_rows, 'row')} had been monitored before, only the others count"
             self.notes.append(f"{batch.name}: {had}")
-        elif any(batch.name == one["name"] for one in self.seen):
+        elif batch.file and any(batch.name == one["name"] for one in self.seen):
             self.notes.append(f"{batch.name}: another batch of this name was monitored before; its rows count as new")
         before = self.drift.state
         new = batch.frame.take(slice(known_rows, None))
@@ -264,7 +264,10 @@ def _advice(
     yield how, Unwrapped(command)
     if before != watched.reference:
         old = brief(before)
-        yield "slow change", f"if it came step by step, {old} has a part of it: name {brief(watched.reference)} instead"
+        yield (
+            "slow change",
+            f"if it came little by little, compare with {brief(watched.reference)}: {old} may have changed too",
+        )
 
 
 def _before(watched: Watched, run: _Run, low: int) -> str:

@@ -198,8 +198,7 @@ def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, r
     elif X.shape[1] != estimator.n_features_in_:
         raise ValueError(
             f"X has {count(X.shape[1], 'column')}, {type(estimator).__name__} was fitted to "
-            f"{estimator.n_features_in_}; both "
-            "must describe the same variables"
+            f"{estimator.n_features_in_}; both must describe the same variables"
         )
     return X
 
@@ -208,7 +207,7 @@ def refuse_path(X: Any, name: str) -> None:
     """Raise when a path, a mapping, a query that has not run or nothing was passed instead of rows."""
     if X is None:
         raise TypeError(f"{name} is None, and this takes rows: an array or a data frame")
-    if hasattr(X, "collect"):
+    if hasattr(type(X), "collect"):  # a data frame may have a column of this name
         raise TypeError(f"{name} is a {type(X).__name__}, a query that has not run; pass what collect() returns")
     if isinstance(X, Mapping) and not issparse(X):  # some sparse matrices are dicts
         raise TypeError(f"{name} is a {type(X).__name__}, and this takes rows; pass pandas.DataFrame({name})")

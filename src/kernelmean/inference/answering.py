@@ -88,7 +88,7 @@ def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[
         kind.of_two and request.wanted.adaptive is not None and not (request.design.says_more or request.design.paired)
     )
     limit = limits.ADAPTIVE_LIMIT if binned else limits.TEST_LIMIT
-    found = [_measured(table, limit) for table in tables]
+    found = [_measured(table, limit, name) for table, name in zip(tables, _names(len(tables)), strict=True)]
     here = not any(isinstance(table, Source) for table in tables)
     if not any(long for _, long in found) or (here and not (binned and request.scheme == "auto")):
         return [table for table, _ in found], None
@@ -108,11 +108,16 @@ def _sources(tables: list[Any]) -> Any:
     return tuple(replace(own, source=name) if own.source == UNNAMED else own for own, name in named)
 
 
-def _measured(table: Any, limit: int) -> tuple[Any, bool]:
+def _names(many: int) -> list[str]:
+    """Return what to call the tables of a test in its errors."""
+    return ["X", "Y"] if many == 2 else [f"table {k + 1}" for k in range(many)]
+
+
+def _measured(table: Any, limit: int, name: str) -> tuple[Any, bool]:
     """Return a table, and whether it has more rows than a limit."""
     if isinstance(table, Source):
         return measured(table, limit)
-    refuse_path(table, "one of the tables")
+    refuse_path(table, name)
     shape = getattr(table, "shape", None)
     return table, (len(table) if shape is None else int(shape[0])) > limit
 

@@ -66,9 +66,7 @@ class Candidate:
     @property
     def told_behind(self) -> str:
         """How far it is behind the best, as a table shows it."""
-        if self.behind == 0.0:
-            return "–"
-        return f"{self.behind:.3f} ± {self.behind_error:.3f}"
+        return f"{self.behind:.3f} ± {self.behind_error:.3f}" if self.behind else "–"
 
 
 @final
@@ -111,10 +109,7 @@ class Densities(Frozen, Result):
     seed: int | None = None
 
     def verdict(self) -> str:
-        """Return in one sentence which density describes the held-out rows best, and whether that is clear.
-
-        Every report begins with it.
-        """
+        """Return in one sentence which density describes the held-out rows best, and whether that is clear."""
         best, *others = self.candidates
         rows = f"{count(self.sizes[1], 'row')} held out"
         near = [best.name, *(other.name for other in others if not other.clearly_behind)]
@@ -354,16 +349,11 @@ def _standard_error(values: Array) -> float:
 
 
 def _matching(
-    estimator: str | None,
-    components: tuple[int, ...],
-    covariance_type: str | None,
-    seed: int,
-    progress: Progress,
-    X: Array,
+    estimator: str | None, components: tuple[int, ...], covariance: str | None, seed: int, progress: Progress, X: Array
 ) -> tuple[Any, str]:
     """Choose among recommended settings of kernel mean matching, or among joint fits with what was named."""
-    named = bool(estimator or components or covariance_type)
-    own: dict[str, Any] = {"estimator": estimator or "mkme", "covariance_type": covariance_type or "spherical"}
+    named = bool(estimator or components or covariance)
+    own: dict[str, Any] = {"estimator": estimator or "mkme", "covariance_type": covariance or "spherical"}
     possible = components or [K for K in _COMPONENTS if len(X) // 2 >= K]
     candidates = [KernelMeanMatching(K, random_state=seed, **own) for K in possible] if named else None
     best = select(X, candidates, n_splits=_FOLDS, random_state=seed, progress=progress).best
@@ -397,6 +387,7 @@ def _searched(model: Any, grid: dict[str, Any], X: Array, seed: int, progress: P
 
     label, done = type(model).__name__, 0
     total = _FOLDS * sum(setting.get("n_components", 1) for setting in ParameterGrid(grid))
+    folds = KFold(_FOLDS, shuffle=True, random_state=seed)
     progress(label, done, total)
 
     def scored(fitted: Any, rows: Array, _: None = None) -> float:
@@ -405,4 +396,4 @@ def _searched(model: Any, grid: dict[str, Any], X: Array, seed: int, progress: P
         progress(label, done, total)
         return float(fitted.score(rows))
 
-    return GridSearchCV(model, grid, scoring=scored, cv=KFold(_FOLDS, shuffle=True, random_state=seed)).fit(X)
+    return GridSearchCV(model, grid, scoring=scored, cv=folds, error_score="raise").fit(X)

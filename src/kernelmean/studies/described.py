@@ -89,7 +89,7 @@ class DescribedTable(Shown):
         if not self.n_rows or len(self.stopping) == len(self.columns):
             return f"{whole}: there is nothing to compare."
         if not stops + blank:
-            few = "; one row is too few to compare" if self.n_rows == 1 else ""
+            few = ", but need more than one row" if self.n_rows == 1 else ""
             return f"{whole}: compare and dependence take all of them as they are{few}."
         return f"{whole}: compare and dependence stop {' and '.join([*stops, *blank])}."
 

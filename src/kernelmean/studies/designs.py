@@ -136,9 +136,7 @@ class TableDesign:
         return ", ".join(words for column, words in said if column is not None)
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note on what is shown beside the tests, and on what a test of pairs does not see."""
-        if self.paired:
-            return (_OF_PAIRS,)
+        """Return a note on what is shown beside the tests."""
         return () if self.counted is None else (self.counted,)
 
     def in_time(self, frames: Sequence[Frame]) -> tuple[str, ...]:
@@ -203,7 +201,7 @@ class TableDesign:
     def complete_pairs(
         self, frames: Sequence[Frame], encoding: Encoding, given: tuple[Any, Any]
     ) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
-        """Return tables without the pairs that miss a cell in a column with the rule "drop", and a note.
+        """Return tables without the pairs that miss a cell in a column with the rule "drop", and notes.
 
         Rows in another order are refused, by a column that names them, or else by the indexes of the ``given`` tables.
         """
@@ -225,8 +223,9 @@ class TableDesign:
         gone = np.zeros(len(first), dtype=bool)
         for name in dropped:
             gone |= missing_cells(first[name]) | missing_cells(second[name])
+        unseen = (_OF_PAIRS,) if any(cells.dtype.kind == "f" for cells in first.cells.values()) else ()
         if not gone.any():
-            return tuple(frames), ()
+            return tuple(frames), unseen
         if gone.all():
             category = written("missing='category'", "--missing category")
             raise ValueError(
@@ -235,7 +234,8 @@ class TableDesign:
             )
         kept = first.take(~gone), second.take(~gone)
         many = int(gone.sum())
-        return kept, (f"{count(many, 'pair')} with blank cells left out", *costly_drop(many, len(kept[0]), "pair"))
+        left_out = f"{count(many, 'pair')} with blank cells left out"
+        return kept, (left_out, *costly_drop(many, len(kept[0]), "pair"), *unseen)
 
     def _check(self, frame: Frame) -> None:
         """Raise if a column does not exist, has blank cells, or holds weights that are not numbers."""

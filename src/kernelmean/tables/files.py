@@ -41,7 +41,8 @@ def parquet_files(folder: Path) -> list[Path]:
 def table_files(folder: Path) -> list[Path]:
     """Return the tables in a folder, of any kind, in their natural order."""
     kinds = (*PARQUET, *ARROW, *JSON_LINES, *TEXT)
-    return sorted((file for file in folder.iterdir() if ending(file) in kinds), key=natural_order)
+    seen = (file for file in folder.iterdir() if not file.name.startswith("."))
+    return sorted((file for file in seen if ending(file) in kinds), key=natural_order)
 
 
 def check_file(path: Path) -> None:

@@ -325,7 +325,7 @@ def test_the_alarm_is_in_sight_and_a_command_shows_what_changed(
     assert "kernelmean compare, as written above, names those that differ" in shown
     assert "- **see what changed**: kernelmean compare" in Path("m.md").read_text()
     command = shown.partition("see what changed kernelmean compare ")[2].partition(" slow change")[0]
-    assert "has a part of it: name reference.csv instead" in shown
+    assert "compare with reference.csv: " in shown
     assert shlex.split(command) == [f"d {(low - 1) // 60 - 1:02d}.csv", "d 20.csv", "--columns", "dose,arm"]
     assert "next the monitor stays in alarm" in shown
     with pytest.raises(SystemExit) as ended:

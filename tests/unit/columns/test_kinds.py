@@ -157,7 +157,12 @@ NUMERIC = pd.DataFrame({"c": [1.0, 2.0]})
             "1 of 2 different cells are numbers, but not '2x' in row 2",
         ),
         (NUMERIC, pd.DataFrame({"c": ["1,5", "2,5"]}), {}, "holds numbers with a decimal comma as text ('1,5' in r"),
-        (NUMERIC, pd.DataFrame({"c": [1, 2**60]}), {}, "integers beyond 2^53, such as 1152921504606846976, of which"),
+        (
+            NUMERIC,
+            pd.DataFrame({"c": [1, 2**60]}),
+            {},
+            "integers beyond 2^53, such as 1152921504606846976, which float64 cannot",
+        ),
         (NUMERIC, pd.DataFrame({"c": [b"x", b"y"]}), {}, "type bytes, neither numbers nor texts"),
         (NUMERIC, pl.DataFrame({"c": [[1], [2]]}), {}, "type list, which are neither numbers nor categories nor times"),
         (NUMERIC, pd.DataFrame({"c": [1.0, np.inf]}), {}, "B: row 2, column 'c' is infinite"),

@@ -63,7 +63,9 @@ class TwoTables:
 class OneTable:
     """One table."""
 
-    data: Annotated[str, typer.Argument(metavar="DATA", help=SOURCE)]
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help=f"{SOURCE} A folder, or a pattern in quotes, is all its files.")
+    ]
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,9 @@ class _Coordinates:
         if len(places) > _MOST_COORDINATES or min(map(len, encoded.tables)) < _LEAST_ROWS:
             places = []
         columns, labels = [name for name, _, _ in places], [label for _, label, _ in places]
-        known = [np.array([~missing_cells(own[name]) for name in columns]).T for own in encoded.frames]
+        blank = [[missing_cells(own[name]) for name in columns] for own in encoded.frames]
+        shapes = [(len(columns), len(table)) for table in encoded.tables]
+        known = [~np.array(own, dtype=bool).reshape(shape).T for own, shape in zip(blank, shapes, strict=True)]
         if paired:
             known = [known[0] & known[1]] * 2
         found = cls(columns, labels, [table[:, [j for *_, j in places]] for table in encoded.tables], known, paired)

@@ -92,10 +92,8 @@ def varying(groups: Groups, names: Sequence[str], constant: Sequence[str]) -> tu
     pairs = list(combinations(left, 2)) if left == right else list(product(left, right))
     if not pairs and len({*groups[0], *groups[1]}) == 1:
         name = (*groups[0], *groups[1])[0]
-        target = "name more with --columns"
-        if all(groups):  # by --columns alone
-            target += f", or write {worded('--y', name)} without it to test {name} against all others"
-        mend = written("pass more columns", target)
+        alone = f"leave --columns out and write {worded('--y', name)} to test it against all others"
+        mend = written("pass a table with more columns", f"if the table has more, name them with --columns, or {alone}")
         raise ValueError(f"there is one column only, {name!r}; a test of dependence needs two: {mend}")
     if not pairs:
         raise ValueError(f"there are no two varying columns to test; constant: {listed(constant) or 'none'}")

@@ -194,7 +194,7 @@ def _check_text(frame: Frame, name: str) -> None:
             )
         large = next((cell for cell in distinct if _loses_digits(cell)), None)
         if large is not None:
-            what = f"integers beyond 2^53, such as {large}, of which float64 loses digits; subtract a constant"
+            what = f"integers beyond 2^53, such as {large}, which float64 cannot hold exactly; subtract a constant"
         else:
             kind = type(other).__name__
             what = f"values of type {kind}, neither numbers nor texts nor times; convert it to one of these"
