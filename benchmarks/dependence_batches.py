@@ -2,6 +2,7 @@
 
     python benchmarks/dependence_batches.py run [--trials 200] [--only TEXT]    # resumable, one line a batch
     python benchmarks/dependence_batches.py report                              # the table of docs/scale.md
+    python benchmarks/dependence_batches.py verify                              # repeats a fifth of the trials
 
 The shapes are those of the simulations of Vogelstein et al. (2019, eLife 8:e41690, "Discovering and deciphering
 relationships across disparate data modalities"), in one dimension and without noise; they took no part in the design
@@ -103,6 +104,21 @@ def read() -> list[dict]:
     return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()] if RESULTS.exists() else []
 
 
+def batch(shape: str, share: float, first: int) -> list[list[int]]:
+    tables = ((trial, table(shape, share, trial)) for trial in range(first, first + BATCH))
+    return [[rejected(rows, trial, True), rejected(rows, trial, False)] for trial, rows in tables]
+
+
+def verify(only: str) -> None:
+    """Repeat the first tables of every shape, and count the decisions that differ from the stored ones."""
+    different = many = 0
+    for row in (row for row in read() if row["first"] == 0 and only in row["shape"]):
+        gaps = np.array(batch(row["shape"], row["share"], 0)) != row["rejected"]
+        different, many = different + int(gaps.sum()), many + gaps.size
+        print(f"{row['shape']}: {gaps.sum()} of {gaps.size} decisions differ", flush=True)
+    print(f"{different} of {many} decisions differ")
+
+
 def run(trials: int, only: str) -> None:
     done = {(row["shape"], row["first"]) for row in read()}
     shares = {row["shape"]: row["share"] for row in read()}
@@ -111,11 +127,7 @@ def run(trials: int, only: str) -> None:
             if only not in shape or (shape, first) in done:
                 continue
             share = shares[shape] = shares[shape] if shape in shares else tuned(shape)
-            found = []
-            for trial in range(first, first + BATCH):
-                rows = table(shape, share, trial)
-                found.append([rejected(rows, trial, True), rejected(rows, trial, False)])
-            line = {"shape": shape, "share": share, "first": first, "rejected": found}
+            line = {"shape": shape, "share": share, "first": first, "rejected": batch(shape, share, first)}
             with RESULTS.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
 
@@ -144,11 +156,13 @@ def line(name: str, share: str, own: np.ndarray) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["run", "report"])
+    parser.add_argument("what", choices=["run", "report", "verify"])
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--only", default="", help="shapes whose name holds this")
     arguments = parser.parse_args()
     if arguments.what == "run":
         run(arguments.trials, arguments.only)
+    elif arguments.what == "verify":
+        verify(arguments.only)
     else:
         report()
