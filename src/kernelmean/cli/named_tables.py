@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from ..core.words import count
 from ..tables.datasets import BUILT_IN
-from ..tables.files import PARQUET, ending, natural_order, parquet_files, table_files
+from ..tables.files import PARQUET, ending, matching, natural_order, parquet_files, table_files
 from .options import TwoTables
 
 _OF_FILES = "write two files, such as compare A B, or folders or patterns in quotes"
@@ -113,16 +112,6 @@ def _in_folder(word: str) -> list[str]:
     if not files:
         raise ValueError(f"{word} is a folder without tables; write one with files such as day-1.csv or day-1.parquet")
     return files
-
-
-def matching(word: str) -> list[str]:
-    """Return the files that match a pattern; a word that is no pattern, or names a file, stands for itself."""
-    if not glob.has_magic(word) or os.path.exists(word):
-        return [word]
-    found = sorted(glob.glob(word))
-    if not found:
-        raise ValueError(f"no file matches {word}")
-    return found
 
 
 def _of_folders(words: list[str]) -> tuple[NamedTable, NamedTable]:

@@ -24,6 +24,7 @@ from ..inference.base_result import Result
 from ..report import Document, html, markdown, pictures, templates
 from ..report.description import Description, as_text, noted
 from ..report.document import program
+from ..tables.files import matching
 from .config import config_file
 
 SCREEN = "-"
@@ -53,8 +54,6 @@ def check_targets(outputs: Mapping[str, Target], inputs: Iterable[Target], figur
     named = {option: str(path) for option, path in outputs.items() if path is not None}
     if list(named.values()).count(SCREEN) > 1:
         raise ValueError("two outputs are to go to the screen (-); write one of them to a file")
-    from .named_tables import matching  # which has the options, and they have this
-
     read = [file for path in map(str, filter(None, inputs)) if path != SCREEN for file in matching(path)]
     taken = {_place(path): f"{path!r}, which is read" for path in read}
     folders = [Path(_place(path)) for path in read if os.path.isdir(path)]

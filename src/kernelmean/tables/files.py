@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Sequence
@@ -43,6 +44,16 @@ def table_files(folder: Path) -> list[Path]:
     kinds = (*PARQUET, *ARROW, *JSON_LINES, *TEXT)
     seen = (file for file in folder.iterdir() if not file.name.startswith("."))
     return sorted((file for file in seen if ending(file) in kinds), key=natural_order)
+
+
+def matching(word: str) -> list[str]:
+    """Return the files that match a pattern; a word that is no pattern, or names a file, stands for itself."""
+    if not glob.has_magic(word) or os.path.exists(word):
+        return [word]
+    found = sorted(glob.glob(word))
+    if not found:
+        raise ValueError(f"no file matches {word}")
+    return found
 
 
 def check_file(path: Path) -> None:
