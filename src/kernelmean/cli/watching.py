@@ -164,10 +164,11 @@ class _Run:
     """The batches that were left out."""
     next_save: float = 0.0
     digests: set[str] = field(init=False)
+    names: set[str] = field(init=False)
     """Those of the batches that were monitored."""
 
     def __post_init__(self) -> None:
-        self.digests = {one["digest"] for one in self.seen}
+        self.digests, self.names = ({one[key] for one in self.seen} for key in ("digest", "name"))
 
     def take_all(self, batches: Iterator[Batch]) -> None:
         """Take the batches of a file, and save; when the run is stopped, save what was taken."""
@@ -192,7 +193,7 @@ class _Run:
         if known_rows:
             had = f"its first {count(known_rows, 'row')} had been monitored before, only the others count"
             self.notes.append(f"{batch.name}: {had}")
-        elif batch.file and any(batch.name == one["name"] for one in self.seen):
+        elif batch.file and batch.name in self.names:
             self.notes.append(f"{batch.name}: another batch of this name was monitored before; its rows count as new")
         before = self.drift.state
         new = batch.frame.take(slice(known_rows, None))
@@ -201,6 +202,7 @@ class _Run:
         known = {"rows": len(batch.frame), "log_wealth": state.log_wealth}
         self.seen.append({"name": batch.name, "digest": own, **known, **found})
         self.digests.add(own)
+        self.names.add(batch.name)
         rows = {"rows": len(batch.frame) - known_rows, "last_row": state.n_rows}
         self.batches.append({"batch": batch.name, **rows, **_numbers(state)})
         if time.monotonic() >= self.next_save:
@@ -263,10 +265,9 @@ def _advice(
     command = " ".join([worded("kernelmean compare", before), worded("", news).strip(), *chosen, *texts])
     yield how, Unwrapped(command)
     if before != watched.reference:
-        old = brief(before)
         yield (
             "slow change",
-            f"if it came little by little, compare with {brief(watched.reference)}: {old} may have changed too",
+            f"if slow, compare with {brief(watched.reference)}: {brief(before)} may have changed too",
         )
 
 
@@ -316,8 +317,7 @@ def _reference(frame: Frame, reading: ReadOptions, by: str | None) -> Frame:
 
 
 def _dropping(reading: ReadOptions, known: Sequence[str], wanted: Callable[[str], bool]) -> ReadOptions:
-    names = split_names(reading.drop, known)
-    return replace(reading, drop=tuple(name for name in names if wanted(name)))
+    return replace(reading, drop=tuple(filter(wanted, split_names(reading.drop, known))))
 
 
 def _batches(

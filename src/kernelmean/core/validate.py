@@ -150,7 +150,7 @@ def validated(estimator: Any, X: Any, **options: Any) -> Array:
     """
     if is_foreign(X):
         return _validated_foreign(estimator, X, **options)
-    refuse_path(X, "X")
+    check_has_rows(X, "X")
     found = data_frame(X, "X")
     if found is not None and np.ndim(X) == 1:
         X = found[0].to_native() if getattr(X, "name", None) else as_column(X, "X")
@@ -203,7 +203,7 @@ def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, r
     return X
 
 
-def refuse_path(X: Any, name: str) -> None:
+def check_has_rows(X: Any, name: str) -> None:
     """Raise when a path, a mapping, a query that has not run or nothing was passed instead of rows."""
     if X is None:
         raise TypeError(f"{name} is None, and this takes rows: an array or a data frame")
@@ -218,7 +218,7 @@ def refuse_path(X: Any, name: str) -> None:
 
 def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
     """Return ``X`` as a (finite) float64 array of shape (n, d), a Series as one column; or raise."""
-    refuse_path(X, name)
+    check_has_rows(X, name)
     array = check_cells(as_column(X, name), name)
     if array.dtype.kind not in "fiub":
         raise TypeError(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from ..core.array import Array, IntArray, is_foreign
-from ..core.validate import check_integer, check_spread, on_host, refuse_path, validated
+from ..core.validate import check_has_rows, check_integer, check_spread, on_host, validated
 from ..core.words import count, refuse
 from ..embedding.embedding import Embedding
 from ..embedding.features import (
@@ -127,7 +127,7 @@ def rows_of(estimator: KernelMean, X: Any) -> BatchedRows | Any:
             several = source if not source.once else found  # which goes on with the rows that were measured
             return BatchedRows.of(lambda: iter(several), not source.once)
         X = found if not isinstance(found, Source) else found.whole().to_table()
-    refuse_path(X, "X")
+    check_has_rows(X, "X")
     X = on_host(X) if asked else X
     if is_foreign(X) or not (asked or np.shape(X)[0] > limit):
         return X

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ..core.points import points_elsewhere
 from ..core.table import Frame
-from ..core.validate import refuse_path
+from ..core.validate import check_has_rows
 from ..plan.plan import DEFAULT, Plan, RemotePlan
 from ..tables import limits
 from ..tables.batchwise import asked_for, measured
@@ -117,7 +117,7 @@ def _measured(table: Any, limit: int, name: str) -> tuple[Any, bool]:
     """Return a table, and whether it has more rows than a limit."""
     if isinstance(table, Source):
         return measured(table, limit)
-    refuse_path(table, name)
+    check_has_rows(table, name)
     shape = getattr(table, "shape", None)
     return table, (len(table) if shape is None else int(shape[0])) > limit
 
