@@ -7,16 +7,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
+from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, final
 
 import narwhals.stable.v1 as nw
 import numpy as np
 import numpy.typing as npt
 
-from .array import LARGEST_EXACT
+from .array import LARGEST_EXACT, Array
 
 Cells: TypeAlias = npt.NDArray[Any]
 """float64 (NaN where missing), datetime64 in UTC or timedelta64 (NaT), or objects (None)."""
+_TRUTH: frozenset[type[Any]] = frozenset([bool, np.bool_])
 
 
 @final
@@ -63,6 +65,27 @@ def is_missing(cell: Any) -> bool:
     return cell is None or str(cell) in ("nan", "<NA>", "NaT")
 
 
+def plain_numbers(cells: Iterable[Any]) -> Array | None:
+    """Return Python objects as float64 if all are numbers or all truth values, NaN where missing; None for others.
+
+    Examples
+    --------
+    >>> plain_numbers([1, None, np.int64(2)])
+    array([ 1., nan,  2.])
+    """
+    listed = list(cells)
+    types = {type(cell) for cell in listed if not is_missing(cell)}
+    are_numbers = not types & _TRUTH and all(issubclass(own, Real | Decimal) for own in types)
+    return _floats(listed) if are_numbers or types <= _TRUTH else None
+
+
+def loses_digits(cell: object) -> bool:
+    """Return whether a number is too large for float64 to tell it from the next integer."""
+    if isinstance(cell, Decimal):
+        return cell.is_finite() and abs(cell) > LARGEST_EXACT
+    return isinstance(cell, Integral) and abs(int(cell)) > LARGEST_EXACT
+
+
 def is_float(text: str) -> bool:
     """Return whether Python reads a text as a number."""
     try:
@@ -102,22 +125,25 @@ def _levels(column: nw.Series[Any]) -> tuple[str, ...]:
 def _objects(cells: list[Any]) -> tuple[Cells, Declared | None]:
     """Return cells of any Python type: text, or values of one type that a library stores as objects."""
     types = {type(cell) for cell in cells if not is_missing(cell)} if _mixed(cells) else {str}
-    if types == {bool}:
-        return np.array([np.nan if is_missing(cell) else float(cell) for cell in cells]), Declared("boolean")
+    if types <= _TRUTH:
+        return _floats(cells), Declared("boolean")
     if types == {date}:
         return np.array([None if is_missing(cell) else cell for cell in cells], dtype="datetime64[D]"), None
     if types == {time}:
         since = [None if is_missing(cell) else datetime.combine(date.min, cell) - datetime.min for cell in cells]
         return np.array(since, dtype="timedelta64[us]"), None
-    if Decimal in types and types <= {Decimal, int, float}:
-        numbers = np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
-        if not (np.abs(numbers) >= LARGEST_EXACT).any():
-            return numbers, None
     if types == {str}:
         return shared(cells, lambda cell: None if is_missing(cell) else cell), None
+    numbers = plain_numbers(cells)
+    if numbers is not None and not any(map(loses_digits, cells)):
+        return numbers, None
     out = np.empty(len(cells), dtype=object)
     out[:] = [None if is_missing(cell) else cell for cell in cells]
     return out, None
+
+
+def _floats(cells: Iterable[Any]) -> Array:
+    return np.array([np.nan if is_missing(cell) else float(cell) for cell in cells], dtype=np.float64)
 
 
 def _mixed(cells: list[Any]) -> bool:

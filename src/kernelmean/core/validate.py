@@ -13,7 +13,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from .array import LARGEST_EXACT, Array, column_spans, is_foreign, like, namespace, to_numpy
+from .array import Array, column_spans, is_foreign, like, namespace, to_numpy
+from .cells import loses_digits, plain_numbers
 from .words import count
 
 # -- one interface to data frames and Series; sparse data are refused --------------------------------------------------
@@ -134,7 +135,7 @@ def check_cells(X: Any, name: str = "X") -> Any:
             "encode text and categories as numbers first"
         )
     large = [int(end) for end in (array.max(), array.min())] if array.dtype.kind in "iu" and array.size else cells
-    if any(isinstance(cell, int) and abs(cell) > LARGEST_EXACT for cell in large):
+    if any(map(loses_digits, large)):
         raise ValueError(
             f"{name} holds integers beyond 2^53, which float64 cannot tell apart; subtract an offset, "
             "or pass .astype(float) if rounding them is meant"
@@ -219,12 +220,7 @@ def check_has_rows(X: Any, name: str) -> None:
 def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
     """Return ``X`` as a (finite) float64 array of shape (n, d), a Series as one column; or raise."""
     check_has_rows(X, name)
-    array = check_cells(as_column(X, name), name)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(
-            f"{name} holds values of type {array.dtype}, numbers are needed; "
-            "encode text and categories as numbers first"
-        )
+    array = _of_numbers(check_cells(as_column(X, name), name), name)
     if array.ndim > 2:
         raise ValueError(
             f"{name} has shape {array.shape}, a table of shape (n, d) is needed; for one row for each entry of the "
@@ -241,6 +237,20 @@ def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
     if finite:
         check_finite(array, name)
     return array
+
+
+def _of_numbers(array: Any, name: str) -> Any:
+    """Return an array of numbers; objects become float64 where each column holds plain numbers, or truth values."""
+    if array.dtype.kind in "fiub":
+        return array
+    columns = array.reshape(len(array), -1).T if array.dtype.kind == "O" and array.size else ()
+    numbers = [plain_numbers(column.tolist()) for column in columns]
+    if not numbers or any(column is None for column in numbers):
+        raise TypeError(
+            f"{name} holds values of type {array.dtype}, numbers are needed; "
+            "encode text and categories as numbers first"
+        )
+    return np.stack(numbers, axis=-1).reshape(array.shape)  # type: ignore[arg-type]
 
 
 def as_points(X: Any, name: str = "X") -> Array:

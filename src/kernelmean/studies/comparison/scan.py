@@ -76,11 +76,12 @@ class Scanner:
         known = missing_cells(frame[name])
         if known.all():
             return
-        first = self._first.setdefault(name, frame.take([int(np.argmin(known))]))
+        frames = [self._first[name], frame] if name in self._first else [frame]
         if self._named.find(name) is None:
-            agreed_type([first, frame], name)
+            agreed_type(frames, name)
         else:
-            check_codes([first, frame], name)
+            check_codes(frames, name)
+        self._first.setdefault(name, frame.take([int(np.argmin(known))]))
 
     def _type(self, frame: Frame, name: str) -> ColumnType | None:
         return None if missing_cells(frame[name]).all() else self._named.find(name) or agreed_type([frame], name)

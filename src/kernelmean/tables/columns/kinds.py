@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
+from numbers import Real
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
-from ...core.array import LARGEST_EXACT, Array
+from ...core.array import Array
 from ...core.cell_formats import is_number
-from ...core.cells import Cells, label, missing_cells, shared
+from ...core.cells import Cells, label, loses_digits, missing_cells, shared
 from ...core.table import Frame
 from ...core.words import leave_out, listed, written
 from .texts import TextCells, mend, refusal
@@ -186,31 +187,26 @@ def _check_text(frame: Frame, name: str) -> None:
     other = next((cell for cell in distinct if not isinstance(cell, str)), None)
     if other is not None:
         words = [cell for cell in distinct if isinstance(cell, str) and not is_number(cell)]
-        if words and all(isinstance(cell, str | int | float) for cell in distinct):
+        if words and all(isinstance(cell, str | Real | Decimal) for cell in distinct):
             row = frame.row_numbers()[frame[name].tolist().index(words[0])]
             raise TypeError(
                 f"{frame.source}: column {name!r} holds numbers and text ({words[0][:20]!r} in row {row}); write all "
                 f"of them as numbers (pandas: to_numeric(..., errors='coerce') makes text a missing cell), {mend(name)}"
             )
-        large = next((cell for cell in distinct if _loses_digits(cell)), None)
+        large = next((cell for cell in distinct if loses_digits(cell)), None)
         if large is not None:
             what = f"integers beyond 2^53, such as {large}, which float64 cannot hold exactly; subtract a constant"
         else:
-            kind = type(other).__name__
-            what = f"values of type {kind}, neither numbers nor texts nor times; convert it to one of these"
+            types = " and ".join({type(cell).__name__: None for cell in frame[name] if cell is not None})
+            what = f"values of type {types}, neither numbers nor texts nor times; convert it to one of these"
+            if " and " in types:
+                what = f"values of the types {types}; convert it to numbers, texts or times"
         raise TypeError(f"{frame.source}: column {name!r} holds {what}, {mend(name)}")
     texts = TextCells(name, len(distinct) + 1)
     texts.add(frame)
     found = texts.mixed()
     if found:
         raise refusal([found])
-
-
-def _loses_digits(cell: object) -> bool:
-    """Return whether a number is too large for float64 to tell it from the next integer."""
-    if isinstance(cell, Decimal) and not cell.is_finite():
-        return False
-    return isinstance(cell, int | Decimal) and not -LARGEST_EXACT <= cell <= LARGEST_EXACT
 
 
 def _hashable(frame: Frame, name: str) -> list[Any]:
