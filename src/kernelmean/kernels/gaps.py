@@ -1,0 +1,114 @@
+"""The middle of all distances |x_i - x_j| of numbers, from the sorted numbers: far cheaper than all n² / 2 distances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self, final
+
+import numpy as np
+
+from ..core.array import Array, IntArray
+
+_ENOUGH = 4  # pairs of different numbers per number: so few distances are computed and sorted
+VANISHING = float(np.nextafter(2.0**-537 * np.sqrt(0.5), 0.0))
+"""The largest number whose square is rounded to 0."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """All distances fl(x_j - x_i) ≥ 0, i < j, of sorted numbers; order statistics are exact to the last bit.
+
+    Rounded differences grow with j, so how many are at most t is a matter of where each row passes t.
+    """
+
+    values: Array
+    """The different numbers, sorted; shape (u,)."""
+    counts: IntArray
+    """How often each is there; shape (u,)."""
+    before: IntArray
+    """How many numbers are smaller, and at the end all; shape (u + 1,)."""
+
+    @classmethod
+    def of(cls, numbers: Array) -> Self:
+        """Sort the numbers; shape (n,)."""
+        values, counts = np.unique(numbers, return_counts=True)
+        return cls(values, counts.astype(np.int64), np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]))
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs i < j."""
+        n = int(self.before[-1])
+        return n * (n - 1) // 2
+
+    def median(self, above: float | None = None) -> tuple[float, float]:
+        """Return the two middle distances (twice the same one if the number is odd), or of those ``above`` a number."""
+        less = 0 if above is None else self._pairs(self._within(above))
+        half, odd = divmod(self.n_pairs - less, 2)
+        return self._ranked(less + half - (not odd), less + half)
+
+    def _within(self, t: float) -> IntArray:
+        """Return for every value the index of the first one that is further than ``t`` above it."""
+        x = self.values
+        around = 4.0 * np.finfo(np.float64).eps * (np.abs(x) + t)  # more than what rounding moves
+        first, last = (
+            np.searchsorted(x, x + t + shift, side) for shift, side in ((-around, "left"), (around, "right"))
+        )
+        rows = np.flatnonzero(first < last)
+        low, high = first[rows], last[rows]
+        while rows.size:  # rounded differences decide between the two
+            middle = (low + high) // 2
+            near = x[middle] - x[rows] <= t
+            low, high = np.where(near, middle + 1, low), np.where(near, high, middle)
+            first[rows] = low
+            open_ = low < high
+            rows, low, high = rows[open_], low[open_], high[open_]
+        return first
+
+    def _pairs(self, ends: IntArray) -> int:
+        """Return how many pairs lie before these indices, equal numbers among them."""
+        return int(self.counts @ (self.before[ends] - self.before[1:]) + (self.counts * (self.counts - 1) // 2).sum())
+
+    def _ranked(self, lower: int, upper: int) -> tuple[float, float]:
+        """Return the distances with two ranks from 0 on, the same or successive ones."""
+        x, rows = self.values, np.arange(len(self.values))
+        start, end, zeros = rows + 1, np.full(len(x), len(x)), self._pairs(rows + 1)
+        if upper < zeros:
+            return 0.0, 0.0
+        if lower < zeros:
+            return 0.0, float(np.diff(x).min())
+        small, large = 0, _bits(x[-1] - x[0])
+        while (end - start).sum() > _ENOUGH * len(x) and large - small > 1:  # halve the floats between, not their range
+            middle = (small + large) // 2
+            t = _number(middle)
+            ends = self._within(t)
+            pairs = self._pairs(ends)
+            if pairs > upper:
+                end, large = ends, middle
+            elif pairs <= lower:
+                start, small = ends, middle
+            else:
+                inside, outside = ends > rows + 1, ends < len(x)
+                below = x[ends[inside] - 1] - x[rows[inside]]
+                return float(below.max()), float((x[ends[outside]] - x[rows[outside]]).min())
+        return self._among(start, end, lower, upper)
+
+    def _among(self, start: IntArray, end: IntArray, lower: int, upper: int) -> tuple[float, float]:
+        """Return the distances with these ranks, which are between the indices ``start`` and ``end`` of their rows."""
+        many = end - start
+        row = np.repeat(np.arange(len(many)), many)
+        other = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many) + start[row]
+        distances = self.values[other] - self.values[row]
+        order = np.argsort(distances)
+        up_to = self._pairs(start) + np.cumsum((self.counts[row] * self.counts[other])[order])
+        first, second = np.searchsorted(up_to, (lower, upper), side="right")
+        return float(distances[order[first]]), float(distances[order[second]])
+
+
+def _bits(number: float) -> int:
+    """Return where a number ≥ 0 is among all such floats in their order."""
+    return int(np.float64(number).view(np.int64))
+
+
+def _number(bits: int) -> float:
+    return float(np.int64(bits).view(np.float64))
