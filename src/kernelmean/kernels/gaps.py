@@ -1,4 +1,4 @@
-"""The middle of all distances |x_i - x_j| of numbers, from the sorted numbers: far cheaper than all n² / 2 distances."""
+"""The median of all distances |x_i - x_j| of numbers, found in the sorted numbers, without n² / 2 distances."""
 
 from __future__ import annotations
 
@@ -51,9 +51,8 @@ class Gaps:
         """Return for every value the index of the first one that is further than ``t`` above it."""
         x = self.values
         around = 4.0 * np.finfo(np.float64).eps * (np.abs(x) + t)  # more than what rounding moves
-        first, last = (
-            np.searchsorted(x, x + t + shift, side) for shift, side in ((-around, "left"), (around, "right"))
-        )
+        first = np.searchsorted(x, x + t - around, "left")
+        last = np.searchsorted(x, x + t + around, "right")
         rows = np.flatnonzero(first < last)
         low, high = first[rows], last[rows]
         while rows.size:  # rounded differences decide between the two
@@ -72,7 +71,9 @@ class Gaps:
     def _ranked(self, lower: int, upper: int) -> tuple[float, float]:
         """Return the distances with two ranks from 0 on, the same or successive ones."""
         x, rows = self.values, np.arange(len(self.values))
-        start, end, zeros = rows + 1, np.full(len(x), len(x)), self._pairs(rows + 1)
+        start: IntArray = rows + 1
+        end: IntArray = np.full(len(x), len(x))
+        zeros = self._pairs(start)
         if upper < zeros:
             return 0.0, 0.0
         if lower < zeros:
