@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -356,3 +357,25 @@ def test_a_decimal_mark_of_one_table_is_converted_there() -> None:
         assert "decimal=','" not in str(caught.value)
     with pytest.raises(TypeError, match="decimal=','"):
         km.compare(commas, commas, names=("A", "B"))
+
+
+_MANY = {
+    "numbers": ([f"{k}.5" for k in range(900)], ["abc", "-", "1.5D2", "<0.01", "True"]),
+    "dates": ([f"{day}" for day in pd.date_range("2020-01-01", periods=900).date], ["abc", "2020-01", "5"]),
+    "numbers with a unit": ([f"{k}.5 kg" for k in range(900)], ["abc", "7"]),
+}
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+@pytest.mark.parametrize("n", [200, 900])
+@pytest.mark.parametrize(("cells", "bad"), [(cells, bad) for cells, own in _MANY.values() for bad in own])
+def test_one_bad_cell_is_named_however_many_different_cells_are_before_it(
+    cells: list[str], bad: str, n: int, in_memory: bool, tmp_path: Path
+) -> None:
+    for name, last in (("a", [bad]), ("b", [])):
+        rows = "".join(f"{k % 7},{cell}\n" for k, cell in enumerate([*cells[:n], *last]))
+        (tmp_path / f"{name}.csv").write_text(f"x,y\n{rows}", encoding="utf-8")
+    tables = [km.read(tmp_path / f"{name}.csv", in_memory=in_memory) for name in "ab"]
+    with pytest.raises((TypeError, ValueError), match=rf"{re.escape(repr(bad))} in row {n + 1}\b") as raised:
+        km.compare(*tables)
+    assert "astype(float)" not in str(raised.value)

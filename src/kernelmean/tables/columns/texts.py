@@ -44,6 +44,7 @@ _SHARE, _SHARE_OF_UNITS = 0.75, 0.9
 _SHOWN = 20
 _UNKNOWN: Reading = {}
 _ZERO = re.compile(r"[+-]?0\d+")
+_DIGITS, _MORE_FORMS = re.compile(r"\d+"), 64
 
 
 @final
@@ -86,7 +87,8 @@ class Finding:
 class TextCells:
     """The distinct cells of a text column over all tables, with the first place of each, and the number of cells.
 
-    Only the first ``most`` distinct cells are kept; which these are does not depend on batches.
+    The first ``most`` distinct cells are kept, and of those that follow the first in each new form, so that one bad cell
+    among many numbers or dates is found; which these are does not depend on batches.
     """
 
     name: str
@@ -94,6 +96,8 @@ class TextCells:
     places: dict[str, Place] = field(default_factory=dict)
     full: bool = False
     decimal: str = "."
+    _forms: set[str] = field(default_factory=set)
+    """The cells that are kept, with 0 for every number in them."""
     _counts: Counter[int] = field(default_factory=Counter)
     _of_tables: dict[int, set[str]] = field(default_factory=dict)
 
@@ -113,11 +117,10 @@ class TextCells:
         self._counts[table] += len(cells) - int(missing_cells(cells).sum())
         own = self._of_tables.setdefault(table, set())
         own.update([cell for cell in distinct if cell not in own][: max(self.most - len(own), 0)])
-        new = [] if self.full else [cell for cell in distinct if cell not in self.places]
+        new = self._worth_keeping(cell for cell in distinct if cell not in self.places)
         if new:
             first = dict(zip(reversed(cells.tolist()), reversed(frame.row_numbers().tolist()), strict=True))
-            self.places |= {cell: (frame.source, first[cell]) for cell in new[: self.most - len(self.places)]}
-            self.full = len(self.places) >= self.most
+            self.places |= {cell: (frame.source, first[cell]) for cell in new}
 
     def merge(self, other: TextCells) -> None:
         """Add the cells of the rows that follow."""
@@ -126,9 +129,22 @@ class TextCells:
         for table, cells in other._of_tables.items():
             own = self._of_tables.setdefault(table, set())
             own.update([cell for cell in cells if cell not in own][: max(self.most - len(own), 0)])
-        new = [cell for cell in other.places if cell not in self.places][: self.most - len(self.places)]
+        new = self._worth_keeping(cell for cell in other.places if cell not in self.places)
         self.places |= {cell: other.places[cell] for cell in new}
-        self.full = len(self.places) >= self.most
+        self.full |= other.full
+
+    def _worth_keeping(self, cells: Iterable[str]) -> list[str]:
+        """Return which of the distinct cells that follow are to be kept."""
+        kept: list[str] = []
+        for cell in cells:
+            self.full = len(self.places) + len(kept) >= self.most
+            if self.full and len(self._forms) >= self.most + _MORE_FORMS:
+                break
+            form = _DIGITS.sub("0", cell)
+            if not self.full or form not in self._forms:
+                kept.append(cell)
+                self._forms.add(form)
+        return kept
 
     def finding(self) -> Finding | None:
         """Return what is wrong; None if the column may hold categories."""
@@ -202,9 +218,10 @@ class TextCells:
             return self._found(code, "codes", f"holds codes with a zero in front ({self._shown(code)})")
         known = set(numbers)
         others = [cell for cell in self.places if cell not in known]
-        cell = [*others, *filter(has_decimal_comma, numbers), *numbers][0]
-        total = f"{'the first ' if self.full else ''}{len(self.places)} different cells{self._of}"
-        shown = f", but not {self._shown(cell)}" if others else f" ({self._shown(cell)})"
+        few = len(numbers) < len(others)  # then they are what to look at
+        cell = numbers[0] if few else [*others, *filter(has_decimal_comma, numbers), *numbers][0]
+        total = f"{len(self.places)} different cells{self._of}{' that were looked at' if self.full else ''}"
+        shown = f", but not {self._shown(cell)}" if others and not few else f" ({self._shown(cell)})"
         what = f"is text in which {len(numbers)} of {total} are numbers{shown}"
         marks = other_marks(self.places, self.decimal)
         if marks:
