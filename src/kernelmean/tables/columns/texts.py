@@ -87,8 +87,8 @@ class Finding:
 class TextCells:
     """The distinct cells of a text column over all tables, with the first place of each, and the number of cells.
 
-    The first ``most`` distinct cells are kept, and of those that follow the first in each new form, so that one bad cell
-    among many numbers or dates is found; which these are does not depend on batches.
+    The first ``most`` distinct cells are kept, and of those that follow the first in each new form: one bad cell among
+    many numbers or dates is found. Which these are does not depend on batches.
     """
 
     name: str
