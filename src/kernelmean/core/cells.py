@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, final
@@ -18,6 +18,7 @@ from .array import LARGEST_EXACT, Array
 
 Cells: TypeAlias = npt.NDArray[Any]
 """float64 (NaN where missing), datetime64 in UTC or timedelta64 (NaT), or objects (None)."""
+_FINE = ("s", "ms", "us", "ns")
 _TRUTH: frozenset[type[Any]] = frozenset([bool, np.bool_])
 
 
@@ -96,12 +97,49 @@ def is_float(text: str) -> bool:
 
 
 def label(cell: Any) -> str | None:
-    """Return the text of a category: 1 for 1.0, None for a missing cell."""
+    """Return the text of a category: 1 for 1.0, a date for a time at midnight, None for a missing cell.
+
+    Examples
+    --------
+    >>> label(np.datetime64("2024-12-31T00:00:00.000000")), label(np.datetime64("2024-12-31T10:20:00.000"))
+    ('2024-12-31', '2024-12-31T10:20:00')
+    """
     if is_missing(cell):
         return None
+    if isinstance(cell, np.datetime64 | np.timedelta64):
+        return _in_words(cell)
     if isinstance(cell, float):
         return f"{cell + 0.0:.0f}" if math.isfinite(cell) and cell.is_integer() else str(cell)
     return str(cell)
+
+
+def _in_words(cell: np.datetime64 | np.timedelta64) -> str:
+    """Return the text of a time or a span, which does not depend on the unit in which it is held."""
+    if np.datetime_data(cell.dtype)[0] in _FINE:
+        kind = "M8" if isinstance(cell, np.datetime64) else "m8"
+        cell = next(own for unit in _FINE if (own := cell.astype(f"{kind}[{unit}]")) == cell)
+    return str(cell).removesuffix("T00:00:00")
+
+
+def time_label(named: Any) -> str:
+    """Return the :func:`label` of a time that you name: a text in ISO 8601, or an object for a date or a time.
+
+    Times with a zone are converted to UTC, as those in a column are. Anything else is returned as a text.
+
+    Examples
+    --------
+    >>> time_label("2024-12-31 00:00:00"), time_label(date(2024, 12, 31)), time_label("never")
+    ('2024-12-31', '2024-12-31', 'never')
+    """
+    try:
+        moment = datetime.fromisoformat(named) if isinstance(named, str) else named
+    except ValueError:
+        return str(named)
+    if hasattr(moment, "to_datetime64"):  # of pandas, with nanoseconds
+        moment = moment.to_datetime64()
+    elif isinstance(moment, datetime) and moment.tzinfo is not None:
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    return str(label(np.datetime64(moment) if isinstance(moment, date) else moment))
 
 
 def shared(cells: Iterable[Any], convert: Any) -> Cells:

@@ -16,7 +16,7 @@ from . import templates
 from .document import Section, TextTable, program
 from .html import Document
 
-_DIGITS = re.compile(r"\d+\.\d{6,}")
+_DIGITS = re.compile(r"(?<![\d:])\d+\.\d{6,}")  # not those of a time of the day
 Facts = Sequence[tuple[str, str]]
 MOST_ROWS, _MOST_ON_PAGE = 50, 1000
 """The first rows of a grid that a page shows; it shows all that stand out, up to so many."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cell_formats import is_number
-from ..core.cells import Declared, label
+from ..core.cells import Declared, label, time_label
 from ..core.table import Frame, Table, as_table
 from ..core.words import count, listed, spelled_alike, written
 from .columns import match_columns
@@ -154,7 +154,8 @@ def split_frame(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> t
     groups : two str, optional
         The two groups to take, the first of them first; required when there are more than two. By default numbers
         come by value, levels of an ordered type by rank, and names by the alphabet. The groups of a boolean column are
-        True and False, also written true and false, or 1 and 0.
+        True and False, also written true and false, or 1 and 0. You may name those of a column of times by texts, such
+        as "2024-12-31" or "2024-12-31 10:20:00", or by dates and times.
 
     Raises
     ------
@@ -206,8 +207,9 @@ def _split(
             "labels as a column of it"
         )
     is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
-    labels = list(as_labels(frame, by)) if is_boolean else [label(cell) for cell in frame[by]]
-    asked = None if groups is None else [label(name) or str(name) for name in groups]
+    is_time = frame[by].dtype.kind == "M"
+    labels = list(as_labels(frame, by)) if is_boolean or is_time else [label(cell) for cell in frame[by]]
+    asked = None if groups is None else [_named(name, {*labels} if is_time else None) for name in groups]
     if asked is not None and ABSENT in asked:
         labels = [ABSENT if name is None else name for name in labels]
     sizes = _in_order(Counter(name for name in labels if name is not None), frame.declared.get(by))
@@ -241,6 +243,12 @@ def _in_order(sizes: Counter[str], declared: Declared | None) -> dict[str, int]:
         return rank, float(name) if are_numbers else natural_order(name.casefold()), name
 
     return {name: sizes[name] for name in sorted(sizes, key=key)}
+
+
+def _named(group: Any, times: Set[str | None] | None) -> str:
+    """Return the label of a group that you name; ``times`` are those of a column of times."""
+    text = label(group) or str(group)
+    return text if times is None or text in times else time_label(group)
 
 
 _TRUTH = {"true": "True", "1": "True", "false": "False", "0": "False"}

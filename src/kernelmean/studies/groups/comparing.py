@@ -70,7 +70,7 @@ def compare_groups(
         All rows are held in memory.
     by : str
         The column that holds the groups. It is not compared itself, and rows without a group are left out.
-    groups : iterable of str or of numbers, optional
+    groups : iterable of str, of numbers or of times, optional
         The groups to compare, at most 12; by default all that have at least two rows.
     estimator : str
         "adaptive", "log-mean-exp" or "aggregate" for many kernels and one p-value; "kme", "mkme" or "mmkme" for one

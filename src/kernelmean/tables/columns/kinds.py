@@ -228,7 +228,7 @@ def as_labels(frame: Frame, name: str) -> Cells:
     if declared is not None and declared.kind == "boolean":
         return shared(cells.tolist(), lambda cell: None if np.isnan(cell) else str(bool(cell)))
     if cells.dtype.kind in "mM":
-        return shared(map(str, cells), label)
+        return shared(cells, label)
     return shared(_hashable(frame, name) if cells.dtype == object else _finite(frame, name).tolist(), label)
 
 

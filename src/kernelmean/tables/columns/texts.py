@@ -137,13 +137,13 @@ class TextCells:
         """Return which of the distinct cells that follow are to be kept."""
         kept: list[str] = []
         for cell in cells:
-            self.full = len(self.places) + len(kept) >= self.most
             if self.full and len(self._forms) >= self.most + _MORE_FORMS:
                 break
             form = _DIGITS.sub("0", cell)
             if not self.full or form not in self._forms:
                 kept.append(cell)
                 self._forms.add(form)
+                self.full = len(self.places) + len(kept) >= self.most
         return kept
 
     def finding(self) -> Finding | None:
