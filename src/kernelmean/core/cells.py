@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -110,7 +111,24 @@ def label(cell: Any) -> str | None:
         return _in_words(cell)
     if isinstance(cell, float):
         return f"{cell + 0.0:.0f}" if math.isfinite(cell) and cell.is_integer() else str(cell)
-    return str(cell)
+    return one_form(str(cell))
+
+
+def one_form(text: str) -> str:
+    r"""Return a text in Unicode's form NFC and with line ends as on Unix: texts that look the same are the same.
+
+    Examples
+    --------
+    >>> one_form("Zoe\u0308\r\n") == "Zo\u00eb\n"
+    True
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    return unicodedata.normalize("NFC", text)
+
+
+def column_name(name: Any) -> str:
+    """Return the name of a column in one form and without blanks around it."""
+    return one_form(str(name)).strip()
 
 
 def _in_words(cell: np.datetime64 | np.timedelta64) -> str:
@@ -156,7 +174,7 @@ def _levels(column: nw.Series[Any]) -> tuple[str, ...]:
     native = column.to_native()
     types = (getattr(native, "dtype", None), getattr(native, "type", None))  # of pandas and of pyarrow
     if column.dtype == nw.Enum or any(getattr(each, "ordered", False) for each in types):
-        return tuple(str(label(level)) for level in column.cat.get_categories().to_list())
+        return tuple(dict.fromkeys(str(label(level)) for level in column.cat.get_categories().to_list()))
     return ()
 
 
@@ -171,7 +189,7 @@ def _objects(cells: list[Any]) -> tuple[Cells, Declared | None]:
         since = [None if is_missing(cell) else datetime.combine(date.min, cell) - datetime.min for cell in cells]
         return np.array(since, dtype="timedelta64[us]"), None
     if types == {str}:
-        return shared(cells, lambda cell: None if is_missing(cell) else cell), None
+        return shared(cells, lambda cell: None if is_missing(cell) else one_form(cell)), None
     numbers = plain_numbers(cells)
     if numbers is not None and not any(map(loses_digits, cells)):
         return numbers, None

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .array import Array, IntArray
 from .cell_formats import absent_words, is_number, number_format, other_marks
-from .cells import Cells, Declared, missing_cells, read_cells
+from .cells import Cells, Declared, column_name, missing_cells, read_cells
 from .frozen import Frozen, owned, sealed
 from .validate import check_points, data_frame
 from .words import all_incomplete, count, did_you_mean, drop_rows, leave_out, listed, printable, written
@@ -196,7 +196,7 @@ class Frame:
             )
 
     def _known(self, names: Iterable[str]) -> list[str]:
-        found = list(names)
+        found = [name if name in self.cells else column_name(name) for name in names]
         for name in found:
             if name not in self.cells:
                 commas = any("," in each for each in self.names)
@@ -309,7 +309,7 @@ def check_names(names: Sequence[str], source: str) -> None:
 
 
 def _as_frame(frame: nw.DataFrame[Any], named: bool, source: str, notes: tuple[str, ...] = ()) -> Frame:
-    names = [str(name).strip() for name in frame.columns]
+    names = list(map(column_name, frame.columns))
     check_names(names, source)
     columns = cast("Iterable[nw.Series[Any]]", frame.iter_columns())  # frame[:, j] looks at all columns every time
     found = {name: read_cells(column) for name, column in zip(names, columns, strict=True)}

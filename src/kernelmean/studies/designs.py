@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from ..core.array import IntArray
-from ..core.cells import missing_cells
+from ..core.cells import column_name, missing_cells
 from ..core.table import Frame, reading_of
 from ..core.words import count, did_you_mean, listed, written
 from ..inference import Design
@@ -68,7 +68,9 @@ class TableDesign:
 
     def __post_init__(self) -> None:
         for part, name in self._named():
-            if not isinstance(name, str):
+            if isinstance(name, str):
+                object.__setattr__(self, part, column_name(name))
+            else:
                 given = repr(name) if np.ndim(name) == 0 else f"a {type(name).__name__}"
                 cross = f"; {_CROSS}" if isinstance(name, list | tuple) else ""
                 raise TypeError(

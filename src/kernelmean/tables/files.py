@@ -5,11 +5,11 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core.cells import is_float
+from ..core.cells import column_name, is_float
 from ..core.table import check_names
 from ..core.words import count, did_you_mean, listed, printable
 from .datasets import BUILT_IN, OTHER_NAMES
@@ -122,6 +122,12 @@ def check_columns(names: Sequence[str], path: Path | str) -> None:
             f"{path} has {count(len(names), 'column')}, at most {MOST_COLUMNS:,} are read from a file; pass an array"
         )
     check_names(names, str(path))
+
+
+def as_written(names: Iterable[str], raw: Iterable[str]) -> list[str]:
+    """Return how a file writes the names of some columns, given how it writes all of them."""
+    written = {column_name(name): name for name in raw}
+    return [written[name] for name in names]
 
 
 def check_rows(metadata: Any, path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.array import IntArray, slices
+from ..core.cells import column_name
 from ..core.table import Frame, as_frame, check_names
 from ..core.words import count, listed, refuse
 from .files import (
@@ -17,6 +18,7 @@ from .files import (
     JSON_LINES,
     PARQUET,
     TEXT,
+    as_written,
     check_columns,
     check_file,
     check_rows,
@@ -213,7 +215,8 @@ def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) 
     wanted = [group.index for group in groups]
     try:
         with parquet.ParquetFile(path, pre_buffer=False) as file:  # otherwise all rows read stay in memory
-            for batch in file.iter_batches(batch_rows, row_groups=wanted, columns=list(names)):
+            columns = as_written(names, file.schema_arrow.names)
+            for batch in file.iter_batches(batch_rows, row_groups=wanted, columns=columns):
                 batch.validate(full=True)  # texts that are not UTF-8
                 if len(batch):
                     yield as_frame(arrow.Table.from_batches([batch]), str(path)).select(names)
@@ -237,7 +240,7 @@ def _look(path: Path, choice: ColumnChoice) -> _Footer:
 
     try:
         with parquet.ParquetFile(path) as file:
-            names, metadata = file.schema_arrow.names, file.metadata
+            names, metadata = [*map(column_name, file.schema_arrow.names)], file.metadata
             check_rows(metadata, path)
             rows = tuple(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups))
     except (arrow.ArrowException, OSError) as error:

@@ -12,6 +12,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..core.array import Array, slices
+from ..core.cells import column_name
 from ..core.table import Frame, Table, as_frame, as_table, named_frame, to_frame
 from ..core.validate import check_integer, refuse_sparse
 from ..core.words import listed, refuse
@@ -197,7 +198,7 @@ def _files(paths: Sequence[Path], choice: ColumnChoice) -> Source:
 
 def _arrow_reader(reader: Any, choice: ColumnChoice) -> Source:
     source = ARROW_READER
-    names = choice.names(reader.schema.names, source)
+    names = choice.names([*map(column_name, reader.schema.names)], source)
     once = _OneReading(reader, source)
 
     def frames(_: Any = None) -> Iterator[Frame]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cell_formats import is_number
-from ..core.cells import Declared, label, time_label
+from ..core.cells import Declared, column_name, label, time_label
 from ..core.table import Frame, Table, as_table
 from ..core.words import count, listed, spelled_alike, written
 from .columns import match_columns
@@ -134,7 +134,7 @@ def column_names(source: str | os.PathLike[str]) -> list[str]:
     if ending(path) in PARQUET:
         from pyarrow import parquet
 
-        return list(parquet.read_schema(path).names)
+        return [*map(column_name, parquet.read_schema(path).names)]
     if ending(path) in ARROW:
         return arrow_names(path)
     if ending(path) in JSON_LINES:
@@ -206,6 +206,7 @@ def _split(
             f"by has type {type(by).__name__}; pass the name of a column of the table, such as {frame.names[0]!r}, and "
             "labels as a column of it"
         )
+    by = column_name(by)
     is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
     is_time = frame[by].dtype.kind == "M"
     labels = list(as_labels(frame, by)) if is_boolean or is_time else [label(cell) for cell in frame[by]]

@@ -12,6 +12,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from ..core.cached import cached_property
+from ..core.cells import column_name
 from ..core.table import Frame, as_frame
 from .files import check_header, first_line, import_arrow
 from .readers import TextColumns, TextFormat, Widened, check_units
@@ -68,7 +69,7 @@ class CsvBlocks:
     def raw(self) -> dict[str, str]:
         """The names of the columns, and the same as written in the file, with blanks around them."""
         found = raw_names(self.file, self.header)
-        names = [name.strip() for name in found]
+        names = list(map(column_name, found))
         check_header(names, self.file.name)
         check_units(self.text, names, self.file.name)
         return dict(zip(names, found, strict=True))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -142,8 +144,8 @@ NUMERIC = pd.DataFrame({"c": [1.0, 2.0]})
 @pytest.mark.parametrize(
     ("A", "B", "options", "text"),
     [
-        (NUMERIC, pd.DataFrame({"c": ["x", "y"]}), {}, "numeric in A ('1.0' in row 1) and categorical in B ('x' in r"),
-        (NUMERIC, pd.DataFrame({"c": [True, False]}), {}, "is numeric in A ('1.0' in row 1) and boolean in B"),
+        (NUMERIC, pd.DataFrame({"c": ["x", "y"]}), {}, "numeric in A ('1' in row 1) and categorical in B ('x' in r"),
+        (NUMERIC, pd.DataFrame({"c": [True, False]}), {}, "is numeric in A ('1' in row 1) and boolean in B"),
         (
             NUMERIC,
             pd.DataFrame({"c": ["1", "2"]}),
@@ -214,6 +216,25 @@ NUMERIC = pd.DataFrame({"c": [1.0, 2.0]})
 )
 def test_what_is_not_clear_is_one_plain_line(A: Any, B: Any, options: dict[str, Any], text: str) -> None:
     assert text in refused(A, B, **options)
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+@pytest.mark.parametrize(
+    ("cells", "others", "words"),
+    [
+        ("true,false", "yes,no", "boolean in a.csv ('True' in row 1) and categorical in b.csv ('yes' in row 1)"),
+        ("false,true", "1,0", "boolean in a.csv ('False' in row 1) and numeric in b.csv ('1' in row 1)"),
+    ],
+)
+def test_what_tables_disagree_on_is_shown_as_it_is_written(
+    cells: str, others: str, words: str, in_memory: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, two in (("a.csv", cells), ("b.csv", others)):
+        lines = [f"{k % 7},{cell}" for k in range(20) for cell in two.split(",")]
+        Path(name).write_text("\n".join(["x,y", *lines]), encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(words)):
+        km.compare(*(km.read(name, in_memory=in_memory) for name in ("a.csv", "b.csv")))
 
 
 def test_the_limit_of_categories_can_be_raised() -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from ...core.cells import column_name
 from ...tables import read as table_at
-from ...tables.files import PARQUET, ending, first_line, parquet_files
+from ...tables.files import PARQUET, as_written, ending, first_line, parquet_files
 from ...tables.source import Source
 from .running import gathered, task
 
@@ -55,7 +56,7 @@ def column_names(X: Any) -> tuple[str, ...] | None:
         return None
     if hasattr(X, "rechunk"):
         return tuple(f"x{j}" for j in range(X.shape[1]))
-    return tuple(str(name).strip() for name in X.columns)
+    return tuple(map(column_name, X.columns))
 
 
 def _paths(X: Any) -> tuple[str, ...]:
@@ -119,6 +120,6 @@ def read(piece: Piece) -> Any:
 
     try:
         with parquet.ParquetFile(piece.path) as file:
-            return file.read_row_groups(list(piece.groups), columns=list(piece.names))
+            return file.read_row_groups(list(piece.groups), columns=as_written(piece.names, file.schema_arrow.names))
     except (ArrowException, OSError) as error:
         raise _unreadable(piece.path, first_line(error)) from error

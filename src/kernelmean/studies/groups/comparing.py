@@ -11,6 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ...core.array import SILENT, IntArray, Progress, RngLike, as_rng
+from ...core.cells import column_name
 from ...core.table import Frame, to_frame
 from ...core.words import count
 from ...estimators import KME
@@ -147,7 +148,7 @@ def compare_groups(
 
 def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: TableDesign = NO_DESIGN) -> GroupComparison:
     """Compare groups that are separate tables, as :func:`split_groups` returns them."""
-    sources = [frame.source for frame in frames]
+    by, sources = column_name(by), [frame.source for frame in frames]
     names = tuple(source.removeprefix(f"{by}=") for source in sources)
     check_estimator(how, len(frames))
     design.check_estimator(how.estimator, (*PLAIN, *NAMED))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...core.cached import cached_property
-from ...core.cells import Declared
+from ...core.cells import Declared, column_name
 from ...core.frozen import Frozen, sealed
 from ...core.points import column_order
 from ...core.table import Frame, check_size, to_frame
@@ -83,9 +83,12 @@ class Encoding:
     drops: bool = field(default=True, repr=False)  # whether rows may be left out; if so, errors suggest it
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "keep", (self.keep,) if isinstance(self.keep, str) else tuple(self.keep))
+        kept = (self.keep,) if isinstance(self.keep, str) else self.keep
+        object.__setattr__(self, "keep", tuple(map(column_name, kept)))
         for name in ("missing", "ordinal", "categorical"):  # a caller could change them, or read them once only
             said = getattr(self, name)
+            if isinstance(said, Mapping):
+                said = {column_name(column): said[column] for column in said}
             object.__setattr__(self, name, tuple(said) if isinstance(said, Iterator) else deepcopy(said))
 
     @classmethod

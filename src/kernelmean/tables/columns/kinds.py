@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.cell_formats import is_number
-from ...core.cells import Cells, label, loses_digits, missing_cells, shared
+from ...core.cells import Cells, column_name, label, loses_digits, missing_cells, shared
 from ...core.table import Frame
 from ...core.words import leave_out, listed, written
 from .texts import TextCells, mend, refusal
@@ -54,8 +54,8 @@ class Named:
         """Check what the user passed."""
         if not isinstance(ordinal or {}, Mapping):
             raise TypeError(f"ordinal is {ordinal!r}; write a dict such as {{'size': ['low', 'mid', 'high']}}")
-        levels = {name: _check_levels(name, given) for name, given in (ordinal or {}).items()}
-        names = (categorical,) if isinstance(categorical, str) else tuple(categorical)
+        levels = {column_name(name): _check_levels(name, given) for name, given in (ordinal or {}).items()}
+        names = tuple(map(column_name, (categorical,) if isinstance(categorical, str) else categorical))
         both = [name for name in names if name in levels]
         if both:
             raise ValueError(f"column {both[0]!r} is named both in ordinal and in categorical; name it once")
@@ -159,7 +159,10 @@ def check_types(frame: Frame, types: Mapping[str, ColumnType], named: Named) -> 
 
 def _example(frame: Frame, name: str) -> str:
     row = int(np.argmin(missing_cells(frame[name])))
-    text = str(frame[name][row]).replace("\n", " ")
+    declared = frame.declared.get(name)
+    is_boolean = declared is not None and declared.kind == "boolean"
+    cell = bool(frame[name][row]) if is_boolean else frame[name][row]
+    text = str(label(cell)).replace("\n", " ")
     return f"{text[:20]!r} in row {frame.row_numbers()[row]}"
 
 

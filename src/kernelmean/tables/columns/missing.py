@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from ...core.cells import missing_cells
+from ...core.cells import column_name, missing_cells
 from ...core.table import Frame
 from ...core.words import (
     EVERY,
@@ -140,7 +140,7 @@ def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
     """
     if not isinstance(missing, str | Mapping):
         raise TypeError(f"missing is {missing!r}; write one of {_NAMED}, or a dict from column to one of them")
-    given = {EVERY: missing} if isinstance(missing, str) else {**missing}
+    given = {EVERY: missing} if isinstance(missing, str) else {column_name(name): missing[name] for name in missing}
     for name, rule in given.items():
         if rule not in RULES:
             raise ValueError(f"missing is {rule!r}; write {_NAMED}")

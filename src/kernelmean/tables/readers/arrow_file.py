@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ...core.cells import column_name
 from ...core.table import Frame, as_frame
 from ...core.words import listed
-from ..files import check_columns, check_room, first_line, import_arrow
+from ..files import as_written, check_columns, check_room, first_line, import_arrow
 from .columns import TextColumns, check_units
 from .text_format import TextFormat
 
@@ -35,7 +36,7 @@ def typed_frame(table: Any, path: Path, text: TextFormat) -> Frame:
     """Return the columns of an Arrow table; text columns may become numbers or times."""
     index = [name for name in table.column_names if name.startswith(_INDEX)]
     notes = (f"{path}: the saved row index ({listed(index)}) was left out",) if index else ()
-    check_columns(table.column_names, path)
+    check_columns([*map(column_name, table.column_names)], path)
     frame = as_frame(table.drop_columns(index), str(path), notes)
     check_units(text, frame.names, frame.source)
     return TextColumns(text).read(frame)
@@ -44,7 +45,7 @@ def typed_frame(table: Any, path: Path, text: TextFormat) -> Frame:
 def arrow_names(path: Path) -> list[str]:
     """Return the names of the columns of an Arrow IPC file, without a saved index."""
     with _opened(path) as reader:
-        names = [name for name in reader.schema.names if not name.startswith(_INDEX)]
+        names = [column_name(name) for name in reader.schema.names if not name.startswith(_INDEX)]
     check_columns(names, path)
     return names
 
@@ -61,7 +62,7 @@ def arrow_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[
             batch = reader.get_batch(number)
             check_room(batch.num_rows * max(batch.num_columns, 1), path)
             batch.validate(full=True)
-            yield batch if columns is None else batch.select(list(columns))
+            yield batch if columns is None else batch.select(as_written(columns, batch.schema.names))
 
 
 @contextmanager

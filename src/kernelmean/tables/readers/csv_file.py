@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final, final
 
+from ...core.cells import column_name
 from ...core.table import Frame, as_frame
 from ...core.words import count, printable, written
 from ..files import MISSING_TEXTS, SEPARATORS, check_header, empty, ending, first_line, import_arrow
@@ -63,12 +64,12 @@ def read_header(file: TextFile, text: TextFormat) -> Header:
     if told is not None:
         below = replace(file, head=file.head[told.end() :])
         names = _Cut.of(below, told["separator"]).lines[:1] if below.head.strip() else []
-        return Header(tuple(name.strip() for name in (names or [[]])[0]), told["separator"], above=1)
+        return Header(tuple(map(column_name, (names or [[]])[0])), told["separator"], above=1)
     best = max((_Cut.of(file, separator) for separator in SEPARATORS), key=lambda cut: cut.score)
     if best.width == 1:  # nothing separates the names, and a comma in a number does not separate cells
         best = _Cut.of(file, ";" if "," in (text.decimal, text.thousands) else ",")
     best.check_title(file)
-    return Header(tuple(name.strip() for name in best.lines[0]), best.separator)
+    return Header(tuple(map(column_name, best.lines[0])), best.separator)
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def read_csv(path: Any, text: TextFormat) -> Frame:
     file = open_text(path, text)
     header = read_header(file, text)
     raw = _read(file, header, text)
-    names = [name.strip() for name in raw.column_names]
+    names = list(map(column_name, raw.column_names))
     check_header(names, file.name)
     check_units(text, names, file.name)
     if not raw.num_rows:
@@ -192,7 +193,7 @@ def csv_options(file: TextFile, header: Header, text: TextFormat, block: int | N
 def text_columns(file: TextFile, header: Header, text: TextFormat) -> dict[str, Any]:
     """Return the types of the columns that Arrow must leave as text: those with a unit."""
     names = raw_names(file, header) if text.units else []
-    return {name: import_arrow().string() for name in names if name.strip() in text.units}
+    return {name: import_arrow().string() for name in names if column_name(name) in text.units}
 
 
 def raw_names(file: TextFile, header: Header) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 
 from ...core.array import LARGEST_EXACT
-from ...core.cells import Cells, Declared, is_missing
+from ...core.cells import Cells, Declared, column_name, is_missing, one_form
 from ...core.table import Frame
 from ...core.words import printable
 from ..files import check_columns, empty, first_line
@@ -102,7 +102,9 @@ class JsonLines:
 
     def _column(self, name: str, rows: Iterable[tuple[int, Row]], kinds: dict[str, str]) -> Cells:
         values = [row.get(name) for _, row in rows]
-        cells = [None if is_missing(value) and not isinstance(value, str) else value for value in values]
+        cells = [
+            one_form(value) if isinstance(value, str) else None if is_missing(value) else value for value in values
+        ]
         for (number, _), cell in zip(rows, cells, strict=True):
             if cell is not None and _KINDS[type(cell)] != kinds.setdefault(name, _KINDS[type(cell)]):
                 raise ValueError(
@@ -121,7 +123,7 @@ class JsonLines:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
-    row = {name.strip(): value for name, value in pairs}
+    row = {column_name(name): value for name, value in pairs}
     if len(row) < len(pairs):
         raise ValueError("a key occurs in it twice")
     return row

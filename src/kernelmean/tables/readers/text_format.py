@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, final
 
 from ...core.array import LARGEST_EXACT
+from ...core.cells import column_name, one_form
 from ...core.words import EVERY, written
 
 DECIMALS, THOUSANDS = (".", ","), (".", ",", "'", "_", " ")
@@ -80,7 +81,7 @@ class TextFormat:
         if self.encoding is not None:
             _check_encoding(self.encoding)
         words = self.na_values
-        found = {str(name).strip(): _words(own) for name, own in words.items()} if isinstance(words, Mapping) else None
+        found = {column_name(name): _words(own) for name, own in words.items()} if isinstance(words, Mapping) else None
         object.__setattr__(self, "na_values", _words(words) if found is None else found)
 
     @property
@@ -108,7 +109,7 @@ class TextFormat:
         """Return the units without blanks around them, or raise when one could be a part of a number."""
         if not isinstance(self.units, Mapping):
             raise TypeError(f"units is {self.units!r}; write a dict such as {{'price': '$'}}")
-        found = {str(name).strip(): str(unit).strip() for name, unit in self.units.items()}
+        found = {column_name(name): one_form(str(unit)).strip() for name, unit in self.units.items()}
         marks = f"+-eE.,{self.decimal}{self.thousands or ''}"
         for name, unit in found.items():
             if all(letter.isdecimal() or letter.isspace() or letter in marks for letter in unit):
@@ -126,7 +127,7 @@ def _words(words: str | Iterable[str]) -> tuple[str, ...]:
     if not all(isinstance(word, str) and word.strip() for word in found):
         example = written("na_values=('-', '.')", '--na-values "-,."')
         raise TypeError(f"{written('na_values', '--na-values')} is {words!r}; write texts, such as {example}")
-    return tuple(dict.fromkeys(word.strip() for word in found))
+    return tuple(dict.fromkeys(one_form(word).strip() for word in found))
 
 
 def _check(name: str, value: Any, known: tuple[str | None, ...]) -> None:
