@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -56,9 +57,41 @@ def test_the_power_of_the_readme_is_that_of_the_stored_trials(script) -> None:
     assert between("power") == report.in_short(study)
 
 
-def test_ratios_of_speed_are_rounded_down(script) -> None:
-    speed = script(".", "speed")
-    assert [speed._two_digits(ratio) for ratio in (25.96, 162.1, 1323.0)] == [25, 160, 1300]
+def test_the_readme_tells_held_out_cases_from_those_of_the_design(script) -> None:
+    report = script("power", "report")
+    study = report.Study([row for row in report.read() if row["first"] < report.STUDIED])
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in between("power").splitlines()]
+    assert lines[0][2] == "held-out cases"
+    assert lines[0][6] == "cases of the design"
+    for question, peer, *cells in (line for line in lines[2:] if len(line) == len(lines[0])):
+        kind = next(kind for kind, asked in report.ASKED.items() if asked == question)
+        for held_out, (number, gain) in {True: (cells[0], cells[3]), False: (cells[4], cells[5])}.items():
+            cases = [each.name for each in report.of(kind) if each.held_out == held_out]
+            theirs = [study.bits(case, peer.rstrip("\\*")) for case in cases]
+            ours = [
+                study.bits(case, report.KINDS[kind][0])[: len(bits)] for case, bits in zip(cases, theirs, strict=True)
+            ]
+            gaps = [one.mean() - two.mean() for one, two in zip(ours, theirs, strict=True)]
+            assert int(number) == len(cases)
+            assert gain.split()[0] == f"{sum(gaps) / len(gaps):+.3f}"
+
+
+def test_the_readme_names_a_case_in_which_a_plain_test_is_better(script) -> None:
+    report = script("power", "report")
+    found = re.search(r"a plain test finds more: .* dcor (0\.\d\d), kernelmean (0\.\d\d)\.", between("power"))
+    assert found is not None
+    table = (DOCS / "power.md").read_text(encoding="utf-8").splitlines()
+    head = next(line for line in table if line.startswith("| case | adaptive MMD |")).split(" | ")
+    row = next(line for line in table if line.startswith(f"| {report.WHERE_PLAIN[0]} |")).split(" | ")
+    shown = [row[head.index(name)].strip("*") for name in ("dcor energy", "adaptive MMD")]
+    assert [f"0{power}" for power in shown] == list(found.groups())
+    assert float(found[1]) > float(found[2])
+
+
+def test_the_seconds_of_ten_million_rows_are_those_that_were_measured() -> None:
+    runs = json.loads((ROOT / "benchmarks" / "scale.json").read_text(encoding="utf-8"))["runs"]
+    wall = next(run["wall"] for run in runs if (run["what"], run["rows"]) == ("mmd_test", 10_000_000))
+    assert re.findall(r"ten million rows of ten columns takes \[(.*?) seconds", README) == [f"{wall:.1f}"]
 
 
 def test_there_is_evidence_for_and_against() -> None:
