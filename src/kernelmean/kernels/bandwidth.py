@@ -9,9 +9,11 @@ from scipy.spatial.distance import pdist
 
 from ..core.array import Array, IntArray, RngLike, array_api, as_rng, centered, take_rows, to_numpy
 from ..core.validate import as_points, as_value, check_integer, check_points, check_positive, check_varying
-from .gaps import VANISHING, Gaps
+from .gaps import VANISHING, Gaps, tied_median
 
 _LARGEST = 1e300
+_FEW_DIFFERENT = 0.25
+"""Of all rows: so few different ones, such as those of a column of categories, are counted instead of repeated."""
 Rule = Literal["median", "median-unsquared", "silverman", "scott"]
 RULES = ("median", "median-unsquared", "silverman", "scott")
 """The rules that find a bandwidth in the rows."""
@@ -150,7 +152,13 @@ def _(X: Any, squared: bool, exact_up_to: int, rng: RngLike) -> Bandwidth:
 
 def _median_distance(X: Array, squared: bool) -> tuple[float, bool]:
     """Return the median distance, or where it is 0 that of the positive ones and True; 0 if there are none."""
-    distances = pdist(X, "sqeuclidean" if squared else "euclidean")
+    metric: Literal["sqeuclidean", "euclidean"] = "sqeuclidean" if squared else "euclidean"
+    rows, counts = np.unique(X, axis=0, return_counts=True)
+    if len(rows) < _FEW_DIFFERENT * len(X):
+        first, second = np.triu_indices(len(rows), 1)
+        zeros = int((counts * (counts - 1) // 2).sum())
+        return tied_median(pdist(rows, metric), counts[first] * counts[second], zeros)
+    distances = pdist(X, metric)
     if not distances.size or distances.max() == 0.0:
         return 0.0, False
     median = _median(distances)

@@ -99,11 +99,32 @@ class Gaps:
         many = end - start
         row = np.repeat(np.arange(len(many)), many)
         other = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many) + start[row]
-        distances = self.values[other] - self.values[row]
-        order = np.argsort(distances)
-        up_to = self._pairs(start) + np.cumsum((self.counts[row] * self.counts[other])[order])
-        first, second = np.searchsorted(up_to, (lower, upper), side="right")
-        return float(distances[order[first]]), float(distances[order[second]])
+        distances, counts = self.values[other] - self.values[row], self.counts[row] * self.counts[other]
+        return _weighted(distances, counts, lower - self._pairs(start), upper - self._pairs(start))
+
+
+def tied_median(distances: Array, counts: IntArray, zeros: int) -> tuple[float, bool]:
+    """Return the median of distances that are there so often, and of ``zeros``; if it is 0, of the positive ones.
+
+    Say also which of the two it is. It is 0 if all are.
+    """
+    for positive in (False, True):
+        half, odd = divmod(int(counts.sum()) + zeros, 2)
+        median = float(np.mean(_weighted(distances, counts, half - (not odd) - zeros, half - zeros)))
+        if median > 0.0:
+            return median, positive
+        distances, counts, zeros = distances[distances > 0.0], counts[distances > 0.0], 0
+        if not len(distances):
+            break
+    return 0.0, False
+
+
+def _weighted(distances: Array, counts: IntArray, lower: int, upper: int) -> tuple[float, float]:
+    """Return the distances with two ranks among those that are there so often; 0 where the rank is negative."""
+    order = np.argsort(distances)
+    places = np.searchsorted(np.cumsum(counts[order]), (lower, upper), side="right")
+    first, second = (float(distances[order[k]]) if r >= 0 else 0.0 for k, r in zip(places, (lower, upper), strict=True))
+    return first, second
 
 
 def _bits(number: float) -> int:

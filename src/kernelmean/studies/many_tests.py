@@ -143,7 +143,7 @@ class ManyTests(Generic[Item]):
         """Return the items that the screen keeps, at least one; all without a screen or for few items."""
         if evidence is None or len(self.items) <= UNSCREENED:
             return list(self.items)
-        outcomes = self._timed(map(evidence, self.items), self.items, "screen")
+        outcomes = self._timed(in_order(evidence, self.items, self.n_jobs), self.items, "screen")
         found = np.fromiter(outcomes, np.float64)
         limit = max(limit_of(len(self.items)), found.min())
         return [item for item, own in zip(self.items, found, strict=True) if own <= limit]

@@ -62,9 +62,19 @@ class Resamples:
 
 
 @dataclass(frozen=True)
-class MemoryOption:
-    """How much memory a test may take."""
+class PlanOptions:
+    """How many threads work, and how much memory a test may take."""
 
+    threads: Annotated[
+        int | None,
+        test_option(
+            metavar="N",
+            min=1,
+            help="How many threads work, each on another column or pair; one for each core if not given. The number "
+            "changes no result.",
+            show_default=False,
+        ),
+    ] = None
     memory: Annotated[
         float,
         test_option(metavar="GIB", min=0.01, help="The memory that a test of rows in memory may take, in GiB."),
@@ -72,10 +82,10 @@ class MemoryOption:
 
     @property
     def plan(self) -> Plan:
-        """One thread for each core, and that memory."""
+        """That many threads, and that memory."""
         from ...plan.plan import Plan  # slow to import
 
-        return Plan(memory=self.memory * 2**30)
+        return Plan(threads=self.threads, memory=self.memory * 2**30)
 
 
 @dataclass(frozen=True)
@@ -109,7 +119,7 @@ class AdjustOption:
 
 
 @dataclass(frozen=True)
-class TwoSampleTest(AdjustOption, ScreenOption, BandwidthOption, ScaleOption, Resamples, MemoryOption, Seed):
+class TwoSampleTest(AdjustOption, ScreenOption, BandwidthOption, ScaleOption, Resamples, PlanOptions, Seed):
     """The test of two tables."""
 
     estimator: Annotated[
@@ -124,7 +134,7 @@ class TwoSampleTest(AdjustOption, ScreenOption, BandwidthOption, ScaleOption, Re
 
 
 @dataclass(frozen=True)
-class PairTest(AdjustOption, ScreenOption, ScaleOption, Resamples, MemoryOption, Seed):
+class PairTest(AdjustOption, ScreenOption, ScaleOption, Resamples, PlanOptions, Seed):
     """The test of pairs of columns."""
 
     estimator: Annotated[

@@ -86,8 +86,9 @@ def compare(
         finding. "bh", the method of Benjamini and Hochberg, bounds the expected share of false ones among the findings;
         it finds more, and needs columns that are independent or move together. See docs/many-columns.md.
     plan : Plan or DaskPlan, optional
-        The number of threads, which changes no result. With a :class:`kernelmean.DaskPlan` tables are dask tables or
-        paths of Parquet files and stay where they are; the p-values are those of one process with the same seed.
+        The number of threads, by default one for each core, which test so many columns at once and change no result;
+        and the memory of every test. With a :class:`kernelmean.DaskPlan` tables are dask tables or paths of Parquet
+        files and stay where they are; the p-values are those of one process with the same seed.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all; once more, with the time left, if the columns
         need more than ten seconds. If it raises while tables are read batch by batch, the checkpoint is saved first.

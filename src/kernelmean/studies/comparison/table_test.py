@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,9 +20,12 @@ from ...inference.designs.independence import WEIGHTS_STAY
 from ...inference.designs.two_sample import TwoSampleDesign
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
+from ...inference.resampling_options import resources_of
+from ...inference.schemes.base import in_order
 from ...inference.statistics import StatisticForm
 from ...kernels import Gaussian
 from ...kernels.bandwidth import bandwidth_from
+from ...plan.plan import RemotePlan, check_plan
 from ...tables import limits
 from ...tables.columns import Encoded
 from ...tables.columns.column_codings import Categories, named
@@ -32,6 +35,8 @@ from ..many_tests import UNSCREENED, Contrasts, ManyTests, OneTest, Run, runs
 from .request import Testing
 
 _ALL_ROWS = Design()
+_AT_ONCE = 8
+"""The most columns that are tested at once, whatever the threads: each test takes memory of its own."""
 _ROWS_KEEP_WEIGHTS = (
     "weights stay with their rows while groups are permuted: p-values are exact if the group of a row is independent "
     "of its values and its weight together"
@@ -107,22 +112,32 @@ class TableTest:
         """
         planned = planned_runs(self.asked, len(order))
         streams = [rng, *rng.spawn(len(planned) - 1)]
+        n_jobs, alone = self._column_by_column()
 
         def test(name: str, run: Run) -> OneTest:
-            return self.of_column(encoded, name, copy.deepcopy(streams[run.number]), run.n_resamples)
+            result, _ = alone.run(encoded, (name,), copy.deepcopy(streams[run.number]), run.n_resamples)
+            return OneTest(result.statistic, result.pvalue, result.n_resamples)
 
-        many = ManyTests(order, str, "column", test, self.asked.progress, steps or 1 + len(order))
+        many = ManyTests(order, str, "column", test, self.asked.progress, steps or 1 + len(order), n_jobs)
         kept = many.kept(partial(_evidence, encoded) if self.asked.screen and not self.designed else None)
         found = many.tested(kept, planned)
-        dropped = {name: OneTest(self._statistic(encoded, name), 1.0, 0) for name in order if name not in found}
-        return {name: found.get(name) or dropped[name] for name in order}, tuple(many.notes(found))
+        described = [name for name in order if alone._of_two_adaptive(encoded) or name not in found]
+        values = dict(zip(described, in_order(partial(alone._statistic, encoded), described, n_jobs), strict=True))
+        every = {name: found.get(name, OneTest(math.nan, 1.0, 0)) for name in order}
+        outcome = {name: test._replace(statistic=values.get(name, test.statistic)) for name, test in every.items()}
+        return outcome, tuple(many.notes(found))
 
-    def of_column(self, encoded: Encoded, name: str, rng: np.random.Generator, n_resamples: int) -> OneTest:
-        """Return MMD² of one column (of several tables the statistic), its p-value, and the number of permutations."""
-        found, _ = self.run(encoded, (name,), rng, n_resamples)
-        own = self.adaptive and len(encoded.tables) == 2
-        statistic = self._statistic(encoded, name) if own else found.statistic
-        return OneTest(statistic, found.pvalue, found.n_resamples)
+    def _column_by_column(self) -> tuple[int, Self]:
+        """Return how many columns are tested at once, and the test of each, which has one thread and the memory."""
+        plan = check_plan(self.asked.plan)
+        if isinstance(plan, RemotePlan):
+            return 1, self
+        alone = replace(self, asked=replace(self.asked, plan=replace(plan, threads=1)))
+        return min(resources_of(plan).n_jobs, _AT_ONCE), alone
+
+    def _of_two_adaptive(self, encoded: Encoded) -> bool:
+        """Return whether the statistic of a column is not that of its test, which combines many kernels."""
+        return self.adaptive and len(encoded.tables) == 2
 
     def _statistic(self, encoded: Encoded, name: str) -> float:
         """Return MMD² of one column alone; for an adaptive test of two tables with the Gaussian kernel, of more nan."""

@@ -21,7 +21,7 @@ from ...inference.null import HOLM, adjusted
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import HSIC_ESTIMATORS
 from ...inference.resampling_options import resources_of
-from ...plan.plan import Plan
+from ...plan.plan import DEFAULT, Plan
 from ...tables.batchwise import readable
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
 from ...tables.columns.encoding import as_frames
@@ -260,7 +260,7 @@ class _Tests:
             kernels = (gaussian_of(self.encoded, group) for group in (left, right))
             estimator = tuple(HSIC_ESTIMATORS[estimator](kernel) for kernel in kernels)
         (X,), (Y,) = self.encoded.points(left), self.encoded.points(right)
-        plan = Plan(threads=how.pop("n_jobs", self.n_jobs))
+        plan = replace(self.asked.plan or DEFAULT, threads=how.pop("n_jobs", self.n_jobs))
         return hsic_test(
             X, Y, estimator=estimator, n_resamples=n_resamples, rng=rng, plan=plan, design=self.design, **how
         )

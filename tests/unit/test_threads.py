@@ -1,0 +1,75 @@
+"""Threads: many columns or pairs at once, and the same numbers whatever their number is."""
+
+import json
+import threading
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean.cli import run
+
+
+def tables(columns: int = 44) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return two tables of numbers, categories and blank cells, some of which differ."""
+    rng = np.random.default_rng(0)
+    found = {}
+    for k in range(columns):
+        values = pd.Series(rng.lognormal(size=160).round(k % 3))
+        values[80:] *= 1.8 if k % 7 == 0 else 1.0
+        found[f"x{k}"] = pd.Series(rng.choice(["a", "b", "c"], 160)) if k % 5 == 0 else values
+    found["x1"][rng.random(160) < 0.1] = np.nan
+    whole = pd.DataFrame(found)
+    return whole[:80], whole[80:].reset_index(drop=True)
+
+
+@pytest.mark.parametrize(("estimator", "columns"), [("adaptive", 5), ("kme", 44)])  # without the screen, and with it
+def test_a_comparison_has_the_same_numbers_with_any_number_of_threads(columns: int, estimator: str) -> None:
+    A, B = tables(columns)
+    one, *more = (
+        km.compare(A, B, estimator=estimator, missing="category", plan=plan).to_dict()
+        for plan in (km.Plan(threads=1), km.Plan(threads=3), None)
+    )
+    assert all(other == one for other in more)
+
+
+def test_a_comparison_tests_several_columns_at_once() -> None:
+    def workers(threads: int) -> set[str]:
+        """Return the threads that are there while columns are tested, besides those of the tests around this one."""
+        before, seen = {*threading.enumerate()}, set()
+        km.compare(
+            *tables(6),
+            missing="category",
+            n_resamples=19,
+            plan=km.Plan(threads=threads),
+            progress=lambda *_: seen.update(own.name for own in threading.enumerate() if own not in before),
+        )
+        return seen
+
+    assert not workers(1)
+    assert len(workers(2)) == 2
+
+
+@pytest.mark.parametrize("command", ["compare a.csv b.csv --estimator adaptive", "dependence a.csv --estimator kme"])
+def test_the_option_of_threads_changes_no_number(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, table in zip("ab", tables(4), strict=True):
+        table.to_csv(f"{name}.csv", index=False)
+    words = [*command.split(), "--missing", "drop", "--resamples", "19", "--quiet", "--json", "-"]
+    shown = []
+    for options in ([], ["--threads", "1"], ["--threads", "3"]):
+        assert run([*words, *options]) in (0, 1)
+        shown.append(json.loads(capsys.readouterr().out))
+    assert shown[0] == shown[1] == shown[2]
+    assert run([*words, "--threads", "0"]) == 2
+    assert "--threads" in capsys.readouterr().err
+
+
+def test_the_memory_of_a_plan_is_that_of_every_pair() -> None:
+    rows = np.random.default_rng(0).normal(size=(2500, 2))
+    with pytest.raises(MemoryError, match="Plan"):
+        km.dependence(rows, estimator="kme", plan=km.Plan(memory=2.0**20))
