@@ -1,9 +1,11 @@
 """Speed and memory of the tests beside what users have today; writes docs/speed.md and the table of the README.
 
     python benchmarks/speed.py [--peer-python PATH] [--rounds 3] [--quick]
+    python benchmarks/speed.py --only PEER [--peer-python PATH] [--rounds 3]
     python benchmarks/speed.py --readme
 
-The second line measures nothing; it takes the table of the README from docs/speed.md.
+The second line measures one peer, with ours beside it, and puts its lines into docs/speed.md. The third measures
+nothing; it takes the table of the README from docs/speed.md.
 
 One thread, 1000 permutations, standard normal data: the test with one kernel, Gaussian with the median bandwidth, and
 the default test, which is adaptive. In every round ours and the peers take turns; medians over the rounds are quoted. A
@@ -40,6 +42,8 @@ TESTS = {"MMD": km.mmd_test, "HSIC": km.hsic_test}
 GIB = 2.0**30
 ADAPTIVE = "MMDAgg"
 """A peer with many kernels, which is compared to the default."""
+IN_FULL = (ADAPTIVE, "pted")
+"""Peers that are measured with all permutations."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Cell:
 
     def measured(self, peer: str) -> int:
         """Return with how many permutations a peer is measured."""
-        return RESAMPLES if peer == ADAPTIVE else self.few
+        return RESAMPLES if peer in IN_FULL else self.few
 
     def ours(self, estimator: str = "kme") -> Times:
         x, y = speed_peers.data(self.n, self.dim)
@@ -113,7 +117,8 @@ class Cell:
 
 
 def mmd(n: int, dim: int, ratio: float, few: int) -> Cell:
-    return Cell("MMD", n, dim, ratios={"frouros": ratio, "numpy loop, MMD": None, ADAPTIVE: None}, few=few)
+    ratios = {"frouros": ratio, "numpy loop, MMD": None, ADAPTIVE: None, "pted": None}
+    return Cell("MMD", n, dim, ratios=ratios, few=few)
 
 
 def hsic(n: int, dim: int, few: int) -> Cell:
@@ -214,8 +219,8 @@ def verdict(wall: bool, cpu: bool) -> str:
     return f"by {'wall clock' if wall else 'processor'} only"
 
 
-def measure(cell: Cell, peers: Peers, rounds: int, peak: float) -> Found:
-    names = [name for name in cell.ratios if name in peers.known]
+def measure(cell: Cell, peers: Peers, rounds: int, peak: float, only: str | None) -> Found:
+    names = [name for name in cell.ratios if name in peers.known and only in (None, name)]
     for estimator in ("kme", "adaptive"):
         Cell(cell.test, min(cell.n, 3000), cell.dim).ours(estimator)  # imports, caches
     for name in names:
@@ -263,23 +268,27 @@ INTRODUCTION = f"""A line has n rows per sample, or n pairs of rows, in d column
 - *Default* is the test without options, which combines about twenty kernels. Above {ADAPTIVE_LIMIT:,} rows it adds up
   features in bins, and [Data of any length](scale.md) has its times.
 - A *peer* is another library or program. *From 60* means that it was measured with one and with 60 permutations, and
-  continued in a straight line to {RESAMPLES}. dcor tests the distance covariance, with its own kernel. The NumPy loop
-  indexes the Gram matrix again for every permutation. MMDAgg is rebuilt from its paper (`benchmarks/rebuilt/`: twenty
-  kernels, 1000 and 500 copies) and compared with the default, which is adaptive too.
+  continued in a straight line to {RESAMPLES}. pted tests the energy distance and dcor the distance covariance, both
+  with kernels of their own; pted 2.0 is given NumPy arrays. The NumPy loop indexes the Gram matrix again for every
+  permutation. MMDAgg is rebuilt from its paper (`benchmarks/rebuilt/`: twenty kernels, 1000 and 500 copies) and
+  compared with the default, which is adaptive too.
 - All times are medians of rounds in which kernelmean and the peers take turns: the wall clock, and in brackets the
   processor time, which other programs on the machine disturb less.
 - *Peak* is the largest memory of a fresh process, including the interpreter and its libraries.
 - *p as dense* means that the p-value equals that from the dense Gram matrix."""
 
 
+HEAD = f"""# Speed and memory of the tests
+
+Written by `python benchmarks/speed.py --peer-python PATH`; PATH is an interpreter with frouros, dcor and pted.
+
+{INTRODUCTION}
+"""
+
+
 def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
     lines = [
-        "# Speed and memory of the tests",
-        "",
-        "Written by `python benchmarks/speed.py --peer-python PATH`; PATH is an interpreter with frouros and dcor.",
-        "",
-        INTRODUCTION,
-        "",
+        HEAD,
         slower(found),
         "",
         f"Machine: {yardstick}.",
@@ -288,6 +297,20 @@ def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
         "",
     ]
     return "\n".join(lines + ([f"Not installed, so not measured: {', '.join(missing)}.", ""] if missing else []))
+
+
+def joined(page: str, found: list[Found], peer: str, yardstick: Machine) -> str:
+    """Return the page of an earlier run with the lines of one peer, each below the others of its cell."""
+    measured = page[page.index("The default took") :]
+    lines = [line for line in measured.splitlines() if f"| {peer} |" not in line and f", of {peer}: " not in line]
+    for each in found:
+        for row in each.rows():
+            new = markdown(row, []).splitlines()[0]
+            alike = [number for number, line in enumerate(lines) if line.startswith(f"| {' | '.join(row[:3])} |")]
+            lines.insert(max(alike) + 1, new)
+    above = next(number for number, line in enumerate(lines) if line.startswith("Machine: "))
+    lines[above + 1 : above + 1] = ["", f"Measured later, with ours beside it, of {peer}: {yardstick}."]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join([HEAD, *lines, ""]))
 
 
 QUESTIONS = {"MMD": "do two tables differ?", "HSIC": "do two variables depend?"}
@@ -317,11 +340,13 @@ def _in_short(row: dict[str, str]) -> list[str]:
     ours, theirs = (_wall(row[name]) for name in ("default, s", "peer, s"))
     peer = row["peer"].partition(" from ")[0].replace("numpy loop", "a loop in NumPy")
     seconds = [f"{ours:.3g}", peer, f"{theirs:.3g}"]
-    return [QUESTIONS[row["test"]], row["n"], row["d"], *seconds, f"{_two_digits(theirs / ours)}"]
+    return [QUESTIONS[row["test"]], row["n"], row["d"], *seconds, f"{_two_digits(theirs / ours):g}"]
 
 
-def _two_digits(ratio: float) -> int:
-    """Return a ratio of at least 10 rounded down to two digits: the seconds of the page are rounded too."""
+def _two_digits(ratio: float) -> float:
+    """Return a ratio of at least 1 rounded down to two digits: the seconds of the page are rounded too."""
+    if ratio < 10:
+        return int(ratio * 10) / 10
     unit = 10 ** (len(str(int(ratio))) - 2)
     return int(ratio // unit) * unit
 
@@ -342,6 +367,7 @@ def main() -> None:
     parser.add_argument("--peer-python", default=sys.executable, metavar="PATH")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="n up to 1000, one round, to the screen only")
+    parser.add_argument("--only", metavar="PEER", help="measure this peer; the other lines of docs/speed.md stay")
     parser.add_argument("--readme", action="store_true", help="measure nothing, write the README from docs/speed.md")
     options = parser.parse_args()
     if options.readme:
@@ -349,13 +375,18 @@ def main() -> None:
         return
     peers, yardstick = Peers(options.peer_python), machine()
     cells = [cell for cell in CELLS if not options.quick or cell.n <= 1000]
+    if options.only is not None:
+        cells = [cell for cell in cells if options.only in cell.ratios]
     peaks = [cell.peak() for cell in cells]  # first: a new process begins with the peak of the one that started it
     found = []
     for cell, peak in zip(cells, peaks, strict=True):
-        found.append(measure(cell, peers, 1 if options.quick else options.rounds, peak))
+        found.append(measure(cell, peers, 1 if options.quick else options.rounds, peak, options.only))
         print(*(" | ".join(row) for row in found[-1].rows()), sep="\n", flush=True)
-    missing = sorted({name for cell in cells for name in cell.ratios} - set(peers.known))
-    text = report(found, yardstick, missing)
+    if options.only is None:
+        missing = sorted({name for cell in cells for name in cell.ratios} - set(peers.known))
+        text = report(found, yardstick, missing)
+    else:
+        text = joined(REPORT.read_text(encoding="utf-8"), found, options.only, yardstick)
     print(text)
     if not options.quick:
         REPORT.write_text(text, encoding="utf-8")

@@ -46,6 +46,12 @@ def frouros(x, y, resamples):
     return detector.compare(X=y)[1]["test"]["p_value"]
 
 
+def pted(x, y, resamples):
+    from pted import pted as test
+
+    return test(x, y, permutations=resamples, two_tailed=False, rng=0)
+
+
 def mmd_loop(x, y, resamples):
     rng, n = np.random.default_rng(0), len(x)
     kernel = gram(np.vstack([x, y]))
@@ -84,6 +90,7 @@ PEERS = {
     "frouros": frouros,
     "numpy loop, MMD": mmd_loop,
     "MMDAgg": mmd_agg,
+    "pted": pted,
     "dcor": dcor,
     "numpy loop, HSIC": hsic_loop,
 }
