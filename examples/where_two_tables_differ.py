@@ -22,7 +22,7 @@ first, second = (wine.data[wine.target == cultivar] for cultivar in (0, 1))
 result = compare(first, second, names=("cultivar 0", "cultivar 1"))
 print(result.verdict())
 for column in result.columns[:4]:
-    print(f"{column.name:16} gap {column.gap:+.2f} standard deviations, adjusted p = {column.adjusted:.3f}")
+    print(f"{column.name:16} gap {column.gap:+.2f} standard deviations within, adjusted p = {column.adjusted:.3f}")
 
 names = [column.name for column in result.columns[:3]]
 plots.save(plots.column_witnesses(first, second, names, names=result.names), "where_two_tables_differ.svg")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.datasets import load_wine
 
 import kernelmean as km
 from kernelmean.inference import Design
@@ -112,15 +113,21 @@ def test_pairs_with_blank_cells_have_no_interval() -> None:
     assert np.isnan(intervals(before, after, paired=True, missing="category")["x"]).all()
 
 
-def test_the_gap_within_strata_is_in_deviations_within_strata() -> None:
+def test_the_gap_within_strata_is_in_deviations_within_tables_and_strata() -> None:
     design, values = of_clusters(np.random.default_rng(1))
     tables = [
         pd.DataFrame({"x": own, "country": strata, "user": users})
         for own, strata, users in zip(values, design.groups, design.clusters, strict=True)
     ]
     found = km.compare(*tables, strata="country", clusters="user", estimator="kme", n_resamples=9).columns[0]
-    whole = pd.concat(tables)
-    within = (whole.x - whole.groupby("country").x.transform("mean")).std(ddof=0)
+    squares, share = 0.0, 0.0
+    for country in range(3):
+        parts = [table.x[table.country == country] for table in tables]
+        n, m = map(len, parts)
+        counted = n * m / (n + m) ** 2
+        squares += counted * sum((own - own.mean()).pow(2).sum() for own in parts)
+        share += counted * (n + m - 2)
+    within = np.sqrt(squares / share)
     assert found.gap == pytest.approx((found.means[0] - found.means[1]) / within, rel=1e-9)
     low, high = found.interval
     assert low < found.means[0] - found.means[1] < high
@@ -160,6 +167,8 @@ def test_partners_of_dropped_rows_go_as_by_hand(extra: tuple[str, ...], each: in
 def test_a_column_with_blank_cells_has_the_deviation_of_the_strata_that_it_compares() -> None:
     before, after = pairs_with_blanks(0)
     tables = [pd.concat([own] * 3, ignore_index=True) for own in (before, after)]
+    for own in tables:
+        own["k"] += 0.1 * np.random.default_rng(4).normal(size=len(own))
     tables[0].loc[tables[0].id < "p2", "k"] = np.nan
     (found,) = (own for own in km.compare(*tables, strata="id", missing="category").columns if own.name == "k")
     (by_hand,) = (
@@ -174,14 +183,16 @@ def test_the_gap_of_pairs_named_by_strata_is_that_of_pairs_by_position() -> None
     by_place = km.compare(before[["ldl", "k"]], after[::-1][["ldl", "k"]], paired=True, n_resamples=99)
     gaps = [{own.name: own.gap for own in found.columns} for found in (by_name, by_place)]
     assert gaps[0] == pytest.approx(gaps[1], rel=1e-9)
-    assert "gap/sd" in by_name.grid().header
-    assert "gaps are in standard deviations of all rows, because strata have fewer than 4 rows on average" in (
-        by_name.notes
+    assert "sd: within the tables" in by_name.grid().title
+    assert (
+        "gaps are in standard deviations within the tables, not within strata, which have fewer than 4 rows on "
+        + ("average")
+        in by_name.notes
     )
     country = [own.assign(id=np.arange(40) % 2) for own in (before, after)]
     within = km.compare(*country, strata="id", n_resamples=99)
-    assert "gap/sd within strata" in within.grid().header
-    assert "gaps are in standard deviations within strata" in within.notes
+    assert "sd: within tables and strata" in within.grid().title
+    assert not any("gaps are in standard deviations" in note for note in within.notes)
 
 
 def test_a_drop_of_many_rows_is_told_in_numbers() -> None:
@@ -196,3 +207,94 @@ def test_a_drop_of_many_rows_is_told_in_numbers() -> None:
     assert f"71 of 80 rows {note}" in long.notes
     few = km.compare(before.fillna({"k": 0.0}).replace({"k": {before.k[0]: np.nan}}), after, missing="drop")
     assert not any("are left" in own for own in few.notes)
+
+
+def within(first: Any, second: Any) -> float:
+    """The pooled standard deviation of two samples."""
+    squares = sum((len(own) - 1) * np.var(own, ddof=1) for own in (first, second))
+    return float(np.sqrt(squares / (len(first) + len(second) - 2)))
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_gap_is_the_difference_in_standard_deviations_within_the_tables(in_memory: bool) -> None:
+    def gap(first: Any, second: Any) -> float:
+        tables = (km.read(pd.DataFrame({"x": own}), in_memory=in_memory) for own in (first, second))
+        return km.compare(*tables, estimator="kme", n_resamples=9).columns[0].gap
+
+    rng = np.random.default_rng(0)
+    far, near = rng.normal(5.0, size=500), rng.normal(size=300)
+    assert gap(far, near) == pytest.approx((far.mean() - near.mean()) / within(far, near), rel=1e-9)
+    assert gap(far, near) > 4.5, "it may be far above 2"
+    wine = load_wine(as_frame=True)
+    first, second = (wine.data.proline[wine.target == kind].to_numpy() for kind in (0, 1))
+    assert gap(first, second) == pytest.approx(3.15, abs=0.005)
+    coin, other = rng.random(40) < 0.3, rng.random(55) < 0.6
+    assert gap(coin, other) == pytest.approx((coin.mean() - other.mean()) / within(coin, other), rel=1e-9)
+    for unit in (1e-200, 1e200):
+        sizes = len(far), len(near)
+        deviation = GapsOfMeans(Design(), None, sizes).deviation([unit * far, unit * near])
+        assert deviation == pytest.approx(unit * within(far, near), rel=1e-9), "squares neither overflow nor vanish"
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_columns_that_do_not_vary_within_tables_have_no_gap(in_memory: bool) -> None:
+    rng = np.random.default_rng(0)
+    tables = [
+        pd.DataFrame({"x": np.full(n, value), "t": np.full(n, value > 0.2), "z": rng.normal(size=n)})
+        for n, value in ((50, 0.1), (70, 0.3))
+    ]
+    found = km.compare(*(km.read(own, in_memory=in_memory) for own in tables), n_resamples=19)
+    by_name = {own.name: own for own in found.columns}
+    for name in ("x", "t"):
+        assert np.isnan(by_name[name].gap)
+        assert by_name[name].content()["gap"] is None
+    rows = {row[0]: row[1] for row in found.grid().rows}
+    assert rows["x"] == rows["t"] == ""
+    assert rows["z"].startswith(("+", "−"))
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_one_stratum_has_the_gap_of_no_strata(weights: str | None) -> None:
+    rng = np.random.default_rng(1)
+    tables = [
+        pd.DataFrame({"x": rng.gamma(2.0, 1.0 + k, n), "s": "one", "w": rng.uniform(1, 9, n)})
+        for k, n in enumerate((40, 90))
+    ]
+    kept = ["x", *filter(None, [weights])]
+    options: dict[str, Any] = {"weights": weights, "estimator": "kme", "n_resamples": 9}
+    whole = km.compare(*(own[kept] for own in tables), **options).columns[0].gap
+    one = km.compare(*(own[[*kept, "s"]] for own in tables), strata="s", **options).columns[0].gap
+    assert one == pytest.approx(whole, rel=1e-9)
+
+
+def of_two_strata(seed: int = 0) -> list[pd.DataFrame]:
+    """Strata in other shares, with other weights and other differences."""
+    rng = np.random.default_rng(seed)
+    tables = [
+        pd.DataFrame({"x": rng.normal(size=60), "s": rng.choice(list("ab"), 60, p=shares)})
+        for shares in ((0.8, 0.2), (0.3, 0.7))
+    ]
+    tables[0].loc[tables[0].s == "b", "x"] += 3.0
+    return [own.assign(w=np.where(own.s == "b", 10.0, 1.0) * rng.uniform(0.5, 1.5, 60)) for own in tables]
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+@pytest.mark.parametrize("clusters", [None, "c"])
+def test_differences_of_means_are_those_that_tests_with_strata_and_weights_see(
+    weights: str | None, clusters: str | None
+) -> None:
+    first, second = (own.assign(c=1000 * k + np.arange(60)) for k, own in enumerate(of_two_strata()))
+    kept = ["x", "s", *filter(None, [weights, clusters])]
+    options = {"strata": "s", "weights": weights, "clusters": clusters}
+    column = km.compare(first[kept], second[kept], estimator="kme", n_resamples=9, **options).columns[0]
+    design = km.Design(
+        *(
+            None if name is None else (first[name].to_numpy(), second[name].to_numpy())
+            for name in ("s", clusters, weights)
+        )
+    )
+    linear: Any = km.kernels.Linear()
+    test = km.mmd_test(first[["x"]], second[["x"]], kernel=linear, statistic="v", design=design, n_resamples=9, rng=0)
+    assert column.means[0] - column.means[1] == pytest.approx(np.sqrt(test.statistic), rel=1e-9)
+    low, high = column.interval
+    assert low < column.means[0] - column.means[1] < high

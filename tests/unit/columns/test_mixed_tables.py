@@ -80,7 +80,9 @@ def test_means_are_in_the_units_of_the_column() -> None:
     assert found["visit"].describe() == (first.strftime(form), second.strftime(form))
     pooled = pd.concat([A, B])
     for name, values in (("dose", pooled["dose"]), ("flag", pooled["flag"]), ("size", pooled["size"].cat.codes)):
-        gap = (values[:N].mean() - values[N:].mean()) / values.std(ddof=0)
+        first, second = values[:N].astype(float), values[N:].astype(float)
+        variance = ((len(first) - 1) * first.var() + (len(second) - 1) * second.var()) / (len(values) - 2)
+        gap = (first.mean() - second.mean()) / np.sqrt(variance)
         assert found[name].gap == pytest.approx(gap, rel=1e-9)
 
 

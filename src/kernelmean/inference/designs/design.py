@@ -29,9 +29,10 @@ class Design:
     groups : array of shape (n,), or a pair of such, optional
         Strata of the rows, such as the center of a study: rows change places within their stratum only. For two samples
         pass (strata of X, strata of Y). The test then asks whether they differ within strata: the statistic is
-        :math:`|\sum_s c_s (μ_{X,s} - μ_{Y,s})|^2`, with c_s proportional to n_s m_s / (n_s + m_s) and summing to 1, the
-        weights of Cochran, Mantel and Haenszel. A difference between strata does not enter it. Strata with rows of only
-        one sample are left out. For independence pass one label for every pair.
+        :math:`|\sum_s c_s (μ_{X,s} - μ_{Y,s})|^2`, with c_s proportional to A_s B_s / (A_s + B_s) and summing to 1.
+        A_s and B_s are the sums of weights of the rows of X and of Y in the stratum; without weights these are their
+        numbers, as in the test of Cochran, Mantel and Haenszel. A difference between strata does not enter it. Strata
+        with rows of only one sample are left out. For independence pass one label for every pair.
     clusters : array of shape (n,), or a pair of such, optional
         Which rows belong together, such as the visits of a patient. A cluster moves as a whole, and changes places only
         with clusters of the same size (and stratum), so nothing need be assumed about how the sizes arose. The unbiased

@@ -26,9 +26,10 @@ class ColumnDifference:
         the mean of truth values is the share of true ones. nan for categories. With weights they are weighted; with
         strata both tables are weighted so that strata count as in the tests.
     gap : float
-        The first mean minus the second, in standard deviations of the pooled column; nan for categories. With strata
-        this is the mean of the differences within strata, in standard deviations within strata, or of all rows if
-        strata have fewer than 4 rows on average.
+        The first mean minus the second, in standard deviations within the tables (Cohen's d). Their squares are pooled
+        over the tables, with n + m - 2 degrees of freedom. With strata it is the mean of the differences within strata,
+        and the standard deviations are within tables and strata, unless strata have fewer than 4 rows on average;
+        weights count in both. nan for categories, and where no table varies, so that there is no unit.
     noise : float
         The standard deviation of the noise that the joint test chose, in the units of the column (for categories: of
         shares).

@@ -17,7 +17,7 @@ from ...embedding.features.base import Summary
 from ...tables.columns.column_codings import ABSENT, Categories, CategoryShares, Coding, ColumnSummary, Numbers, Spread
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import ColumnType, as_labels, as_numbers, nanoseconds
-from .mean_gaps import of_moments
+from .mean_gaps import of_moments, pooled_within
 
 _LARGEST_EXPONENT, _FAR = 1000, 2.0**400
 
@@ -37,14 +37,23 @@ class NumbersSeen(Summary):
     means: Array
     squares: Array
     """These three are of the cells that are not missing, in the unit, shape (2,)."""
-    low: float
-    high: float
-    """The extremes over both tables."""
+    lows: Array
+    highs: Array
+    """The extremes of either table, shape (2,)."""
 
     @classmethod
     def start(cls, values: Array, origin: int) -> Self:
         """Return the summary of no rows, in a unit that fits some values."""
-        return cls(origin, origin, _unit(values), np.zeros(2), np.zeros(2), np.zeros(2), math.inf, -math.inf)
+        return cls(
+            origin,
+            origin,
+            _unit(values),
+            np.zeros(2),
+            np.zeros(2),
+            np.zeros(2),
+            np.full(2, np.inf),
+            np.full(2, -np.inf),
+        )
 
     def add(self, values: Array, table: int) -> None:
         """Add numbers of a table, none of them missing."""
@@ -54,7 +63,8 @@ class NumbersSeen(Summary):
         scaled = values / self.unit
         mean = float(scaled.mean())
         self._merge(table, float(len(values)), mean, float(np.square(scaled - mean).sum()))
-        self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
+        self.lows[table] = min(self.lows[table], float(values.min()))
+        self.highs[table] = max(self.highs[table], float(values.max()))
 
     def _fit(self, unit: float) -> None:
         """Take a unit instead in which squares do not overflow, if this one is far too small for it."""
@@ -81,7 +91,10 @@ class NumbersSeen(Summary):
         for table in (0, 1):
             mean = other.means[table] * ratio + shift / merged.unit
             merged._merge(table, float(other.counts[table]), mean, float(other.squares[table]) * ratio**2)
-        merged.low, merged.high = min(self.low, other.low + shift), max(self.high, other.high + shift)
+        merged.lows, merged.highs = (
+            np.minimum(self.lows, other.lows + shift),
+            np.maximum(self.highs, other.highs + shift),
+        )
         return merged
 
     def coding(self, name: str, column: ColumnType, absent: float, encoding: Encoding, rule: str) -> Numbers:
@@ -94,6 +107,16 @@ class NumbersSeen(Summary):
         return Numbers.of_moments(name, column, Spread(origin, center, deviation, absent), rule, encoding.scale)
 
     @property
+    def low(self) -> float:
+        """The least number of both tables."""
+        return float(self.lows.min())
+
+    @property
+    def high(self) -> float:
+        """The largest number of both tables."""
+        return float(self.highs.max())
+
+    @property
     def pooled(self) -> tuple[float, float]:
         """The mean and the standard deviation over both tables; the latter is 0 if all numbers are equal."""
         if not self.high > self.low:
@@ -104,7 +127,7 @@ class NumbersSeen(Summary):
         return mean * self.unit, math.sqrt(squares / total) * self.unit
 
     def summary(self) -> ColumnSummary:
-        """Return the means of the tables and the pooled deviation."""
+        """Return the means of the tables, and the standard deviation within them."""
         found = [
             float(mean) * self.unit + self.origin / 1e9 if n else math.nan
             for mean, n in zip(self.means, self.counts, strict=True)
@@ -112,7 +135,9 @@ class NumbersSeen(Summary):
         with np.errstate(over="ignore"):
             variances = self.squares / np.maximum(self.counts, 1.0) * np.square(self.unit)
         means = (self.means[0] * self.unit, self.means[1] * self.unit)
-        return ColumnSummary((found[0], found[1]), self.pooled[1], (), of_moments(means, variances, self.counts))
+        squares = np.where(self.highs > self.lows, self.squares, 0.0)  # those of equal numbers are rounding
+        within = pooled_within(squares, self.counts) * self.unit
+        return ColumnSummary((found[0], found[1]), (), within, of_moments(means, variances, self.counts))
 
 
 def _unit(values: Array) -> float:
@@ -166,12 +191,12 @@ class CategoriesSeen(Summary):
                 CategoryShares(ABSENT, tuple(gone / n for gone, n in zip(absent.tolist(), rows, strict=True)))
             )
         if coding.type.kind != "boolean":
-            return ColumnSummary((math.nan, math.nan), math.nan, tuple(shares))
+            return ColumnSummary((math.nan, math.nan), tuple(shares))
         true = [float(counts.get("True", 0)) for counts in tables]
         means = tuple(t / n if n else math.nan for t, n in zip(true, known, strict=True))
-        share = sum(true) / max(sum(known), 1.0)
-        spans = of_moments(means, np.array([mean * (1.0 - mean) for mean in means]), np.array(known))
-        return ColumnSummary(means, math.sqrt(share * (1.0 - share)), tuple(shares), spans)
+        variances, counts = np.array([mean * (1.0 - mean) for mean in means]), np.array(known)
+        within = pooled_within(counts * variances, counts)
+        return ColumnSummary(means, tuple(shares), within, of_moments(means, variances, counts))
 
 
 @final

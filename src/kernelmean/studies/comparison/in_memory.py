@@ -109,7 +109,7 @@ def _summaries(encoded: Encoded, design: Design, weigh: RowWeights | None) -> li
         own = summarize(coding, encoded.frames, weigh)
         if coding.type.kind != "categorical":
             values = numbers_of(coding, encoded.frames)
-            own = replace(own, interval=gaps.interval(values), deviation=gaps.deviation(values, own.deviation))
+            own = replace(own, interval=gaps.interval(values), deviation=gaps.deviation(values))
         found.append(own)
     return found
 

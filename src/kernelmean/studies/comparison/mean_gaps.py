@@ -1,4 +1,4 @@
-r"""How far the means of a column are apart: an approximate interval, and the deviation within strata.
+r"""How far the means of a column are apart: an approximate interval, and the deviation within tables and strata.
 
 The difference of means is :math:`\sum_i w_i x_i` over the rows of the first table minus the same over the second, with
 weights of sum one that follow the design (:mod:`.row_weights`). Its variance adds up over tables and strata: with r the
@@ -63,7 +63,9 @@ class GapsOfMeans:
 
     def __init__(self, design: Design, weigh: RowWeights | None, sizes: tuple[int, int]) -> None:
         self.paired, self._plain = design.paired, not design.paired and not design.says_more
-        self._within = weigh is not None and weigh.within
+        self._within = weigh is None or weigh.strata is None or weigh.within
+        given = None if weigh is None else weigh.weights
+        self._weights = np.ones(sum(sizes)) if given is None else np.concatenate(given)
         self._weigh: Weigh = weigh or (lambda known: [own.astype(np.float64) for own in known])
         whole = np.zeros(sum(sizes), dtype=np.intp)
         self.strata = whole if design.groups is None else _pooled(design.groups, sizes)
@@ -102,17 +104,43 @@ class GapsOfMeans:
         sums = np.bincount(cluster, weights * (cells - means[place])).astype(np.float64)
         return interval(gap, *_variances(units, sums, place[first], masses))
 
-    def deviation(self, values: Sequence[Array], whole: float) -> float:
-        """Return the standard deviation within strata of the rows that count; of tiny strata ``whole``, of all rows."""
-        if not self._within:
-            return whole
+    def deviation(self, values: Sequence[Array]) -> float:
+        """Return the standard deviation within the tables, and within strata unless these are tiny; nan if not known.
+
+        Rows have their weights, and strata count as in the differences of means. In one stratum of rows of equal
+        weights it is the pooled standard deviation, with n + m - 2 degrees of freedom.
+        """
         counted = np.concatenate(self._weigh([~np.isnan(each) for each in values])) > 0.0
-        cells, strata = np.concatenate(values)[counted], self.strata[counted]
-        if not len(cells):
-            return whole
-        counts = np.bincount(strata)
-        means = np.bincount(strata, cells) / np.maximum(counts, 1)
-        return float(np.sqrt(np.mean(np.square(cells - means[strata]))))
+        cells, table, strata = np.concatenate(values)[counted], self._table[counted], self.strata[counted]
+        _, first, place = np.unique(2 * strata + table, return_index=True, return_inverse=True)
+        if len(first) < 2 or len(first) % 2:
+            return math.nan
+        weights = self._weights[counted] / self._weights[counted].max()
+        masses = np.bincount(place, weights).reshape(-1, 2)
+        weights *= np.repeat(masses.prod(axis=1) / np.square(masses.sum(axis=1)), 2)[place]
+        if not self._within:
+            _, first, place = np.unique(table, return_index=True, return_inverse=True)
+        distances = cells - cells[first][place]  # exactly 0 where all are equal
+        mass = np.bincount(place, weights)
+        distances -= (np.bincount(place, weights * distances) / mass)[place]
+        farthest = float(np.abs(distances).max()) or 1.0  # squares neither overflow nor vanish
+        sums = weights * np.square(distances / farthest), weights, np.square(weights)
+        squares, mass, second = (np.bincount(place, own).astype(np.float64) for own in sums)
+        return farthest * pooled_within(squares, mass, second)
+
+
+def pooled_within(squares: Array, masses: Array, second: Array | None = None) -> float:
+    """Return a standard deviation from the sums of weighted squares about the means of parts; nan if none is defined.
+
+    ``masses`` are the sums of the weights of the parts, ``second`` those of their squares, by default of weights 1.
+
+    Examples
+    --------
+    >>> pooled_within(np.array([2.0, 6.0]), np.array([3.0, 3.0]))
+    1.4142135623730951
+    """
+    freedom = float(np.sum(masses - (masses > 0.0 if second is None else second / masses)))
+    return math.sqrt(float(np.sum(squares)) / freedom) if freedom > 0.0 else math.nan
 
 
 def _variances(units: Array, sums: Array, place: IntArray, masses: Array) -> tuple[Array, Array]:

@@ -163,6 +163,12 @@ class Comparison(JointTest, Result):
             nothing = "Both tables hold the same rows."
         return f"No difference between {first} and {second} was found: p = {p}, above {level:g}. {nothing}"
 
+    @property
+    def sd_within(self) -> str:
+        """Within what the standard deviations that gaps are in are taken, in words."""
+        strata = self.row_weights is not None and self.row_weights.strata is not None and self.row_weights.within
+        return "within tables and strata" if strata else "within the tables"
+
     def limits(self) -> tuple[str, ...]:
         """Return a note if no column can be found to differ, with so few rows, whatever its values."""
         finest = [self.finest(column.n_resamples) for column in self.columns]
@@ -245,8 +251,7 @@ class Comparison(JointTest, Result):
     def grid(self, *, intervals: bool = False) -> Grid:
         """Return the columns as texts, those that differ most first; a page adds intervals of differences."""
         values, noisy = self.adjusted(), any(column.noise for column in self.columns)
-        within = " within strata" if self.row_weights is not None and self.row_weights.within else ""
-        heads = ("column", f"gap/sd{within}", "adjusted p", "p", *(f"mean {name}" for name in groups(self.names)))
+        heads = ("column", "gap/sd", "adjusted p", "p", *(f"mean {name}" for name in groups(self.names)))
         heads += (*(("difference (95 % interval)",) if intervals else ()), *(("noise sd",) if noisy else ()), "MMD²")
         alone = self.test.pvalue if len(self.columns) == 1 else None
         rows = [
@@ -267,7 +272,7 @@ class Comparison(JointTest, Result):
         below += "; ordered levels count from 0" if any(own.kind == "ordinal" for own in self.columns) else ""
         none = "can be found to differ" if self.limits() else "is shown to differ"
         title = "Columns that differ most" if strong else f"Columns, none of which {none}"
-        title = f"{title} (gap: first minus second{below})"
+        title = f"{title} (gap: first minus second; sd: {self.sd_within}{below})"
         return Grid(title, heads, rows, noun="column", strong=strong, mark="differs")
 
     def document(self, *, progress: Progress = SILENT) -> Document:
@@ -285,9 +290,9 @@ class Comparison(JointTest, Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return the joint test, then every column, those that differ most first.
 
-        ``gap`` is in standard deviations; ``difference`` is the first mean minus the second in the units of the column,
-        and ``low`` and ``high`` are its interval. Of categories, the means are the shares of the one in ``category``,
-        which changed most.
+        ``gap`` is in standard deviations within the tables; ``difference`` is the first mean minus the second in the
+        units of the column, and ``low`` and ``high`` are its interval. Of categories, the means are the shares of the
+        one in ``category``, which changed most.
         """
         joint: dict[str, Any] = dict.fromkeys(_COLUMNS)
         joint |= {"tested": "all columns", "statistic": self.test.statistic, "pvalue": self.test.pvalue}

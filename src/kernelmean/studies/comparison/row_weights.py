@@ -14,7 +14,7 @@ from ...inference import Design
 from ...inference.designs.design import codes
 
 _LEAST_ROWS = 4
-"""Of a stratum on average, for gaps in deviations within strata."""
+"""Of a stratum on average, for gaps in standard deviations within strata."""
 
 
 @final
@@ -22,10 +22,11 @@ _LEAST_ROWS = 4
 class RowWeights(Frozen):
     r"""What weighs the rows of two tables for means and pictures that follow a design.
 
-    A row of weight ω in stratum s counts ω c_s / Σ ω, the sum over the rows of its table in s, where
-    c_s = n_s m_s / (n_s + m_s) from the rows of the two tables there (Cochran, Mantel and Haenszel), as strata count in
-    the tests. Both tables then have the strata in equal proportions, so that the difference of their means is the mean
-    over strata of the difference within each. Strata in which a table has no row, or no known value, do not count.
+    A row of weight ω in stratum s counts ω c_s / A_s in the first table and ω c_s / B_s in the second. A_s and B_s are
+    the sums of weights of their rows there, and c_s = A_s B_s / (A_s + B_s), as strata count in the tests (Cochran,
+    Mantel and Haenszel where all weights are 1). Both tables then have the strata in equal proportions, so that the
+    difference of their means is the mean over strata of the difference within each. Strata in which a table has no row,
+    or no known value, do not count.
     """
 
     weights: tuple[Array, Array] | None
@@ -48,16 +49,16 @@ class RowWeights(Frozen):
 
     @property
     def within(self) -> bool:
-        """Whether gaps are in deviations within strata; where these are tiny, they would hold the gap itself."""
+        """Whether gaps are in standard deviations within strata: tiny ones have hardly any rows to vary."""
         rows = () if self.strata is None else np.concatenate(self.strata)
         return len(rows) >= _LEAST_ROWS * len(np.unique(rows)) > 0
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note on the unit of gaps under strata."""
-        if self.strata is None:
+        """Return a note if gaps are not in standard deviations within strata."""
+        if self.strata is None or self.within:
             return ()
-        few = f"of all rows, because strata have fewer than {_LEAST_ROWS} rows on average"
-        return (f"gaps are in standard deviations {'within strata' if self.within else few}",)
+        few = f"not within strata, which have fewer than {_LEAST_ROWS} rows on average"
+        return (f"gaps are in standard deviations within the tables, {few}",)
 
     def __call__(self, known: Sequence[BoolArray]) -> Sequence[Array]:
         """Return how much each row of either table counts, given which of them have a value."""
@@ -67,10 +68,10 @@ class RowWeights(Frozen):
 
 
 def _within_strata(weights: Sequence[Array], strata: Sequence[IntArray]) -> list[Array]:
-    """Return weights by which both tables have the strata in the proportions of their rows."""
-    number = 1 + int(np.concatenate(strata).max())
-    masses = [np.bincount(own, weight, number) for own, weight in zip(strata, weights, strict=True)]
-    n, m = (np.bincount(own[weight > 0.0], minlength=number) for own, weight in zip(strata, weights, strict=True))
-    counted = np.divide(n * m, n + m, out=np.zeros(number), where=n * m > 0)
-    each = [np.divide(counted, mass, out=np.zeros(number), where=mass > 0.0) for mass in masses]
-    return [weight * factor[own] for weight, factor, own in zip(weights, each, strata, strict=True)]
+    """Return weights by which both tables have the strata in the proportions of the tests."""
+    number, largest = 1 + int(np.concatenate(strata).max()), max(float(own.max(initial=0.0)) for own in weights) or 1.0
+    scaled = [own / largest for own in weights]  # no sum overflows
+    first, second = (np.bincount(own, weight, number) for own, weight in zip(strata, scaled, strict=True))
+    both = first + second
+    shares = [np.divide(other, both, out=np.zeros(number), where=both > 0.0) for other in (second, first)]
+    return [weight * share[own] for weight, share, own in zip(scaled, shares, strata, strict=True)]

@@ -21,8 +21,8 @@ Overview = tuple[tuple[str, tuple[str, ...]], ...]
 _SMALL = 0.02
 """An explained share below this is called small."""
 _MUCH = 0.2
-"""A shift of a mean, in standard deviations, that is not called small; a change of a correlation, or of the logarithm
-of a spread."""
+"""A gap of means, in standard deviations, that is not called small; a change of a correlation, or of the logarithm of a
+spread."""
 MOST_NAMED, _LONGEST = 3, 60
 _AFTERWARDS = (
     "Then look at the rows that set the tables apart most: what they have in common, and whether they are errors."
@@ -98,9 +98,8 @@ def _column(result: Comparison, column: ColumnDifference) -> str:
     names, design = groups(result.names), result.design
     first, second = column.describe()
     within = "" if design.strata is None else " within strata"
-    rows = " of all rows" if within and result.row_weights is not None and not result.row_weights.within else within
-    size = f"{signed(column.gap, '+z.2f')} standard deviations{rows}"
-    gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size})"  # nan: categories
+    size = f"{signed(column.gap, '+z.2f')} standard deviations {result.sd_within}"
+    gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size})"  # nan: there is none
     of = "" if column.kind == "categorical" else "mean " if design.weights is None else "weighted mean "
     extreme = "".join(f"; the most extreme value in {own.name} is {own.extreme}" for own in spreads if own.extreme)
     return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}{extreme}", 3 * _LONGEST)
@@ -144,7 +143,8 @@ def _largest(result: Comparison) -> str:
         return pair
     moved = max(found, key=lambda column: -1.0 if column.gap != column.gap else abs(column.gap), default=None)
     if moved is not None and abs(moved.gap) >= _MUCH:
-        return f", but the mean of {brief(moved.name)} moved by {abs(moved.gap):.2f} standard deviations"
+        size = f"{abs(moved.gap):.2f} standard deviations {result.sd_within}"
+        return f", but the mean of {brief(moved.name)} moved by {size}"
     for column in found:
         spreads = spreads_of(result, column)
         if spreads and abs(log_ratio(spreads)) >= _MUCH:

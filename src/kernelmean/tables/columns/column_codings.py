@@ -316,18 +316,17 @@ class ColumnSummary:
     means: tuple[float, ...]
     """In the units of the column: levels are numbered from 0, times are seconds since 1970 (UTC), truth values give the
     share of true ones. nan for categories. Missing cells do not count."""
-    deviation: float
-    """The standard deviation over all tables, nan for categories."""
     shares: tuple[CategoryShares, ...]
     """For categories and truth values, including missing cells if they are a category."""
+    deviation: float = np.nan
+    """The standard deviation within the tables, pooled; nan for categories and where it is not known."""
     interval: tuple[float, float] = (np.nan, np.nan)
     """An approximate 95 % interval of the first mean minus the second, nan where it is not known."""
 
     @property
     def gap(self) -> float:
-        """The first mean minus the second, in standard deviations."""
-        difference = self.means[0] - self.means[1]
-        return difference / self.deviation if self.deviation else 0.0 * difference
+        """The first mean minus the second, in standard deviations within the tables; nan where these are 0."""
+        return (self.means[0] - self.means[1]) / self.deviation if self.deviation > 0.0 else np.nan
 
 
 Weigh = Callable[[Sequence[BoolArray]], Sequence[Array]]
@@ -344,7 +343,7 @@ def summarize(coding: Coding, frames: Sequence[Frame], weigh: Weigh | None = Non
     if isinstance(coding, Numbers):
         offset = coding.origin / 1e9
         means = _means(numbers_of(coding, frames), weigh)
-        return ColumnSummary(tuple(mean + offset for mean in means), coding.deviation, ())
+        return ColumnSummary(tuple(mean + offset for mean in means), ())
     assert isinstance(coding, Categories)
     weights = weigh([np.ones(len(frame), dtype=bool) for frame in frames])
     counts = [_counted(as_labels(frame, coding.name), own) for frame, own in zip(frames, weights, strict=True)]
@@ -357,10 +356,8 @@ def summarize(coding: Coding, frames: Sequence[Frame], weigh: Weigh | None = Non
         for each in known
     )
     if coding.type.kind != "boolean":
-        return ColumnSummary((np.nan,) * len(frames), np.nan, shares)
-    truths = numbers_of(coding, frames)
-    pooled = np.concatenate(truths)
-    return ColumnSummary(_means(truths, weigh), float(np.nanstd(pooled)), shares)
+        return ColumnSummary((np.nan,) * len(frames), shares)
+    return ColumnSummary(_means(numbers_of(coding, frames), weigh), shares)
 
 
 def numbers_of(coding: Coding, frames: Sequence[Frame]) -> list[Array]:
