@@ -278,6 +278,19 @@ def test_designs_of_other_types_are_refused(said: dict[str, Any], message: str) 
         km.compare(A, B, **said)
 
 
+def test_clusters_whose_names_start_again_in_every_stratum_are_to_be_combined_with_it() -> None:
+    rng = np.random.default_rng(0)
+    patients = pd.DataFrame({"center": np.repeat(["Oslo", "Rome"], 24), "patient": np.tile(np.repeat(range(12), 2), 2)})
+    patients["x"] = rng.normal(size=48)
+    treated = patients.patient % 2 == 0
+    tables = patients[treated], patients[~treated]
+    with pytest.raises(ValueError, match=r"in more than one stratum.*combine both columns.*such as 'Oslo 1'"):
+        km.compare(*tables, strata="center", clusters="patient", n_resamples=19)
+    both = [own.assign(patient=own.center + " " + own.patient.astype(str)) for own in tables]
+    found = km.compare(*both, strata="center", clusters="patient", n_resamples=19)
+    assert "24 clusters are permuted, whole and only among clusters of equally many rows" in found.notes
+
+
 # -- what stands beside the tests: means within strata, notes, pages ---------------------------------------------------
 
 

@@ -229,8 +229,10 @@ def check_nested(clusters: Labels, strata: Labels, first: IntArray | None = None
         torn, cluster, (one, other) = found
         raise DesignError(
             f"{torn} of {count(len(names), 'cluster')} {_has(torn)} rows in more than one stratum, such as "
-            f"{names[cluster]} in {strata[1][one]} and {strata[1][other]}; a cluster moves as a whole: give all of its "
-            "rows one stratum"
+            f"{names[cluster]} in {strata[1][one]} and {strata[1][other]}; a cluster moves as a whole, within one "
+            "stratum. If names start again in every stratum, as patients 1, 2, … of each center, combine both columns: "
+            "name clusters by stratum and cluster together, such as 'Oslo 1'. If they are the same cluster, leave the "
+            "strata out"
         )
     found = _torn(own, first)
     if found is not None:

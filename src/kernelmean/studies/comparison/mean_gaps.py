@@ -121,11 +121,11 @@ class GapsOfMeans:
         if not self._within:
             _, first, place = np.unique(table, return_index=True, return_inverse=True)
         distances = cells - cells[first][place]  # exactly 0 where all are equal
-        mass = np.bincount(place, weights)
+        mass: Array = np.bincount(place, weights).astype(np.float64)
         distances -= (np.bincount(place, weights * distances) / mass)[place]
         farthest = float(np.abs(distances).max()) or 1.0  # squares neither overflow nor vanish
-        sums = weights * np.square(distances / farthest), weights, np.square(weights)
-        squares, mass, second = (np.bincount(place, own).astype(np.float64) for own in sums)
+        sums = weights * np.square(distances / farthest), np.square(weights)
+        squares, second = (np.bincount(place, own).astype(np.float64) for own in sums)
         return farthest * pooled_within(squares, mass, second)
 
 
