@@ -1,36 +1,36 @@
-"""Draw docs/figures/report.png, the picture of the README: the first screen and the first charts of a real report.
+"""Draw docs/figures/report.png, the picture of the README: the top of the report of the README's own command.
 
     python docs/picture.py
 
-Needs the extra ``plot`` and a Chromium. The report is that of two cultivars of wine, as ``to_html`` writes it, with the
-section of its charts only.
+Needs the extras ``cli`` and ``plot``, and a Chromium. The report is the file that the command writes, as it is.
 """
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
-from sklearn.datasets import load_wine
-
-import kernelmean as km
-from kernelmean.report import Document, html
-
-PICTURE = Path(__file__).parent / "figures" / "report.png"
+DOCS = Path(__file__).parent
+PICTURE = DOCS / "figures" / "report.png"
+COMMAND = re.compile(r"^\$ kernelmean (.*)$", flags=re.MULTILINE)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-SECTION, SIZE = "Where they differ", (820, 1020)
+SIZE = (1100, 720)
 
 
-def report() -> Document:
-    """Return the verdict and the charts of the report on two cultivars, four measurements of each."""
-    wine = load_wine(as_frame=True)
-    columns = ["proline", "alcohol", "color_intensity", "malic_acid"]
-    first, second = (wine.data.loc[wine.target == kind, columns] for kind in (0, 1))
-    page = km.compare(first, second, names=("cultivar 1", "cultivar 2")).document()
-    return replace(page, sections=tuple(section for section in page.sections if section.title == SECTION))
+def write_report(page: Path) -> None:
+    """Run the command of the README with ``--html``."""
+    found = COMMAND.search((DOCS.parent / "README.md").read_text(encoding="utf-8"))
+    if found is None:
+        raise ValueError(
+            "README.md has no line that begins with '$ kernelmean': write one, the picture is of its report"
+        )
+    command = [sys.executable, "-m", "kernelmean", *shlex.split(found[1]), "--html", str(page)]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 def photograph(page: Path, picture: Path) -> None:
@@ -53,7 +53,7 @@ def main() -> None:
     """Write the report to a temporary folder and its picture beside the other figures."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
-        page.write_text(html.render(report()), encoding="utf-8")
+        write_report(page)
         photograph(page, PICTURE)
     print(f"{PICTURE.name}: {PICTURE.stat().st_size / 1000:.0f} kB")
 
