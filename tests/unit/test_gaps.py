@@ -11,6 +11,12 @@ from kernelmean.core.array import centered
 from kernelmean.kernels.gaps import VANISHING, Gaps
 
 
+@pytest.fixture(autouse=True)
+def rows_are_never_few(monkeypatch):
+    """Let few rows go the way of many, so that all distances are quick to compute beside it."""
+    monkeypatch.setattr("kernelmean.kernels.bandwidth._FEW_ROWS", 0)
+
+
 def kinds(rng, n):
     """Yield columns of n numbers: smooth, tied, far apart, too close for their squares, rounded differently."""
     near_minus_one, near_zero = -1 + rng.integers(-5, 5, n) * 2.0**-53, rng.integers(-50, 50, n) * 1e-19

@@ -14,6 +14,8 @@ from .gaps import VANISHING, Gaps, tied_median
 _LARGEST = 1e300
 _FEW_DIFFERENT = 0.25
 """Of all rows: so few different ones, such as those of a column of categories, are counted instead of repeated."""
+_FEW_ROWS = 700
+"""Up to so many rows, all distances are the quickest way to their median."""
 Rule = Literal["median", "median-unsquared", "silverman", "scott"]
 RULES = ("median", "median-unsquared", "silverman", "scott")
 """The rules that find a bandwidth in the rows."""
@@ -140,7 +142,7 @@ def _(X: Any, squared: bool, exact_up_to: int, rng: RngLike) -> Bandwidth:
         X = X[_some_rows(len(X), exact_up_to, rng)]
     X = centered(X)[0]
     unit = 2.0 ** int(np.frexp(np.abs(X).max())[1])  # squares of 1e-200 or 1e200 would vanish or overflow
-    median, positive = (_median_gap if X.shape[1] == 1 else _median_distance)(X / unit, squared)
+    median, positive = (_median_gap if X.shape[1] == 1 and len(X) > _FEW_ROWS else _median_distance)(X / unit, squared)
     if median == 0.0:
         raise ValueError(
             f"all {len(X)} rows are equal, so the median distance is 0; pass a bandwidth, or data that vary"
@@ -153,11 +155,13 @@ def _(X: Any, squared: bool, exact_up_to: int, rng: RngLike) -> Bandwidth:
 def _median_distance(X: Array, squared: bool) -> tuple[float, bool]:
     """Return the median distance, or where it is 0 that of the positive ones and True; 0 if there are none."""
     metric: Literal["sqeuclidean", "euclidean"] = "sqeuclidean" if squared else "euclidean"
-    rows, counts = np.unique(X, axis=0, return_counts=True)
-    if len(rows) < _FEW_DIFFERENT * len(X):
-        first, second = np.triu_indices(len(rows), 1)
-        zeros = int((counts * (counts - 1) // 2).sum())
-        return tied_median(pdist(rows, metric), counts[first] * counts[second], zeros)
+    few = _FEW_DIFFERENT * len(X)
+    if len(X) > _FEW_ROWS and len(np.unique(X @ np.sqrt(np.arange(1.0, 1.0 + X.shape[1])))) < few:
+        rows, counts = np.unique(X, axis=0, return_counts=True)
+        if len(rows) < few:
+            first, second = np.triu_indices(len(rows), 1)
+            zeros = int((counts * (counts - 1) // 2).sum())
+            return tied_median(pdist(rows, metric), counts[first] * counts[second], zeros)
     distances = pdist(X, metric)
     if not distances.size or distances.max() == 0.0:
         return 0.0, False
