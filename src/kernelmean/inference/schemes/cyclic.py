@@ -39,6 +39,8 @@ Where matrices are multiplied, as many rows as there are blocks, while these hol
 part reads all blocks of the other side.
 """
 _MOST_ENTRIES, _MOST_TRANSFORMED = 2**22, 2**24
+_KEPT = 2**20
+"""Numbers of all cosets of one column that are kept, with their transforms."""
 _ROWS = 32
 """Rows whose transforms are ordered by frequency at a time."""
 
@@ -62,15 +64,18 @@ def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
     per_row = rotations.order * max(1, len(right))
     most = min(rotations.blocks, _MOST_ENTRIES // per_row, _MOST_TRANSFORMED // rotations.n) if matrices else 1
     parts = slices(len(left), max(1, _ENTRIES // per_row, most))
-    for coset, order in enumerate(rotations.cosets):
-        moved = right[:, order] if coset else right  # the first coset is the group itself
-        other = _spectra(moved, rotations, matrices)
+    few = max(1, _KEPT // rotations.n) if len(right) == 1 else 1
+    for at_once in slices(len(rotations.cosets), few):  # one transform of A serves them
+        moved = [right[:, order] for order in rotations.cosets[at_once]]
+        others = [_spectra(rows, rotations, matrices) for rows in moved]
         for part in parts:
             own = _spectra(left[part], rotations, matrices)
-            entries = rotations.back(_over_blocks(np.conj(own, out=own), other, matrices))
-            if rest.start < rest.stop:
-                entries += (left[part, rest] @ moved[:, rest].T)[:, :, None]
-            total[:, coset] += group.weighted_norms(entries, part)
+            np.conj(own, out=own)
+            for coset, rows, other in zip(range(len(rotations.cosets))[at_once], moved, others, strict=True):
+                entries = rotations.back(_over_blocks(own, other, matrices))
+                if rest.start < rest.stop:
+                    entries += (left[part, rest] @ rows[:, rest].T)[:, :, None]
+                total[:, coset] += group.weighted_norms(entries, part)
     return total.reshape(len(total), -1)
 
 
