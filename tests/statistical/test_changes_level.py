@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 
+import kernelmean as km
 from kernelmean.inference.changes import Change, ChangeFeatures, Search
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -17,6 +20,35 @@ LAWS: dict[str, Draw] = {
     "tied": lambda rng, n: rng.binomial(3, 0.3, size=(n, 3)).astype(float),
     "skewed": lambda rng, n: rng.exponential(size=(n, 1)),
 }
+
+TABLES: dict[str, Callable[[np.random.Generator], Any]] = {
+    "normal": lambda rng: rng.normal(size=(30, 5)),
+    "three values": lambda rng: rng.integers(3, size=(30, 5)).astype(float),
+    "Cauchy": lambda rng: rng.standard_cauchy(size=(24, 5)),
+    "rare categories": lambda rng: pd.DataFrame(rng.choice(list("abcd"), (60, 4), p=[0.85, 0.05, 0.05, 0.05])),
+    "mixed": lambda rng: pd.DataFrame(
+        {
+            "size": rng.normal(size=40),
+            "price": np.round(rng.lognormal(size=40), 1),
+            "shop": rng.choice(list("abc"), 40, p=[0.6, 0.3, 0.1]),
+            "open": rng.random(40) < 0.3,
+            "calls": rng.poisson(2.0, 40),
+        }
+    ),
+}
+
+
+def check_tables(kind: str, series: int, seed: int) -> None:
+    """All columns are searched together, and every column alone: how often is there any change?"""
+    found = 0
+    for number in range(series):
+        table = TABLES[kind](np.random.default_rng([seed, number]))
+        result = km.changes(table, search=Search(n_resamples=199), rng=number)
+        assert bool(result.points) == (result.pvalue <= 0.05)
+        found += bool(result.points)
+    bound = int(binom.ppf(0.9995, series, 0.05))
+    print(f"{kind}: a change in {found} of {series} tables of several columns, at most {bound} may")
+    assert found <= bound
 
 
 def searched(rows: np.ndarray, rng: np.random.Generator) -> tuple[float, tuple[Change, ...]]:
@@ -69,6 +101,10 @@ def test_the_level_over_30_series(law: str) -> None:
     check_level(law, 30, 1)
 
 
+def test_the_level_of_all_columns_together_and_of_each_alone_over_30_tables() -> None:
+    check_tables("mixed", 30, 6)
+
+
 def test_no_third_change_in_most_of_12_series() -> None:
     check_others("normal", 12, 2)
 
@@ -77,6 +113,12 @@ def test_no_third_change_in_most_of_12_series() -> None:
 @pytest.mark.parametrize("law", LAWS)
 def test_the_level_over_2000_series(law: str) -> None:
     check_level(law, 2000, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", TABLES)
+def test_the_level_of_all_columns_together_and_of_each_alone_over_2000_tables(kind: str) -> None:
+    check_tables(kind, 2000, 6)
 
 
 @pytest.mark.slow

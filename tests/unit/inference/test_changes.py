@@ -1,6 +1,7 @@
 """The scan for a change against its definition, its p-value against enumeration, and where changes are put."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -40,13 +41,13 @@ def explained(columns: np.ndarray, start: int, middle: int, end: int) -> float:
 def test_differences_of_windows_are_the_scatter_that_a_change_explains() -> None:
     bins = RNG.normal(size=(23, 3))
     bins -= bins.mean(axis=0)
-    for group in windows(23, 2):
-        squares = np.square(group.differences(cumulative(bins))).sum(axis=1)
-        assert squares == pytest.approx([explained(bins.T, *span) for span in group.spans.tolist()], rel=1e-10)
+    pairs = windows(23, 2)
+    squares = np.square(pairs.differences(cumulative(bins))).sum(axis=1)
+    assert squares == pytest.approx([explained(bins.T, *span) for span in pairs.spans.tolist()], rel=1e-10)
 
 
 def test_windows_have_the_shortest_length_and_every_split_once() -> None:
-    spans = np.concatenate([group.spans for group in windows(40, 3)])
+    spans = windows(40, 3).spans
     lengths = np.diff(spans, axis=1)
     splits = spans[(spans[:, 0] == 0) & (spans[:, 2] == 40)]
     assert lengths.min() == 3
@@ -57,9 +58,9 @@ def test_windows_have_the_shortest_length_and_every_split_once() -> None:
 
 def test_windows_of_a_group_are_alike() -> None:
     """The distribution of what permutations make of a group must not depend on which window is the largest."""
-    for group in windows(64, 2):
-        whole = (group.spans[:, 0] == 0) & (group.spans[:, 2] == 64)
-        assert whole.all() or len({*map(tuple, np.diff(group.spans, axis=1).tolist())}) == 1
+    for spans in windows(64, 2).groups:
+        whole = (spans[:, 0] == 0) & (spans[:, 2] == 64)
+        assert whole.all() or len({*map(tuple, np.diff(spans, axis=1).tolist())}) == 1
 
 
 def test_bins_are_centered_sums() -> None:
@@ -88,7 +89,7 @@ def test_permutations_are_spared_where_the_first_show_nothing() -> None:
     pvalues = {}
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        pvalues[seed] = scan(features_of(rng.normal(size=(12, 1))), (0, 12), (1, 2), 199, rng).pvalue
+        pvalues[seed] = float(scan(features_of(rng.normal(size=(12, 1))), (0, 12), (1, 2), 199, rng).pvalue)
     spared = [p for p in pvalues.values() if round(p * 100, 9).is_integer() and p > 0.2]
     assert spared
     assert all(round(p * 200, 9).is_integer() for p in pvalues.values())
@@ -114,7 +115,7 @@ def test_coordinates_are_those_of_the_kernels_that_tell() -> None:
     features = features_of(np.append(RNG.normal(size=(50, 2)), RNG.normal(3.0, 1.0, size=(50, 2)), axis=0))
     shares = np.zeros(len(features.parts))
     shares[0] = 1.0
-    own = coordinates(features, Scan(0.01, 1.0, shares, (0, 100)), 10, 90)
+    own = coordinates(features, Scan(Fraction(1, 100), 1.0, shares, (0, 100)), 10, 90)
     assert own.shape == (2, 80)
     assert own.sum(axis=1) == pytest.approx([0.0, 0.0], abs=1e-9)
     assert most(own, 5) == 40
@@ -126,7 +127,7 @@ def test_a_coordinate_that_counts_alone_is_that_of_the_scan_wherever_the_change_
     rows[90:, 1] += 6.0
     features = features_of(rows)
     (alone,) = (k for k, part in enumerate(features.parts) if part.weights is None and part.member.view == "axes")
-    found = Scan(0.01, 1.0, np.eye(len(features.parts))[alone], (0, 90))
+    found = Scan(Fraction(1, 100), 1.0, np.eye(len(features.parts))[alone], (0, 90))
     assert most(coordinates(features, found, 0, 90), 5) == 50
     later = coordinates(features, found, 45, 100)[0]
     assert abs(np.corrcoef(later, rows[45:, 0])[0, 1]) > 0.9

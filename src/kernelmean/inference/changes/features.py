@@ -10,7 +10,7 @@ from typing import cast, final
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import Array, IntArray
 from ...kernels import Kernel
 from ..adaptive.candidates import UNIT_ROWS
 from ..adaptive.columns import DIRECT, put_back, row_order
@@ -54,6 +54,12 @@ class ChangeKernel:
     def of(self, squares: Array) -> Array:
         """Return the statistics (q,) from the squares d_j² of the coordinates, shape (q, k)."""
         return np.asarray(squares.max(axis=1) if self.weights is None else squares @ self.weights)
+
+    def largest(self, squares: Array, starts: IntArray) -> Array:
+        """Return the largest statistic of every group of squares (q, …, k), which begin at ``starts``."""
+        if self.weights is None:
+            return np.asarray(np.maximum.reduceat(squares, starts, axis=0).max(axis=-1))
+        return np.asarray(np.maximum.reduceat(squares @ self.weights, starts, axis=0))
 
 
 @final

@@ -9,9 +9,11 @@ Those of all lengths and kernels are combined as adaptive tests combine kernels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from fractions import Fraction
+from typing import Any, final
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from ...core.array import SILENT, Array, IntArray, Progress
@@ -24,42 +26,47 @@ _UNEVEN = 4
 """Of two windows side by side, one is this many times as long as the other, or both are equally long."""
 _STEPS = 4
 """Windows move by this part of the shorter one."""
-_FIRST, _HOPELESS = 99, 0.2
+_FIRST, HOPELESS = 99, 0.2
 _ROUNDING = 1e-10
+_CELLS = 2**16
+"""Differences that are computed at once, so that they stay in the cache of a core."""
 
 
 @final
 @dataclass(frozen=True)
 class Windows:
-    """Pairs of neighboring windows over bins that are alike: of two lengths, or the sides of splits of the whole."""
+    """Pairs of neighboring windows over bins, in groups that are alike: of two lengths, or the splits of the whole."""
 
-    spans: IntArray
-    """Start, middle and end of every pair, in equal steps, shape (q, 3)."""
+    groups: list[IntArray]
+    """Start, middle and end of every pair of a group, shape (q, 3)."""
+
+    @cached_property
+    def spans(self) -> IntArray:
+        """Those of all groups, one below the other."""
+        return np.concatenate(self.groups)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Where in ``spans`` every group begins."""
+        return np.cumsum([0, *map(len, self.groups[:-1])])
 
     def differences(self, sums: Array) -> Array:
         """Return √(ab / (a + b)) times the difference of the means, shape (q, D), from cumulative sums (m + 1, D)."""
-        start, middle, end = (sums[place] for place in self._places)
-        before, behind = self._factors
-        first = (middle - start) * before
-        first -= (end - middle) * behind
-        return np.asarray(first)
+        return np.asarray(self._contrasts @ sums)
 
     @cached_property
-    def _places(self) -> list[slice]:
-        """Starts, middles and ends as slices; one element if all are the same number."""
-        steps = self.spans[min(1, len(self.spans) - 1)] - self.spans[0]
-        ends = zip(self.spans[0].tolist(), self.spans[-1].tolist(), steps.tolist(), strict=True)
-        return [slice(first, last + 1, step or 1) for first, last, step in ends]
-
-    @cached_property
-    def _factors(self) -> tuple[Array, Array]:
-        a, b = np.diff(self.spans, axis=1).T[:, :, None]
-        return np.sqrt(b / (a * (a + b))), np.sqrt(a / (b * (a + b)))
+    def _contrasts(self) -> Any:
+        """What takes cumulative sums to these differences: three numbers in every row, the others are zero."""
+        a, b = np.diff(self.spans, axis=1).T
+        before, behind = np.sqrt(b / (a * (a + b))), np.sqrt(a / (b * (a + b)))
+        weights = np.stack([-before, before + behind, -behind], axis=1)
+        ends = np.arange(0, weights.size + 1, 3)
+        return csr_array((weights.ravel(), self.spans.ravel(), ends), (len(self.spans), int(self.spans.max()) + 1))
 
 
-def windows(bins: int, shortest: int) -> list[Windows]:
+def windows(bins: int, shortest: int) -> Windows:
     """Return windows of ``shortest`` bins, twice, four times … as many, side by side, and all splits of the whole."""
-    found = []
+    found = list[IntArray]()
     lengths = [shortest * 2**k for k in range((bins // shortest).bit_length())]
     for length in lengths:
         for a, b in ((length, length), (length, _UNEVEN * length), (_UNEVEN * length, length)):
@@ -68,7 +75,7 @@ def windows(bins: int, shortest: int) -> list[Windows]:
         middles = np.arange(length, min(2 * length, bins // 2 + 1))
         sides = (middles, np.setdiff1d(bins - middles, middles))
         found += [np.stack([np.zeros_like(own), own, np.full_like(own, bins)], axis=1) for own in sides]
-    return [Windows(spans) for spans in found if len(spans)]
+    return Windows([spans for spans in found if len(spans)])
 
 
 @final
@@ -76,7 +83,8 @@ def windows(bins: int, shortest: int) -> list[Windows]:
 class Scan:
     """What the scan of some rows found."""
 
-    pvalue: float
+    pvalue: Fraction
+    """A fraction, as products of it must not be rounded beyond a level that they equal."""
     strength: float
     """log Σ w/p over all windows and kernels, from the permutations alone: the larger, the clearer the change."""
     shares: Array
@@ -92,51 +100,55 @@ def scan(
     n_resamples: int,
     rng: np.random.Generator,
     progress: Progress = SILENT,
+    hopeless: float = HOPELESS,
 ) -> Scan:
     """Test whether rows [first, last) are in random order, on bins of ``bins[0]`` rows, windows of ``bins[1]`` or more.
 
-    If p is above 0.2 after 99 permutations, the others are skipped. This is exact: at levels below 0.2 only the p-value
-    of all permutations counts, at other levels at most that of the 99. Progress is told after the 99.
+    If p is above ``hopeless`` after 99 permutations, the others are skipped. This is exact: at levels below that only
+    the p-value of all permutations counts, at other levels at most that of the 99. Progress is told after the 99.
     """
     label = f"permutations of rows {rows[0] + 1:,} to {rows[1]:,}"
     own = binned(features.columns, *rows, bins[0])
-    groups = windows(len(own), bins[1])
-    weights = np.repeat([part.member.weight for part in features.parts], len(groups))
-    values = [_largest(features, groups, own)]
+    pairs = windows(len(own), bins[1])
+    weights = np.repeat([part.member.weight for part in features.parts], len(pairs.groups))
+    at_once = max(1, _CELLS // (len(pairs.spans) * own.shape[1]))
+    values = _largest(features, pairs, own, np.arange(len(own))[None])
     for count in (min(_FIRST, n_resamples), n_resamples):
-        orders = (rng.permutation(len(own)) for _ in range(count + 1 - len(values)))
-        for order in orders:
-            values.append(_largest(features, groups, own[order]))
-            if len(values) > _FIRST + 1:
-                progress(label, len(values) - 1, n_resamples)
-        combined = harmonic(np.stack(values, axis=1), weights / weights.sum())
-        pvalue = float((combined >= combined[0] - _ROUNDING * (1.0 + np.abs(combined).max())).mean())
-        if pvalue > _HOPELESS:
+        done, parts = values.shape[1] - 1, [values]
+        while done < count:
+            orders = np.stack([rng.permutation(len(own)) for _ in range(min(at_once, count - done))])
+            parts.append(_largest(features, pairs, own, orders))
+            done += len(orders)
+            if count > _FIRST:
+                progress(label, done, n_resamples)
+        values = np.concatenate(parts, axis=1)
+        combined = harmonic(values, weights / weights.sum())
+        above = combined >= combined[0] - _ROUNDING * (1.0 + np.abs(combined).max())
+        pvalue = Fraction(int(above.sum()), len(above))
+        if pvalue > hopeless:
             break
-    evidence = strengths_of(np.stack(values, axis=1)) + np.log(weights / weights.sum())
-    shares = np.exp(evidence - logsumexp(evidence)).reshape(len(features.parts), len(groups))
+    evidence = strengths_of(values) + np.log(weights / weights.sum())
+    shares = np.exp(evidence - logsumexp(evidence)).reshape(len(features.parts), len(pairs.groups))
     best, group = np.unravel_index(int(shares.argmax()), shares.shape)
-    part, squares = features.parts[best], np.square(groups[group].differences(cumulative(own)))
-    found = part.of(squares[:, part.columns])
-    start, _, end = groups[group].spans[int(found.argmax())] * bins[0] + rows[0]
+    part, spans, first = features.parts[best], pairs.groups[group], pairs.starts[group]
+    squares = np.square(pairs.differences(cumulative(own[:, part.columns]))[first : first + len(spans)])
+    start, _, end = spans[int(part.of(squares).argmax())] * bins[0] + rows[0]
     return Scan(pvalue, float(logsumexp(evidence)), shares.sum(axis=1), (int(start), int(end)))
 
 
 def cumulative(bins: Array) -> Array:
-    """Return the sums of the first 0, 1, …, m bins, shape (m + 1, D)."""
-    sums = np.zeros((bins.shape[1], len(bins) + 1))
-    np.cumsum(bins.T, axis=1, out=sums[:, 1:])
-    return np.ascontiguousarray(sums.T)
+    """Return the sums of the first 0, 1, …, m bins, shape (m + 1, …)."""
+    sums = np.zeros((len(bins) + 1, *bins.shape[1:]))
+    np.cumsum(bins, axis=0, out=sums[1:])
+    return sums
 
 
-def _largest(features: ChangeFeatures, groups: list[Windows], bins: Array) -> Array:
-    """Return the largest statistic of every kernel in every group, shape (K groups,)."""
-    sums, ends = cumulative(bins), np.cumsum([0, *(len(group.spans) for group in groups)])
-    squares = np.empty((ends[-1], bins.shape[1]))
-    for group, start, end in zip(groups, ends, ends[1:], strict=False):
-        np.square(group.differences(sums), out=squares[start:end])
-    found = [np.maximum.reduceat(part.of(squares[:, part.columns]), ends[:-1]) for part in features.parts]
-    return np.concatenate(found)
+def _largest(features: ChangeFeatures, pairs: Windows, bins: Array, orders: IntArray) -> Array:
+    """Return the largest statistic of every kernel in every group, for orders (P, m), shape (K groups, P)."""
+    sums = cumulative(bins[orders.T])
+    squares = pairs.differences(sums.reshape(len(sums), -1)).reshape(-1, *sums.shape[1:])
+    np.square(squares, out=squares)
+    return np.concatenate([part.largest(squares[..., part.columns], pairs.starts) for part in features.parts])
 
 
 def binned(columns: Array, first: int, last: int, width: int) -> Array:

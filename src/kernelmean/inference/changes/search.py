@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import final
 
 import numpy as np
@@ -13,7 +14,7 @@ from ...core.validate import check_integer
 from ...core.words import written
 from .features import ChangeFeatures
 from .places import coordinates, interval, most
-from .scan import Scan, scan
+from .scan import HOPELESS, Scan, scan
 
 _MOST_BINS = 256
 _ROOM = 2.5
@@ -21,6 +22,10 @@ _ROOM = 2.5
 _MOST_RESAMPLES = 49_999
 """The most of these permutations; some hundred numbers of each are held in memory."""
 _ROUNDS = 2
+_TOGETHER = Fraction(4, 5)
+"""The part of the level that the search of all columns together has, if single columns are searched too."""
+_LEAST_HOPELESS, _ROOM_TO_FALL = 0.04, 4.0
+"""A scan that must reach p is given up above .04 + 4 p: that of a p of .04 at .2, of small ones at 4 of 99."""
 
 
 @final
@@ -89,10 +94,11 @@ class Search:
         for name in ("shortest", "block", "n_resamples"):
             check_integer(getattr(self, name), name, 1)
         most = max(self.n_resamples, _MOST_RESAMPLES)
-        if self.level < 1.0 / (1 + most):
-            more = int(np.ceil(1.0 / self.level)) - 1
+        least = float(1 / (1 + most) / _TOGETHER)
+        if self.level < least:
+            more = int(np.ceil(float(1 / _TOGETHER) / self.level)) - 1
             raise ValueError(
-                f"level is {self.level!r}, below {1.0 / (1 + most):g}, the smallest p-value of {most:,} permutations; "
+                f"level is {self.level!r}, below {least:g}, the smallest p-value of {most:,} permutations; "
                 f"write a larger level, or {written(f'n_resamples={more}', f'--resamples {more}')}"
             )
         if self.n_changes is not None:
@@ -108,22 +114,36 @@ class Search:
         """The rows of the shortest segment: a change is not placed inside the first or the last block of a stretch."""
         return max(self.shortest, self.block)
 
+    def shares(self, columns: int) -> tuple[Fraction, Fraction]:
+        """Return the parts of the level of the search of all columns together, and of that of every single column.
+
+        A single column, or a known number of changes, is searched for once, at the whole level.
+        """
+        once = columns == 1 or self.n_changes is not None
+        return (Fraction(1), Fraction(0)) if once else (_TOGETHER, (1 - _TOGETHER) / columns)
+
     def bin_rows(self, length: int) -> int:
         """Return how many rows permutations of a stretch of some length keep together: blocks, or more of long ones."""
         return self.block * -(-length // (_MOST_BINS * self.block))
 
     def run(
-        self, features: ChangeFeatures, rng: np.random.Generator, progress: Progress = SILENT, limit: int | None = None
+        self,
+        features: ChangeFeatures,
+        rng: np.random.Generator,
+        progress: Progress = SILENT,
+        limit: int | None = None,
+        share: Fraction = Fraction(1),
     ) -> tuple[float, tuple[Change, ...]]:
         """Return the p-value of the whole series of ``least_rows`` rows or more, and the changes in time order.
 
-        Without ``n_changes`` it ends after ``limit`` changes at the latest.
+        Without ``n_changes`` it ends after ``limit`` changes at the latest. All p-values are divided by ``share``, the
+        part of the level that this search has.
         """
         most_changes = self.n_changes or limit
-        whole = self._scanned(features, (0, features.columns.shape[1]), 0.0, rng, progress)
+        whole = self._scanned(features, (0, features.columns.shape[1]), 0.0, share, rng, progress)
         assert whole is not None, "a series has two segments at least"
         todo, split = [whole], list[tuple[int, Stretch]]()
-        while todo and len(split) != most_changes:
+        while todo:
             if most_changes:  # then one label: how long the rest takes can be told
                 progress("change points", len(split), most_changes)
             else:
@@ -135,8 +155,10 @@ class Search:
             start, stop = own.found.around
             row = start + most(coordinates(features, own.found, start, stop), self.least_segment)
             split.append((row, own))
+            if len(split) == most_changes:
+                break
             halves = (own.first, row), (row, own.last)
-            parts = (self._scanned(features, ends, own.pvalue, rng, progress) for ends in halves)
+            parts = (self._scanned(features, ends, own.pvalue, share, rng, progress) for ends in halves)
             todo += [part for part in parts if part is not None]
         return whole.pvalue, tuple(self._placed(features, sorted(split, key=lambda each: each[0]), rng))
 
@@ -145,20 +167,28 @@ class Search:
         features: ChangeFeatures,
         ends: tuple[int, int],
         above: float,
+        share: Fraction,
         rng: np.random.Generator,
         progress: Progress,
     ) -> Stretch | None:
-        """Return a stretch with its p-value times n / length, at least that of the stretch it is a part of."""
+        """Return a stretch with its p-value times n / length / share, at least that of the stretch it is a part of.
+
+        None if it is too short to be split, or too short for any p-value of so many permutations to be small enough.
+        """
         first, last = ends
         n, length = features.columns.shape[1], last - first
         width = self.bin_rows(length)
         shortest = max(1, -(-self.shortest // width))
         if length // width < 2 * shortest:
             return None
-        needed = min(int(np.ceil(_ROOM * n / (length * self.level))) - 1, _MOST_RESAMPLES)
-        resamples = max(self.n_resamples, needed)
-        found = scan(features, ends, (width, shortest), resamples, rng, progress)
-        return Stretch(first, last, max(above, min(1.0, found.pvalue * n / length)), found)
+        times = Fraction(n, length) / share
+        needed = self.level / float(times)
+        resamples = max(self.n_resamples, min(int(np.ceil(_ROOM / needed)) - 1, _MOST_RESAMPLES))
+        if self.n_changes is None and length < n and 1 / (1 + resamples) > needed:
+            return None
+        hopeless = min(HOPELESS, _LEAST_HOPELESS + _ROOM_TO_FALL * needed) if self.n_changes is None else HOPELESS
+        found = scan(features, ends, (width, shortest), resamples, rng, progress, hopeless)
+        return Stretch(first, last, max(above, float(min(Fraction(1), found.pvalue * times))), found)
 
     def _placed(
         self, features: ChangeFeatures, split: list[tuple[int, Stretch]], rng: np.random.Generator

@@ -14,7 +14,7 @@ from ...core.table import Frame
 from ...core.words import count, leave_out, listed, worded, written
 from ...inference import mmd_test
 from ...inference.changes import Change, ChangeFeatures, Search
-from ...inference.null import enough_for_holm, holm
+from ...inference.null import enough_for_holm
 from ...tables.columns import Encoded, Encoding, EncodingOptions, as_frames, encode, spells_out
 from ...tables.columns.column_codings import named
 from ...tables.neighbors import Neighbors
@@ -97,12 +97,15 @@ def changes(
     the level, the stretch is split at the best place, and its two parts are scanned. The adjusted p-value of a change
     is the largest such product of all stretches that it lies in.
 
+    If this search finds no change in several columns, every column is searched alone for one change. All columns
+    together have four fifths of the level, and d single columns 1/(5d) of it each: p-values are divided by these parts.
+
     ``pvalue`` is exact at any size: if rows are in random order, as independent rows of one distribution are, it is at
     most α with probability at most α. So where nothing changes, any change point is reported with probability at most
     ``level``. Where something does change, the adjustment keeps the probability of any false change point near
     ``level`` (Meinshausen 2008, for stretches that are given beforehand); simulations are in docs/changes.md. With
     ``block`` the same holds for rows that depend on nearby rows, as far as blocks are independent. With ``n_changes``
-    the search does not stop at the level.
+    all columns are searched together, at the whole level, and the search does not stop at it.
 
     The interval holds the rows at which a test, at ``level``, does not reject that the change is exactly there: that
     the rows before it and after it, up to the neighboring change points, are in random order.
@@ -137,14 +140,15 @@ def changes(
     found_rhythms = rhythms(encoded, stamps, search.block)
     features = ChangeFeatures.of(encoded.tables[0], rng)
     limit = _MOST_ALIKE if alike or found_rhythms else None
-    pvalue, found = search.run(features, rng, progress, limit)
-    points = tuple(_points(encoded, found, stamps, rng, progress))
-    alone: tuple[tuple[str, Change], ...] = ()
-    if pvalue > search.level or found_rhythms:
-        alone = _alone(encoded, search, found_rhythms.names, rng, progress)
+    together, single = search.shares(len(encoded.codings))
+    pvalue, found = search.run(features, rng, progress, limit, together)
+    names: dict[Change, tuple[str, ...]] = dict.fromkeys(found, ())
+    if single and (pvalue > search.level or found_rhythms):
+        least, alone = _alone(encoded, search, found_rhythms.names, rng, progress)
+        pvalue, names = min(pvalue, least), _joined(names, alone, search)
     return Changes(
         pvalue=pvalue,
-        points=points,
+        points=tuple(_points(encoded, names, stamps, rng, progress)),
         n_rows=len(whole),
         time=time,
         search=search,
@@ -156,7 +160,6 @@ def changes(
         ),
         missing=encoded.missing,
         encoded=encoded,
-        alone=tuple(_placed(encoded, change, stamps, name) for name, change in alone),
     )
 
 
@@ -185,30 +188,43 @@ def _in_time(alike: str, limit: int | None, search: Search, found: int) -> Itera
 
 def _alone(
     encoded: Encoded, search: Search, left_out: Sequence[str], rng: np.random.Generator, progress: Progress
-) -> tuple[tuple[str, Change], ...]:
-    """Return the columns that change when each is searched alone for one change, with p-values adjusted for all."""
+) -> tuple[float, list[tuple[str, Change]]]:
+    """Search every column alone for one change; return the smallest p-value, and the columns that change."""
     names = [coding.name for coding in encoded.codings if coding.name not in left_out]
-    if len(encoded.codings) == 1 or not names:
-        return ()
-    resamples = enough_for_holm(search.n_resamples, len(names), search.level)
-    one, found = replace(search, n_changes=None, n_resamples=resamples), []
+    _, share = search.shares(len(encoded.codings))
+    least, found = 1.0, list[tuple[str, Change]]()
     for k, name in enumerate(names):
         progress("columns one at a time", k, len(names))
         (points,) = encoded.coordinates((name,))
-        found.append(one.run(ChangeFeatures.of(points, rng), rng, limit=1))
-    adjusted = holm([pvalue for pvalue, _ in found]).tolist()
-    both = zip(names, found, adjusted, strict=True)
-    return tuple((name, replace(own[0], pvalue=p)) for name, (_, own), p in both if p <= search.level and own)
+        pvalue, changes = search.run(ChangeFeatures.of(points, rng), rng, limit=1, share=share)
+        least, found = min(least, pvalue), found + [(name, change) for change in changes]
+    return least, found
+
+
+def _joined(
+    together: dict[Change, tuple[str, ...]], alone: list[tuple[str, Change]], search: Search
+) -> dict[Change, tuple[str, ...]]:
+    """Return all changes in time order with the columns that show them alone; those of one place are one change."""
+    names = dict(together)
+    for name, change in sorted(alone, key=lambda each: each[1].pvalue):
+        close = search.least_segment - 1
+        low, high = min(change.low, change.row - close), max(change.high, change.row + close)
+        place = next((other for other in names if low <= other.row <= high), change)
+        names[place] = (*names.get(place, ()), name)
+    return dict(sorted(names.items(), key=lambda each: each[0].row))
 
 
 def _points(
     encoded: Encoded,
-    found: tuple[Change, ...],
+    found: dict[Change, tuple[str, ...]],
     stamps: Frame | None,
     rng: np.random.Generator,
     progress: Progress,
 ) -> Iterator[ChangePoint]:
-    """Yield the changes with row numbers of the whole table, their times, and what changes."""
+    """Yield the changes with row numbers of the whole table, their times, and what changes.
+
+    ``found`` has the columns in which a change was found, if it was not found in all together.
+    """
     (points,) = encoded.tables
     ends = [0, *(change.row for change in found), len(points)]
     for k, (change, first, last) in enumerate(zip(found, ends, ends[2:], strict=False)):
@@ -218,10 +234,11 @@ def _points(
             for ends in ((first, change.row), (change.row, last))
         ]
         test = mmd_test(*named(encoded.codings, [points[side] for side in sides]), n_resamples=_RESAMPLES, rng=rng)
-        yield replace(_placed(encoded, change, stamps), kind=test.kind, columns=_telling(encoded, sides, rng))
+        columns = tuple(dict.fromkeys((*found[change], *_telling(encoded, sides, rng))))
+        yield replace(_placed(encoded, change, stamps), kind=test.kind, columns=columns)
 
 
-def _placed(encoded: Encoded, change: Change, stamps: Frame | None, *columns: str) -> ChangePoint:
+def _placed(encoded: Encoded, change: Change, stamps: Frame | None) -> ChangePoint:
     """Return a change with row numbers of the whole table, and its times."""
     rows = encoded.frames[0].row_numbers() - 1
     row, low, high = own = rows[[change.row, change.low - 1, change.high]] + [
@@ -232,7 +249,7 @@ def _placed(encoded: Encoded, change: Change, stamps: Frame | None, *columns: st
     times = ["", "", ""]
     if stamps is not None:
         times = texts_of(stamps, stamps.names[0], np.searchsorted(stamps.row_numbers() - 1, own), exact=True)
-    return ChangePoint(int(row), int(low), int(high), change.pvalue, None, columns, *times)
+    return ChangePoint(int(row), int(low), int(high), change.pvalue, None, (), *times)
 
 
 def _telling(encoded: Encoded, sides: list[IntArray], rng: np.random.Generator) -> tuple[str, ...]:

@@ -73,9 +73,9 @@ class Changes(Frozen, Result):
     Attributes
     ----------
     pvalue : float
-        The exact p-value of "no change at all".
+        The p-value of "no change at all": if nothing changes, it is at most α with probability at most α.
     points : tuple of ChangePoint
-        The change points, in the order of time.
+        The change points, in the order of time, of all columns together and of single columns.
     n_rows : int
         The number of rows of the table, or of those drawn from it.
     time : str or None
@@ -92,9 +92,6 @@ class Changes(Frozen, Result):
         What to call the table.
     seed : int or None
         The seed of the run, if reports are to name it.
-    alone : tuple of ChangePoint
-        If the whole table has no change, or some columns a rhythm: one change each of the columns without a rhythm that
-        change when searched alone, with a p-value adjusted for these columns by Holm's method.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (ChangePoint, EvidenceKind, Search, *ENCODED)
@@ -110,7 +107,6 @@ class Changes(Frozen, Result):
     encoded: Encoded = field(repr=False)
     name: str = "the table"
     seed: int | None = None
-    alone: tuple[ChangePoint, ...] = ()
 
     @property
     def segments(self) -> tuple[slice, ...]:
@@ -130,8 +126,7 @@ class Changes(Frozen, Result):
         drawn = " that were drawn" if self._end > self.n_rows else ""
         rows = f"{count(self.n_rows, 'row')}{drawn}"
         if not self.points:
-            still = f"Still, {self._alone()}." if self.alone else "That does not show that there is none."
-            return f"No change was found in {rows}: {p}. {still}"
+            return f"No change was found in {rows}: {p}. That does not show that there is none."
         places = listed(point.time or f"{point.row:,}" for point in self.points)
         where = f"{'at' if self.time else 'after'} {places}{'' if self.time else ' rows'}"
         if self.pvalue > level:
@@ -140,14 +135,6 @@ class Changes(Frozen, Result):
             return f"{likely} {where}, but chance alone gives as clear a one: {p}."
         return f"{count(len(self.points), 'change')} found in {rows}, {where}: {p}."
 
-    def _alone(self) -> str:
-        """Return which columns change when each is searched alone."""
-        return listed(
-            f"{point.columns[0]} alone changes {f'at {point.time}' if self.time else f'after {point.row:,} rows'} "
-            f"(adjusted p = {point.pvalue:.2g})"
-            for point in self.alone
-        )
-
     def describe(self) -> Description:
         """Return the verdict, the change points, and how they were found."""
         search = self.search
@@ -155,12 +142,11 @@ class Changes(Frozen, Result):
         facts = [
             ("rows", f"{self.n_rows:,}"),
             ("columns", listed(self.encoded.in_table_order())),
-            ("level", f"{search.level:g}; intervals miss a change with this probability"),
+            ("level", f"{search.level:g}{self._shares()}; intervals miss a change with this probability"),
             *asked,
             ("shortest segment", count(search.least_segment, "row")),
             *([("blocks", f"{search.block:,} rows stay together")] if search.block > 1 else []),
             ("permutations", f"{search.n_resamples:,} or more of every stretch{self._bins()}"),
-            *([("columns without a rhythm", self._alone())] if self.alone and self.points else []),
             *self._advice(),
         ]
         header = ("rows before", "adjusted p", "what changes", "interval", *(("time",) if self.time else ()))
@@ -177,6 +163,13 @@ class Changes(Frozen, Result):
         grid = Grid("Change points", header, rows, len(header), "change point")
         notes = (*self.notes, *self._overlaps())
         return Description(f"Changes in {self.name}", self.verdict(), facts, (grid,), notes)
+
+    def _shares(self) -> str:
+        """Return how the level is shared, if single columns are searched too."""
+        together, single = self.search.shares(len(self.encoded.codings))
+        level = self.search.level
+        both = f"{level * together:g} for all columns together and {level * (1 - together):g} for single columns"
+        return f", {both}" if single else ""
 
     def _bins(self) -> str:
         """Return which rows permutations keep together, if these are more than the blocks that were asked for."""
@@ -213,7 +206,7 @@ class Changes(Frozen, Result):
             text += " No column changes on its own, so these means need not show the change."
         hidden = len(self.encoded.in_table_order()) - len(shown(self))
         if hidden:
-            which = "those that change at most places" if self.points or self.alone else "the first ones"
+            which = "those that change at most places" if self.points else "the first ones"
             text += f" Columns: {which}; {hidden:,} other{'s are' if hidden > 1 else ' is'} not shown."
         series = Section(
             "The columns over time", charts=(Chart("series", "The columns over time", panels(self), text),)
@@ -264,7 +257,6 @@ class Changes(Frozen, Result):
             "time": self.time,
             "search": asdict(self.search),
             "missing": self.missing.as_dict(),
-            "alone": [asdict(point) for point in self.alone],
             "notes": list(self.notes),
             "seed": self.seed,
         }

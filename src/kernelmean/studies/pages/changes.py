@@ -27,10 +27,9 @@ def panels(result: Changes) -> tuple[Panel, ...]:
 
 
 def shown(result: Changes) -> list[str]:
-    """Return at most four columns: those that change at most places first, then those that change alone."""
+    """Return at most four columns: those that change at most places first."""
     telling = Counter(name for point in result.points for name in point.columns)
-    first = [name for name, _ in telling.most_common()] + [name for point in result.alone for name in point.columns]
-    return list(dict.fromkeys(first or result.encoded.in_table_order()))[:_MOST_PANELS]
+    return ([name for name, _ in telling.most_common()] or list(result.encoded.in_table_order()))[:_MOST_PANELS]
 
 
 def _panel(result: Changes, coding: Coding, rows: IntArray) -> Panel:
