@@ -123,7 +123,7 @@ def changes(
     >>> X = np.concatenate([rng.normal(0.0, 1.0, size=(80, 2)), rng.normal(1.5, 1.0, size=(60, 2))])
     >>> found = changes(X)
     >>> [point.row for point in found.points], found.pvalue
-    ([80], 0.001)
+    ([80], 0.00125)
     """
     search, rng = _search(search, n_changes, block), as_rng(rng)
     given = hold(table, "changes")
