@@ -18,20 +18,20 @@ from .files import check_header, first_line, import_arrow
 from .readers import TextColumns, TextFormat, Widened, check_units
 from .readers.columns import NUMBERS
 from .readers.csv_file import (
+    BLOCK_BYTES,
     Header,
     check_closed,
-    codes,
     csv_options,
     is_bytes,
+    kept_as_text,
+    may_be_rounded,
     raw_names,
     read_header,
     refused,
     text_columns,
-    whole_numbers,
 )
 from .readers.text_file import TextFile, not_encoded, open_text
 
-BLOCK_BYTES = 2**23
 _COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to [^:]*: (?:.*? '(.*)')?", re.DOTALL)
 CHAIN: Final = (
     "null",
@@ -81,14 +81,26 @@ class CsvBlocks:
         succeeded stay as they are.
         """
         raw = {name: self.raw[name] for name in names}
+        looked_at: set[str] = set()
+
+        def widened(some: Sequence[str]) -> bool:
+            """Look at columns once as text, and return whether some must stay text."""
+            new = [name for name in some if name not in looked_at]
+            looked_at.update(new)
+            kept = self._kept_as_text(new)
+            types.update(dict.fromkeys(kept, NUMBERS))
+            return bool(kept)
 
         def read(_: Any) -> Iterator[Frame]:
-            for name, kind in self._inferred(raw).items():
-                types.setdefault(name, kind)
+            if unknown := {name: own for name, own in raw.items() if name not in types}:
+                types.update(self._inferred(unknown))
+            widened([name for name in names if types[name] == "int64"])
             columns = TextColumns(self.text, types, untyped=True)
             arrow_types = {raw[name]: self._arrow_type(types[name]) for name in names}
             try:
                 for frame in self._blocks(raw, arrow_types):
+                    if widened([name for name in names if types[name] == "double" and may_be_rounded(frame[name])]):
+                        raise Widened
                     yield columns.read(frame)
             except import_arrow().ArrowException as error:
                 self._widen(types, error)
@@ -101,9 +113,20 @@ class CsvBlocks:
         raw = {name: self.raw[name] for name in names}
         marked = self.text.thousands is not None or bool(self.text.columns_with_absent)
         types = {own: arrow.string() if marked else arrow.float64() for own in raw.values()}
-        columns = TextColumns(self.text, strict=marked)
+        whole = [] if marked else [name for name, kind in self._inferred(raw).items() if kind in ("int64", "null")]
+        texts = self._kept_as_text(whole)
+        types |= {raw[name]: arrow.string() for name in texts}
+        columns = TextColumns(self.text, strict=marked or bool(texts))
+        looked_at = set(whole)
         try:
             for frame in self._blocks(raw, types | text_columns(self.file, self.header, self.text)):
+                large = [name for name in names if name not in looked_at and may_be_rounded(frame[name])]
+                looked_at.update(large)
+                if rounded := self._kept_as_text(large):
+                    raise ValueError(
+                        f"{self.file.name}: column {rounded[0]!r} holds integers beyond 2^53, which float64 "
+                        "cannot hold exactly; leave it out with drop=, or subtract a constant"
+                    )
                 yield columns.read(frame)
         except arrow.ArrowException as error:
             raise ValueError(
@@ -137,20 +160,16 @@ class CsvBlocks:
         try:
             with self.file.open() as source, self._reader(source, raw, given) as reader:
                 found = list(reader.schema.types)
-            zeros = self._codes(whole_numbers(list(raw.values()), found))
         except (arrow.ArrowException, UnicodeDecodeError) as error:
             raise refused(self.file, error) from error
         if any(map(is_bytes, found)):
             raise not_encoded(self.file.name, self.file.encoding)
-        text = {name for name, kind in zip(raw, found, strict=True) if kind == arrow.string() or raw[name] in zeros}
-        return {name: NUMBERS if name in text else str(kind) for name, kind in zip(raw, found, strict=True)}
+        return {name: NUMBERS if kind == arrow.string() else str(kind) for name, kind in zip(raw, found, strict=True)}
 
-    def _codes(self, types: Mapping[str, Any]) -> list[str]:
-        """Return the columns of whole numbers that hold codes with a leading zero, judging by the first block."""
-        if not types:
-            return []
-        with self.file.open() as source, self._reader(source, dict(zip(types, types, strict=True)), types) as reader:
-            return codes(import_arrow().Table.from_batches([reader.read_next_batch()]))
+    def _kept_as_text(self, names: Sequence[str]) -> list[str]:
+        """Return which columns of numbers only text holds as they are written, in the whole file."""
+        called = {self.raw[name]: name for name in names}
+        return [called[own] for own in kept_as_text(self.file, self.header, self.text, list(called))]
 
     def _arrow_type(self, kind: str) -> Any:
         """Return Arrow's type for a column; types that it does not know are text, which is parsed afterwards."""

@@ -39,7 +39,7 @@ NUMBERS: list[tuple[TextFormat, str, float | None]] = [
     (GERMAN, "1234.567", None),
     (GERMAN, "0.123", None),
     (GERMAN, "1.234.56", None),
-    (GERMAN, "9.007.199.254.740.993", None),
+    (GERMAN, "9.007.199.254.740.993", 9007199254740993),
     (GERMAN, "1,234.5", None),
     (ENGLISH, "1,234", 1234.0),
     (ENGLISH, "1,234.5", 1234.5),
@@ -96,6 +96,8 @@ def test_a_cell_is_a_number_or_stays_text(tmp_path: Path, text: TextFormat, cell
     found = column(tmp_path, [cell, None], text)
     if number is None:
         assert found.tolist() == [cell, None]
+    elif number > 2**53:
+        assert found.tolist() == [number, None]
     else:
         assert found.dtype == np.float64
         np.testing.assert_array_equal(found, [number, np.nan])

@@ -15,9 +15,10 @@ from ...core.words import count, did_you_mean, listed, printable
 from ..files import MISSING_TEXTS
 from .text_format import Parse, TextFormat, number_parser, time_parser, unit_parser, zoned_parser
 
-NUMBERS, DATES, TIMES, ZONED, TEXT = "numbers", "dates", "times", "times with a zone", "text"
+NUMBERS, INTEGERS, DATES = "numbers", "integers beyond 2^53", "dates"
+TIMES, ZONED, TEXT = "times", "times with a zone", "text"
 """The types as which a text column may be read; text is the last one and fits every cell."""
-KINDS: Final = (NUMBERS, DATES, TIMES, ZONED, TEXT)
+KINDS: Final = (NUMBERS, INTEGERS, DATES, TIMES, ZONED, TEXT)
 _TYPES: Final = {NUMBERS: "float64", DATES: "datetime64[D]", TIMES: "datetime64[s]", ZONED: "datetime64[s]"}
 _MISSING = frozenset([*MISSING_TEXTS, "<NA>", "NaT"])
 
@@ -58,7 +59,7 @@ class TextColumns:
         self._kinds: dict[str, str] = {} if kinds is None else kinds
         self._parsers: dict[str, Parse] = {}
         if strict or untyped or text.numbers:
-            self._parsers[NUMBERS] = number_parser(text)
+            self._parsers |= {NUMBERS: number_parser(text), INTEGERS: number_parser(text, large=True)}
         if iso or untyped or text.dates is not None:
             self._parsers |= {DATES: time_parser(text.dates, with_time=False), TIMES: time_parser(text.dates)}
             self._parsers[ZONED] = zoned_parser(text.dates)
@@ -162,8 +163,10 @@ class TextColumns:
         if bad is None:
             return _converted(frame[name], values, NUMBERS)
         row = frame.row_numbers()[next(k for k, cell in enumerate(frame[name]) if cell == bad)]
+        is_large = number_parser(self._text, large=True)(bad.strip()) is not None
+        problem = "is an integer beyond 2^53, which float64 would round" if is_large else f"is not {what}"
         raise ValueError(
-            f"{frame.source}: row {row}, column {name!r} holds {printable(bad)[:20]!r}, which is not {what}"
+            f"{frame.source}: row {row}, column {name!r} holds {printable(bad)[:20]!r}, which {problem}"
             f"{self._advice(frame[name], name)}"
         )
 
@@ -212,5 +215,7 @@ def _held(frame: Frame, name: str) -> str:
 
 
 def _converted(cells: Cells, values: Mapping[Any, Any], kind: str) -> Cells:
+    if kind == INTEGERS:
+        return shared(cells, values.__getitem__)
     fine = kind in (TIMES, ZONED) and any(value is not None and value.microsecond for value in values.values())
     return np.array([values[cell] for cell in cells], dtype="datetime64[us]" if fine else _TYPES[kind])

@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final, final
 
-from ...core.cells import column_name
+import numpy as np
+
+from ...core.array import LARGEST_EXACT
+from ...core.cells import Cells, column_name
 from ...core.table import Frame, as_frame
 from ...core.words import count, printable, written
 from ..files import MISSING_TEXTS, SEPARATORS, check_header, empty, ending, first_line, import_arrow
@@ -19,6 +22,7 @@ from .columns import TextColumns, check_units
 from .text_file import TextFile, not_encoded, open_text
 from .text_format import PLAIN, TextFormat
 
+BLOCK_BYTES: Final = 2**23
 _LINES, _LONGEST = 50, 40
 _SEPARATOR: Final = re.compile(r'"?sep=(?P<separator>[,;|\t])"?[;,|\t]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[+-]?[\d.,' ]*\d[\d.,' ]*%?")
@@ -28,6 +32,10 @@ _VALUE: Final = re.compile(
 )
 """Patterns of cells that are not text: a number, with or without a unit, a date or a truth value."""
 
+_CODE: Final = r"^\s*[+-]?0([0-9]+|[xX][0-9a-fA-F]+)\s*$"
+_LONG: Final = r"^\s*[+-]?([0-9]{17,}|9[0-9]{15})\s*$"  # 2^53 has 16 digits and begins with 9
+_WHOLE: Final = r"^\s*[+-]?(0[xX][0-9a-fA-F]+|[0-9]+)\s*$"
+"""Whole numbers that Arrow would turn into others: 01067 and 0x10, those beyond 2^53, and all of them."""
 _DIRECTIVE: Final = re.compile("sep=.?", re.IGNORECASE)  # for spreadsheets
 
 
@@ -165,7 +173,7 @@ def read_csv(path: Any, text: TextFormat) -> Frame:
     if not raw.num_rows:
         raise ValueError(f"{file.name} has a header line and no rows; rows are needed")
     check_closed(file, raw)
-    raw = _with_codes(file, header, text, raw)
+    raw = _with_texts(file, header, text, raw)
     expected = header.separator == "," or header.one_column or ending(file.path).startswith(".tsv")
     notes = () if expected else (f"{file.name}: cells are separated by {SEPARATORS[header.separator]}",)
     return TextColumns(text, untyped=True).read(as_frame(raw.rename_columns(names), file.name, notes))
@@ -233,32 +241,61 @@ def is_bytes(kind: Any) -> bool:
     return str(kind) in ("binary", "large_binary")
 
 
-def codes(table: Any) -> list[str]:
-    """Return the names of text columns in which a whole number begins with a zero, as in postcodes: 01067."""
-    from pyarrow import compute
+def kept_as_text(file: TextFile, header: Header, text: TextFormat, names: Sequence[str]) -> list[str]:
+    """Return which columns of numbers only text holds as they are written; the file is read once more for it.
 
-    zeros = (compute.match_substring_regex(column, r"^\s*[+-]?0[0-9]+\s*$") for column in table.columns)
-    return [name for name, own in zip(table.column_names, zeros, strict=True) if compute.any(own).as_py()]
-
-
-def whole_numbers(names: Sequence[str], types: Sequence[Any]) -> dict[str, Any]:
-    """Return text types for the columns that Arrow takes for whole numbers, whose leading zeros it drops."""
-    arrow = import_arrow()
-    return {name: arrow.string() for name, kind in zip(names, types, strict=True) if kind == arrow.int64()}
-
-
-def _with_codes(file: TextFile, header: Header, text: TextFormat, table: Any) -> Any:
-    """Return a table in which codes that begin with a zero are text."""
+    These are whole numbers one of which begins with a zero (01067) or is hexadecimal (0x10), and columns with a whole
+    number of so many digits that float64 may round it.
+    """
     from pyarrow import csv
 
-    wanted = whole_numbers(table.column_names, table.schema.types)
-    if not wanted:
-        return table
-    options = csv_options(file, header, text, column_types=wanted, include_columns=list(wanted))
-    with file.open() as source:
-        texts = csv.read_csv(source, **options)
-    for name in codes(texts):
-        table = table.set_column(table.column_names.index(name), name, texts[name])
+    codes, long, decimal = set[str](), set[str](), set[str]()
+    if names:
+        options = csv_options(file, header, text, BLOCK_BYTES, **_as_text(names))
+        with file.open() as source, csv.open_csv(source, **options) as reader:
+            for batch in reader:
+                for name, cells in zip(names, batch.columns, strict=True):
+                    for found, pattern, holds in ((codes, _CODE, True), (long, _LONG, True), (decimal, _WHOLE, False)):
+                        if name not in found and _any_match(cells, pattern, holds):
+                            found.add(name)
+    return [name for name in names if name in long or (name in codes and name not in decimal)]
+
+
+def _as_text(names: Sequence[str]) -> dict[str, Any]:
+    """Return the options by which Arrow reads some columns only, as text."""
+    return {"column_types": dict.fromkeys(names, import_arrow().string()), "include_columns": list(names)}
+
+
+def _any_match(cells: Any, pattern: str, holds: bool) -> bool:
+    """Return whether a cell of a column matches a pattern, or with ``holds`` False whether one does not."""
+    from pyarrow import compute
+
+    matches = compute.match_substring_regex(cells, pattern)
+    return bool(compute.any(matches if holds else compute.invert(matches)).as_py())
+
+
+def may_be_rounded(cells: Cells) -> bool:
+    """Return whether numbers are so large that float64 does not hold every integer of their size."""
+    return bool(cells.dtype == np.float64 and (np.abs(cells) >= LARGEST_EXACT).any())
+
+
+def _with_texts(file: TextFile, header: Header, text: TextFormat, table: Any) -> Any:
+    """Return a table in which columns that only text holds as they are written are text."""
+    arrow = import_arrow()
+    from pyarrow import csv
+
+    types = zip(table.column_names, table.schema.types, strict=True)
+    doubtful = [
+        name
+        for name, kind in types
+        if kind == arrow.int64() or (kind == arrow.float64() and may_be_rounded(table[name].to_numpy()))
+    ]
+    names = kept_as_text(file, header, text, doubtful)
+    if names:
+        with file.open() as source:
+            texts = csv.read_csv(source, **csv_options(file, header, text, **_as_text(names)))
+        for name in names:
+            table = table.set_column(table.column_names.index(name), name, texts[name])
     return table
 
 

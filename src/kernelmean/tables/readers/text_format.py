@@ -163,30 +163,31 @@ _TIME = rf"(?:(?:T|,? +)(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}}){_SECOND}(?: ?(?P
 _PARTS: Final = {"d": r"(?P<day>\d{1,2})", "m": r"(?P<month>\d{1,2})", "y": r"(?P<year>\d{4})"}
 _ISO = re.compile(rf"{_PARTS['y']}-{_PARTS['m']}-{_PARTS['d']}{_TIME}", re.ASCII)
 _OFFSET = r"(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})"
+_INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _ZONE = re.compile(rf"(?P<time>.*:\d{{2}}(?:[.,]\d+)?) ?(?:Z|UTC|{_OFFSET})", re.ASCII)
 
 
-def number_parser(text: TextFormat) -> Parse:
+def number_parser(text: TextFormat, *, large: bool = False) -> Parse:
     """Return a parser of numbers with the marks of a format.
 
-    Between marks there are three digits. Cells with a leading zero, and whole numbers beyond 2⁵³, are codes and not
-    numbers.
+    Between marks there are three digits. Cells with a leading zero are codes and not numbers. Nor are whole numbers
+    beyond 2⁵³, which float64 would round; with ``large`` they are integers of Python.
     """
     point, digits = re.escape(text.decimal), "0|[1-9][0-9]{0,300}"
     if text.thousands is not None:
         mark = f"[{re.escape(_SHAPES.get(text.thousands, text.thousands))}]"
         digits = f"[1-9][0-9]{{0,2}}(?P<mark>{mark})[0-9]{{3}}(?:(?P=mark)[0-9]{{3}})*|{digits}"
-    body = f"(?:(?P<whole>{digits})(?:{point}(?P<fraction>[0-9]+))?|{point}(?P<only>[0-9]+))"
+    body = f"(?:(?P<whole>{digits})(?:{point}(?P<fraction>[0-9]*))?|{point}(?P<only>[0-9]+))"
     pattern = re.compile(f"(?P<sign>[+-]?){body}(?P<exponent>[eE][+-]?[0-9]+)?")
 
-    def parse(cell: str) -> float | None:
+    def parse(cell: str) -> float | int | None:
         found = pattern.fullmatch(cell)
         if found is None:
-            return None
+            return float(cell) if _INFINITE.fullmatch(cell) else None
         whole = re.sub("[^0-9]", "", found["whole"] or "0")
         fraction = found["fraction"] or found["only"] or ""
         if not fraction and not found["exponent"] and int(whole) > LARGEST_EXACT:
-            return None
+            return int(f"{found['sign']}{whole}") if large else None
         return float(f"{found['sign']}{whole}.{fraction or 0}{found['exponent'] or ''}")
 
     return parse
