@@ -97,10 +97,20 @@ def enough_for_holm(n_resamples: int, tests: int, level: float = 0.05, room: flo
 
 
 def standardized(values: Array) -> Array:
-    """Return (T - mean) / deviation over the permutations of every row; rows that never vary become 0."""
+    """Return (T - mean) / deviation over the permutations of every row; rows of equal values become 0.
+
+    Values that differ only by rounding must be made equal beforehand, see :func:`snapped`. The mean of equal numbers
+    may differ from them in the last digit, so rows of these are recognized by their range, not by their deviation.
+
+    Examples
+    --------
+    >>> standardized(np.full((1, 60), 0.1)).any()
+    np.False_
+    """
     centered = values - values.mean(axis=-1, keepdims=True)
     deviation = np.sqrt(np.square(centered).mean(axis=-1, keepdims=True))
-    return np.asarray(np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0.0))
+    varies = (np.ptp(values, axis=-1, keepdims=True) > 0.0) & (deviation > 0.0)
+    return np.asarray(np.divide(centered, deviation, out=np.zeros_like(centered), where=varies))
 
 
 def max_t(values: Array) -> Array:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from itertools import combinations, permutations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from checkered import checkered, mostly_slow
-from kernelmean import Design, dhsic_test, k_sample_test, paired_mmd_test
+from kernelmean import Design, compare_groups, dhsic_test, k_sample_test, paired_mmd_test
 from kernelmean.inference import Adaptive, hsic_test, mmd_test
 from kernelmean.inference.adaptive import candidates as candidates_module
 from kernelmean.inference.adaptive.views import ViewSource
@@ -200,3 +201,72 @@ def test_landmarks_by_row_number_would_not_be_exact(monkeypatch):
     monkeypatch.setattr(candidates_module, "row_order", lambda points: np.arange(len(points)))
     for over in (over_clusters_of_samples, over_clusters_of_pairs):
         assert excess(over("normal")) > 0
+
+
+# -- idle columns: equal values, one row unlike the others, two values -------------------------------------------------
+
+
+def with_idle_columns(kind, n, seed=0, each=1):
+    """A table with a column of a kind, and idle ones, of which many statistics vary by rounding alone."""
+    one_hot, halves = np.zeros(n), np.repeat([0.0, 0.1], [n // 2, n - n // 2])
+    one_hot[0] = 0.1
+    columns = [rows(kind, n, 1, seed)[:, 0], one_hot, np.full(n, 0.1), halves, np.roll(one_hot, min(n - 1, 4))]
+    return np.repeat(np.column_stack(columns), each, axis=0)
+
+
+def in_strata(points, **how):
+    """The tests of all ways to take rows of two strata, four and five rows, for the first sample."""
+    group, ways = np.repeat([0, 1], [4, 5]), divisions((4, 2), (5, 2))
+    return [NullData(mmd_test, split(points, own), Design(groups=split(group, own))).result(**how) for own in ways]
+
+
+def in_clusters(points, **how):
+    """The tests of all ways to take two of six clusters of two rows for the first sample."""
+    cluster, ways = np.repeat(np.arange(6), 2), (np.repeat(own, 2) for own in divisions((6, 2)))
+    return [NullData(mmd_test, split(points, own), Design(clusters=split(cluster, own))).result(**how) for own in ways]
+
+
+def in_three_samples(points, **how):
+    """The tests of all ways to divide six rows into three samples."""
+    labels = map(np.array, sorted(set(permutations([0, 0, 1, 1, 2, 2]))))
+    return [k_sample_test(*(points[own == group] for group in range(3)), **how) for own in labels]
+
+
+ORBITS = {"strata": (in_strata, 9, 1), "clusters": (in_clusters, 6, 2), "three samples": (in_three_samples, 6, 1)}
+
+
+@pytest.mark.parametrize("statistic", ["u", "v"])
+@pytest.mark.parametrize("kind", ["normal", "heavy tails"])
+@pytest.mark.parametrize("orbit", ORBITS)
+def test_idle_columns_leave_the_list_of_statistics_to_the_data_alone(orbit, kind, statistic):
+    over, n, each = ORBITS[orbit]
+    results = over(with_idle_columns(kind, n, each=each), n_resamples=999, rng=0, statistic=statistic)
+    lists = np.array([np.sort([own.statistic, *own.null_distribution]) for own in results])
+    np.testing.assert_allclose(lists, np.broadcast_to(lists[0], lists.shape), rtol=0, atol=1e-9)
+    assert excess(np.array([[own.pvalue, *(pair.pvalue for pair in own.pairs)] for own in results])) == 0
+    if orbit == "three samples":
+        assert excess(np.array([[min(pair.adjusted for pair in own.pairs)] for own in results])) == 0
+
+
+def test_groups_and_columns_of_a_comparison_with_idle_columns():
+    points, found = with_idle_columns("normal", 6), []
+    for labels in {own for own in permutations("aabbcc") if sorted("abc", key=own.index) == [*"abc"]}:  # up to names
+        table = pd.DataFrame(points).rename(columns="x{}".format).assign(by=labels)
+        result = compare_groups(table, "by", n_resamples=99)
+        adjusted = min(column.adjusted for column in result.columns)
+        found.append([result.pvalue, adjusted, min(pair.adjusted for pair in result.pairs)])
+    levels = np.unique(found)
+    shares = (np.array(found)[..., None] <= levels + 1e-12).mean(axis=0)
+    assert (shares <= levels + 1e-12).all()
+
+
+@pytest.mark.parametrize("adjustment", ["max-t", "holm"])
+def test_attribution_with_idle_columns(adjustment):
+    points, X, Y = (with_idle_columns("normal", n, seed) for n, seed in ((7, 0), (4, 1), (4, 2)))
+    samples = [mmd_test(*split(points, own), rng=0) for own in divisions((7, 3))]
+    pairs = [hsic_test(X, Y[list(order)], rng=0) for order in permutations(range(4))]
+    for results in (samples, pairs):
+        columns = [own.attribute(rng=0, adjustment=adjustment).columns for own in results]
+        found = np.array([[min(column.adjusted for column in own)] for own in columns])
+        levels = np.unique(found)
+        assert ((found <= levels + 1e-12).mean(axis=0) <= levels + 1e-12).all()

@@ -54,6 +54,13 @@ def test_values_tie_that_differ_by_no_more_than_rounding() -> None:
             assert max_t(np.array([[observed, observed - share * allowed]])) == [expected]
 
 
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1e-30, 1e30])
+def test_rows_of_equal_values_are_standardized_to_zero(value) -> None:
+    """Their mean differs from them in the last digit, so that dividing by the deviation would give one or minus one."""
+    for count in range(2, 100):
+        assert not standardized(np.full((2, count), value)).any()
+
+
 P_VALUES = np.random.default_rng(3).choice([0.001, 0.004, 0.004, 0.01, 0.02, 0.03, 0.2, 0.9, 1.0], size=(50, 6))
 
 

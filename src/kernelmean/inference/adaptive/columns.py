@@ -239,7 +239,8 @@ _CLOSE_PAIRS = 0.1
 class Unit:
     """What a view is divided by: a distance; for single columns their deviations; for "order" 1.
 
-    If all rows were equal, their value is subtracted instead: kernels on them are then constant without rounding.
+    From columns in which all rows were equal their value is subtracted instead: kernels on them are then constant
+    without rounding.
     """
 
     divisor: Any
@@ -255,15 +256,18 @@ class Unit:
         if name == AS_IT_IS:
             return cls(1.0)
         if name in DIRECT:
-            deviation = table.std(axis=0)
-            return cls(np.where(deviation > 0.0, deviation, 1.0))
+            equal = (table == table[0]).all(axis=0)
+            deviation = np.where(equal, 1.0, table.std(axis=0))
+            return cls(
+                np.where(deviation > 0.0, deviation, 1.0), np.where(equal, table[0], 0.0) if equal.any() else None
+            )
         some = table[rows]
         return cls(1.0 if (some == some[0]).all() else _distance(name, some))
 
     def __call__(self, table: Array) -> Array:
         """Return rows of the view in this unit."""
         if self.origin is not None:
-            return table - like(self.origin, table)
+            table = table - like(self.origin, table)
         if isinstance(self.divisor, float) and self.divisor == 1.0:
             return table
         return table / like(self.divisor, table)
