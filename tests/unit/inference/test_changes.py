@@ -84,6 +84,17 @@ def test_the_pvalue_is_exact_over_all_orders_of_the_rows(ties: bool) -> None:
     assert len({*pvalues}) > 1
 
 
+@pytest.mark.parametrize(("n", "place"), [(60, 20), (100, 33)])
+def test_the_unit_of_the_only_row_unlike_the_others_changes_no_pvalue(n: int, place: int) -> None:
+    """Many of its largest statistics vary by rounding alone, which differs from unit to unit."""
+    found = []
+    for unit in (0.1, 1 / 3, 1.0, 3.0, 1e3 / 7):
+        rows = unit * np.eye(n)[:, place : place + 1]
+        found.append(scan(features_of(rows), (0, n), (1, 2), 199, np.random.default_rng(2)))
+    assert len({own.pvalue for own in found}) == 1
+    assert [own.strength for own in found] == pytest.approx([found[0].strength] * len(found), rel=1e-9)
+
+
 def test_permutations_are_spared_where_the_first_show_nothing() -> None:
     """The p-value is then that of the first 99, and never one at which a scan of all would not have ended."""
     pvalues = {}

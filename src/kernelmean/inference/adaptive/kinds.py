@@ -194,8 +194,8 @@ def strengths_of(rows: Array) -> Array:
     others = rows[:, 1:]
     centered = others - others.mean(axis=1, keepdims=True)
     deviation = np.sqrt(np.square(centered).mean(axis=1, keepdims=True))
-    varies = deviation[:, 0] > 0.0
-    scores = np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0.0)
+    varies = (np.ptp(others, axis=1) > 0.0) & (deviation[:, 0] > 0.0)
+    scores = np.divide(centered, deviation, out=np.zeros_like(centered), where=varies[:, None])
     observed = np.divide(rows[:, 0] - others.mean(axis=1), deviation[:, 0], out=np.zeros(len(rows)), where=varies)
     skewness = np.maximum(np.mean(scores * scores * scores, axis=1), LEAST_SKEWNESS)
     return minus_log_tail(4.0 / skewness**2, observed)

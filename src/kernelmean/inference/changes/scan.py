@@ -20,6 +20,8 @@ from ...core.array import SILENT, Array, IntArray, Progress
 from ...core.cached import cached_property
 from ..adaptive.kinds import strengths_of
 from ..adaptive.many_kernels import harmonic
+from ..null import snapped
+from ..statistics import ties
 from .features import ChangeFeatures
 
 _UNEVEN = 4
@@ -122,18 +124,25 @@ def scan(
             if count > _FIRST:
                 progress(label, done, n_resamples)
         values = np.concatenate(parts, axis=1)
-        combined = harmonic(values, weights / weights.sum())
+        statistics = _without_rounding(values)
+        combined = harmonic(statistics, weights / weights.sum())
         above = combined >= combined[0] - _ROUNDING * (1.0 + np.abs(combined).max())
         pvalue = Fraction(int(above.sum()), len(above))
         if pvalue > hopeless:
             break
-    evidence = strengths_of(values) + np.log(weights / weights.sum())
+    evidence = strengths_of(statistics) + np.log(weights / weights.sum())
     shares = np.exp(evidence - logsumexp(evidence)).reshape(len(features.parts), len(pairs.groups))
     best, group = np.unravel_index(int(shares.argmax()), shares.shape)
     part, spans, first = features.parts[best], pairs.groups[group], pairs.starts[group]
     squares = np.square(pairs.differences(cumulative(own[:, part.columns]))[first : first + len(spans)])
     start, _, end = spans[int(part.of(squares).argmax())] * bins[0] + rows[0]
     return Scan(pvalue, float(logsumexp(evidence)), shares.sum(axis=1), (int(start), int(end)))
+
+
+def _without_rounding(values: Array) -> Array:
+    """Make statistics (m, P) of a row equal that differ by rounding alone, as where one row is unlike all others."""
+    tolerances = ties(values, np.abs(values).max(axis=1))
+    return np.stack([snapped(*row) for row in zip(values, tolerances, strict=True)])
 
 
 def cumulative(bins: Array) -> Array:
