@@ -129,10 +129,13 @@ def test_levels_that_leave_one_out_are_told() -> None:
     assert found.change == "name all levels, lowest first, or correct the cell"
 
 
-def test_too_many_categories_stop() -> None:
+def test_too_many_categories_are_pooled_or_stop() -> None:
     cells = pd.DataFrame({"c": [f"c{k % 300}" for k in range(900)]})
     (found,) = describe_columns(to_frame(cells, "t"), Encoding()).columns
-    assert (found.taken, found.stops, found.why) == ("category", True, "has 300 different categories in 900 rows")
+    why = "text with 300 different values; the 256 most frequent are kept, and the others are one category"
+    assert (found.taken, found.stops, found.why) == ("category", False, why)
+    (found,) = describe_columns(to_frame(cells[:500], "t"), Encoding()).columns
+    assert (found.taken, found.stops, found.why) == ("category", True, "has 300 different categories in 500 rows")
 
 
 def test_missing_cells_stop_unless_a_rule_is_named() -> None:

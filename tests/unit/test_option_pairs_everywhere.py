@@ -278,7 +278,7 @@ CASES: dict[str, tuple[Run, Values]] = {
         lambda **options: described(
             km.TableEncoder(**options).fit(table := GAPS[0] if "missing" in options else MIXED).transform(table)
         ),
-        {**TABLE, "max_categories": (2,)},
+        TABLE,
     ),
     "KernelMean": (
         lambda **options: described(
@@ -439,7 +439,6 @@ STOPPED = (
 )
 EXCEPTIONS: dict[tuple[str, str, str], str] = {
     ("dependence_equivalence_test", "rng", "unit"): CHANCE,
-    ("TableEncoder", "max_categories", "ordinal"): "a limit on columns of which there is none then",
     ("compress", "method", "rng"): CHANCE,
     ("dependence", "n_resamples", "ordinal"): "all pairs are tested again with the permutations that Holm needs",
     ("memory_estimate", "plan", "scheme"): "a limit that is not reached",
@@ -473,6 +472,7 @@ NOT_VARIED = {
     **dict.fromkeys(
         ("level of compare", "level of compare_groups"), "what counts as a difference: tests of many tests"
     ),
+    "max_categories": "pools categories of columns that have more: tests of pooled categories",
     "keep": "lets a column pass that is refused: tests of identifiers, and below",
     "text": "how cells are read: tests of reading",
 }

@@ -27,7 +27,7 @@ from ..tables.reading import column_names, read_frame
 from .errors import Stopped
 from .inputs import ReadOptions, check_once, select_columns, whole_table
 from .named_tables import files_of, named_table
-from .options import level_orders, missing_rule, split_names
+from .options import split_names
 
 if TYPE_CHECKING:
     from .monitor import Watched
@@ -292,12 +292,10 @@ def _check_dropped(first: Frame, reading: ReadOptions, news: Sequence[str]) -> N
 
 def _monitor(known: Frame, watched: Watched, seed: Seed, table: BatchTable) -> DriftMonitor:
     """Return the monitor of a reference."""
+    kinds = table.kinds(known.names, scale=True)
     return DriftMonitor(
         known,
-        missing=missing_rule(table.missing),
-        ordinal=level_orders(table.ordinal or ()),
-        categorical=split_names(table.categorical or (), known.names),
-        keep=table.kept(known.names),
+        **{name: getattr(kinds, name) for name in ("missing", "ordinal", "categorical", "keep", "max_categories")},
         alpha=watched.fail_on_drift,
         average_run_length=watched.average_run_length,
         seed=seed.seed,

@@ -16,13 +16,14 @@ from ..core.table import Frame
 from ..core.words import count, cut, leave_out, percent, spelled_alike, worded, written
 from ..tables.columns import Encoding
 from ..tables.columns.absent_codes import possible_code, read_as_blank
-from ..tables.columns.column_codings import MAX_CATEGORIES, TooManyCategoriesError
+from ..tables.columns.column_codings import TooManyCategoriesError
 from ..tables.columns.copies import repeated_cells
 from ..tables.columns.inspection import Inspection
 from ..tables.columns.kinds import ColumnType, Named, as_labels
 from ..tables.columns.missing import rules_for
 from ..tables.columns.texts import Finding, as_clusters, insist
 from ..tables.drawn import Drawn
+from ..tables.limits import MAX_CATEGORIES
 from ..tables.passes import settled
 from ..tables.source import Source
 from .described import FEW_BLANK, KINDS, DescribedColumn, DescribedTable, drop_option
@@ -283,6 +284,9 @@ def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[
         f"{'; '.join(column.alike[:3])}{'; …' * (len(column.alike) > 3)} are equal but for capitals and blanks"
     ] * bool(column.alike)
     noted += [f"{column.code} stands apart from its other values"] if column.code else []
+    most = column.encoding.max_categories
+    pooled = kind.kind == "categorical" and (distinct or 0) > most
+    noted += [f"the {most:,} most frequent are kept, and the others are one category"] * pooled
     constant = [] if varies else ["the same in every row, so left out"]
     why = "; ".join([_reason(column, kind, distinct or 0), *noted, *constant])
     return KINDS[kind.kind], why, _change(column, kind, varies, distinct or 0), False

@@ -16,8 +16,8 @@ from ..core.cells import Declared, column_name, label, time_label
 from ..core.table import Frame, Table, as_table
 from ..core.words import count, listed, spelled_alike, written
 from .columns import match_columns
-from .columns.column_codings import ABSENT
 from .columns.kinds import as_labels
+from .columns.summaries import ABSENT
 from .datasets import BUILT_IN
 from .files import (
     ARROW,

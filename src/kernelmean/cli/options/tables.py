@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ...core.words import EVERY
-from ...tables.limits import ADAPTIVE_LIMIT, ESTIMATE_LIMIT, FIT_LIMIT, TEST_LIMIT
+from ...tables.limits import ADAPTIVE_LIMIT, ESTIMATE_LIMIT, FIT_LIMIT, MAX_CATEGORIES, TEST_LIMIT
 from ..complete import columns as columns_of
 from ..complete import one_of
 from ..parameters import data_option
@@ -132,6 +132,16 @@ class Kinds(Kept):
         ),
     ] = None
 
+    max_categories: Annotated[
+        int,
+        data_option(
+            "--max-categories",
+            metavar="N",
+            min=2,
+            help="Of a column with more than N categories keep the N most frequent, and take the others as one.",
+        ),
+    ] = MAX_CATEGORIES
+
     def kinds(self, names: Sequence[str], *, scale: bool) -> Encoding:
         """Return how a table with columns of these names becomes coordinates."""
         from ...tables.columns import Encoding  # slow to import
@@ -141,7 +151,8 @@ class Kinds(Kept):
             level_orders(self.ordinal or ()),
             split_names(self.categorical or (), names),
             scale,
-            keep=self.kept(names),
+            self.max_categories,
+            self.kept(names),
         )
 
 

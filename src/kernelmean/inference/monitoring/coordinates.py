@@ -13,11 +13,12 @@ from ...core.array import Array
 from ...core.cells import Cells, missing_cells
 from ...core.table import Frame, to_frame
 from ...core.words import count, written
-from ...tables.columns.column_codings import Categories, Coding, Numbers
-from ...tables.columns.encoding import Encoding, match_columns
+from ...tables.columns.column_codings import Categories, Coding, Numbers, pooled_categories
+from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import Named, as_labels, check_types
+from ...tables.columns.matching import match_columns
 from ...tables.columns.missing import settle
-from ...tables.columns.texts import NOT_TIMES, Finding, refusal
+from ...tables.columns.texts import NOT_TIMES, Finding, identifies, refusal
 
 _FARTHEST = 1e6  # standard deviations: beyond, every kernel is 0 and waves lose their phase
 _MARK = np.sqrt(2.0)
@@ -49,9 +50,14 @@ class RowCoder:
         ValueError
             As :class:`kernelmean.TableEncoder`.
         """
-        codings, _, _ = encoding.fit([frame])
+        codings, _, _ = encoding.fit([frame], whole=False)
         typical = {coding.name: _typical(coding, frame) for coding in codings}
         return cls(codings, replace(frame, cells=typical, rows=None), encoding)
+
+    def notes(self, rows: int) -> tuple[str, ...]:
+        """Return notes on what the codings of so many rows of a reference leave out."""
+        where = f" in the {rows:,} rows of the reference to which columns are fitted"
+        return (*pooled_categories(self.codings, where),)
 
     def frame(self, rows: Any, name: str) -> Frame:
         """Return rows as a frame with the columns that were fitted, or say what is wrong with them."""
@@ -87,7 +93,7 @@ def _typical(coding: Coding, frame: Frame) -> Cells:
 def _unseen(coding: Coding, frame: Frame) -> npt.NDArray[np.bool_]:
     """Return which cells of a column hold what the fitted rows did not, shape (n,)."""
     if isinstance(coding, Categories):
-        known = {*coding.categories, *([None] if coding.missing else [])}
+        known = {*coding.categories, *coding.pooled, *([None] if coding.missing else [])}
         return np.array([label not in known for label in as_labels(frame, coding.name)], dtype=bool)
     assert isinstance(coding, Numbers)
     absent = missing_cells(frame[coding.name])
@@ -121,7 +127,9 @@ def checked_reference(frame: Frame, encoding: Encoding) -> Frame:
     what = "holds dates, which differ in every later table"
     for name in frame.names:
         texts = {cell for cell in frame[name] if isinstance(cell, str)} if frame[name].dtype == object else set()
-        if len(texts) > encoding.max_categories and not encoding.named.find(name):
+        cells = len(frame) - int(missing_cells(frame[name]).sum())
+        too_many = len(texts) > encoding.max_categories and identifies(len(texts), [(len(texts), cells)])
+        if too_many and not encoding.named.find(name):
             many = (
                 f"has {len(texts):,} different texts in {count(len(frame), 'row')}, so it is an identifier or free text"
             )

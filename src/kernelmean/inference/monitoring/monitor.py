@@ -66,7 +66,7 @@ class DriftMonitor:
         and each batch is shuffled by itself. With False rows are taken as they come; apart from rounding, nothing then
         depends on how a stream is cut into batches.
     missing : {"error", "drop", "category"}, or dict from column to one of them
-    ordinal, categorical, keep : as in :class:`kernelmean.TableEncoder`
+    ordinal, categorical, keep, max_categories : as in :class:`kernelmean.TableEncoder`
     seed : int
         The seed of the shuffles, and of the places of rows among equal ones.
 
@@ -130,15 +130,15 @@ class DriftMonitor:
         ordinal: Mapping[str, Iterable[Any]] | None = None,
         categorical: str | Sequence[str] = (),
         keep: str | Sequence[str] = (),
+        max_categories: int = Encoding.max_categories,
         seed: int = 0,
     ) -> None:
         self.guarantee = Guarantee.of(alpha, average_run_length)
         self.seed = check_integer(seed, "seed", 0)
         self.shuffle = shuffle
         check_rules(missing)
-        encoding = Encoding(missing, ordinal, categorical, keep=keep)
+        encoding = Encoding(missing, ordinal, categorical, keep=keep, max_categories=max_categories)
         known = Reference.of(reference, encoding, self.seed)
-        self._notes, self._rows_digest = known.notes, known.digest
         frame = checked_reference(known.frame, encoding)
         self._digest = digest_of(known.digest, {"shuffle": shuffle, "seed": self.seed, **encoding.options()})
         if len(frame) < _LEAST_ROWS:
@@ -148,6 +148,7 @@ class DriftMonitor:
         order = np.random.default_rng([self.seed, len(frame)]).permutation(len(frame))
         some = max(min(len(frame) // 4, 100), min(len(frame) // 20, 1000))
         self._coder = RowCoder.fit(frame.take(order[:some]), encoding)
+        self._notes, self._rows_digest = (*known.notes, *self._coder.notes(some)), known.digest
         pilot, others = (self._coder(self._coder.frame(frame.take(o), frame.source)) for o in np.split(order, [some]))
         spaced = np.linspace(0, len(frame) - 1, min(len(frame), MOST_ROWS)).astype(np.int64)
         self._in_order = InOrder(self._coder(self._coder.frame(frame.take(spaced), frame.source)), len(frame))

@@ -10,8 +10,9 @@ from typing import Any, Self, TypeVar, final
 import numpy as np
 
 from ...core.table import Frame, check_size, to_frame
-from ...tables.columns.encoding import Encoding, match_columns
+from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import agreed_types
+from ...tables.columns.matching import match_columns
 from ...tables.drawn import Drawn
 from ...tables.passes import settled
 from ...tables.read import is_in_memory, is_path, read

@@ -14,9 +14,11 @@ from ...core.array import Array
 from ...core.cells import missing_cells
 from ...core.table import Frame, check_deviation
 from ...embedding.features.base import Summary
-from ...tables.columns.column_codings import ABSENT, Categories, CategoryShares, Coding, ColumnSummary, Numbers, Spread
+from ...tables.columns.column_codings import Categories, Coding, Numbers, Spread
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import ColumnType, as_labels, as_numbers, nanoseconds
+from ...tables.columns.summaries import ABSENT, CategoryShares, ColumnSummary
+from ...tables.limits import MOST_COUNTED
 from .mean_gaps import of_moments, pooled_within
 
 _LARGEST_EXPONENT, _FAR = 1000, 2.0**400
@@ -174,8 +176,8 @@ class CategoriesSeen(Summary):
 
     def coding(self, name: str, column: ColumnType, absent: int, encoding: Encoding, rule: str) -> Categories:
         """Return the coding of the column."""
-        counts = self.pooled | ({None: absent} if absent else {})
-        return Categories.of_counts(name, column, counts, rule, encoding.max_categories)
+        tables: list[Counter[str | None]] = [Counter(self.first), Counter(self.second), Counter({None: absent})]
+        return Categories.of_counts(name, column, tables, rule, encoding.max_categories)
 
     def summary(self, coding: Categories, absent: Array) -> ColumnSummary:
         """Return the shares of the categories; for truth values also their means."""
@@ -186,6 +188,9 @@ class CategoriesSeen(Summary):
             CategoryShares(each, tuple(counts.get(each, 0) / n for counts, n in zip(tables, rows, strict=True)))
             for each in coding.categories
         ]
+        if coding.pooled:
+            sums = (sum(counts.get(each, 0) for each in coding.pooled) for counts in tables)
+            shares.append(CategoryShares(coding.others, tuple(own / n for own, n in zip(sums, rows, strict=True))))
         if coding.missing:
             shares.append(
                 CategoryShares(ABSENT, tuple(gone / n for gone, n in zip(absent.tolist(), rows, strict=True)))
@@ -249,9 +254,11 @@ class ColumnSeen(Summary):
         return ColumnSeen(self.name, known.kind, known.levels, known.zoned, self.absent + other.absent, values)
 
     def check_categories(self, encoding: Encoding) -> None:
-        """Raise as soon as there are too many categories."""
-        if isinstance(self.values, CategoriesSeen) and len(self.values.pooled) > encoding.max_categories:
-            self.values.coding(self.name, self.type, 0, encoding, "error")
+        """Raise as soon as there are too many categories to count."""
+        known = self.values if isinstance(self.values, CategoriesSeen) else CategoriesSeen({}, {})
+        most = max(encoding.max_categories, MOST_COUNTED)
+        if len(known.first) + len(known.second) > most and len(known.pooled) > most:
+            known.coding(self.name, self.type, 0, encoding, "error")
 
     def coding(self, rows: float, encoding: Encoding, rule: str) -> Coding:
         """Return how the column becomes coordinates."""

@@ -16,8 +16,8 @@ from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
 from ...tables.columns import ColumnSummary, Encoded, as_frames, encode, summarize
-from ...tables.columns.column_codings import numbers_of
 from ...tables.columns.missing import noise_needs_kme
+from ...tables.columns.summaries import numbers_of
 from ..designs import Taken
 from ..row_keys import units_notes
 from .mean_gaps import GapsOfMeans

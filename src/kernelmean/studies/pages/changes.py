@@ -38,7 +38,7 @@ def _panel(result: Changes, coding: Coding, rows: IntArray) -> Panel:
     axis = Axis.of(coding, frame)
     label, values = axis.label, axis.values(frame) if axis.ordered else None
     if values is None:
-        cells = names_of(frame, coding.name)
+        cells = names_of(coding, frame)
         names, counts = np.unique(cells.astype(str), return_counts=True)
         most = str(names[counts.argmax()])
         label, values = f"share of {coding.name} = {most}", (cells.astype(str) == most).astype(float)

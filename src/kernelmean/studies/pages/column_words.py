@@ -10,8 +10,8 @@ import numpy as np
 from ...core.array import Array
 from ...core.words import leave_out, listed, percent, signed
 from ...inference.wording import brief, titles
-from ...tables.columns.column_codings import ABSENT
 from ...tables.columns.kinds import as_numbers
+from ...tables.columns.summaries import ABSENT
 
 if TYPE_CHECKING:
     from ..comparison import ColumnDifference, Comparison

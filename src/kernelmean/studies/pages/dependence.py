@@ -130,7 +130,7 @@ def _clouds(pairs: Sequence[PairDependence], axes: dict[str, Axis], frame: Frame
 def _split(pair: PairDependence, axes: dict[str, Axis], frame: Frame, number: int) -> Chart:
     """Return the distribution of one column of a pair by the most frequent categories, or the levels, of the other."""
     by, other = (pair.x, pair.y) if not axes[pair.x].ordered else (pair.y, pair.x)
-    groups, cells, axis = names_of(frame, by), axes[other].cells(frame), axes[other]
+    groups, cells, axis = names_of(axes[by].coding, frame), axes[other].cells(frame), axes[other]
     names, counts = np.unique(groups.astype(str), return_counts=True)
     levels = axes[by].levels
     kept = [str(names[k]) for k in np.argsort(-counts, kind="stable")[: _MOST_LEVELS if levels else _MOST_PARTS]]

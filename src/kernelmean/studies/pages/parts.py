@@ -13,8 +13,8 @@ from ...core.cells import label, missing_cells
 from ...core.table import Frame
 from ...core.words import cut, signed
 from ...report import Section
-from ...tables.columns.column_codings import ABSENT, Coding, Numbers
-from ...tables.columns.kinds import as_labels
+from ...tables.columns.column_codings import Coding, Numbers, labels_in
+from ...tables.columns.summaries import ABSENT
 
 _SPANS = (("years", 365.25 * 86400.0), ("days", 86400.0), ("hours", 3600.0), ("seconds", 1.0))
 _ENOUGH = 3.0
@@ -69,7 +69,7 @@ class Axis:
 
     def cells(self, frame: Frame) -> Any:
         """Return the cells, shape (n,): places on the axis, or the names of categories."""
-        return self.values(frame) if self.ordered else names_of(frame, self.name)
+        return self.values(frame) if self.ordered else names_of(self.coding, frame)
 
 
 def drawn(n: int, most: int, rng: np.random.Generator) -> IntArray:
@@ -77,9 +77,9 @@ def drawn(n: int, most: int, rng: np.random.Generator) -> IntArray:
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
 
 
-def names_of(frame: Frame, name: str) -> Any:
+def names_of(coding: Coding, frame: Frame) -> Any:
     """Return the names of the categories of a column, "(missing)" for missing cells, shape (n,)."""
-    labels = as_labels(frame, name)
+    labels = labels_in(coding, frame)
     return np.where(missing_cells(labels), ABSENT, labels)
 
 

@@ -1,13 +1,14 @@
 """Tables of mixed columns: the kernel of each column, as coordinates for all estimators and tests."""
 
-from .column_codings import CategoryShares, ColumnSummary, summarize
-from .column_codings import Weigh as Weigh
 from .encoder import TableEncoder
-from .encoding import Encoded, Encoding, as_frames, encode, match_columns
+from .encoding import Encoded, Encoding, as_frames, encode
 from .encoding import EncodingOptions as EncodingOptions
 from .keywords import spells_out
+from .matching import match_columns
 from .missing import Missing, MissingCells
 from .noisy import NoisyRows
+from .summaries import CategoryShares, ColumnSummary, summarize
+from .summaries import Weigh as Weigh
 
 __all__ = [
     "CategoryShares",

@@ -1,25 +1,25 @@
-"""How a column becomes coordinates, so that every column has the same weight; and summaries of columns for readers."""
+"""How a column becomes coordinates, so that every column has the same weight."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...core.array import Array, BoolArray, IntArray
-from ...core.cells import missing_cells
+from ...core.array import Array, IntArray
+from ...core.cells import missing_cells, shared
 from ...core.frozen import sealed
 from ...core.table import Frame, Table
 from ...core.words import count, leave_out, spelled_alike, written
+from ..limits import MOST_COUNTED
 from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
-from .texts import offer_of_clusters
+from .texts import identifies, offer_of_clusters
 
-MAX_CATEGORIES = 256
 IS_MISSING = " is missing"
 """How the name of a coordinate ends that is positive where a cell is blank, and 0 elsewhere."""
 _NOT_FITTED = "which the tables that were fitted did not; fit on all tables: TableEncoder().fit_tables(A, B)"
@@ -194,9 +194,8 @@ class TooManyCategoriesError(ValueError):
         self.found, self.most, self.repeating = dict(found), most, tuple(repeating)
         those = "; ".join(f"column {name!r} has {each}" for name, each in self.found.items())
         super().__init__(
-            f"{those}, the limit is {most}: an identifier or free text? Leave it out {leave_out(list(self.found))}, or "
-            f"group rare categories first{written(', or write kernelmean.TableEncoder(max_categories=...)', '')}"
-            f"{offer_of_clusters(self.repeating)}"
+            f"{those}, the limit is {most:,}: an identifier or free text? Leave it out {leave_out(list(self.found))}, "
+            f"or group rare categories first{offer_of_clusters(self.repeating)}"
         )
 
 
@@ -215,31 +214,48 @@ class Categories(Coding):
     """Whether missing cells are one more category."""
     weight: float
     """c."""
+    pooled: tuple[str, ...] = ()
+    """Rare categories that are one category together, in alphabetical order."""
+    pooled_rows: int = 0
+    """How many rows of the fit have one of them."""
 
     @classmethod
-    def fit(cls, name: str, column: ColumnType, frames: Sequence[Frame], rule: str, most: int) -> Categories:
+    def fit(
+        cls, name: str, column: ColumnType, frames: Sequence[Frame], rule: str, most: int, *, whole: bool = True
+    ) -> Categories:
         """Count the categories over all tables."""
-        counts: Counter[str | None] = Counter()
-        for frame in frames:
-            counts.update(as_labels(frame, name).tolist())
-        return cls.of_counts(name, column, counts, rule, most)
+        tables: list[Counter[str | None]] = [Counter(as_labels(frame, name).tolist()) for frame in frames]
+        return cls.of_counts(name, column, tables, rule, most, whole=whole)
 
     @classmethod
     def of_counts(
-        cls, name: str, column: ColumnType, counts: Mapping[str | None, int], rule: str, most: int
+        cls,
+        name: str,
+        column: ColumnType,
+        tables: Sequence[Mapping[str | None, int]],
+        rule: str,
+        most: int,
+        *,
+        whole: bool = True,
     ) -> Categories:
-        """Return the coding for the counts of every category, and of missing cells under None."""
-        absent = counts.get(None, 0) if rule == "category" else 0
-        categories = tuple(sorted(each for each in counts if each is not None))
-        if len(categories) > most:
-            found = f"{len(categories):,} different categories in {count(sum(counts.values()), 'row')}"
-            repeating = sum(counts.values()) - counts.get(None, 0) > len(categories)
-            raise TooManyCategoriesError({name: found}, most, [name] * repeating)
-        shares = np.array([counts[each] for each in categories] + [absent] * bool(absent), dtype=np.float64)
+        """Return the coding for the counts of every category in every table, and of missing cells under None.
+
+        The ``most`` most frequent categories of all tables together are kept. This does not depend on which row is in
+        which table, so tests stay exact.
+        """
+        counts: Counter[str | None] = Counter()
+        for own in tables:
+            counts.update(own)
+        absent = counts.pop(None, 0)
+        order = sorted((each for each in counts if each is not None), key=lambda each: (-counts[each], each))
+        _check_number(name, [{each: own[each] for each in own if each is not None} for own in tables], most, whole)
+        kept, pooled = tuple(sorted(order[:most])), tuple(sorted(order[most:]))
+        rows, blank = sum(counts[each] for each in pooled), absent if rule == "category" else 0
+        shares = np.array([*(counts[each] for each in kept), *filter(None, [rows, blank])], dtype=np.float64)
         shares /= max(shares.sum(), 1.0)
         differ = 1.0 - float(np.square(shares).sum())
         weight = 1.0 / np.sqrt(differ) if len(shares) > 1 else 1.0
-        return cls(name, column, categories, bool(absent), float(weight))
+        return cls(name, column, kept, bool(blank), float(weight), pooled, rows)
 
     @property
     def scale(self) -> float:
@@ -249,12 +265,22 @@ class Categories(Coding):
     @property
     def size(self) -> int:
         """The number of categories, including that of missing cells."""
-        return len(self.categories) + self.missing
+        return len(self.named) + self.missing
+
+    @property
+    def others(self) -> str:
+        """What those are called that are one category together."""
+        return f"({count(len(self.pooled), 'other')})"
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The categories, in the order of their coordinates; the last one holds all others if there are too many."""
+        return (*self.categories, self.others) if self.pooled else self.categories
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the categories; of two, only the second."""
-        all_names = [f"{self.name}={each}" for each in self.categories]
+        all_names = [f"{self.name}={each}" for each in self.named]
         all_names += [self.name + IS_MISSING] * self.missing
         return tuple(all_names[1:] if len(all_names) == 2 else all_names or [self.name])
 
@@ -267,7 +293,8 @@ class Categories(Coding):
         """Return the index of each row's category, shape (n,); missing cells have the last one."""
         labels = as_labels(frame, self.name)
         known: dict[str | None, int] = {each: code for code, each in enumerate(self.categories)}
-        known |= {None: len(self.categories)} if self.missing else {}
+        known |= dict.fromkeys(self.pooled, len(self.categories))
+        known |= {None: len(self.named)} if self.missing else {}
         unseen = [each for each in dict.fromkeys(labels.tolist()) if each not in known]
         if unseen:
             what = "has missing cells" if unseen[0] is None else f"holds {unseen[0]!r}"
@@ -284,6 +311,38 @@ class Categories(Coding):
         return out
 
 
+def _check_number(name: str, tables: Sequence[Mapping[str, int]], most: int, whole: bool) -> None:
+    """Raise when there are too many categories to count, or many of which most identify rows of ``whole`` tables."""
+    distinct = len({each for own in tables for each in own})
+    sizes = [(len(own), sum(own.values())) for own in tables if own]
+    rows = sum(cells for _, cells in sizes)
+    limit = max(most, MOST_COUNTED)
+    if distinct > limit or (whole and distinct > most and identifies(distinct, sizes)):
+        found = f"{distinct:,} different categories in {count(rows, 'row')}"
+        raise TooManyCategoriesError({name: found}, limit if distinct > limit else most, [name] * (rows > distinct))
+
+
+def labels_in(coding: Coding, frame: Frame) -> npt.NDArray[Any]:
+    """Return the names of the categories of rows, rare ones under their common name, None where missing; shape (n,)."""
+    labels = as_labels(frame, coding.name)
+    if not isinstance(coding, Categories) or not coding.pooled:
+        return labels
+    pooled = frozenset(coding.pooled)
+    return shared(labels.tolist(), lambda each: coding.others if each in pooled else each)
+
+
+def pooled_categories(codings: Iterable[Coding], where: str = "") -> Iterator[str]:
+    """Yield notes on columns in which rare categories are one category together."""
+    for coding in codings:
+        if isinstance(coding, Categories) and coding.pooled:
+            kept, others = len(coding.categories), len(coding.pooled)
+            yield (
+                f"{coding.name}: {kept + others:,} categories{where}; the {kept:,} most frequent are kept, and the "
+                f"other {others:,}, in {count(coding.pooled_rows, 'row')}, are one category; "
+                f"{written('max_categories=', '--max-categories')} keeps more or fewer"
+            )
+
+
 def spellings(codings: Iterable[Coding]) -> Iterator[str]:
     """Yield notes on categories that are equal but for capitals and blanks."""
     for coding in codings:
@@ -291,95 +350,3 @@ def spellings(codings: Iterable[Coding]) -> Iterator[str]:
         if alike:
             those = "; ".join([*alike[:3], *["…"] * (len(alike) > 3)])
             yield f"{coding.name}: {those} are equal but for capitals and blanks, and taken as different"
-
-
-# -- summaries of a column in every table: means, or shares of categories ----------------------------------------------
-
-
-ABSENT = "(missing)"
-
-
-@final
-@dataclass(frozen=True)
-class CategoryShares:
-    """The share of a category in the rows of every table."""
-
-    category: str
-    shares: tuple[float, ...]
-
-
-@final
-@dataclass(frozen=True)
-class ColumnSummary:
-    """A summary of a column in every table."""
-
-    means: tuple[float, ...]
-    """In the units of the column: levels are numbered from 0, times are seconds since 1970 (UTC), truth values give the
-    share of true ones. nan for categories. Missing cells do not count."""
-    shares: tuple[CategoryShares, ...]
-    """For categories and truth values, including missing cells if they are a category."""
-    deviation: float = np.nan
-    """The standard deviation within the tables, pooled; nan for categories and where it is not known."""
-    interval: tuple[float, float] = (np.nan, np.nan)
-    """An approximate 95 % interval of the first mean minus the second, nan where it is not known."""
-
-    @property
-    def gap(self) -> float:
-        """The first mean minus the second, in standard deviations within the tables; nan where these are 0."""
-        return (self.means[0] - self.means[1]) / self.deviation if self.deviation > 0.0 else np.nan
-
-
-Weigh = Callable[[Sequence[BoolArray]], Sequence[Array]]
-"""From which rows of every table have a value to how much each of them counts."""
-
-
-def _alike(known: Sequence[BoolArray]) -> Sequence[Array]:
-    return [own.astype(np.float64) for own in known]
-
-
-def summarize(coding: Coding, frames: Sequence[Frame], weigh: Weigh | None = None) -> ColumnSummary:
-    """Return the summary of a column in every table, by default with all rows alike."""
-    weigh = weigh or _alike
-    if isinstance(coding, Numbers):
-        offset = coding.origin / 1e9
-        means = _means(numbers_of(coding, frames), weigh)
-        return ColumnSummary(tuple(mean + offset for mean in means), ())
-    assert isinstance(coding, Categories)
-    weights = weigh([np.ones(len(frame), dtype=bool) for frame in frames])
-    counts = [_counted(as_labels(frame, coding.name), own) for frame, own in zip(frames, weights, strict=True)]
-    known: list[str | None] = [*coding.categories, *([None] if coding.missing else [])]
-    shares = tuple(
-        CategoryShares(
-            ABSENT if each is None else each,
-            tuple(own[each] / float(every.sum()) for own, every in zip(counts, weights, strict=True)),
-        )
-        for each in known
-    )
-    if coding.type.kind != "boolean":
-        return ColumnSummary((np.nan,) * len(frames), shares)
-    return ColumnSummary(_means(numbers_of(coding, frames), weigh), shares)
-
-
-def numbers_of(coding: Coding, frames: Sequence[Frame]) -> list[Array]:
-    """Return the cells of a column of numbers, levels, times or truth values, with NaN where they are missing."""
-    if isinstance(coding, Numbers):
-        return [coding.numbers(frame) for frame in frames]
-    return [np.asarray(frame[coding.name], dtype=np.float64) for frame in frames]
-
-
-def _counted(labels: npt.NDArray[Any], weights: Array) -> Counter[Any]:
-    """Return the weight of every label."""
-    found: Counter[Any] = Counter()
-    for label, weight in zip(labels.tolist(), weights.tolist(), strict=True):
-        found[label] += weight
-    return found
-
-
-def _means(tables: Sequence[Array], weigh: Weigh) -> tuple[float, ...]:
-    """Return the means of the numbers that are not missing, nan if there are none."""
-    known = [~np.isnan(values) for values in tables]
-    found = zip(tables, known, weigh(known), strict=True)
-    return tuple(
-        float(np.average(values[own], weights=weights[own])) if weights[own].any() else float("nan")
-        for values, own, weights in found
-    )

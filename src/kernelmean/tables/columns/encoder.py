@@ -16,9 +16,11 @@ from ...core.table import Frame, named_frame, numbered_frame
 from ...core.validate import validated
 from ...core.words import listed
 from ...noise import Normal
-from .column_codings import MAX_CATEGORIES, Coding, coordinates_of, variances_of
-from .encoding import Encoding, as_frames, groups_of, match_columns
+from ..limits import MAX_CATEGORIES
+from .column_codings import Coding, coordinates_of, variances_of
+from .encoding import Encoding, as_frames, groups_of
 from .kinds import Named, check_types
+from .matching import match_columns
 from .missing import Missing, settle
 
 
@@ -44,7 +46,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Divide numbers by their standard deviation. False leaves them as they are (times in seconds); categories keep
         their scale.
     max_categories : int
-        More categories in a column raise an error, because each takes one coordinate.
+        Of a column with more categories the most frequent ones, so many, are kept, and the others are one category. Of
+        equally frequent ones the first by the alphabet is kept. A column is refused if it has more and fewer than two
+        rows for each on average, as an identifier has, or more than 65,536.
     keep : str or sequence of str
         Columns of integers to use although they look like identifiers.
 

@@ -13,23 +13,25 @@ from ...core.array import Array, IntArray
 from ...core.cached import cached_property
 from ...core.cells import Declared, column_name
 from ...core.frozen import Frozen, sealed
-from ...core.points import column_order
 from ...core.table import Frame, check_size, to_frame
-from ...core.words import EVERY, count, did_you_mean, listed, worded_names, written
+from ...core.validate import check_integer
+from ...core.words import EVERY, did_you_mean, listed
 from ...kernels import Gaussian, Kernel
+from ..limits import MAX_CATEGORIES
 from .absent_codes import on_cells
 from .column_codings import (
-    MAX_CATEGORIES,
     Categories,
     Coding,
     Numbers,
     TooManyCategoriesError,
+    pooled_categories,
     side_by_side,
     variances_of,
 )
 from .copies import repeated_rows
 from .inspection import Inspection, times_apart
 from .kinds import ColumnType, Named, agreed_types
+from .matching import match_columns
 from .missing import BlankCellsError, Missing, MissingCells, MissingColumn, rules_for, settle
 from .noisy import NoisyRows
 
@@ -42,6 +44,7 @@ class EncodingOptions(TypedDict, total=False):
     categorical: str | Iterable[str]
     scale: bool
     keep: str | Iterable[str]
+    max_categories: int
 
 
 @final
@@ -62,7 +65,8 @@ class Encoding:
     scale : bool
         Divide every column by its standard deviation; categories have that scale in any case.
     max_categories : int
-        More categories in a column raise an error, because each takes one coordinate.
+        Of a column with more categories the most frequent ones, so many, are kept, and the others are one category.
+        They are counted over all tables, and of equally frequent ones the first by the alphabet is kept.
     keep : str or iterable of str
         Columns of integers to use although they look like identifiers.
     drops : bool
@@ -83,6 +87,7 @@ class Encoding:
     drops: bool = field(default=True, repr=False)  # whether rows may be left out; if so, errors suggest it
 
     def __post_init__(self) -> None:
+        check_integer(self.max_categories, "max_categories", 2)
         kept = (self.keep,) if isinstance(self.keep, str) else self.keep
         object.__setattr__(self, "keep", tuple(map(column_name, kept)))
         for name in ("missing", "ordinal", "categorical"):  # a caller could change them, or read them once only
@@ -135,7 +140,7 @@ class Encoding:
 
     def inspection(self, frame: Frame, tables: int) -> Inspection:
         """Return the inspection of tables with the columns of a frame."""
-        return Inspection(frame, tables, self.named, tuple(self.keep), self.max_categories)
+        return Inspection(frame, tables, self.named, tuple(self.keep), max(self.max_categories, MAX_CATEGORIES))
 
     def inspect(self, frames: Sequence[Frame]) -> tuple[str, ...]:
         """Return notes on columns of whole tables, or raise when one is unusable as it is."""
@@ -144,14 +149,19 @@ class Encoding:
             found.add(frame, table)
         return (*times_apart(frames), *found.check())
 
-    def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
-        """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
+    def fit(
+        self, frames: Sequence[Frame], *, whole: bool = True
+    ) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
+        """Return the coding of every column, the frames without rows that are left out, and the missing cells.
+
+        Of ``whole`` tables, columns with many categories are refused if these identify rows.
+        """
         types = agreed_types(frames, self.named)
         try:
             kept, rules, missing = settle(frames, types, self.missing, drops=self.drops)
         except BlankCellsError as error:
             raise ValueError(f"{error}{self._wide(types, frames)}") from None
-        return tuple(self._codings(types, kept, rules)), kept, missing
+        return tuple(self._codings(types, kept, rules, whole)), kept, missing
 
     def _wide(self, types: Mapping[str, ColumnType], frames: Sequence[Frame]) -> str:
         """Return what to say of columns with too many categories behind the error that comes before theirs."""
@@ -171,22 +181,24 @@ class Encoding:
         return replace(self, missing=missing, ordinal=ordinal, categorical=categorical, keep=kept)
 
     def _codings(
-        self, types: Mapping[str, ColumnType], frames: Sequence[Frame], rules: Mapping[str, str]
+        self, types: Mapping[str, ColumnType], frames: Sequence[Frame], rules: Mapping[str, str], whole: bool = True
     ) -> Iterator[Coding]:
         """Yield the coding of every column; one error names all columns with too many categories."""
         wide: dict[str, str] = {}
         repeating: list[str] = []
+        limit = self.max_categories
         for name, column in types.items():
             if column.kind not in ("boolean", "categorical"):
                 yield Numbers.fit(name, column, frames, rules[name], self.scale)
                 continue
             try:
-                yield Categories.fit(name, column, frames, rules[name], self.max_categories)
+                yield Categories.fit(name, column, frames, rules[name], self.max_categories, whole=whole)
             except TooManyCategoriesError as error:
                 wide |= error.found
                 repeating += error.repeating
+                limit = error.most
         if wide:
-            raise TooManyCategoriesError(wide, self.max_categories, repeating)
+            raise TooManyCategoriesError(wide, limit, repeating)
 
 
 def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -260,7 +272,8 @@ class Encoded(Frozen):
         """Return notes for the reader; ``rows`` are those that were used, if the frames hold only some of them."""
         constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
         missing = self.missing.notes([frame.source for frame in self.frames], rows or tuple(map(len, self.frames)))
-        return (*missing, *constant, *self.remarks, *on_cells(self.frames, self.codings))
+        pooled = pooled_categories(self.codings, where)
+        return (*missing, *constant, *pooled, *self.remarks, *on_cells(self.frames, self.codings))
 
     def repeated(self, clusters: Sequence[IntArray] | None = None, *, paired: bool = False) -> tuple[str, ...]:
         """Return a note if many rows are copies of another one, with ``clusters`` of one in another cluster."""
@@ -326,50 +339,6 @@ def as_frames(tables: Sequence[Any], names: Sequence[str]) -> tuple[Frame, ...]:
     named = next((frame for frame in frames if frame.named), frames[0])
     first = frames[0] if frames[0].named else match_columns(named, frames[0])[0]
     return (first, *(match_columns(first, frame)[0] for frame in frames[1:]))
-
-
-def match_columns(A: Frame, B: Frame) -> tuple[Frame, bool]:
-    """Return ``B`` with its columns in the order of ``A``, and whether they had to be moved.
-
-    Columns without names, as in an array, are in the order of those of ``A`` and take their names.
-
-    Raises
-    ------
-    ValueError
-        When the two do not have the same column names, or one has no names and they differ in number.
-    """
-    order = column_order(A, B)
-    if order is None:
-        raise _other_columns(A, B)
-    if A.named and B.named:
-        return B.select(A.names), A.names != B.names
-    return replace(B.called(A.names), named=A.named), False
-
-
-def _other_columns(A: Frame, B: Frame) -> ValueError:
-    if not (A.named and B.named):
-        numbers = f"{A.source} has {count(len(A.names), 'column')} and {B.source} has {len(B.names)}"
-        return ValueError(f"the two tables differ in their columns: {numbers}; both must describe the same variables")
-    differ = [
-        f"only in {one.source}: {listed(extra)}"
-        for one, other in ((A, B), (B, A))
-        if (extra := [name for name in one.names if name not in other.names])
-    ]
-    common = [name for name in A.names if name in B.names]
-    spelled = {_letters(name): name for name in A.names if name not in B.names}
-    same = [(spelled[key], name) for name in B.names if name not in A.names and (key := _letters(name)) in spelled]
-    if same:
-        asked = " and ".join(f"is {theirs!r} the same as {ours!r}" for ours, theirs in same)
-        differ.append(f"{asked}?")
-    mend = "rename them to match"
-    if common:
-        mend = written("pass the common ones only", f"compare the common ones with {worded_names('--columns', common)}")
-    return ValueError(f"{A.source} and {B.source} have different columns ({'; '.join(differ)}); {mend}")
-
-
-def _letters(name: str) -> str:
-    """Return what remains of a name without case, spaces and signs."""
-    return "".join(letter for letter in name.casefold() if letter.isalnum()) or name
 
 
 def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:

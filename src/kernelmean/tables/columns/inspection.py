@@ -267,7 +267,7 @@ class Inspection:
     kept : sequence of str
         Columns of numbers to use although they look like identifiers.
     most : int
-        The number of categories beyond which a column is refused in any case.
+        How many different texts of a column are looked at.
 
     Raises
     ------

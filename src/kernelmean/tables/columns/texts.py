@@ -174,10 +174,10 @@ class TextCells:
         """Return a finding if nearly all cells are different."""
         distinct = len(self.places)
         all_differ = distinct == self.cells >= _LEAST_CELLS
-        few_rows_each = distinct >= _LEAST_DISTINCT and 2 * distinct > self.cells
         filled = [table for table, n in self._counts.items() if n]
-        is_key = all(len(self._of_tables[table]) == self._counts[table] >= _LEAST_DISTINCT for table in filled)
-        if self.full or not (all_differ or few_rows_each or is_key):
+        if self.full or not (
+            all_differ or identifies(distinct, [(len(self._of_tables[k]), self._counts[k]) for k in filled])
+        ):
             return None
         cell = next(iter(self.places))
         what = (
@@ -252,6 +252,15 @@ class TextCells:
     def _shown(self, cell: str) -> str:
         text = printable(cell)
         return f"{text[:_SHOWN] + '…' * (len(text) > _SHOWN)!r} in row {self.places[cell][1]}"
+
+
+def identifies(distinct: int, tables: Sequence[tuple[int, int]]) -> bool:
+    """Return whether so many different texts identify rows, given those of every table and its cells.
+
+    They do if fewer than two cells are alike on average, or all of them are different in every table.
+    """
+    few_rows_each = distinct >= _LEAST_DISTINCT and 2 * distinct > sum(cells for _, cells in tables)
+    return few_rows_each or all(own == cells >= _LEAST_DISTINCT for own, cells in tables)
 
 
 def mend(name: str) -> str:
