@@ -39,7 +39,9 @@ def test_the_column_that_differs_is_found() -> None:
 def test_equal_laws_are_not_called_different_nor_equal() -> None:
     result = quick(X, RNG.normal(size=(25, 3)) * [1.0, 100.0, 0.01], names=("before", "after"))
     assert not result.differ()
-    assert result.verdict().startswith("No difference between before and after was found: p = ")
+    assert result.verdict().startswith(
+        "No difference between before and after was found, all columns taken together: p = "
+    )
     assert "does not show that there is none" in result.verdict()
 
 

@@ -17,6 +17,11 @@ _RARE = 0.02
 """The probability below which so small a count of permutations is rare."""
 
 
+def together_of(columns: int) -> str:
+    """Return what a verdict is about: all columns together where there are several, whatever each shows alone."""
+    return ", all columns taken together" if columns > 1 else ""
+
+
 def beside(p: float, level: float) -> str:
     """Return a p-value with as many digits as show on which side of a level it lies.
 

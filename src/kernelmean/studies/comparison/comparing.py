@@ -128,8 +128,10 @@ def compare(
     Notes
     -----
     The joint test is exact: where there is no difference, it finds one at level α with probability at most α, at any
-    size. With ``missing="category"`` and "noise" this holds for the rows with their missing cells: tables differ if one
-    has more missing cells than the other. "drop" compares the cells that would have been there if cells are missing
+    size. The verdict is its outcome. The tests of single columns keep the level among themselves, by the adjustment,
+    and change no verdict: where nothing differs, at least one of both finds something with probability up to 2 α. With
+    ``missing="category"`` and "noise" this holds for the rows with their missing cells: tables differ if one has more
+    missing cells than the other. "drop" compares the cells that would have been there if cells are missing
     completely at random. "noise" does so if, in addition, the column is normal and independent of the others, or
     equally many cells are missing in both tables.
 

@@ -17,7 +17,7 @@ from ...inference.null import HOLM
 from ...inference.request import ESTIMATORS
 from ...inference.resampling_options import Shape
 from ...inference.schemes import Exact
-from ...inference.wording import beside, titles
+from ...inference.wording import beside, titles, together_of
 from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
@@ -35,8 +35,7 @@ from .telling import foremost
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_PANELS, _MOST_PAIRS, _CLEARLY = 6, 3, 10
-"""Where no difference was found, pairs are named from an adjusted p-value on that is smaller by this factor."""
+_PANELS, _MOST_PAIRS = 6, 3
 UNSCALED = "columns as they are, so those with large numbers weigh most"
 
 
@@ -125,20 +124,17 @@ class Comparison(JointTest, Result):
 
     @cached_property
     def relations(self) -> tuple[RelationDifference, ...]:
-        """The pairs of columns, three at most, that go together differently, where that is a kind of the difference.
+        """The pairs of columns, three at most, that go together differently, where the tables differ.
 
-        Or where no column differs. If the joint test finds nothing either, only pairs that differ clearly: their
-        adjusted p-values are at most a tenth of the level. None with strata, clusters or weights, and of values known
-        with noise.
+        Only where that is a kind of the difference, or no column differs. None with strata, clusters or weights, and of
+        values known with noise.
         """
-        if self.design.columns or self.encoded.variances is not None:
+        if not self.differ() or self.design.columns or self.encoded.variances is not None:
             return ()
         if not self.together and min(self.adjusted().values()) <= self.level:
             return ()
-        level = self.level if self.differ() else self.level / _CLEARLY
-        return tuple(
-            own for own in relations(self.encoded, paired=self.design.paired)[:_MOST_PAIRS] if own.adjusted <= level
-        )
+        found = relations(self.encoded, paired=self.design.paired)[:_MOST_PAIRS]
+        return tuple(own for own in found if own.adjusted <= self.level)
 
     @property
     def together(self) -> bool:
@@ -153,7 +149,11 @@ class Comparison(JointTest, Result):
         return not_looked_at(self.encoded) if plain and not self.relations else ""
 
     def verdict(self, level: float | None = None) -> str:
-        """Return the outcome of the joint test in one sentence, with which every report begins."""
+        """Return the outcome of the joint test in one sentence, with which every report begins.
+
+        It is about all columns together, and so are :meth:`differ` and the exit code of a check. Single columns have
+        p-values of their own, adjusted for their number, and change no verdict.
+        """
         level = self.level if level is None else level
         (first, second), p = titles(self.names), beside(self.test.pvalue, level)
         if self.differ(level):
@@ -161,7 +161,8 @@ class Comparison(JointTest, Result):
         nothing = self.test.nothing_found(level, "difference")
         if SAME_ROWS in self.notes:
             nothing = "Both tables hold the same rows."
-        return f"No difference between {first} and {second} was found: p = {p}, above {level:g}. {nothing}"
+        together = together_of(len(self.columns))
+        return f"No difference between {first} and {second} was found{together}: p = {p}, above {level:g}. {nothing}"
 
     @property
     def sd_within(self) -> str:

@@ -14,7 +14,7 @@ from ...inference import TestResult
 from ...inference.adaptive.kinds import PHRASES, EvidenceKind
 from ...inference.base_result import JointTest, Result
 from ...inference.null import HOLM
-from ...inference.wording import WEAK, beside, brief
+from ...inference.wording import WEAK, beside, brief, together_of
 from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
@@ -192,8 +192,7 @@ class Dependence(JointTest, Result):
         depend = self.test.pvalue <= level
         joint = f"p = {beside(self.test.pvalue, level)}, {'at most' if depend else 'above'} {level:g}"
         found = self.worth_a_look(level)
-        if found and self.target is not None:
-            joint += "" if depend else ", as a test of all columns can miss a few of many"
+        if depend and found and self.target is not None:
             names = listed(
                 (f"{brief(pair.x if pair.y == self.target else pair.y)}{pair.mark}" for pair in found), _MOST_NAMED
             )
@@ -204,7 +203,7 @@ class Dependence(JointTest, Result):
         if depend:
             return f"{first} and {second} depend on each other: {joint}."
         rest = self.test.nothing_found(level, "dependence")
-        return f"No dependence between {first} and {second} was found: {joint}. {rest}"
+        return f"No dependence between {first} and {second} was found{together_of(len(self.pairs))}: {joint}. {rest}"
 
     def limits(self) -> tuple[str, ...]:
         """Return a note if no pair can be found to depend on each other, with so few rows, whatever its values."""

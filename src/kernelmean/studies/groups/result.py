@@ -15,7 +15,7 @@ from ...inference.base_result import JointTest, Result
 from ...inference.null import HOLM
 from ...inference.result import FEW_ROWS
 from ...inference.schemes import Exact
-from ...inference.wording import beside, brief
+from ...inference.wording import beside, brief, together_of
 from ...report.description import Description, Grid
 from ...report.document import HeatMap
 from ...report.html import Document
@@ -190,7 +190,7 @@ class GroupComparison(JointTest, Result):
         if self.differ(level):
             return f"T{of[1:]} differ: p = {p}, at most {level:g}."
         rest = self.test.nothing_found(level, "difference")
-        return f"No difference between {of} was found: p = {p}, above {level:g}. {rest}"
+        return f"No difference between {of} was found{together_of(len(self.columns))}: p = {p}, above {level:g}. {rest}"
 
     def limits(self) -> tuple[str, ...]:
         """Return notes on groups of few rows, and if no pair, or no column, can be found to differ with so few."""

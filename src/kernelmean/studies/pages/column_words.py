@@ -45,12 +45,11 @@ class TableSpread:
 
 
 def facts_on_columns(result: Comparison) -> list[tuple[str, str]]:
-    """Return what the table of columns does not show: a contradiction, changed spreads, pairs that go together."""
+    """Return what the table of columns does not show: dates, changed spreads, categories, pairs that go together."""
     spreads, pairs = changed_spreads(result), on_pairs(result)
     alone = [words for column in differing(result) for words in lone_categories(result, column)]
     dates = [column.name for column in differing(result) if column.kind == "datetime"]
     return [
-        *([("columns", on_columns(result))] if differing(result) and not result.differ() else []),
         *([("dates", _on_dates(dates))] if dates and len(result.columns) > len(dates) else []),
         *([("spread", "; ".join(spreads))] if spreads else []),
         *([("categories", "; ".join(alone[:_MOST]))] if alone else []),
@@ -128,25 +127,19 @@ def on_pairs(result: Comparison) -> str:
         return result.pairs_left
     first, *others = result.relations
     named = "; ".join([first.words(titles(result.names)), *(own.words() for own in others)])
-    still = "" if result.differ() else "Still, these go together differently: "
-    return f"{still}{named}; by approximate p-values"
+    return f"{named}; by approximate p-values"
 
 
 def on_columns(result: Comparison) -> str:
-    """Return in words which columns differ on their own, and what that means together with the joint test."""
+    """Return in words which columns differ on their own."""
     values = result.adjusted()
     names = [brief(name) for name, p in values.items() if p <= result.level]
     if len(values) == 1:
         return f"{brief(*values)} is the only column, so the test of both tables is the test of it."
     if names:
         how_many, differ = ("One", "differs") if len(names) == 1 else (len(names), "differ")
-        found = f"{how_many} of {len(values)} columns {differ}"
-        if result.differ():
-            return f"{found} on {'its' if len(names) == 1 else 'their'} own: {listed(names)}."
-        return (
-            f"Still, {found.lower()} when each is tested alone: {listed(names)}. A difference in few of many "
-            "columns can escape the test of all of them together."
-        )
+        own = "its" if len(names) == 1 else "their"
+        return f"{how_many} of {len(values)} columns {differ} on {own} own: {listed(names)}."
     if result.limits():
         return f"With so few rows or permutations none of the {len(values)} columns can be found to differ on its own."
     if result.differ():
@@ -154,7 +147,7 @@ def on_columns(result: Comparison) -> str:
             f"None of the {len(values)} columns is shown to differ on its own: the difference may lie in how columns "
             "go together, or be spread over several of them."
         )
-    return f"None of the {len(values)} columns is shown to differ on its own either."
+    return f"None of the {len(values)} columns is shown to differ on its own."
 
 
 def spreads_of(result: Comparison, column: ColumnDifference) -> tuple[TableSpread, ...]:

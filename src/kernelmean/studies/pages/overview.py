@@ -107,7 +107,7 @@ def _column(result: Comparison, column: ColumnDifference) -> str:
 
 def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bool) -> Iterator[str]:
     if not result.differ():
-        if columns or result.relations:
+        if columns:
             yield "Test the columns named here again on new rows before you act on them."
         elif result.test.smallest > result.level:
             yield "Collect more rows: with these, no difference could have been found."
