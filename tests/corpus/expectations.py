@@ -69,6 +69,7 @@ AS_THEY_ARE = (
     "1500 columns.csv",
     "plain.csv.gz",
     "tabs.tsv.gz",
+    "row index of pandas.csv",
     "table.feather",
     "table.arrow",
     "events.jsonl",
@@ -77,10 +78,10 @@ AS_THEY_ARE = (
 
 DAMAGED: dict[str, tuple[str, ...]] = {
     "ragged.csv": ("as many cells as the header",),
-    "comment above.csv": ("header",),
-    "title above.csv": ("column 2", "header"),
+    "comment above.csv": ("header", "--skip 2"),
+    "title above.csv": ("column 2", "header", "--skip N"),
+    "lines of a logger.csv": ("header", "--skip"),
     "bank statement.csv": ("row 1",),
-    "row index of pandas.csv": ("column 1 has no name", "index"),
     "row names of R.csv": ("as many cells as the header",),
     "names twice.csv": ("'price' twice",),
     "name of blanks.csv": ("column 2 has no name",),
@@ -108,6 +109,7 @@ DAMAGED: dict[str, tuple[str, ...]] = {
     "cut.jsonl": (),
     "infinities.csv": ("row 1", "'ratio'", "infinite"),
     "numbers beyond float.csv": ("'tweet'", "--drop tweet"),
+    "numbers beyond 64 bits.csv": ("'hash'", "--drop hash"),
 }
 
 NUMBERS_OR_DATES_OF_NO_OPTION: dict[str, tuple[str, ...]] = {
@@ -174,6 +176,11 @@ MENDED: dict[str, tuple[Expected, ...]] = {
         refused("--thousands .", "'Einwohner'", options="--decimal ,"),
         reads("--decimal , --thousands ."),
     ),
+    "comment above.csv": (reads("--skip 2"),),
+    "title above.csv": (reads("--skip 2"),),
+    "lines of a logger.csv": (reads("--skip 5"),),
+    "numbers beyond 64 bits.csv": (reads("--drop hash"),),
+    "bank statement.csv": (reads("--skip 3 --decimal , --dates dmy"),),
     "US thousands.csv": (
         refused("--thousands ,", "'revenue'", "row"),
         reads("--thousands ,"),

@@ -343,7 +343,16 @@ FILES |= {
     "numbers beyond float.csv": lambda draw: written(
         {"tweet": number(1_700_000_000_000_000_001 + 997 * k for k in draw.order()), "likes": number(draw.whole())}
     ),
+    "numbers beyond 64 bits.csv": lambda draw: written(
+        {"hash": number(12_700_000_000_000_000_000_001 + 7 * (k % 5) for k in draw.order()), "n": number(draw.whole())}
+    ),
 }
+
+
+@file("row index of pandas.csv")
+def _(draw: Draw) -> File:
+    columns = sales(draw)
+    return File(written({"": number(range(draw.n)), **columns}).content, columns)
 
 
 @file("German thousands without decimals.csv")
@@ -587,12 +596,14 @@ def _(draw: Draw) -> File:
 
 FILES |= {
     "comment above.csv": lambda draw: written(sales(draw), top=["# exported 2024-03-01 by logger 7", "# do not edit"]),
+    "lines of a logger.csv": lambda draw: written(
+        sales(draw), end="\r\n", top=["Logger,X7", "Serial,007", "", "Owner,A, B and C", "Rate,10 Hz"]
+    ),
     "title above.csv": lambda draw: written(sales(draw), top=["Quarterly report,,,", ",,,"]),
     "total below.csv": lambda draw: written(
         {"day": date(draw.days()), "visits": number(draw.whole())}, bottom=["Total,120"]
     ),
     "total and blanks below.csv": lambda draw: written(sales(draw), bottom=["Sum,120,,"]),
-    "row index of pandas.csv": lambda draw: written({"": number(range(draw.n)), **sales(draw)}),
     "row index saved twice.csv": lambda draw: written({"Unnamed: 0": number(range(draw.n)), **sales(draw)}),
     "header only.csv": lambda draw: File((lines(sales(draw))[0] + "\n").encode(), {}),
     "one row.csv": lambda draw: File(("\n".join(lines(sales(draw))[:2]) + "\n").encode(), {}),

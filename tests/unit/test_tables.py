@@ -291,7 +291,7 @@ class TestFiles:
             ("header-latin.csv", "a,é\n1,2\n".encode("latin1"), "not UTF-8"),
             ("numbers.csv", "1,2.5\n3,4\n", "header line with column names is needed"),
             ("twice.csv", "a,a\n1,2\n", "'a' twice"),
-            ("unnamed.csv", ",b\n0,2\n", "column 1 has no name"),
+            ("unnamed.csv", ",b,\n0,2,4\n", "column 3 has no name"),
             ("inf.csv", "a,b\n1,inf\n", "row 1, column 'b' is infinite"),
             ("huge.csv", "a,b\n1,1e400\n", "row 1, column 'b' is infinite"),
             ("nan.csv", "a,b\n1,2\n3,nan\n", "row 2, column 'b' is blank or NaN"),

@@ -215,6 +215,11 @@ def read_with(text: str) -> str:
     return f"read the file with kernelmean.tables.read_frame(path, text={text})"
 
 
+def skipping(lines: int | None = None) -> str:
+    """Return what leaves out the lines above a header; N of them where their number is not known."""
+    return written(read_with(f"TextFormat(skip={lines or 'N'})"), f"--skip {lines or 'N'}")
+
+
 def drop_rows(reader: str) -> str:
     """Return how to leave rows with blank cells out of a table of numbers."""
     asked = f"with {reader}(..., missing='drop') " if reader else ""

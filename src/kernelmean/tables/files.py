@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.cells import column_name, is_float
 from ..core.table import check_names
-from ..core.words import count, did_you_mean, listed, printable
+from ..core.words import count, did_you_mean, listed, printable, skipping
 from .datasets import BUILT_IN, OTHER_NAMES
 
 PARQUET, ARROW = (".parquet", ".pq"), (".feather", ".arrow")
@@ -104,15 +104,35 @@ def import_arrow() -> Any:
     return pyarrow
 
 
-def check_header(names: list[str], path: Path | str) -> None:
-    """Raise when names are missing, repeated, or look like a row of data."""
+def check_header(header: Sequence[str], path: Path | str) -> list[str]:
+    """Return the names of the columns of a CSV file, without a first one that has none, as row numbers of pandas have.
+
+    Raises
+    ------
+    ValueError
+        When names are missing, repeated, or look like a row of data.
+    """
+    left_out = int(len(header) > 1 and not header[0])
+    names = list(header[left_out:])
     numbers = [name for name in names if is_float(name)]
     numbered = [str(position) for position in range(len(names))]
     if len(numbers) == len(names) and names != numbered:
         raise ValueError(
             f"{path}: the first line holds numbers ({listed(names)}), a header line with column names is needed"
         )
+    if "" in names:
+        raise ValueError(
+            f"{path}: column {names.index('') + left_out + 1} has no name; name it in the header. Where lines stand "
+            f"above the header, leave them out: {skipping()}"
+        )
     check_columns(names, path)
+    return names
+
+
+def unnamed_note(left_out: int, path: Path | str) -> tuple[str, ...]:
+    """Return the note on a first column that was left out, if one was."""
+    told = f"{path}: the first column has no name, as a row index, and was left out; name it in the header to use it"
+    return (told,) if left_out else ()
 
 
 def check_columns(names: Sequence[str], path: Path | str) -> None:

@@ -153,6 +153,7 @@ def _csv(path: Path, choice: ColumnChoice) -> Source:
         types=types,
         text=choice.text,
         missing=choice.missing,
+        _notes=blocks.notes,
     )
 
 

@@ -25,6 +25,7 @@ from .files import (
     PARQUET,
     TEXT,
     check_file,
+    check_header,
     check_room,
     check_rows,
     ending,
@@ -139,7 +140,7 @@ def column_names(source: str | os.PathLike[str]) -> list[str]:
         return arrow_names(path)
     if ending(path) in JSON_LINES:
         return json_names(path)
-    return list(read_header(open_text(path, PLAIN), PLAIN).names)
+    return check_header(read_header(open_text(path, PLAIN), PLAIN).names, path)
 
 
 def split_frame(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> tuple[Frame, Frame]:

@@ -82,6 +82,7 @@ class Source:
     in_memory: bool | None = None
     checkpoint: str | os.PathLike[str] | None = None
     _skipped: int = 0
+    _notes: tuple[str, ...] = ()
     _once: Any = None  # the reader or iterator, if rows can be read only once
 
     @property
@@ -153,9 +154,8 @@ class Source:
     def notes(self) -> tuple[str, ...]:
         """What a reader of its rows should know; cells without a unit are not counted batch by batch."""
         units = self.text.units.items()
-        return tuple(
-            f"{self.source}: any cell of {name} without a unit is taken to be in {unit!r}" for name, unit in units
-        )
+        taken = (f"{self.source}: any cell of {name} without a unit is taken to be in {unit!r}" for name, unit in units)
+        return (*self._notes, *taken)
 
     @property
     def titleless(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.cached import cached_property
 from ..core.cells import column_name
 from ..core.table import Frame, as_frame
-from .files import check_header, first_line, import_arrow
+from .files import check_header, first_line, import_arrow, unnamed_note
 from .readers import TextColumns, TextFormat, Widened, check_units
 from .readers.columns import NUMBERS
 from .readers.csv_file import (
@@ -66,13 +66,21 @@ class CsvBlocks:
         return cls(file, read_header(file, text), text)
 
     @cached_property
+    def written(self) -> list[str]:
+        """The names of all columns as written in the file, with blanks around them."""
+        return raw_names(self.file, self.header)
+
+    @cached_property
     def raw(self) -> dict[str, str]:
-        """The names of the columns, and the same as written in the file, with blanks around them."""
-        found = raw_names(self.file, self.header)
-        names = list(map(column_name, found))
-        check_header(names, self.file.name)
+        """The names of the columns, and the same as written in the file; a first column without a name is left out."""
+        names = check_header([*map(column_name, self.written)], self.file.name)
         check_units(self.text, names, self.file.name)
-        return dict(zip(names, found, strict=True))
+        return dict(zip(names, self.written[-len(names) :], strict=True))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of its rows should know."""
+        return unnamed_note(len(self.written) - len(self.raw), self.file.name)
 
     def frames(self, names: Sequence[str], types: dict[str, str]) -> Callable[[Any], Iterator[Frame]]:
         """Return a function that yields the frames of some columns of any kind.
@@ -185,7 +193,7 @@ class CsvBlocks:
         found = _COLUMN.search(str(error))
         if found is None:
             raise refused(self.file, error) from error
-        name = list(self.raw)[int(found.group(1))]  # numbers count all columns of the file, also unused ones
+        name = column_name(self.written[int(found.group(1))])  # numbers count all columns of the file, also unused ones
         if types[name] not in CHAIN[:-1]:
             raise refused(self.file, error) from error
         wider = CHAIN[CHAIN.index(types[name]) + 1 :]

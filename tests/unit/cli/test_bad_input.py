@@ -126,7 +126,7 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "header only": (in_folder("bad.csv", "a,b\n"), "no rows"),
     "no header": (in_folder("bad.csv", "1.5,2\n3,4\n"), "header line"),
     "name twice": (in_folder("bad.csv", "a,a\n1,2\n3,4\n"), "'a' twice"),
-    "no name": (in_folder("bad.csv", ",a,b\n0,1,2\n1,3,4\n"), "column 1 has no name"),
+    "no name": (in_folder("bad.csv", "a,,b\n0,1,2\n1,3,4\n"), "column 2 has no name"),
     "other names": (in_folder("bad.csv", "a,c\n1,2\n3,4\n"), "only in good.csv: b; only in bad.csv: c"),
     "no common names": (in_folder("bad.csv", "c,d\n1,2\n3,4\n"), "rename them"),
     "a column more": (in_folder("bad.csv", "a,b,c\n1,2,3\n3,4,5\n"), "--columns a,b"),

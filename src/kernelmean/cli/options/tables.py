@@ -234,6 +234,16 @@ class Marks:
         ),
     ] = None
 
+    skip: Annotated[
+        int,
+        data_option(
+            "--skip",
+            metavar="N",
+            min=0,
+            help="Leave out the first N lines of text files, such as those that an instrument writes above the header.",
+        ),
+    ] = 0
+
     @property
     def text(self) -> TextFormat:
         """The text format that the options describe."""
@@ -248,7 +258,7 @@ class Marks:
             raise ValueError(f"--units names the column {twice!r} twice; write its unit once")
         mark = " " if self.thousands == _SPACE else self.thousands
         absent = absent_words([word for text in self.na_values or () for word in option_words(text)])
-        return TextFormat(self.decimal, mark, self.dates, dict(pairs), self.encoding, absent)
+        return TextFormat(self.decimal, mark, self.dates, dict(pairs), self.encoding, absent, self.skip)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ import numpy as np
 from ...core.array import LARGEST_EXACT
 from ...core.cells import Cells, column_name
 from ...core.table import Frame, as_frame
-from ...core.words import count, printable, written
-from ..files import MISSING_TEXTS, SEPARATORS, check_header, empty, ending, first_line, import_arrow
+from ...core.words import count, printable, skipping, written
+from ..files import MISSING_TEXTS, SEPARATORS, check_header, empty, ending, first_line, import_arrow, unnamed_note
 from .columns import TextColumns, check_units
 from .text_file import TextFile, not_encoded, open_text
 from .text_format import PLAIN, TextFormat
@@ -48,7 +48,7 @@ class Header:
     """The cells of the line, without blanks around them."""
     separator: str
     """Between cells."""
-    above: int = 0
+    above: int
     """The number of lines above, which do not belong to the table: "sep=;" names the separator for Excel."""
 
     @property
@@ -72,12 +72,12 @@ def read_header(file: TextFile, text: TextFormat) -> Header:
     if told is not None:
         below = replace(file, head=file.head[told.end() :])
         names = _Cut.of(below, told["separator"]).lines[:1] if below.head.strip() else []
-        return Header(tuple(map(column_name, (names or [[]])[0])), told["separator"], above=1)
+        return Header(tuple(map(column_name, (names or [[]])[0])), told["separator"], file.skipped + 1)
     best = max((_Cut.of(file, separator) for separator in SEPARATORS), key=lambda cut: cut.score)
     if best.width == 1:  # nothing separates the names, and a comma in a number does not separate cells
         best = _Cut.of(file, ";" if "," in (text.decimal, text.thousands) else ",")
     best.check_title(file)
-    return Header(tuple(map(column_name, best.lines[0])), best.separator)
+    return Header(tuple(map(column_name, best.lines[0])), best.separator, file.skipped)
 
 
 @dataclass(frozen=True)
@@ -126,11 +126,13 @@ class _Cut:
         """Raise when the lines below the first one agree on another number of cells, or the first one is a comment."""
         first = file.head.lstrip().splitlines()[0]
         shown = printable(first if len(first) <= 40 else first[:40] + "…")
-        mend = "remove the lines above the header, so that the first line names the columns"
+        mend = "leave out the lines above the header, so that the first line names the columns"
         below = self.lines[1:3]
         is_comment = first.startswith("#") and len(below) == 2 and _names(below[0]) and not _names(below[1])
         if is_comment or _DIRECTIVE.fullmatch(first.strip()):
-            raise ValueError(f"{file.name}: the first line ({shown!r}) is a comment above the header; {mend}")
+            raise ValueError(
+                f"{file.name}: the first line ({shown!r}) is a comment above the header; {mend}: {skipping(1)}"
+            )
         others = SEPARATORS if self.separator == "," else [one for one in SEPARATORS if one != ","]
         cuts = [_Cut.of(file, separator) for separator in others] if self.width == 1 else [self]
         usual = max(cuts, key=lambda one: one.usual[1] if one.usual[0] > 1 else 0)
@@ -141,8 +143,19 @@ class _Cut:
                 comma = f"; where 1,5 is one number, write {written(f'decimal={chr(44)!r}', '--decimal ,')}"
             raise ValueError(
                 f"{file.name}: the first line ({shown!r}) has {count(self.width, 'cell')} and the lines below have "
-                f"{width}; every line needs as many cells as the header, so name all columns, or {mend}{comma}"
+                f"{width}; every line needs as many cells as the header, so name all columns, or {mend}: "
+                f"{skipping(usual.lines_above(file))}{comma}"
             )
+
+    def lines_above(self, file: TextFile) -> int | None:
+        """Return how many lines stand above the first one with the usual number of cells, if it may be a header."""
+        lines = csv.reader(io.StringIO(file.head, newline=None), delimiter=self.separator)
+        above = file.skipped
+        for cells in lines:
+            if len(cells) == self.usual[0]:
+                return above if _names(cells) else None
+            above = file.skipped + lines.line_num
+        return None
 
 
 def _names(cells: list[str]) -> bool:
@@ -167,15 +180,16 @@ def read_csv(path: Any, text: TextFormat) -> Frame:
     file = open_text(path, text)
     header = read_header(file, text)
     raw = _read(file, header, text)
-    names = list(map(column_name, raw.column_names))
-    check_header(names, file.name)
+    names = check_header([*map(column_name, raw.column_names)], file.name)
     check_units(text, names, file.name)
+    notes = unnamed_note(raw.num_columns - len(names), file.name)
+    raw = raw.select(range(raw.num_columns - len(names), raw.num_columns))
     if not raw.num_rows:
         raise ValueError(f"{file.name} has a header line and no rows; rows are needed")
     check_closed(file, raw)
     raw = _with_texts(file, header, text, raw)
     expected = header.separator == "," or header.one_column or ending(file.path).startswith(".tsv")
-    notes = () if expected else (f"{file.name}: cells are separated by {SEPARATORS[header.separator]}",)
+    notes += () if expected else (f"{file.name}: cells are separated by {SEPARATORS[header.separator]}",)
     return TextColumns(text, untyped=True).read(as_frame(raw.rename_columns(names), file.name, notes))
 
 
@@ -232,7 +246,8 @@ def refused(file: TextFile, error: BaseException, separator: str = "") -> ValueE
         return not_encoded(file.name, file.encoding)
     cells = f"cells separated by {SEPARATORS[separator]}" if separator else "cells"
     return ValueError(
-        f"{file.name} is not a table of {cells} ({first_line(error)}); every line needs as many cells as the header"
+        f"{file.name} is not a table of {cells} ({first_line(error)}); every line needs as many cells as the header. "
+        f"Where lines stand above the header, leave them out: {skipping()}"
     )
 
 

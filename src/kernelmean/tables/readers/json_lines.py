@@ -78,7 +78,7 @@ class JsonLines:
             io.TextIOWrapper(binary, encoding=encoding) as lines,
         ):
             for number, line in enumerate(lines, start=1):
-                if not line.strip():
+                if number <= self._file.skipped or not line.strip():
                     continue
                 yield number, self._parsed(number, line)
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import re
 import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final, cast, final
 
-from ...core.words import read_with, written
+from ...core.words import count, read_with, written
 from ..files import check_file, empty, first_line
 from .text_format import TextFormat
 
@@ -22,6 +24,7 @@ STANDARD_INPUT: Final = "-"
 _STREAM_NAME: Final = "standard input"
 _HEAD = 1 << 16
 _MARKS: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_LINE_END: Final = re.compile("\r\n|\r|\n")
 _UTF8 = ("utf-8", "utf-8-sig")
 
 
@@ -37,11 +40,13 @@ class TextFile:
     encoding: str
     """Of its letters."""
     head: str
-    """Its beginning: at most 64 KiB, without a byte order mark."""
+    """Its beginning: at most 64 KiB, without a byte order mark and skipped lines."""
     whole: bool
     """Whether ``head`` is the whole file."""
     data: bytes | None = None
     """The bytes of standard input, which can be read only once."""
+    skipped: int = 0
+    """The number of lines above the table, which are left out."""
 
     @property
     def is_utf8(self) -> bool:
@@ -105,7 +110,18 @@ def open_text(path: Path, text: TextFormat) -> TextFile:
         )
     if head.lstrip("\ufeff \t\r\n")[:14].lower().startswith(("<!doctype html", "<html")):
         raise ValueError(f"{name} is a web page and no table; save the file itself, maybe after logging in")
-    return TextFile(path, name, encoding, head.removeprefix("\ufeff"), whole, data)
+    below = _below(head.removeprefix("\ufeff"), text.skip)
+    if text.skip and not below.strip():
+        raise ValueError(
+            f"{name} has no more than the {count(text.skip, 'line')} to skip; skip those above the header only"
+        )
+    return TextFile(path, name, encoding, below, whole, data, text.skip)
+
+
+def _below(head: str, skip: int) -> str:
+    """Return the beginning of a file without its first lines, nothing where it has no more."""
+    ends = [0, *(found.end() for found in islice(_LINE_END.finditer(head), skip))]
+    return head[ends[-1] :] if len(ends) > skip else ""
 
 
 def _standard_input() -> bytes:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias, final
 
 from ...core.array import LARGEST_EXACT
 from ...core.cells import column_name, one_form
+from ...core.validate import check_integer
 from ...core.words import EVERY, written
 
 DECIMALS, THOUSANDS = (".", ","), (".", ",", "'", "_", " ")
@@ -41,6 +42,8 @@ class TextFormat:
         Texts of missing cells, such as ``("-", ".")``; or those of single columns, ``{"age": "99", "*": ("-", ".")}``,
         with those of all columns under ``"*"``. Empty cells, NA, N/A, n/a, #N/A, ?, NaN, NULL, null and None
         always count as missing in text files. For a number, such as "-9999", all cells with its value are missing.
+    skip : int
+        The number of lines that stand above the table in text files, above the header of CSV: they are left out.
 
     Raises
     ------
@@ -64,6 +67,7 @@ class TextFormat:
     units: Mapping[str, str] = field(default_factory=dict)
     encoding: str | None = None
     na_values: Iterable[str] | Mapping[str, str | Iterable[str]] = ()
+    skip: int = 0
 
     def __post_init__(self) -> None:
         """Check every value, and that they go together."""
@@ -80,6 +84,7 @@ class TextFormat:
         object.__setattr__(self, "units", self._checked_units())
         if self.encoding is not None:
             _check_encoding(self.encoding)
+        check_integer(self.skip, "skip", 0)
         words = self.na_values
         found = {column_name(name): _words(own) for name, own in words.items()} if isinstance(words, Mapping) else None
         object.__setattr__(self, "na_values", _words(words) if found is None else found)
