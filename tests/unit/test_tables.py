@@ -85,7 +85,7 @@ class TestAsTable:
         [
             pd.DataFrame({"when": pd.to_datetime(["2020-01-01", None])}),
             pd.DataFrame({"kind": pd.Categorical([1, 2])}),
-            pd.DataFrame({"any": np.array([1, 2.5], dtype=object)}),
+            pd.DataFrame({"any": np.array([1, "x"], dtype=object)}),
             pd.DataFrame({"complex": [1 + 2j]}),
             pl.DataFrame({"list": [[1], [2]]}),
             pa.table({"text": ["1.5"]}),
