@@ -56,8 +56,17 @@ def matching(word: str) -> list[str]:
     return found
 
 
+def check_name(path: Path) -> None:
+    """Raise when the name of a file is not UTF-8 text, as in old archives; it could be neither printed nor saved."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"the name of the file {printable(str(path))!r} is not UTF-8 text; rename the file") from None
+
+
 def check_file(path: Path) -> None:
     """Raise unless ``path`` is a file that can be read and is not empty."""
+    check_name(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory; pass one file")
     if not path.exists():

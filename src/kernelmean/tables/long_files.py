@@ -21,6 +21,7 @@ from .files import (
     as_written,
     check_columns,
     check_file,
+    check_name,
     check_rows,
     ending,
     first_line,
@@ -236,6 +237,7 @@ class _Footer:
 
 
 def _look(path: Path, choice: ColumnChoice) -> _Footer:
+    check_name(path)
     arrow = import_arrow()
     from pyarrow import parquet
 
