@@ -18,8 +18,9 @@ from typing import Any
 from .. import __version__
 from ..core.array import Array
 from ..core.cells import is_float
-from ..core.disk import is_special, write_file
+from ..core.disk import is_special, plain, write_file
 from ..core.words import listed, printable
+from ..estimators.files import check_ending
 from ..inference.base_result import Result
 from ..report import Document, html, markdown, pictures, templates
 from ..report.description import Description, as_text, noted
@@ -67,6 +68,8 @@ def check_targets(outputs: Mapping[str, Target], inputs: Iterable[Target], figur
             _take(taken, folders, path, option)
     if named.get("--markdown") is not None:
         _check_markdown(Path(named["--markdown"]), figures, taken)
+    if named.get("--save") is not None:
+        check_ending(named["--save"])
 
 
 def check_target(path: Target) -> None:
@@ -277,20 +280,3 @@ def write_markdown(page: Document, path: Path) -> list[str]:
 
 write_picture = pictures.save
 """Writes a matplotlib figure, or the figure of axes, in the format that the file ending names."""
-
-
-def plain(value: Any) -> Any:
-    """Return a value with infinite numbers as "inf" and "-inf" and NaN as null, for which JSON has no numbers.
-
-    Examples
-    --------
-    >>> plain({"a": [math.inf, -math.inf, math.nan, 0.5]})
-    {'a': ['inf', '-inf', None, 0.5]}
-    """
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value

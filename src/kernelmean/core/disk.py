@@ -169,3 +169,20 @@ def _finite(text: str) -> float:
 
 def _refuse(constant: str) -> Any:
     raise ValueError(f"its JSON holds {constant}, which is not a JSON number")
+
+
+def plain(value: Any) -> Any:
+    """Return a value with infinite numbers as "inf" and "-inf" and NaN as null, for which JSON has no numbers.
+
+    Examples
+    --------
+    >>> plain({"a": [math.inf, -math.inf, math.nan, 0.5]})
+    {'a': ['inf', '-inf', None, 0.5]}
+    """
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value

@@ -22,8 +22,9 @@ from typing import IO, Any, BinaryIO
 
 import numpy as np
 
-from ..core.disk import check_regular, is_special, parse, whole_file, write_file
+from ..core.disk import check_regular, is_special, parse, plain, whole_file, write_file
 from ..embedding.embedding import Embedding
+from ..report.description import Shown
 from .serialization import AnyArray, OutdatedError, check_savable, decode, encode
 
 FORMAT, VERSION = "kernelmean", 1
@@ -32,6 +33,10 @@ _LARGEST_HEADER = 2**24
 _LONGEST_EMPTY = 2**20
 """The most rows or columns of an array without numbers: the objects made from it may have as many."""
 _DTYPES = ("<f8", "<i8", "|b1")
+_OTHER_FORMATS = (
+    *(".json", ".html", ".htm", ".csv", ".tsv", ".txt", ".md", ".xml", ".yaml", ".xlsx", ".parquet", ".feather"),
+    *(".pdf", ".png", ".svg", ".pkl", ".pickle"),
+)
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 # RuntimeError, with NotImplementedError and RecursionError: members that are encrypted, of a later zip, nested too deep
 _DAMAGE = (
@@ -48,7 +53,9 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     value : Embedding, KernelMean or another estimator, Kernel, Noise, TestResult or another result
         What to save. A comparison of tables is saved with their rows.
     path : str or path
-        The file. An existing one is replaced in one step, when the new one is complete. A device is written to.
+        The file, such as mean.npz. An existing one is replaced in one step, when the new one is complete. A device is
+        written to. A result whose name ends in .json or .html is written as what ``to_dict`` and ``to_html`` return,
+        which :func:`load` does not read.
     columns : iterable of str
         The names of the columns, for readers; :func:`read_columns` returns them.
 
@@ -57,6 +64,8 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     TypeError
         When the object is none of these, or holds something that is not part of the library: a kernel of your own, or
         a random generator.
+    ValueError
+        When the name of the file ends as those of another format do, such as .csv.
     OSError
         When the file cannot be written.
 
@@ -72,8 +81,30 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     >>> load(path)
     Embedding(n=2, d=1, kernel=Gaussian(bandwidth=1.0), noise=Dirac())
     """
+    text = _text(value, Path(path).suffix.lower())
+    if text is not None:
+        write_file(os.fspath(path), text.encode())
+        return
+    check_ending(path)
     names = value.names or () if isinstance(value, Embedding) else ()
     _save(value, path, {"columns": list(columns) or list(names)})
+
+
+def _text(value: Any, ending: str) -> str | None:
+    """Return a result as the text that the name of its file promises, None for what :func:`load` reads."""
+    write: Any = getattr(value, {".json": "to_dict", ".html": "to_html"}.get(ending, ""), None)
+    if write is None or not isinstance(value, Shown):
+        return None
+    return str(write()) if ending == ".html" else json.dumps(plain(write()), indent=2) + "\n"
+
+
+def check_ending(path: str | os.PathLike[str]) -> None:
+    """Raise when the name of a file that :func:`load` is to read ends as those of another format do."""
+    if Path(path).suffix.lower() in _OTHER_FORMATS:
+        raise ValueError(
+            f"{os.fspath(path)} would be no {Path(path).suffix} file: what kernelmean.load reads is an archive of "
+            "arrays; let its name end in .npz. Results are also saved as .json and .html, and to_frame() has rows"
+        )
 
 
 def save_state(value: Any, path: str | os.PathLike[str], of: Mapping[str, Any]) -> None:

@@ -118,6 +118,9 @@ def check_savable(value: Any, error: type[Exception]) -> Any:
     """Return ``value`` if files may hold it: an embedding, an estimator, a kernel, a noise, a filter, a result."""
     if isinstance(value, Embedding | MeanEstimator | Kernel | Noise | Filter | FeatureMap | Summary):
         return value
+    kind = saved_kinds().get(type(value).__name__)
+    if isinstance(value, BaseEstimator) and kind is not None and type(value) is kind.cls:
+        return value
     if not (isinstance(value, Shown) and value.holds is not None):
         raise error(
             f"{value!r} cannot be saved or loaded: it is not an embedding, estimator, kernel, noise, filter or result"
@@ -290,11 +293,14 @@ def _get_model(model: Any, name: str) -> dict[str, Any]:
 
 def _model(cls: Any, parameters: Any, fitted: Any) -> Any:
     """Make a model with its parameters and its fitted attributes."""
-    model, known = cls(**parameters), {*(each.name for each in fields(cls) if not each.init), "feature_names_in_"}
-    if not set(fitted) <= known:
-        raise ValueError(f"its {cls.__name__} has attributes that are not fitted ones")
+    model, needed = cls(**parameters), {each.name for each in fields(cls) if not each.init}
+    if fitted and set(fitted) - {"feature_names_in_"} != needed:
+        raise ValueError(f"its {cls.__name__} lacks fitted attributes, or has others")
+    hints = get_type_hints(cls)
     for name, value in fitted.items():
-        setattr(model, name, value)
+        if not _fits(value, hints.get(name, Any)):
+            raise ValueError(f"the {name} of its {cls.__name__} is no {hints[name]}")
+        setattr(model, name, sealed(value))
     return model
 
 

@@ -89,10 +89,14 @@ class Result(Shown):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the result to a file that :func:`kernelmean.load` reads; a ``TestResult`` leaves its rows out.
 
+        If the name ends in .json or .html, write what :meth:`to_dict` or :meth:`to_html` returns instead.
+
         Raises
         ------
         TypeError
             When it holds an object from outside the library, such as a kernel of your own.
+        ValueError
+            When the name of the file ends as those of another format do, such as .csv.
         OSError
             When the file cannot be written.
         """
