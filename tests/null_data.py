@@ -21,6 +21,12 @@ def _autoregressive(rng: np.random.Generator, n: int, dim: int) -> Array:
     return rng.standard_normal((n, dim)) @ np.linalg.cholesky(0.7 ** np.abs(np.subtract.outer(*[np.arange(dim)] * 2))).T
 
 
+def _idle(rng: np.random.Generator, n: int, dim: int) -> Array:
+    """Normal columns, one that is 0 but for rare rows, and one that is constant."""
+    normal = rng.standard_normal((n, max(1, dim - 2)))
+    return np.column_stack([normal, 0.1 * (rng.random(n) < 0.04), np.full(n, 0.1)])
+
+
 LAWS: dict[str, Law] = {
     "normal": lambda rng, n, dim: rng.standard_normal((n, dim)),
     "heavy tails": lambda rng, n, dim: rng.standard_t(1.0, (n, dim)),
@@ -28,6 +34,7 @@ LAWS: dict[str, Law] = {
     "autoregressive": _autoregressive,
     "mixed scales": lambda rng, n, dim: rng.standard_normal((n, dim)) * np.resize([1e-6, 1.0, 1e9], dim),
     "a constant column": lambda rng, n, dim: np.column_stack([rng.standard_normal((n, dim - 1)), np.full(n, 7.0)]),
+    "idle columns": _idle,
     "far clusters": lambda rng, n, dim: 20.0 * rng.integers(0, 4, (n, 1)) + rng.standard_normal((n, dim)),
     "clusters": lambda rng, n, dim: 5.0 * rng.choice([-1, 1], (n, dim)) + rng.standard_normal((n, dim)),
     "ties": lambda rng, n, dim: rng.poisson(1.0, (n, dim)).astype(float),
@@ -87,7 +94,7 @@ def clusters(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
     """Rows that are nearly their cluster's center; of sizes 1 to 3, in 2000 different arrangements."""
     cluster = np.repeat(np.arange(16 * times), [1, 2, 3, 1, 2, 3, 2, 1, 2, 3, 1, 2, 3, 1, 2, 3] * times)
     rows = points(law, 16 * times, rng)[cluster]
-    rows = rows + (0.0 if law in DISCRETE else 0.1) * rng.standard_normal((len(cluster), 1))
+    rows[:, :1] += (0.0 if law in DISCRETE else 0.1) * rng.standard_normal((len(cluster), 1))
     first = cluster % 16 < 7
     return NullData(mmd_test, (rows[first], rows[~first]), Design(clusters=(cluster[first], cluster[~first])))
 

@@ -206,6 +206,9 @@ DEFAULTS: list[Default] = [
     InDesign("independence", "normal", "pair_strata", 2),
     InDesign("independence", "heavy tails", "pair_clusters", 3),
     *_of("two samples", ("normal", (60, 140), (100,)), ("normal", (10_000, 10_000))),
+    InDesign("two samples", "idle columns", "strata", 2),
+    InDesign("two samples", "idle columns", "clusters", 2),
+    *_of("several samples", ("idle columns", (8, 8, 8), (3,))),
 ]
-"""Sixty-three, and one of many rows."""
-assert len(DEFAULTS) == 64
+"""Sixty-six, and one of many rows."""
+assert len(DEFAULTS) == 67

@@ -524,6 +524,17 @@ def test_a_result_names_the_adjustment_its_permutations_and_close_calls() -> Non
     assert not [name for name, _ in quick(A[:, :1], B[:, :1]).facts() if name == "adjusted p"]
 
 
+@pytest.mark.parametrize("d", [18, 25, 40])
+def test_a_p_value_that_no_permutation_reached_is_no_close_call(d: int) -> None:
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(2, 60, d))
+    second[:, 0] += 5.0
+    result = km.compare(first, second, estimator="kme")
+    clearest = result.columns[0]
+    assert clearest.pvalue == pytest.approx(1 / (1 + clearest.n_resamples))
+    assert f"{clearest.name} 0.0" not in dict(result.facts())["adjusted p"]
+
+
 def test_all_permutations_there_are_leave_no_close_call() -> None:
     first, second = A[:4, :3], B[:4, :3]
     words = dict(quick(first, second, level=0.03).facts())["adjusted p"]

@@ -57,10 +57,13 @@ def near(p: float, level: float, n_resamples: int, times: float = 1.0) -> str:
 
     It is a share of so many permutations, multiplied by ``times`` if it is adjusted. So few of them may then decide
     that the normal approximation fails: a count that is rare at the level, by the binomial distribution, is not near.
+    Nor is an adjusted p-value that none of them reached: it is as small as it can be.
     """
     share = level / times
     error = times * math.sqrt(share * (1.0 - share) / (1 + n_resamples))
     reached = round(p / times * (1 + n_resamples)) - 1
+    if times > 1.0 and reached == 0:
+        return ""
     if abs(p - level) > 2.0 * error or float(binom.cdf(reached, n_resamples, share)) < _RARE:
         return ""
     return f"{beside(p, level)} ± {error:.2g}"

@@ -37,8 +37,6 @@ from .request import LEAST_ROWS, DependenceOptions, Pair, named_columns, varying
 from .result import LEVEL, Dependence
 from .rows import placed
 
-_TORUS_ROWS = 200
-_SOLVED = ("fcose", "f-kmse")  # solved again under every permutation: no scheme fits
 _DROPPED = OneTest(math.nan, 1.0, 0)
 
 
@@ -129,8 +127,7 @@ def dependence(
     the level, at most 100,000), and the second p-value replaces the first.
     That is exact: with c = 10 / P for P permutations in the first test, the result is at most α < c only if the second
     p-value is, and at most α ≥ c only if the first is. If Holm's method needs more than twenty times the permutations
-    of the first test, a test with ten times as many runs in between. From 200 rows on these tests rotate two halves of
-    the rows (scheme "torus").
+    of the first test, a test with ten times as many runs in between.
 
     With ``missing="category"`` and "noise" two columns also depend on each other when cells of both are missing in the
     same rows, or one depends on which cells of the other are. A note names the pairs of which a test finds nothing in
@@ -295,9 +292,7 @@ class _Tests:
 
         def test(pair: Pair, run: Run) -> OneTest:
             first, second = self._in_order(pair)
-            scheme = self._second_scheme() if run.number else "auto"
-            options: dict[str, Any] = {"n_resamples": run.n_resamples, "n_jobs": 1, "scheme": scheme}
-            found = self.run((first,), (second,), copy.deepcopy(streams[run.number]), **options)
+            found = self.run((first,), (second,), copy.deepcopy(streams[run.number]), run.n_resamples, n_jobs=1)
             return OneTest(found.statistic, found.pvalue, found.n_resamples, found.kind)
 
         faster = self._faster(len(pairs))
@@ -374,8 +369,3 @@ class _Tests:
             return first.with_partner(second)
 
         return evidence
-
-    def _second_scheme(self) -> str:
-        rows = len(self.encoded.frames[0])
-        plain = not self.design.says_more and self.asked.estimator not in _SOLVED
-        return "torus" if rows >= _TORUS_ROWS and plain else "auto"
