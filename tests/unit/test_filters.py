@@ -2,8 +2,12 @@ import numpy as np
 import pytest
 from numpy.polynomial import Chebyshev
 from scipy.integrate import quad
+from sklearn.base import clone
 
-from kernelmean.estimators import Cutoff, IteratedRidge, Landweber, NuMethod, Ridge, Scale, as_filter
+from kernelmean.estimators import Cutoff, IteratedRidge, KernelMean, Landweber, NuMethod, Ridge, Scale, as_filter
+from kernelmean.estimators.loocv import leave_one_out
+from kernelmean.kernels import Gaussian, Wendland
+from kernelmean.noise import Normal
 
 X = np.linspace(1e-3, 1.0, 200)
 WEAK = [  # a strength at which each filter leaves nearly all of the larger eigenvalues
@@ -100,3 +104,36 @@ def test_weights_are_the_filter_of_the_matrix(filter_, strength):
 def test_errors_say_what_to_write(make, text):
     with pytest.raises(ValueError, match=text):
         make()
+
+
+ROWS = {
+    "normal": np.random.default_rng(3).normal(size=(9, 2)),
+    "three rows": np.array([[0.0], [0.7], [0.9]]),
+    "all alike": np.ones((4, 1)),
+    "two clusters": np.repeat([[0.0], [50.0]], 3, axis=0),
+    "one row far away": np.append(np.linspace(0.0, 1.0, 5), 1e3)[:, None],
+}
+
+
+@pytest.mark.parametrize("filter_", [Landweber(), Landweber(1.7), NuMethod(), NuMethod(0.5)])
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("noise", [None, Normal(0.2)])
+def test_the_score_of_iterations_is_that_of_refitting_without_each_row_step_and_all(filter_, name, noise):
+    X = ROWS[name]
+    for kernel in (Gaussian(1.0), Wendland(2, 1.5)) if noise is None else (Gaussian(1.0),):
+        for steps in (1, 3, 8):
+            estimator = KernelMean(kernel, noise=noise, filter=filter_, strength=steps)
+            expected = leave_one_out(lambda rest, own=estimator: clone(own).fit(X[rest]).embedding_, X)
+            assert clone(estimator).fit(X).loocv_ == pytest.approx(expected, rel=1e-9, abs=1e-14)
+
+
+def test_the_searched_number_of_iterations_has_the_smallest_score_of_refitting():
+    X = ROWS["normal"]
+    found = KernelMean(Gaussian(1.0), filter=Landweber()).fit(X)
+    scores = [
+        leave_one_out(
+            lambda rest, t=t: KernelMean(Gaussian(1.0), filter=Landweber(), strength=t).fit(X[rest]).embedding_, X
+        )
+        for t in range(1, 101)
+    ]
+    assert found.strength_ == 1 + int(np.argmin(scores))

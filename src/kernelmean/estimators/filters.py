@@ -139,8 +139,11 @@ class Iterative(Filter):
     larger_is_stronger: ClassVar[bool] = False
 
     @abstractmethod
-    def iterates(self, action: GramAction, largest: float) -> Iterator[Array]:
-        """Yield the weights after 1, 2, … iterations; ``largest`` bounds the eigenvalues of K from above."""
+    def iterates(self, action: GramAction, largest: float | Array) -> Iterator[Array]:
+        """Yield the weights after 1, 2, … iterations; ``largest`` bounds the eigenvalues of K from above.
+
+        If there are several columns, each without a point, it has the largest eigenvalue of K without that point.
+        """
 
     def factor(self, eigenvalues: Array, strength: float) -> Array:
         """Return x g_t(x), by running the iteration on the eigenvalues; the largest one sets the scale."""
@@ -173,7 +176,7 @@ class Landweber(Iterative):
             raise ValueError(f"step is {self.step}, a number in (0, 2) is needed: larger steps diverge")
         object.__setattr__(self, "step", float(self.step))
 
-    def iterates(self, action: GramAction, largest: float) -> Iterator[Array]:
+    def iterates(self, action: GramAction, largest: float | Array) -> Iterator[Array]:
         """Yield the weights after 1, 2, … steps of length step / γ_max."""
         start = action.start()
         weights = np.zeros_like(start)
@@ -210,7 +213,7 @@ class NuMethod(Iterative):
             raise ValueError(f"nu is {self.nu}, a positive number is needed")
         object.__setattr__(self, "nu", float(self.nu))
 
-    def iterates(self, action: GramAction, largest: float) -> Iterator[Array]:
+    def iterates(self, action: GramAction, largest: float | Array) -> Iterator[Array]:
         """Yield the weights after 1, 2, … steps of the three-term recurrence."""
         start = action.start()
         before, weights = np.zeros_like(start), np.zeros_like(start)

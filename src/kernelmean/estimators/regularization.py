@@ -26,6 +26,7 @@ from .loocv.spectral import (
     Masked,
     check_size,
     cutoff_scores,
+    largest_without_each,
     printed_scores,
     ridge_scores,
     score_of,
@@ -182,10 +183,9 @@ class Weighing:
     # -- any filter: leave-one-out weights as a matrix ----------------------------------------------------------------
 
     def _iterations(self, filter_: Iterative, most: int) -> list[Strength]:
-        """Return the scores after 1, …, ``most`` iterations; the step length is that of the full Gram matrix."""
+        """Return the scores after 1, …, ``most`` iterations, with steps as long as a fit without the point has."""
         check_limit(self.n, MASKED_LIMIT, filter_)
-        largest = float(np.linalg.eigvalsh(self.square)[-1])
-        iterates = islice(filter_.iterates(Masked(self.square), largest), most)
+        iterates = islice(filter_.iterates(Masked(self.square), largest_without_each(self.square)), most)
         return [
             Strength(float(step), score_of(columns, self.cross, self.square, self.constant))
             for step, columns in enumerate(iterates, 1)

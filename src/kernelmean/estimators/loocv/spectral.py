@@ -161,6 +161,26 @@ class Masked:
         return self._off * solution
 
 
+_HALVINGS = 60
+
+
+def largest_without_each(gram: Array) -> Array:
+    r"""Return the largest eigenvalue of a Gram matrix without each of its points, shape (n,), O(n³).
+
+    Without point i the eigenvalues are the roots μ of :math:`Σ_k V_{ik}^2 / (γ_k - μ)`, which grows between any two
+    eigenvalues γ of the whole matrix. The largest root lies between its two largest ones and is found by bisection.
+    """
+    values, vectors = eigh(gram, check_finite=False)
+    squared = np.square(vectors)
+    low, high = (np.full(len(gram), bound) for bound in values[-2:])
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            beyond = (squared / (values - middle[:, None])).sum(axis=1) > 0.0
+        low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
+    return high
+
+
 def score_of(columns: Array, cross: Array, square: Array, constant: float) -> Score:
     r"""Return the score of leave-one-out weights: mean_i (ϱ - 2 Σ_j L_ij B_ji + B_iᵀ Q B_i).
 
