@@ -31,7 +31,7 @@ _STEPS = 4
 _FIRST, HOPELESS = 99, 0.2
 _ROUNDING = 1e-10
 _CELLS = 2**16
-"""Differences that are computed at once, so that they stay in the cache of a core."""
+"""About so many differences are computed at once, so that they stay in the cache of a core."""
 
 
 @final
@@ -52,9 +52,14 @@ class Windows:
         """Where in ``spans`` every group begins."""
         return np.cumsum([0, *map(len, self.groups[:-1])])
 
+    def pieces(self, most: int) -> list[Windows]:
+        """Return them in pieces of whole groups, of about ``most`` pairs each."""
+        which = np.cumsum([len(group) for group in self.groups]) // max(most, 1)
+        return [Windows([self.groups[k] for k in np.flatnonzero(which == own)]) for own in np.unique(which)]
+
     def differences(self, sums: Array) -> Array:
         """Return √(ab / (a + b)) times the difference of the means, shape (q, D), from cumulative sums (m + 1, D)."""
-        return np.asarray(self._contrasts @ sums)
+        return np.asarray(self._contrasts @ sums[: self._contrasts.shape[1]])
 
     @cached_property
     def _contrasts(self) -> Any:
@@ -113,13 +118,14 @@ def scan(
     own = binned(features.columns, *rows, bins[0])
     pairs = windows(len(own), bins[1])
     weights = np.repeat([part.member.weight for part in features.parts], len(pairs.groups))
+    pieces = pairs.pieces(_CELLS // own.shape[1])
     at_once = max(1, _CELLS // (len(pairs.spans) * own.shape[1]))
-    values = _largest(features, pairs, own, np.arange(len(own))[None])
+    values = _largest(features, pieces, own, np.arange(len(own))[None])
     for count in (min(_FIRST, n_resamples), n_resamples):
         done, parts = values.shape[1] - 1, [values]
         while done < count:
             orders = np.stack([rng.permutation(len(own)) for _ in range(min(at_once, count - done))])
-            parts.append(_largest(features, pairs, own, orders))
+            parts.append(_largest(features, pieces, own, orders))
             done += len(orders)
             if count > _FIRST:
                 progress(label, done, n_resamples)
@@ -152,12 +158,14 @@ def cumulative(bins: Array) -> Array:
     return sums
 
 
-def _largest(features: ChangeFeatures, pairs: Windows, bins: Array, orders: IntArray) -> Array:
+def _largest(features: ChangeFeatures, pieces: list[Windows], bins: Array, orders: IntArray) -> Array:
     """Return the largest statistic of every kernel in every group, for orders (P, m), shape (K groups, P)."""
-    sums = cumulative(bins[orders.T])
-    squares = pairs.differences(sums.reshape(len(sums), -1)).reshape(-1, *sums.shape[1:])
-    np.square(squares, out=squares)
-    return np.concatenate([part.largest(squares[..., part.columns], pairs.starts) for part in features.parts])
+    sums, found = cumulative(bins[orders.T]), []
+    for pairs in pieces:
+        squares = pairs.differences(sums.reshape(len(sums), -1)).reshape(-1, *sums.shape[1:])
+        np.square(squares, out=squares)
+        found.append([part.largest(squares[..., part.columns], pairs.starts) for part in features.parts])
+    return np.concatenate(found, axis=1).reshape(-1, len(orders))
 
 
 def binned(columns: Array, first: int, last: int, width: int) -> Array:
