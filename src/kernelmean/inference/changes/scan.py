@@ -28,7 +28,7 @@ _UNEVEN = 4
 """Of two windows side by side, one is this many times as long as the other, or both are equally long."""
 _STEPS = 4
 """Windows move by this part of the shorter one."""
-_FIRST, HOPELESS = 99, 0.2
+FIRST, HOPELESS = 99, 0.2
 _ROUNDING = 1e-10
 _CELLS = 2**16
 """About so many differences are computed at once, so that they stay in the cache of a core."""
@@ -121,13 +121,13 @@ def scan(
     pieces = pairs.pieces(_CELLS // own.shape[1])
     at_once = max(1, _CELLS // (len(pairs.spans) * own.shape[1]))
     values = _largest(features, pieces, own, np.arange(len(own))[None])
-    for count in (min(_FIRST, n_resamples), n_resamples):
+    for count in (min(FIRST, n_resamples), n_resamples):
         done, parts = values.shape[1] - 1, [values]
         while done < count:
             orders = np.stack([rng.permutation(len(own)) for _ in range(min(at_once, count - done))])
             parts.append(_largest(features, pieces, own, orders))
             done += len(orders)
-            if count > _FIRST:
+            if count > FIRST:
                 progress(label, done, n_resamples)
         values = np.concatenate(parts, axis=1)
         statistics = _without_rounding(values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -14,7 +15,7 @@ from ...core.validate import check_integer
 from ...core.words import written
 from .features import ChangeFeatures
 from .places import coordinates, interval, most
-from .scan import HOPELESS, Scan, scan
+from .scan import FIRST, HOPELESS, Scan, scan
 
 _MOST_BINS = 256
 _ROOM = 2.5
@@ -47,8 +48,10 @@ class Stretch:
     first: int
     last: int
     pvalue: float
-    """Adjusted."""
+    """Adjusted; after a first look only, that of the stretch it is a part of."""
     found: Scan
+    looked: bool = True
+    """False after a first look, of few permutations."""
 
 
 @final
@@ -140,7 +143,9 @@ class Search:
         part of the level that this search has.
         """
         most_changes = self.n_changes or limit
-        whole = self._scanned(features, (0, features.columns.shape[1]), 0.0, share, rng, progress)
+        fully = limit is None or self.n_changes is not None  # otherwise many parts are never split
+        scanned = partial(self._scanned, features, share=share, rng=rng, progress=progress)
+        whole = scanned((0, features.columns.shape[1]), 0.0)
         assert whole is not None, "a series has two segments at least"
         todo, split = [whole], list[tuple[int, Stretch]]()
         while todo:
@@ -150,7 +155,9 @@ class Search:
                 progress(f"{len(split)} change points so far", len(split), len(split) + len(todo))
             todo.sort(key=lambda stretch: stretch.found.strength)
             own = todo.pop()
-            if self.n_changes is None and own.pvalue > self.level:
+            if not own.looked:
+                own = scanned((own.first, own.last), own.pvalue)
+            if own is None or (self.n_changes is None and own.pvalue > self.level):
                 continue
             start, stop = own.found.around
             row = start + most(coordinates(features, own.found, start, stop), self.least_segment)
@@ -158,7 +165,7 @@ class Search:
             if len(split) == most_changes:
                 break
             halves = (own.first, row), (row, own.last)
-            parts = (self._scanned(features, ends, own.pvalue, share, rng, progress) for ends in halves)
+            parts = [scanned(ends, own.pvalue, fully=fully) for ends in halves]
             todo += [part for part in parts if part is not None]
         return whole.pvalue, tuple(self._placed(features, sorted(split, key=lambda each: each[0]), rng))
 
@@ -167,13 +174,16 @@ class Search:
         features: ChangeFeatures,
         ends: tuple[int, int],
         above: float,
+        *,
         share: Fraction,
         rng: np.random.Generator,
         progress: Progress,
+        fully: bool = True,
     ) -> Stretch | None:
         """Return a stretch with its p-value times n / length / share, at least that of the stretch it is a part of.
 
-        None if it is too short to be split, or too short for any p-value of so many permutations to be small enough.
+        None if it is too short to be split, or too short for any p-value of so many permutations to be small enough,
+        or if a first look shows nothing.
         """
         first, last = ends
         n, length = features.columns.shape[1], last - first
@@ -187,6 +197,9 @@ class Search:
         if self.n_changes is None and length < n and 1 / (1 + resamples) > needed:
             return None
         hopeless = min(HOPELESS, _LEAST_HOPELESS + _ROOM_TO_FALL * needed) if self.n_changes is None else HOPELESS
+        if not fully:
+            found = scan(features, ends, (width, shortest), min(FIRST, resamples), rng)
+            return None if found.pvalue > hopeless else Stretch(first, last, above, found, looked=False)
         found = scan(features, ends, (width, shortest), resamples, rng, progress, hopeless)
         return Stretch(first, last, max(above, float(min(Fraction(1), found.pvalue * times))), found)
 
