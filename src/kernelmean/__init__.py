@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from . import kernels, noise
     from .density import KernelMeanMatching
     from .embedding import features
-    from .embedding.coresets import compress
     from .embedding.embedding import Embedding, embed
     from .embedding.linear_form import linear_form
     from .estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, BayesianKernelMean, KernelMean, MedianOfMeans
@@ -61,7 +60,6 @@ __all__ = [
     "changes",
     "compare",
     "compare_groups",
-    "compress",
     "dependence",
     "dhsic_test",
     "embed",
@@ -90,7 +88,6 @@ _lazy.attach(
     {
         "density": "KernelMeanMatching",
         "embedding": "Embedding embed features",
-        "embedding.coresets": "compress",
         "embedding.linear_form": "linear_form",
         "estimators": "FKMSE KME MKME MMKME SKMSE VPMKME BayesianKernelMean KernelMean MedianOfMeans",
         "estimators.files": "load save",
@@ -107,48 +104,6 @@ _lazy.attach(
         "studies.groups": "compare_groups",
         "tables.columns": "TableEncoder",
         "tables.read": "read",
-    },
-    moved={
-        "cluster": "inference.cluster",
-        "columns": "tables.columns",
-        "comparison": "studies.comparison",
-        "compression": "embedding.coresets",
-        "datasets": "tables.datasets",
-        "densities": "studies.density",
-        "explain": "inference.explain",
-        "filters": "estimators.filters",
-        "fits": "studies.estimate",
-        "herding": "embedding.herding",
-        "io": "estimators.files",
-        "loocv": "estimators.loocv",
-        "matching": "density",
-        "monitoring": "inference.monitoring",
-        "plots": "studies.plots",
-        "streamed": "studies.comparison",
-    },
-    gone={
-        "difference": "from kernelmean.expected import difference",
-        "LikelihoodBandwidth": "kernelmean.estimators.likelihood_bandwidth(X), which returns one",
-        "likelihood_bandwidth": "kernelmean.estimators.likelihood_bandwidth(X)",
-        "FeatureEmbedding": "kernelmean.features.embed(X, features), which returns an Embedding",
-        "dependence_witness": "kernelmean.hsic_test(X, Y).witness()",
-        "dependence_equivalence_test": "kernelmean.hsic_test(X, Y).equivalence(margin)",
-        "dependence_effect_size": "kernelmean.hsic_test(X, Y).effect_size()",
-        "dependence_contributions": "kernelmean.hsic_test(X, Y).contributions()",
-        "dependence_attribute": "kernelmean.hsic_test(X, Y).attribute()",
-        "witness_bands": "kernelmean.mmd_test(X, Y).witness(points)",
-        "witness": "kernelmean.mmd_test(X, Y).witness(); for embeddings inference.explain.witness(mu, nu)",
-        "equivalence_test": "kernelmean.mmd_test(X, Y).equivalence(margin)",
-        "effect_size": "kernelmean.mmd_test(X, Y).effect_size()",
-        "contributions": "kernelmean.mmd_test(X, Y).contributions()",
-        "attribute": "kernelmean.mmd_test(X, Y).attribute()",
-        "compare_stream": "kernelmean.compare(A, B), which reads long files batch by batch, and other tables passed as "
-        "kernelmean.read(source, in_memory=False)",
-        "read_batches": "kernelmean.read(source)",
-        "streaming": "kernelmean.mmd_test, hsic_test or compare, which take any number of rows",
-        "compress_then_test": 'kernelmean.mmd_test(X, Y, scheme="bins"), which has more power in the same time',
-        "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="bins"); for many rows also without scheme=',
-        "hsic_stream_test": 'kernelmean.hsic_test(X, Y, scheme="bins"); for many rows also without scheme=',
     },
 )
 

@@ -67,7 +67,6 @@ TESTS: dict[str, Callable[[Any, Any], Any]] = {
 }
 POINTS: dict[str, Callable[[Any, Any], Any]] = {
     "embed": lambda X, Y: km.embed(X, KERNEL)(Y),
-    "herd": lambda X, Y: km.embed(X, KERNEL).herd(3, candidates=Y).errors,
     "fit_embedding": lambda X, Y: [
         trial.score
         for trial in km.KernelMeanMatching(2, random_state=0).fit_embedding(km.embed(X, KERNEL), X_val=Y).trials_
@@ -200,7 +199,6 @@ def test_names_are_kept_by_what_is_made_of_an_embedding(tmp_path: Any) -> None:
         km.load(tmp_path / "mean.npz"),
         km.load(tmp_path / "fitted.npz").embedding_,
         km.linear_form(mu),
-        km.compress(mu, 6).embedding,
     )
     for each in made:
         assert each.names == ("x0", "x1")

@@ -13,7 +13,6 @@ import explained
 import kernelmean as km
 from explained import witness_bands
 from kernelmean import estimators, features
-from kernelmean.embedding import herd
 from kernelmean.estimators import filters as km_filters
 from kernelmean.estimators import score_curves
 from kernelmean.kernels import (
@@ -200,18 +199,6 @@ CASES = {
         _mixture,
         _mixture_arrays,
     ),
-    "compress": Case(
-        lambda: {"X": _rows()},
-        lambda X: km.compress(km.embed(X, K), 8),
-        lambda few: [*_embedding(few.embedding), few.errors.copy(), few.indices.copy(), few.sizes.copy()],
-        lambda few: [few.points, few.weights, few.indices, few.sizes, few.errors],
-    ),
-    "herd": Case(
-        lambda: {"X": _rows(), "C": _rows(2, n=50)},
-        lambda X, C: herd(km.embed(X, K), 5, candidates=C),
-        lambda few: [few.points.copy(), few.errors.copy()],
-        lambda few: [few.points, few.errors],
-    ),
     "fourier": Case(
         lambda: {"X": _rows(), "o": np.zeros(2)},
         lambda X, o: features.embed(X, features.fourier(K, 2, 64, origin=o)),
@@ -363,7 +350,7 @@ def test_what_is_handed_out_changes_nothing(case):
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
-@pytest.mark.parametrize("name", ["embed, noise of every point", "Normal", "mmd_test", "compress", "fourier", "MMKME"])
+@pytest.mark.parametrize("name", ["embed, noise of every point", "Normal", "mmd_test", "fourier", "MMKME"])
 def test_copies_and_pickles_are_values_too(name, again):
     case = CASES[name]
     value = again(case.make(**case.inputs()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 import socket
 import subprocess
 import sys
@@ -13,7 +12,6 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
 from itertools import permutations
-from operator import attrgetter
 from pathlib import Path
 from pkgutil import walk_packages
 from pydoc import plaintext, render_doc
@@ -136,30 +134,6 @@ class TestImport:
             "kernelmean.core.lazy",
         }
         assert listed == sorted({*listed, *km.__all__})
-
-    @pytest.mark.parametrize("name", sorted(km._moved))
-    def test_who_asks_for_a_module_that_moved_is_told_where_it_is(self, name: str) -> None:
-        with pytest.raises(AttributeError, match=rf"kernelmean\.{name} is kernelmean\.\w+") as caught:
-            getattr(km, name)
-        new = str(caught.value).split(" is ")[1].removesuffix(" now")
-        assert import_module(new).__doc__
-
-    @pytest.mark.parametrize("name", sorted(km._gone))
-    def test_who_asks_for_a_name_that_is_gone_is_told_what_to_write(self, name: str) -> None:
-        with pytest.raises(AttributeError, match=rf"kernelmean\.{name} is gone; write (from )?kernelmean\.") as caught:
-            getattr(km, name)
-        told = str(caught.value).split("; write ")[1]
-        for written in re.findall(r"kernelmean\.([\w.]+)\(", told):
-            assert callable(attrgetter(written)(km))
-        for module, own in re.findall(r"from (kernelmean[\w.]*) import (\w+)", told):
-            assert callable(getattr(import_module(module), own))
-
-    def test_where_modules_moved_to_is_found_without_an_import(self) -> None:
-        places = list(km._moved.values())
-        found = f"[operator.attrgetter(place)(kernelmean).__name__ for place in {places!r}]"
-        assert said_by(f"import json, operator, kernelmean; print(json.dumps({found}))") == [
-            f"kernelmean.{place}" for place in places
-        ]
 
     def test_main_functions_load_nothing_optional_and_open_no_connection(self) -> None:
         loaded = set(said_by(TYPICAL_USE_WITHOUT_NETWORK))

@@ -353,10 +353,6 @@ CASES: dict[str, tuple[Run, Values]] = {
             "random_state": (1,),
         },
     ),
-    "compress": (
-        of(km.compress, MU, 5, show=lambda found: (found.indices, found.weights, found.error, found.error_kind)),
-        {"method": ("split",), "reweight": (True,), "exact_up_to": (4,), "rng": (1,)},
-    ),
     "linear_form": (
         of(km.linear_form, MU, show=lambda found: found.weights),
         {"method": ("second_order", "printed"), "cutoff": (0.1,)},
@@ -439,7 +435,6 @@ STOPPED = (
 )
 EXCEPTIONS: dict[tuple[str, str, str], str] = {
     ("dependence_equivalence_test", "rng", "unit"): CHANCE,
-    ("compress", "method", "rng"): CHANCE,
     ("dependence", "n_resamples", "ordinal"): "all pairs are tested again with the permutations that Holm needs",
     ("memory_estimate", "plan", "scheme"): "a limit that is not reached",
     ("memory_estimate", "n_resamples", "scheme"): CHANCE,

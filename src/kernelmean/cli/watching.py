@@ -383,8 +383,8 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any
 
 
 def _seen(one: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a checkpoint says about a batch; earlier versions did not save its number of rows."""
-    rows: dict[str, Any] = {"rows": check_integer(one["rows"], "rows", 1)} if "rows" in one else {}
+    """Return what a checkpoint says about a batch."""
+    rows: dict[str, Any] = {"rows": check_integer(one["rows"], "rows", 1)}
     rows |= {"log_wealth": _finite(one["log_wealth"])} if "log_wealth" in one else {}
     alarm = {"alarm": [check_integer(row, "alarm", 1) for row in one["alarm"]]} if "alarm" in one else {}
     if alarm and len(alarm["alarm"]) != 2:

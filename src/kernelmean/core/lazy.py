@@ -18,8 +18,6 @@ class LazyPackage(ModuleType):
     """
 
     _homes: Mapping[str, str]
-    _moved: Mapping[str, str]
-    _gone: Mapping[str, str]
 
     def __getattr__(self, name: str) -> Any:
         home = self._homes.get(name)
@@ -30,10 +28,6 @@ class LazyPackage(ModuleType):
             return value
         if not name.startswith("_") and find_spec(f"{self.__name__}.{name}") is not None:
             return import_module(f"{self.__name__}.{name}")
-        if name in self._moved:
-            raise AttributeError(f"{self.__name__}.{name} is {self.__name__}.{self._moved[name]} now")
-        if name in self._gone:
-            raise AttributeError(f"{self.__name__}.{name} is gone; write {self._gone[name]}")
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -49,17 +43,8 @@ class LazyPackage(ModuleType):
         return sorted({*vars(self), *self.__all__})
 
 
-def attach(
-    package: str,
-    names: Mapping[str, str] | None = None,
-    moved: Mapping[str, str] | None = None,
-    gone: Mapping[str, str] | None = None,
-) -> None:
-    """Make a package lazy: its submodules, and ``names``, the names of every submodule separated by blanks.
-
-    For a name in ``moved``, the error says where it is now; for one in ``gone``, what to write instead.
-    """
+def attach(package: str, names: Mapping[str, str] | None = None) -> None:
+    """Make a package lazy: its submodules, and ``names``, the names of every submodule separated by blanks."""
     module = sys.modules[package]
-    vars(module)["_moved"], vars(module)["_gone"] = moved or {}, gone or {}
     vars(module)["_homes"] = {name: home for home, group in (names or {}).items() for name in group.split()}
     module.__class__ = LazyPackage

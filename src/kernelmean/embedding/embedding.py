@@ -20,7 +20,6 @@ from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import DEFAULT, Plan, RemotePlan, check_plan
 from ..report.description import Description, Shown
-from .herding import Herd, herd
 from .parts import Part, PointPart, logpdf, sampled
 
 _ROUNDING = 1e-13  # relative error of inner products
@@ -168,16 +167,6 @@ class Embedding(Shown):
             When the points are not in this process: they are on a cluster, or were summed as features.
         """
         return like(sampled(self.to_numpy().point_parts, n, as_rng(rng)), self.parts[0].like)
-
-    def herd(self, m: int, *, candidates: Any = None, n_candidates: int = 2000, rng: RngLike = 0) -> Herd:
-        """Choose ``m`` points whose plain average approximates the embedding; see :func:`.herding.herd`.
-
-        Returns
-        -------
-        Herd
-            ``points`` (m, d) in the order in which they were chosen, and ``errors`` (m,), the distance after each.
-        """
-        return herd(self.to_numpy(), m, candidates=candidates, n_candidates=n_candidates, rng=rng)
 
     def logpdf(self, Y: Any) -> Array:
         """Return the log density of the mixture Σ β_i v(·|x_i) / Σ β_i at the rows of ``Y``, shape (m,).

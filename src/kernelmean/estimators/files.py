@@ -25,7 +25,7 @@ import numpy as np
 from ..core.disk import check_regular, is_special, parse, plain, whole_file, write_file
 from ..embedding.embedding import Embedding
 from ..report.description import Shown
-from .serialization import AnyArray, OutdatedError, check_savable, decode, encode
+from .serialization import AnyArray, check_savable, decode, encode
 
 FORMAT, VERSION = "kernelmean", 1
 _HEADER = "header.json"
@@ -183,8 +183,7 @@ def _guarded(path: str | os.PathLike[str], read: Any) -> Any:
         if isinstance(error, OSError) and error.errno != errno.EINVAL:  # which a jump to before the file's start raises
             raise
         reason = " ".join(str(error).split()) or type(error).__name__
-        mend = "" if isinstance(error, OutdatedError) else "; save it again with kernelmean.save"
-        raise ValueError(f"{os.fspath(path)} cannot be loaded: {reason}{mend}") from error
+        raise ValueError(f"{os.fspath(path)} cannot be loaded: {reason}; save it again with kernelmean.save") from error
 
 
 def _write(file: BinaryIO, header: str, arrays: list[AnyArray]) -> None:

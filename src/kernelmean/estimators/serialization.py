@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
+from dataclasses import Field, dataclass, fields, is_dataclass, replace
 from functools import cache, partial, reduce
 from importlib import import_module
 from operator import add
@@ -61,8 +61,6 @@ class Kind:
     names: tuple[str, ...]
     make: Callable[..., Any]
     get: Callable[[Any, str], Any] = getattr
-    later: Mapping[str, Any] = field(default_factory=dict)
-    """The values of newer fields, which older files lack."""
 
 
 @cache
@@ -74,7 +72,7 @@ def saved_kinds() -> Mapping[str, Kind]:
         cls for base in (Kernel, Noise, Filter, FeatureMap, Summary) for cls in _concrete(base) if is_dataclass(cls)
     ]
     values += [PointPart, FeaturePart, FeatureSums, Score, Total]
-    table = {cls.__name__: Kind(cls, _field_names(cls), cls, later=_later(cls)) for cls in values}
+    table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in values}
     table["Sampled"] = replace(table["Sampled"], make=_sampled)
     table["Normal"] = Kind(Normal, ("covariance", "form"), Normal.of_form)
     table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)
@@ -85,29 +83,15 @@ def saved_kinds() -> Mapping[str, Kind]:
         # a model in the style of scikit-learn is written as its parameters and its fitted attributes
         model = Kind(cls, ("parameters", "fitted"), partial(_model, cls), _get_model)
         is_value = is_dataclass(cls) and not issubclass(cls, BaseEstimator)
-        value = Kind(cls, _field_names(cls), partial(_checked, cls), later=_later(cls)) if is_value else model
+        value = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_value else model
         table[cls.__name__] = value
     for cls in _concrete(MeanEstimator):
         table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
     return table
 
 
-@cache
-def _former_kinds() -> Mapping[str, Kind]:
-    """Return how to rebuild classes that files name as earlier versions called them."""
-    features = Kind(Embedding, ("features", "noise", "count", "sums"), _feature_embedding)
-    stream = Kind(Embedding, ("features", "total"), lambda *fields: fields[1])
-    return {"Part": saved_kinds()["PointPart"], "FeatureEmbedding": features, "MeanStream": stream}
-
-
 def _field_names(cls: Any) -> tuple[str, ...]:
     return tuple(field.name for field in _kept(cls))
-
-
-def _later(cls: Any) -> dict[str, Any]:
-    """Return the newer fields, which older files lack, and their defaults."""
-    own = fields(cls) if is_dataclass(cls) else ()
-    return {each.name: each.default for each in own if each.metadata.get("later")}
 
 
 def _kept(cls: Any) -> list[Field[Any]]:
@@ -211,23 +195,13 @@ _READERS: Mapping[str, Callable[[Any, _Arrays], Any]] = {
 }
 
 
-class OutdatedError(ValueError):
-    """A file that no later version can continue from."""
-
-
-_SUMS = ("TwoSampleStream", "PairStream", "TablePass")
-"""Sums of tests in a form that only earlier versions saved."""
-
-
 def _make(name: str, tree: Any, arrays: _Arrays) -> Any:
-    kind = saved_kinds().get(name) or _former_kinds().get(name)
-    if name in _SUMS and (kind is None or {*tree} != {*kind.names}):
-        raise OutdatedError("it holds sums of a test as an earlier version saved them; delete it to start over")
+    kind = saved_kinds().get(name)
     if kind is None:
         raise ValueError(f"it holds a {name!r}, which this version of kernelmean does not know")
-    if not isinstance(tree, dict) or {*tree, *kind.later} != {*kind.names}:
+    if not isinstance(tree, dict) or {*tree} != {*kind.names}:
         raise ValueError(f"its {name} has other fields than {', '.join(kind.names)}")
-    return kind.make(*(_decode(tree[name], arrays) if name in tree else kind.later[name] for name in kind.names))
+    return kind.make(*(_decode(tree[name], arrays) for name in kind.names))
 
 
 def _concrete(base: type[Any]) -> list[type[Any]]:
@@ -367,11 +341,6 @@ def _part_alone(part: PointPart | FeaturePart, kernel: Kernel) -> Embedding:
     if part.features.kernel != kernel:
         raise ValueError("its embedding has features of another kernel")
     return part.embedding()
-
-
-def _feature_embedding(features: Any, noise: Any, count: Any, sums: Any) -> Embedding:
-    """Make an embedding by features from an older file, in which it was a class of its own."""
-    return _embedding(features.kernel, (FeaturePart(features, (FeatureSums(noise, count, sums),)),))
 
 
 def _check_fit(mu: Embedding) -> None:

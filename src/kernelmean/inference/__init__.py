@@ -4,7 +4,6 @@ To write a scheme of permutations, use these: a ``Problem`` of two sides, the ``
 lists and groups of permutations, and the ``Sums`` of which a statistic is a function.
 """
 
-from ..core import lazy as _lazy
 from .adaptive.candidates import candidates
 from .adaptive.kinds import EvidenceKind
 from .adaptive.many_kernels import Adaptive
@@ -85,11 +84,3 @@ __all__ = [
     "wild_hsic_test",
     "wild_mmd_test",
 ]
-
-_lazy.attach(
-    __name__,
-    gone={
-        "custom_null": "CustomStatistic(...).null((n, m), Resampling.of(...))",
-        "relabelings": "CustomStatistic(...).null((n, m), Resampling.of(...)), which lists them itself",
-    },
-)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core.array import Array, IntArray, RngLike
-from ..core.words import is_passed, written
+from ..core.words import is_passed
 from ..estimators import KME, KernelMean
 from ..estimators import NAMED as ESTIMATORS_BY_NAME
 from ..estimators.base import KernelLike, make_kernel
@@ -23,7 +23,7 @@ from ..kernels.bandwidth import bandwidth_from, median_bandwidth
 from ..noise import Dirac, Noise
 from ..plan.plan import Plan
 from ..tables.limits import ADAPTIVE_LIMIT
-from .adaptive.many_kernels import NAMED, Adaptive, check_renamed
+from .adaptive.many_kernels import NAMED, Adaptive
 from .designs.design import Design
 from .resampling_options import Resampling
 from .statistics import StatisticForm
@@ -237,10 +237,6 @@ class Request:
     @property
     def in_bins(self) -> bool:
         """Whether the caller asks for bins."""
-        if self.scheme == "one-pass":
-            raise ValueError(
-                f"scheme 'one-pass' is now called {BINS!r}; write {written(f'scheme={BINS!r}', '--scheme bins')}"
-            )
         return self.scheme == BINS
 
     def resampling(self, plan: Plan | None) -> Resampling:
@@ -294,7 +290,6 @@ def _one(estimator: Any, known: Known, adaptive: bool) -> KernelMean | KernelOf 
     names = (*known, *NAMED) if adaptive else tuple(known)
     if isinstance(estimator, str):
         if estimator not in names:
-            check_renamed(estimator)
             raise unknown_estimator(estimator, names)
         return known[estimator]() if estimator in known else NAMED[estimator]
     if isinstance(estimator, KernelMean) and estimator.features not in (None, 0):

@@ -106,7 +106,7 @@ class TestResult(Explained, Frozen, Result):
     notes: tuple[str, ...] = ()
     members: tuple[MemberOutcome, ...] = ()
     pairs: tuple[PairOutcome, ...] = ()
-    kind: EvidenceKind | None = field(default=None, metadata={"later": True})
+    kind: EvidenceKind | None = None
     question: Any = field(default=None, metadata={"kept": False})
 
     def __post_init__(self) -> None:
@@ -345,8 +345,7 @@ class TestResult(Explained, Frozen, Result):
             )
             result.check()
             texts = ("kernel", "noise", "sizes", "notes", "members", "pairs")
-            later = {"kind"} & {*content}
-            unsealed(content, (*_PLAIN, "n_resamples", *texts, "null_quantiles", "null_distribution", *later))
+            unsealed(content, (*_PLAIN, "n_resamples", *texts, "null_quantiles", "null_distribution", "kind"))
         except (KeyError, TypeError, AttributeError, OverflowError, json.JSONDecodeError) as error:
             raise ValueError(f"this is no TestResult in JSON ({error}); write result.to_json(...)") from error
         return result
@@ -370,13 +369,9 @@ def _text(value: Any) -> str:
 
 
 def _kind(content: dict[str, Any]) -> EvidenceKind | None:
-    """Return the kind of difference; JSON from before results had one says nothing about it."""
-    found = content.get("kind")
-    return (
-        None
-        if found is None
-        else EvidenceKind(str(found["name"]), dict(found["shares"]), tuple(found.get("kinds", ())))
-    )
+    """Return the kind of difference, which some results do not have."""
+    kind = content["kind"]
+    return None if kind is None else EvidenceKind(str(kind["name"]), dict(kind["shares"]), tuple(kind["kinds"]))
 
 
 def _content(text: str) -> dict[str, Any]:

@@ -52,7 +52,6 @@ _lazy.attach(
         "pages.evidence": "gather",
         "strengths": "Strengths",
     },
-    gone={"ESTIMATORS": "kernelmean.estimators.NAMED"},
 )
 
 del TYPE_CHECKING

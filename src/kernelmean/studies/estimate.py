@@ -71,7 +71,7 @@ class Fits(Frozen, Result):
     notes: tuple[str, ...]
     name: str = "the table"
     seed: int | None = None
-    again: dict[str, float] = field(default_factory=dict, metadata={"later": True})
+    again: dict[str, float] = field(default_factory=dict)
 
     @property
     def best(self) -> str:

@@ -177,37 +177,6 @@ def linear_form(method: str) -> Values:
     return shown.embedding(km.linear_form(mu, method=method, cutoff=1e-4), data.GRID)
 
 
-@recorded("embedding/herding")
-def herding() -> Values:
-    mu = km.embed(X, K.Gaussian(1.5), noise=V.Normal(0.2))
-    herd = mu.herd(6, candidates=data.X)
-    drawn = mu.herd(4, n_candidates=50, rng=3)
-    return {
-        **shown.array("points", herd.points),
-        "errors": shown.plain(herd.errors),
-        **shown.array("drawn", drawn.points),
-        "drawn, errors": shown.plain(drawn.errors),
-    }
-
-
-@recorded("embedding/coreset by {method}", method=["thinning", "split"])
-def coreset(method: str) -> Values:
-    core = km.compress(km.embed(data.X, K.Gaussian(1.5)), 8, method=method, rng=2)
-    return {
-        "indices": shown.plain(core.indices),
-        "error": core.error,
-        "kind of error": core.error_kind,
-        "weights": shown.plain(core.weights),
-        "errors": shown.plain(core.errors),
-    }
-
-
-@recorded("embedding/coreset with new weights")
-def coreset_reweighted() -> Values:
-    core = km.compress(km.embed(data.X, K.Laplacian(1.5)), 6, method="thinning", reweight=True, rng=2)
-    return {"indices": shown.plain(core.indices), "error": core.error, **shown.array("weights", core.weights)}
-
-
 @recorded("embedding/bandwidths by rule")
 def bandwidths() -> Values:
     likely = km.estimators.likelihood_bandwidth(data.X, noise="isotropic")

@@ -73,7 +73,7 @@ def test_features_in_one_pass(plan, weighted):
 
 def test_what_a_cluster_does_not_do_is_said(plan, tmp_path):
     mu = km.embed(da.from_array(X, chunks=(40, 2)), KERNEL, noise=NOISE, plan=plan)
-    for call in (lambda: mu.points, lambda: mu.herd(2), lambda: mu.sample(3), lambda: mu.logpdf(Y)):
+    for call in (lambda: mu.points, lambda: mu.sample(3), lambda: mu.logpdf(Y)):
         with pytest.raises(TypeError, match="the 130 rows of X are on a cluster"):
             call()
     with pytest.raises(TypeError):

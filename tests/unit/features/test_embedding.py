@@ -82,10 +82,7 @@ def test_what_needs_points_is_refused_in_one_line(phi):
         lambda: mu.weights,
         lambda: mu.sample(3, rng=0),
         lambda: mu.logpdf(X),
-        lambda: mu.herd(2),
-        lambda: mu.herd(2, candidates=X),
         lambda: km.linear_form(mu),
-        lambda: km.compress(mu, 4),
     )
     for call in calls:
         with pytest.raises(TypeError, match=r"the 60 rows were added up as .* and not kept.*km\.embed\(X, kernel\)"):

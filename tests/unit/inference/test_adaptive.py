@@ -237,21 +237,6 @@ def test_rules_are_their_definitions():
     np.testing.assert_allclose(COMBINATIONS["harmonic"](values, weights), combined(values, weights), rtol=1e-9)
 
 
-@pytest.mark.parametrize("test", [km.mmd_test, km.hsic_test, km.compare, lambda X, Y, **how: km.dependence(X, **how)])
-def test_fuse_is_refused_with_what_it_is_called_and_why(test):
-    X, Y = np.random.default_rng(0).normal(size=(2, 12, 2))
-    with pytest.raises(ValueError, match=r"write estimator='log-mean-exp'\. It never was MMD-FUSE, which divides each"):
-        test(X, Y, estimator="fuse")
-    named, built = (km.mmd_test(X, Y, estimator=one, rng=0) for one in ("log-mean-exp", Adaptive("log-mean-exp")))
-    assert named.pvalue == built.pvalue
-    assert named.statistic_name.startswith("log-mean-exp combination")
-
-
-def test_fuse_is_no_combination_either():
-    with pytest.raises(ValueError, match=r"combination 'fuse' is now .*write combination='log-mean-exp'"):
-        Adaptive("fuse")
-
-
 def test_evidence_is_nearly_the_true_tail_of_a_chi_square_law():
     values = np.random.default_rng(11).chisquare(3, size=(1, 20000))
     found = evidence(standardized(values))[0]

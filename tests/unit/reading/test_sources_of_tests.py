@@ -266,7 +266,6 @@ def test_seeds_are_those_of_rng(name: str) -> None:
         ),
         (lambda: km.mmd_test(A, B, rng=-1, **BINS), ValueError, "rng is -1"),
         (lambda: km.mmd_test(A, B, n_resamples=0, **BINS), ValueError, "n_resamples is 0"),
-        (lambda: km.mmd_test(A, B, scheme="one-pass"), ValueError, "'one-pass' is now called 'bins'"),
         (lambda: km.mmd_test(A, B, plan="fast", **BINS), TypeError, "plan is 'fast'"),
         (lambda: km.mmd_test(A, B, scheme=3, estimator="kme"), TypeError, "scheme is 3"),
         (lambda: km.mmd_test("none.csv", B, estimator="kme"), FileNotFoundError, r"there is no file 'none\.csv'"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any, NoReturn, cast, final
@@ -64,7 +64,7 @@ class FeatureSums:
     count: int
     sums: Total
     factor: float = 1.0
-    moments: Total | None = field(default=None, metadata={"later": True})
+    moments: Total | None = None
 
     @property
     def weight(self) -> float:

@@ -16,7 +16,7 @@ least as strongly as three fifths of it, and else for something local.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self, final
 
 import numpy as np
@@ -91,7 +91,7 @@ class EvidenceKind:
 
     name: str
     shares: Mapping[str, float]
-    kinds: tuple[str, ...] = field(default=(), metadata={"later": True})
+    kinds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", tuple(self.kinds) or ((self.name,) if self.name else ()))

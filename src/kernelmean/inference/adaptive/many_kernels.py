@@ -25,7 +25,6 @@ from scipy.special import gammaincc
 from scipy.stats import rankdata
 
 from ...core.array import Array
-from ...core.words import written
 from ...noise import Dirac
 from ..null import Null, snapped, standardized
 from ..resampling_options import Resampling
@@ -125,18 +124,6 @@ COMBINATIONS: dict[str, Rule] = {
 """The rules by name: from values (m, P) and weights (m,) that sum to one to P combined values."""
 
 
-def check_renamed(name: str, parameter: str = "estimator") -> None:
-    """Raise for "fuse", which "log-mean-exp" was called until it was found to be another test than MMD-FUSE."""
-    if name != "fuse":
-        return
-    instead = "log-mean-exp"
-    raise ValueError(
-        f"{parameter} 'fuse' is now called {instead!r}; write "
-        f"{written(f'{parameter}={instead!r}', f'--{parameter} {instead}')}. It never was MMD-FUSE, which divides each "
-        "statistic by the norm of its Gram matrix; this test divides by the deviation over the permutations"
-    )
-
-
 Item = TypeVar("Item")
 Evaluate = Callable[[Sequence[Item], Resampling], Null]
 """From some kernels and a resampling to their statistics."""
@@ -178,7 +165,6 @@ class Adaptive:
     members: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
-        check_renamed(self.combination, "combination")
         if self.combination not in COMBINATIONS:
             known = ", ".join(map(repr, COMBINATIONS))
             raise ValueError(f"combination is {self.combination!r}; pass one of {known}")

@@ -16,7 +16,6 @@ from ..digest import option_text
 
 HEAD = {"format": "kernelmean drift monitor", "version": 5}
 _OTHER = {
-    None: "another reference, or of other settings",
     True: "the same reference with other settings: the seed, the shuffling, or what is said about columns",
     False: "another reference: its rows, their order or its columns are others",
 }
@@ -65,12 +64,12 @@ def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dic
             f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}; {anew}"
         )
     try:
-        content = unsealed(content, {*HEAD, *head, *own} - ({"reference"} - {*content}))  # earlier ones have none
+        content = unsealed(content, {*HEAD, *head, *own})
     except ValueError as error:
         raise ValueError(f"the checkpoint is damaged ({error}); {anew}") from error
     if content["digest"] != head["digest"]:
         again = written("make the monitor as it was made then", "repeat the command as it was")
-        other = _OTHER[None if "reference" not in content else content["reference"] == head["reference"]]
+        other = _OTHER[content["reference"] == head["reference"]]
         raise ValueError(f"the checkpoint is of {other}; {again}, or {anew}")
     promises = [{name: one[name] for name in ("alpha", "average_run_length")} for one in (content, head)]
     if promises[0] != promises[1]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, final
 
 from ...core.words import cut, signed
@@ -62,7 +62,7 @@ class ColumnDifference:
     n_resamples: int
     kind: str = "numeric"
     shares: tuple[CategoryShares, ...] = ()
-    interval: tuple[float, float] = field(default=(math.nan, math.nan), metadata={"later": True})
+    interval: tuple[float, float] = (math.nan, math.nan)
 
     @property
     def screened(self) -> bool:

@@ -98,9 +98,9 @@ class Comparison(JointTest, Result):
     encoded: Encoded = field(repr=False)
     level: float = 0.05
     seed: int | None = None
-    design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
-    row_weights: RowWeights | None = field(default=None, repr=False, metadata={"later": True})
-    adjustment: str = field(default=HOLM, metadata={"later": True})
+    design: TableDesign = NO_DESIGN
+    row_weights: RowWeights | None = field(default=None, repr=False)
+    adjustment: str = HOLM
 
     @property
     def joint(self) -> TestResult:

@@ -15,7 +15,7 @@ from ...core.array import Array
 from ...core.table import Frame
 from ...core.words import listed, worded, written
 from ...inference import Design, Resampling, TestResult, TwoSamples, hsic_test, k_sample_test, mmd_test
-from ...inference.adaptive.many_kernels import NAMED, check_renamed
+from ...inference.adaptive.many_kernels import NAMED
 from ...inference.designs.independence import WEIGHTS_STAY
 from ...inference.designs.two_sample import TwoSampleDesign
 from ...inference.request import ESTIMATORS as PLAIN
@@ -169,7 +169,6 @@ def check_estimator(asked: Testing, tables: int = 2) -> None:
     """Raise if an estimator is unknown, does not take so many tables, or takes no bandwidth."""
     known = PLAIN if tables > 2 else ESTIMATORS
     if asked.estimator not in (*known, *NAMED):
-        check_renamed(asked.estimator)
         of = f" for {tables} groups" if tables > 2 else ""
         raise ValueError(f"estimator is {asked.estimator!r}; write one of {listed([*known, *NAMED])}{of}")
     check_own_bandwidth(asked)

@@ -55,10 +55,10 @@ class PairDependence:
     pvalue: float
     adjusted: float
     n_resamples: int
-    interval: tuple[float, float] | None = field(default=None, metadata={"later": True})
-    kind: EvidenceKind | None = field(default=None, metadata={"later": True}, compare=False)
-    blanks_only: bool = field(default=False, metadata={"later": True})
-    stopped: bool = field(default=False, metadata={"later": True})
+    interval: tuple[float, float] | None = None
+    kind: EvidenceKind | None = field(default=None, compare=False)
+    blanks_only: bool = False
+    stopped: bool = False
 
     @classmethod
     def of(cls, pair: tuple[str, str], strength: float, test: OneTest, adjusted: float) -> Self:

@@ -90,9 +90,9 @@ class Dependence(JointTest, Result):
     name: str = "the table"
     level: float = LEVEL
     seed: int | None = None
-    design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
-    at_least: float = field(default=0.0, metadata={"later": True})
-    adjustment: str = field(default=HOLM, metadata={"later": True})
+    design: TableDesign = NO_DESIGN
+    at_least: float = 0.0
+    adjustment: str = HOLM
 
     @property
     def joint(self) -> TestResult:

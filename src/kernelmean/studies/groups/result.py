@@ -62,7 +62,7 @@ class GroupPair:
     pvalue: float
     adjusted: float
     n_resamples: int
-    interval: tuple[float, float] | None = field(default=None, metadata={"later": True})
+    interval: tuple[float, float] | None = None
 
 
 @final
@@ -161,8 +161,8 @@ class GroupComparison(JointTest, Result):
     name: str = "the table"
     level: float = 0.05
     seed: int | None = None
-    design: TableDesign = field(default=NO_DESIGN, metadata={"later": True})
-    adjustment: str = field(default=HOLM, metadata={"later": True})
+    design: TableDesign = NO_DESIGN
+    adjustment: str = HOLM
 
     @property
     def joint(self) -> TestResult:
