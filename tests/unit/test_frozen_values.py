@@ -14,7 +14,6 @@ import kernelmean as km
 from explained import witness_bands
 from kernelmean import estimators, features
 from kernelmean.estimators import filters as km_filters
-from kernelmean.estimators import score_curves
 from kernelmean.kernels import (
     Categorical,
     DistanceInduced,
@@ -294,12 +293,6 @@ CASES = {
         lambda X: estimators.damping(km.FKMSE(bandwidth=1.0).fit(X)),
         lambda found: [found.places.copy(), found.factors.copy()],
         lambda found: [found.places, found.factors, found.eigenvalues, found.weights],
-    ),
-    "score_curves": Case(
-        lambda: {"X": _rows()},
-        lambda X: score_curves(km.MKME().fit(X)),
-        lambda curves: [curves.curves[0].values.copy(), curves.curves[0].scores.copy()],
-        lambda curves: [curves.curves[0].values, curves.curves[0].scores],
     ),
 }
 BY_NAME = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from ..core import lazy as _lazy
 from .base import as_filter
 from .bayesian import BayesianKernelMean
-from .curves import ScoreCurve, ScoreCurves, sample_of, score_curves
 from .density_bandwidth import LikelihoodBandwidth, leave_one_out_likelihood, likelihood_bandwidth
 from .filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge, Scale
 from .kernel_mean import FKMSE, KME, MKME, MMKME, NAMED, SKMSE, VPMKME, KernelMean
@@ -40,8 +39,6 @@ __all__ = [
     "NuMethod",
     "Ridge",
     "Scale",
-    "ScoreCurve",
-    "ScoreCurves",
     "Weighing",
     "as_filter",
     "damping",
@@ -49,9 +46,7 @@ __all__ = [
     "leave_one_out_likelihood",
     "likelihood_bandwidth",
     "read_columns",
-    "sample_of",
     "saved_kinds",
-    "score_curves",
     "search_diagonal",
     "search_free",
     "search_full",

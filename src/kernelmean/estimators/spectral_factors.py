@@ -9,18 +9,19 @@ from typing import final
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.array import Array
+from ..core.array import Array, as_host
 from ..core.frozen import Frozen
+from ..core.words import listed
 from ..kernels.base import Stationary
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Additive
 from .base import as_filter
-from .curves import chosen_columns, column_names, sample_of
 from .filters import Filter, Iterative, Scale
 from .kernel_mean import KernelMean
 from .regularization import Weighing
 
 _REACH, _SIZE, _ROUNDING = 4.0, 161, 1e-12
+_MOST_COLUMNS = 6
 
 
 @final
@@ -122,6 +123,38 @@ def damping(estimator: KernelMean, columns: Sequence[str] = ()) -> Damping:
     if filter_ is not None and not isinstance(filter_, Scale):
         return Damping.of_eigenvalues(estimator, filter_)
     return Damping.of_frequencies(estimator, columns)
+
+
+def sample_of(estimator: KernelMean) -> Array:
+    """Return the rows that an estimator was fitted to, shape (n, d), before any contraction."""
+    if getattr(estimator, "features_", None) is not None:
+        raise ValueError(f"{estimator!r} was fitted to sums of features and kept no rows; fit a part of the rows")
+    points = as_host(estimator.embedding_.points)
+    if estimator.contraction_ == 1.0:
+        return points
+    center = points.mean(axis=0)
+    return np.asarray(center + (points - center) / estimator.contraction_)
+
+
+def column_names(estimator: KernelMean) -> tuple[str, ...]:
+    """Return the names of the columns of the fit, or x0, x1, … where they have none."""
+    names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)])
+    return tuple(str(name) for name in names)
+
+
+def chosen_columns(estimator: KernelMean, columns: Sequence[str]) -> tuple[int, ...]:
+    """Return the indices of some columns, by default of the first six.
+
+    Raises
+    ------
+    ValueError
+        When a column is unknown.
+    """
+    names = column_names(estimator)
+    for name in columns:
+        if name not in names:
+            raise ValueError(f"there is no column {name!r}; the estimator was fitted to {listed(names)}")
+    return tuple(names.index(name) for name in columns) or tuple(range(min(len(names), _MOST_COLUMNS)))
 
 
 def _check(estimator: KernelMean) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
-from kernelmean.estimators import damping, filters, loocv, score_curves
+from kernelmean.estimators import damping, filters, loocv
 from record import data, shown
 from record.registry import SEARCHED, Values, recorded, where_searched
 
@@ -118,26 +118,18 @@ def by_definition() -> Values:
 
 
 @recorded(
-    "estimators/curves and damping of {estimator}",
+    "estimators/damping of {estimator}",
     wider=where_searched,
     estimator={name: NAMED[name] for name in ("f-kmse", "mkme", "mmkme")},
 )
-def curves(estimator: Any) -> Values:
+def damped(estimator: Any) -> Values:
     fit = estimator.fit(data.X)
-    found = score_curves(fit, size=11)
-    damped = damping(fit)
-    first = found.curves[0]
+    factors = damping(fit)
     return {
-        "parameter": found.parameter,
-        "score": found.score,
-        "without": found.without,
-        "chosen": [curve.chosen for curve in found.curves],
-        "places": shown.plain(first.values[:4]),
-        "scores": shown.plain(first.scores[:4]),
-        "axis": damped.axis,
-        "shape of factors": list(np.shape(damped.factors)),
-        "factors": float(np.sum(damped.factors)),
-        "largest eigenvalues": np.sort(np.ravel(damped.eigenvalues))[-3:].tolist(),
+        "axis": factors.axis,
+        "shape of factors": list(np.shape(factors.factors)),
+        "factors": float(np.sum(factors.factors)),
+        "largest eigenvalues": np.sort(np.ravel(factors.eigenvalues))[-3:].tolist(),
     }
 
 

@@ -6,44 +6,11 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.estimators import KernelMean, damping, score_curves
+from kernelmean.estimators import KernelMean, damping
 from kernelmean.noise import Laplace
 from kernelmean.studies import plots
 
 X = np.random.default_rng(2).normal(size=(25, 3)) * [1.0, 3.0, 0.3]
-
-
-def test_marks_stand_at_what_was_chosen_below_the_line_without_noise() -> None:
-    fitted = km.MMKME(km.kernels.Gaussian((0.5, 1.5, 0.2))).fit(X)
-    found = score_curves(fitted)
-    ax = plots.loocv_curve(fitted)
-    *drawn, line = [*ax.get_lines()[:3], *ax.get_lines()[4:], ax.get_lines()[3]]
-    marks, curves = drawn[:3], drawn[3:]
-    assert set(line.get_ydata()) == {0.0}
-    labels = [text.get_text() for text in ax.figure.legends[0].get_texts()]
-    for curve, mark, one in zip(curves, marks, found.curves, strict=True):
-        np.testing.assert_array_equal(curve.get_xdata(), one.values)
-        np.testing.assert_array_equal(curve.get_ydata(), one.scores - found.without)
-        assert mark.get_xdata()[0] == one.chosen
-        assert mark.get_ydata()[0] == found.score - found.without < 0
-        assert f"{one.name}: chosen σ = {one.chosen:.3g}" in labels
-        assert mark.get_zorder() > curve.get_zorder()
-
-
-def test_curves_that_rise_far_are_cut_so_that_the_minimum_is_seen() -> None:
-    ax = plots.loocv_curve(km.MKME().fit(X))
-    found = score_curves(km.MKME().fit(X))
-    depth = found.without - found.score
-    low, high = ax.get_ylim()
-    assert depth / (high - low) > 0.3
-    assert low < -depth
-
-
-def test_what_is_infinite_has_no_mark_and_what_is_zero_one_at_the_left_end() -> None:
-    far = 1e3 * np.eye(6)
-    ax = plots.loocv_curve(km.FKMSE(km.kernels.Gaussian(1.0)).fit(far))
-    assert np.isnan(ax.get_lines()[0].get_xdata()).all()
-    assert "chosen λ = inf" in [text.get_text() for text in ax.figure.legends[0].get_texts()]
 
 
 def test_bars_are_the_noise_in_deviations_of_the_column() -> None:

@@ -22,7 +22,6 @@ CELLS = {
     "mmd_test": "km.mmd_test(X, Y, rng=0).plot()",
     "hsic_test": "km.hsic_test(X, Y[:20], rng=0).plot()",
     "column_witness": "km.studies.plots.column_witness(X[:, 1], Y[:, 1])",
-    "loocv_curve": "km.studies.plots.loocv_curve(km.MKME().fit(X))",
 }
 
 
@@ -56,7 +55,7 @@ def outputs(client: Any, cell: str) -> list[dict[str, Any]]:
     return found
 
 
-SELDOM = "dependence", "densities", "hsic_test", "loocv_curve"
+SELDOM = "dependence", "densities", "hsic_test"
 """Drawn by the same functions as the others; a kernel takes seconds to start."""
 
 

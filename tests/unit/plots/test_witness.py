@@ -99,6 +99,6 @@ def test_what_cannot_be_drawn_leaves_no_empty_figure() -> None:
     ):
         with pytest.raises(ValueError, match=r"NaN|finite"):
             draw()
-    with pytest.raises(ValueError, match="chose nothing"):
-        plots.loocv_curve(km.KME().fit(X))
+    with pytest.raises(ValueError, match="one normal noise"):
+        plots.noise_per_column(km.KME().fit(X))
     assert pyplot.get_fignums() == []

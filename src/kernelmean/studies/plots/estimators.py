@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,110 +9,12 @@ import numpy as np
 
 from ...core.words import rounded
 from ...estimators import KernelMean
-from ...estimators.curves import ScoreCurve, ScoreCurves, column_names, sample_of, score_curves
-from ...estimators.spectral_factors import Damping, damping
+from ...estimators.spectral_factors import Damping, column_names, damping, sample_of
 from ...noise import Normal
 from ...report import Bars, Curve, Panel, Points, Strip, pictures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# -- the leave-one-out score along the parameters ----------------------------------------------------------------------
-
-
-_PARAMETERS = {
-    "noise": ("standard deviation of the noise, σ", "σ", "without noise"),
-    "strength": ("strength of the shrinkage, λ", "λ", "without shrinkage"),
-    "iterations": ("number of iterations", "t", "after 100 iterations"),
-    "contraction": ("contraction, r", "r", "without contraction"),
-}
-_SCORES = {
-    "loocv": "leave-one-out score",
-    "risk": "estimate of the risk",
-    "printed": "score as printed in 2014",
-}
-_HEADROOM = 1.2
-"""How far a picture extends above the score without noise, in units of the depth of the minimum."""
-
-
-def loocv_curve(estimator: KernelMean, columns: Sequence[str] = (), *, ax: Axes | None = None) -> Axes:
-    """Draw the leave-one-out score along the parameters that a fitted estimator chose, and mark its choice.
-
-    MKME has one curve over the standard deviation σ of its noise. MMKME has one curve per column, with the chosen noise
-    in all other columns, so all marks are at the same height. S-KMSE and F-KMSE have one curve over λ. The score
-    without noise or shrinkage, the dashed line, is subtracted, so the depth of a mark is the gain of the choice. Curves
-    that rise far above the line are cut.
-
-    Parameters
-    ----------
-    estimator : KernelMean
-        Fitted.
-    columns : sequence of str
-        For a noise per column, which columns to show; by default the first six.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-
-    Raises
-    ------
-    ValueError
-        When the estimator chose nothing by its score, or a column is unknown.
-
-    Examples
-    --------
-    >>> import kernelmean as km
-    >>> ax = loocv_curve(km.MKME().fit(np.random.default_rng(0).normal(size=(30, 2))))
-    >>> [text.get_text() for text in ax.figure.legends[0].get_texts()]
-    ['without noise: 0.42859', 'score', 'chosen σ = 0.332']
-    """
-    found = score_curves(estimator, columns)
-    return pictures.show(
-        _score_panel(found), ax, size=(5.6, 3.8), words=_score_words(found, _PARAMETERS[found.parameter][1])
-    )
-
-
-def _score_panel(found: ScoreCurves) -> Panel:
-    label, symbol, without = _PARAMETERS[found.parameter]
-    ends = tuple(float(end(curve.values[k] for curve in found.curves)) for end, k in ((min, 0), (max, -1)))
-    line = Curve(f"{without}: {found.without:.5g}", ends, (0.0, 0.0), dashed=True)
-    curves = [
-        Curve(curve.name or "score", tuple(curve.values.tolist()), tuple((curve.scores - found.without).tolist()))
-        for curve in found.curves
-    ]
-    return Panel(
-        "",
-        label,
-        f"{_SCORES[found.criterion]}\nminus that {without}",
-        (line, *curves),
-        x_log=found.parameter in ("noise", "strength"),
-        points=tuple(_chosen(curve, found, symbol) for curve in found.curves),
-        y_range=_cut(found),
-    )
-
-
-def _chosen(curve: ScoreCurve, found: ScoreCurves, symbol: str) -> Points:
-    """Return the mark of the choice: at the left end if it is 0, without a place if it is infinite."""
-    name = f"{curve.name}: " if curve.name else ""
-    place = (float(max(curve.chosen, curve.values[0])),) if math.isfinite(curve.chosen) else (math.nan,)
-    return Points(f"{name}chosen {symbol} = {rounded(curve.chosen)}", place, (float(found.score - found.without),))
-
-
-def _cut(found: ScoreCurves) -> tuple[float, float] | None:
-    """Return the range to show if curves rise so high that the minimum would hardly be seen."""
-    every = np.concatenate([curve.scores for curve in found.curves])
-    depth, height = found.without - float(every.min()), float(every.max()) - found.without
-    return (-1.15 * depth, _HEADROOM * depth) if 0 < _HEADROOM * depth < height else None
-
-
-def _score_words(found: ScoreCurves, symbol: str) -> str:
-    chosen = [
-        f"{symbol} = {rounded(curve.chosen)}" + (f" for {curve.name}" if curve.name else "") for curve in found.curves
-    ]
-    label, _, without = _PARAMETERS[found.parameter]
-    gain = f"{rounded(found.without - found.score)} less than {without}"
-    return (
-        f"{_SCORES[found.criterion].capitalize()} along {label}: a curve with a mark at what was chosen, "
-        f"{', '.join(chosen)}, score {found.score:.5g}, which is {gain}."
-    )
 
 
 def scores_below_kme(gains: Mapping[str, float], *, ax: Axes | None = None) -> Axes:
