@@ -318,7 +318,6 @@ REFUSED = {
     "noise besides": (lambda: features.embed(X, PHI, noise=Normal(1.0), moments=True), "without noise"),
     "moments of waves": (lambda: features.embed(X, features.fourier(Gaussian(1.0), 2), moments=True), "for landmarks"),
     "a test": (lambda: km.mmd_test(X, X + 1.0, estimator=km.MKME(features=9)), "leave features= out"),
-    "frequencies": (lambda: km.estimators.damping(km.MKME(features=9).fit(X)), "kept no rows"),
     "nothing": (lambda: km.KME(features=-1).fit(X), "features"),
 }
 
