@@ -164,9 +164,16 @@ def test_the_same_seed_gives_the_same(table: pd.DataFrame, found: Changes) -> No
     assert km.changes(table, "day", search=QUICK, rng=0).to_dict() == found.to_dict()
 
 
+def test_the_number_of_threads_changes_nothing(table: pd.DataFrame, found: Changes) -> None:
+    for threads in (1, 3):
+        assert km.changes(table, "day", search=QUICK, plan=km.Plan(threads=threads)).to_dict() == found.to_dict()
+    with pytest.raises(TypeError, match="pass a Plan, such as"):
+        km.changes(table, "day", search=QUICK, plan=2)  # type: ignore[arg-type]
+
+
 def test_the_command(table: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table.to_csv(tmp_path / "table.csv", index=False)
-    words = ["--time", "day", "--resamples", "99", "--json", str(tmp_path / "out.json"), "--quiet"]
+    words = ["--time", "day", "--resamples", "99", "--threads", "2", "--json", str(tmp_path / "out.json"), "--quiet"]
     assert run(["changes", str(tmp_path / "table.csv"), *words]) == 0
     written = json.loads((tmp_path / "out.json").read_text())
     assert written["points"][0]["row"] in range(58, 63)

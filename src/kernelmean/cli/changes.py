@@ -9,7 +9,7 @@ import typer
 
 from ..tables.limits import TEST_LIMIT
 from .complete import columns as columns_of
-from .options import SOURCE, MixedTable, ReportOutput, Resamples, ScaleOption, Seed
+from .options import SOURCE, MixedTable, ReportOutput, Resamples, ScaleOption, Seed, Threads
 from .parameters import command, test_option
 
 
@@ -34,7 +34,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class SearchOptions(ScaleOption, Resamples, Seed):
+class SearchOptions(ScaleOption, Resamples, Threads, Seed):
     """How change points are searched for."""
 
     level: Annotated[
@@ -65,6 +65,7 @@ class SearchOptions(ScaleOption, Resamples, Seed):
 )
 def changes(series: Series, test: SearchOptions, table: MixedTable, report: ReportOutput) -> None:
     """Find where a table in time order changes: the rows, with intervals and p-values, and what changes there."""
+    from ..plan.plan import Plan  # slow to import, which help can do without
     from ..studies.changes import Changes, Search  # slow to import, which help can do without
     from ..studies.changes import changes as find_changes
     from .inputs import read_in_order, reading
@@ -82,6 +83,7 @@ def changes(series: Series, test: SearchOptions, table: MixedTable, report: Repo
             series.time,
             search=Search(test.level, test.n_changes, test.shortest, test.block, test.resamples),
             rng=test.seed,
+            plan=Plan(threads=test.threads),
             progress=told,
             encoding=table.kinds(source.frame.names, scale=test.scale),
         )

@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -199,6 +200,26 @@ def test_so_many_changes_as_are_asked_for() -> None:
         assert min(abs(change.row - 40) for change in changes) <= 1
         ends = [0, *(change.row for change in changes), 120]
         assert min(np.diff(ends)) >= 5
+
+
+def test_a_search_for_some_changes_scans_in_full_only_what_it_splits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[int] = []
+
+    def counted(
+        features: ChangeFeatures, rows: tuple[int, int], bins: Any, n_resamples: int, *more: Any, **how: Any
+    ) -> Scan:
+        drawn.append(n_resamples)
+        return scan(features, rows, bins, n_resamples, *more, **how)
+
+    monkeypatch.setattr("kernelmean.inference.changes.search.scan", counted)
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 1)) + 9.0 * (np.arange(400) // 80 % 2)[:, None]
+    _, changes = Search(n_resamples=199).run(features_of(rows), rng, limit=2)
+    assert [abs(change.row - np.array([80, 160, 240, 320])).min() <= 1 for change in changes] == [True, True]
+    assert sorted(drawn)[:2] == [99, 99]
+    assert sum(count > 99 for count in drawn) == 2
 
 
 def test_blocks_keep_autocorrelated_rows_from_looking_like_changes() -> None:

@@ -27,6 +27,7 @@ from .testing import (
     RowsOfTwo,
     ScaleOption,
     Seed,
+    Threads,
     TwoSampleTest,
     bandwidth_from,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "RowsOutput",
     "ScaleOption",
     "Seed",
+    "Threads",
     "TwoSampleTest",
     "TwoTables",
     "bandwidth_from",

@@ -62,19 +62,24 @@ class Resamples:
 
 
 @dataclass(frozen=True)
-class PlanOptions:
-    """How many threads work, and how much memory a test may take."""
+class Threads:
+    """How many threads work."""
 
     threads: Annotated[
         int | None,
         test_option(
             metavar="N",
             min=1,
-            help="How many threads work, each on another column or pair; one for each core if not given. The number "
-            "changes no result.",
+            help="How many threads work; one for each core if not given. The number changes no result.",
             show_default=False,
         ),
     ] = None
+
+
+@dataclass(frozen=True)
+class PlanOptions(Threads):
+    """How many threads work, and how much memory a test may take."""
+
     memory: Annotated[
         float,
         test_option(metavar="GIB", min=0.01, help="The memory that a test of rows in memory may take, in GiB."),

@@ -21,6 +21,7 @@ from ...core.cached import cached_property
 from ..adaptive.kinds import strengths_of
 from ..adaptive.many_kernels import harmonic
 from ..null import snapped
+from ..schemes.base import in_order
 from ..statistics import ties
 from .features import ChangeFeatures
 
@@ -108,11 +109,13 @@ def scan(
     rng: np.random.Generator,
     progress: Progress = SILENT,
     hopeless: float = HOPELESS,
+    n_jobs: int = 1,
 ) -> Scan:
     """Test whether rows [first, last) are in random order, on bins of ``bins[0]`` rows, windows of ``bins[1]`` or more.
 
     If p is above ``hopeless`` after 99 permutations, the others are skipped. This is exact: at levels below that only
-    the p-value of all permutations counts, at other levels at most that of the 99. Progress is told after the 99.
+    the p-value of all permutations counts, at other levels at most that of the 99. Progress is told after the 99. The
+    number of threads changes nothing.
     """
     label = f"permutations of rows {rows[0] + 1:,} to {rows[1]:,}"
     own = binned(features.columns, *rows, bins[0])
@@ -122,13 +125,13 @@ def scan(
     at_once = max(1, _CELLS // (len(pairs.spans) * own.shape[1]))
     values = _largest(features, pieces, own, np.arange(len(own))[None])
     for count in (min(FIRST, n_resamples), n_resamples):
-        done, parts = values.shape[1] - 1, [values]
-        while done < count:
-            orders = np.stack([rng.permutation(len(own)) for _ in range(min(at_once, count - done))])
-            parts.append(_largest(features, pieces, own, orders))
-            done += len(orders)
+        starts, parts = range(values.shape[1], count + 1, at_once), [values]
+        orders = ([rng.permutation(len(own)) for _ in range(min(at_once, count + 1 - start))] for start in starts)
+        found = in_order(lambda some: _largest(features, pieces, own, np.stack(some)), orders, n_jobs)
+        for start, largest in zip(starts, found, strict=True):
+            parts.append(largest)
             if count > FIRST:
-                progress(label, done, n_resamples)
+                progress(label, start - 1 + largest.shape[1], n_resamples)
         values = np.concatenate(parts, axis=1)
         statistics = _without_rounding(values)
         combined = harmonic(statistics, weights / weights.sum())

@@ -136,15 +136,16 @@ class Search:
         progress: Progress = SILENT,
         limit: int | None = None,
         share: Fraction = Fraction(1),
+        n_jobs: int = 1,
     ) -> tuple[float, tuple[Change, ...]]:
         """Return the p-value of the whole series of ``least_rows`` rows or more, and the changes in time order.
 
         Without ``n_changes`` it ends after ``limit`` changes at the latest. All p-values are divided by ``share``, the
-        part of the level that this search has.
+        part of the level that this search has. ``n_jobs`` threads work on permutations.
         """
         most_changes = self.n_changes or limit
         fully = limit is None or self.n_changes is not None  # otherwise many parts are never split
-        scanned = partial(self._scanned, features, share=share, rng=rng, progress=progress)
+        scanned = partial(self._scanned, features, share=share, rng=rng, progress=progress, n_jobs=n_jobs)
         whole = scanned((0, features.columns.shape[1]), 0.0)
         assert whole is not None, "a series has two segments at least"
         todo, split = [whole], list[tuple[int, Stretch]]()
@@ -154,8 +155,8 @@ class Search:
             else:
                 progress(f"{len(split)} change points so far", len(split), len(split) + len(todo))
             todo.sort(key=lambda stretch: stretch.found.strength)
-            own = todo.pop()
-            if not own.looked:
+            own: Stretch | None = todo.pop()
+            if own is not None and not own.looked:
                 own = scanned((own.first, own.last), own.pvalue)
             if own is None or (self.n_changes is None and own.pvalue > self.level):
                 continue
@@ -178,6 +179,7 @@ class Search:
         share: Fraction,
         rng: np.random.Generator,
         progress: Progress,
+        n_jobs: int,
         fully: bool = True,
     ) -> Stretch | None:
         """Return a stretch with its p-value times n / length / share, at least that of the stretch it is a part of.
@@ -198,9 +200,9 @@ class Search:
             return None
         hopeless = min(HOPELESS, _LEAST_HOPELESS + _ROOM_TO_FALL * needed) if self.n_changes is None else HOPELESS
         if not fully:
-            found = scan(features, ends, (width, shortest), min(FIRST, resamples), rng)
+            found = scan(features, ends, (width, shortest), min(FIRST, resamples), rng, n_jobs=n_jobs)
             return None if found.pvalue > hopeless else Stretch(first, last, above, found, looked=False)
-        found = scan(features, ends, (width, shortest), resamples, rng, progress, hopeless)
+        found = scan(features, ends, (width, shortest), resamples, rng, progress, hopeless, n_jobs)
         return Stretch(first, last, max(above, float(min(Fraction(1), found.pvalue * times))), found)
 
     def _placed(

@@ -15,6 +15,8 @@ from ...core.words import count, leave_out, listed, worded, written
 from ...inference import mmd_test
 from ...inference.changes import Change, ChangeFeatures, Search
 from ...inference.null import enough_for_holm
+from ...inference.resampling_options import resources_of
+from ...plan.plan import DEFAULT, Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, as_frames, encode, spells_out
 from ...tables.columns.column_codings import named
 from ...tables.neighbors import Neighbors
@@ -44,6 +46,7 @@ def changes(
     n_changes: int | None = None,
     block: int | None = None,
     rng: RngLike = 0,
+    plan: Plan | None = None,
     progress: Progress = SILENT,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
@@ -67,6 +70,8 @@ def changes(
         neighboring rows permutations keep together.
     rng : int or Generator
         The same seed gives the same numbers.
+    plan : Plan, optional
+        The number of threads, by default one for each core; it changes no result.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all that are known so far.
     encoding, **columns
@@ -125,7 +130,7 @@ def changes(
     >>> [point.row for point in found.points], found.pvalue
     ([80], 0.00125)
     """
-    search, rng = _search(search, n_changes, block), as_rng(rng)
+    search, rng, n_jobs = _search(search, n_changes, block), as_rng(rng), resources_of(plan or DEFAULT).n_jobs
     given = hold(table, "changes")
     (whole,) = as_frames((given,), ("the table",))
     stamps = None if time is None else TextColumns(PLAIN, iso=True).read(whole.select([time]))
@@ -141,10 +146,10 @@ def changes(
     features = ChangeFeatures.of(encoded.tables[0], rng)
     limit = _MOST_ALIKE if alike or found_rhythms else None
     together, single = search.shares(len(encoded.codings))
-    pvalue, found = search.run(features, rng, progress, limit, together)
+    pvalue, found = search.run(features, rng, progress, limit, together, n_jobs)
     names: dict[Change, tuple[str, ...]] = dict.fromkeys(found, ())
     if single and (pvalue > search.level or found_rhythms):
-        least, alone = _alone(encoded, search, found_rhythms.names, rng, progress)
+        least, alone = _alone(encoded, search, found_rhythms.names, rng, progress, n_jobs)
         pvalue, names = min(pvalue, least), _joined(names, alone, search)
     return Changes(
         pvalue=pvalue,
@@ -187,7 +192,12 @@ def _in_time(alike: str, limit: int | None, search: Search, found: int) -> Itera
 
 
 def _alone(
-    encoded: Encoded, search: Search, left_out: Sequence[str], rng: np.random.Generator, progress: Progress
+    encoded: Encoded,
+    search: Search,
+    left_out: Sequence[str],
+    rng: np.random.Generator,
+    progress: Progress,
+    n_jobs: int,
 ) -> tuple[float, list[tuple[str, Change]]]:
     """Search every column alone for one change; return the smallest p-value, and the columns that change."""
     names = [coding.name for coding in encoded.codings if coding.name not in left_out]
@@ -196,7 +206,7 @@ def _alone(
     for k, name in enumerate(names):
         progress("columns one at a time", k, len(names))
         (points,) = encoded.coordinates((name,))
-        pvalue, changes = search.run(ChangeFeatures.of(points, rng), rng, limit=1, share=share)
+        pvalue, changes = search.run(ChangeFeatures.of(points, rng), rng, limit=1, share=share, n_jobs=n_jobs)
         least, found = min(least, pvalue), found + [(name, change) for change in changes]
     return least, found
 
