@@ -100,28 +100,6 @@ def test_the_options_that_it_names_change_it(name: str, options: Any, taken: str
     assert (after.taken, after.why, after.stops) == (taken, why, False)
 
 
-@pytest.mark.parametrize(
-    ("values", "code"),
-    [
-        *[([1, 2, 3, 4, 5, 9], "9"), ([0, 1, 2, -9], "-9"), ([18, 30, 41, 99], "99"), ([7, 8, 9, 10], "")],
-        *[([5, 7, 9], ""), ([-3, 2, 5, -999], "-999"), ([-500, 2, 500, -999], "")],
-    ],
-)
-def test_a_number_that_stands_apart_may_mean_no_answer(values: list[int], code: str) -> None:
-    (found,) = describe_columns(to_frame(pd.DataFrame({"c": values * 9}), "t"), Encoding()).columns
-    assert found.change.startswith(
-        f"TextFormat(na_values={{'c': {code!r}}}) if {code} means" if code else "categorical="
-    )
-    assert (f"; {code} stands apart from its other values" in found.why) == bool(code)
-    assert found.decide
-
-
-def test_texts_that_are_equal_but_for_capitals_are_named_and_are_no_levels() -> None:
-    (found,) = describe_columns(to_frame(pd.DataFrame({"c": ["North", "north", "South"] * 9}), "t"), Encoding()).columns
-    assert found.why == "text with 3 different values; 'North', 'north' are equal but for capitals and blanks"
-    assert found.change.startswith("write those that are equal in one way, or drop=")
-
-
 def test_levels_that_leave_one_out_are_told() -> None:
     found = one("city", Encoding(ordinal={"city": ["Lima", "Oslo"]}))
     assert (found.taken, found.stops) == ("none of the kinds", True)
@@ -238,21 +216,3 @@ def test_a_table_appended_to_itself_is_noted() -> None:
     assert note.startswith("24 of 32 rows repeat another row; rows should be independent: keep one of each")
     codes = pd.DataFrame(draws.integers(0, 2, size=(60, 3)), columns=list("abc"))
     assert not describe_columns(to_frame(codes, "t"), Encoding()).notes
-
-
-def test_a_code_for_a_blank_cell_is_noted_wherever_tables_are_tested() -> None:
-    rng = np.random.default_rng(0)
-    first, second = (
-        pd.DataFrame({"temp": rng.normal(20.0, 5.0, 300), "years": rng.uniform(18.0, 80.0, 300)}) for _ in range(2)
-    )
-    first.loc[:3, "temp"], second.loc[0, "years"] = -999.0, 999.0  # one 999 is no code
-    said = (
-        "temp: -999 stands apart from its other values, in {} of the cells; if it means that there is no answer, "
-        "write NaN there, or read the file with TextFormat(na_values={{'temp': '-999'}})"
-    )
-    compared, depend = km.compare(first, second, n_resamples=99), km.dependence(first, n_resamples=99)
-    for result, share in ((compared, "0.67 %"), (depend, "1.3 %")):
-        assert [note for note in result.notes if "stands apart" in note] == [said.format(share)]
-    (temp, _) = describe_columns(to_frame(first, "t"), Encoding()).columns
-    assert "-999 stands apart from its other values" in temp.why
-    assert temp.decide

@@ -142,15 +142,6 @@ def test_what_splits_a_table_is_the_name_of_a_column(by: object) -> None:
         compare_groups(TABLE, by)  # type: ignore[arg-type]
 
 
-def test_groups_that_only_capitals_and_blanks_tell_apart_are_named() -> None:
-    table = pd.concat([TABLE, TABLE[TABLE.g == "u"].assign(g="U ")])
-    notes = [compare_groups(each, "g", estimator="kme", n_resamples=19).notes for each in (TABLE, table)]
-    told = "the table: groups of 'g' are equal but for capitals and blanks, so write them alike: 'u', 'U '"
-    assert [told in each for each in notes] == [False, True]
-    table = pd.concat([table, TABLE[TABLE.g == "v"].assign(g="V")])
-    assert compare_groups(table, "g", estimator="kme", n_resamples=19).notes[0] == told + "; 'V', 'v'"
-
-
 def test_more_than_twelve_groups_must_be_chosen() -> None:
     table = TABLE.assign(g=[str(k % 14) for k in range(len(TABLE))])
     with pytest.raises(ValueError, match=r"'g' has 14 groups: .* and 6 more; at most 12 .* groups=\('a', 'b', 'c'\)"):

@@ -1,4 +1,4 @@
-"""What a comparison says of columns beside means: categories of one table, blank cells, spellings, copied rows."""
+"""What a comparison says of columns beside means: categories of one table, blank cells, copied rows."""
 
 from __future__ import annotations
 
@@ -37,13 +37,6 @@ def test_a_category_that_is_missing_by_chance_is_not_told() -> None:
     assert [words for title, words in result.facts() if title == "categories"] == [
         f"plan: pro only in A, {100 * (A.plan == 'pro').mean():.0f} %; no row of B"
     ]
-
-
-def test_spellings_of_a_category_are_told() -> None:
-    A, B = customers(0, 100), customers(1, 100)
-    B["plan"] = B["plan"].str.upper()
-    told = "plan: 'BASIC', 'basic'; 'PRO', 'pro'; 'TEAM', 'team' are equal but for capitals and blanks, and taken as"
-    assert f"{told} different" in km.compare(A, B, **QUICK).notes
 
 
 def test_shares_of_blank_cells_are_shown_where_they_are_the_difference() -> None:

@@ -76,20 +76,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 
-def spelled_alike(names: Iterable[str]) -> list[str]:
-    """Return names that are equal but for capitals and the blanks around them, those that belong together in one text.
-
-    Examples
-    --------
-    >>> spelled_alike(["North", "south", "north "])
-    ["'North', 'north '"]
-    """
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(name.strip().casefold(), []).append(repr(name))
-    return [listed(those) for those in found.values() if len(those) > 1]
-
-
 # -- options, as Python or the command line writes them ----------------------------------------------------------------
 
 

@@ -13,9 +13,8 @@ from ..core.array import SILENT, IntArray, Progress
 from ..core.cell_formats import joint_readings
 from ..core.cells import missing_cells
 from ..core.table import Frame
-from ..core.words import count, cut, leave_out, percent, spelled_alike, worded, written
+from ..core.words import count, cut, leave_out, percent, worded, written
 from ..tables.columns import Encoding
-from ..tables.columns.absent_codes import possible_code, read_as_blank
 from ..tables.columns.column_codings import TooManyCategoriesError
 from ..tables.columns.copies import repeated_cells
 from ..tables.columns.inspection import Inspection
@@ -182,18 +181,6 @@ class _ToDescribe:
         return cells[~missing_cells(cells)]
 
     @property
-    def alike(self) -> list[str]:
-        """The texts that are equal but for capitals and blanks, those that belong together in one text."""
-        return spelled_alike(dict.fromkeys(map(str, self.cells))) if self.cells.dtype == object else []
-
-    @property
-    def code(self) -> str:
-        """A number that may mean "no answer", such as 9, 99 or -999, apart from all others."""
-        if self.cells.dtype != np.float64 or self.named.find(self.name) is not None:
-            return ""
-        return possible_code(self.cells[np.isfinite(self.cells)])
-
-    @property
     def is_whole(self) -> bool:
         """Whether all cells are whole numbers."""
         cells = self.cells
@@ -233,7 +220,7 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
     taken, why, change, stops = _refused(finding) if finding is not None else _kind(column, note, distinct)
     few = distinct is not None and _TWO < distinct <= _FEW_LEVELS
     may_differ = few and column.named.find(column.name) is None and (taken == KINDS["categorical"] or column.is_whole)
-    decide = stops or note is not None or taken not in KINDS.values() or may_differ or (not stops and bool(column.code))
+    decide = stops or note is not None or taken not in KINDS.values() or may_differ
     if column.rule == "error" and 0 < missing < column.seen.n_rows:
         rules = "drop or category" if missing <= FEW_BLANK * column.seen.n_rows else "category or drop"
         change = f"{change}; its blank cells: {written('missing=', '--missing')} {rules}"
@@ -280,10 +267,6 @@ def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[
         what = what.removeprefix(f"{column.frame.source}: ").removeprefix(f"column {name!r} ")
         return "none of the kinds", what, mend or leave_out([name]), True
     noted = [note.removeprefix(f"{name} ")] if note else []
-    noted += [
-        f"{'; '.join(column.alike[:3])}{'; …' * (len(column.alike) > 3)} are equal but for capitals and blanks"
-    ] * bool(column.alike)
-    noted += [f"{column.code} stands apart from its other values"] if column.code else []
     most = column.encoding.max_categories
     pooled = kind.kind == "categorical" and (distinct or 0) > most
     noted += [f"the {most:,} most frequent are kept, and the others are one category"] * pooled
@@ -313,13 +296,9 @@ def _change(column: _ToDescribe, kind: ColumnType, varies: bool, distinct: int) 
     if named.find(name) is not None:
         return f"without {written('ordinal=', '--ordinal') if name in named.ordinal else insist('categorical', [name])}"
     options = []
-    if column.code:
-        options.append(f"{read_as_blank(name, column.code)} if {column.code} means that there is no answer")
     if kind.kind == "numeric" and varies and column.is_whole and _TWO < distinct <= MAX_CATEGORIES:
         options.append(f"{insist('categorical', [name])} if they are codes")
-    if column.alike:
-        options.append("write those that are equal in one way")
-    elif kind.kind == "categorical" and varies and _TWO < distinct <= _FEW_LEVELS:
+    if kind.kind == "categorical" and varies and _TWO < distinct <= _FEW_LEVELS:
         levels = written(f"ordinal={{{name!r}: [...]}}", worded("--ordinal", f"{name}=lowest,…,highest"))
         options.append(f"{levels} if they are ordered")
     if kind.kind == "ordinal":

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.cell_formats import is_number
 from ..core.cells import Declared, column_name, label, time_label
 from ..core.table import Frame, Table, as_table
-from ..core.words import count, listed, spelled_alike, written
+from ..core.words import count, listed, written
 from .columns import match_columns
 from .columns.kinds import as_labels
 from .columns.summaries import ABSENT
@@ -225,9 +225,6 @@ def _split(
     if blank:
         told = f"{frame.source}: {count(blank, 'row')} without {by!r} left out; as a group they are called {ABSENT!r}"
         rest = replace(rest, notes=(*rest.notes, told))
-    if alike := "; ".join(spelled_alike(sizes)):
-        told = f"{frame.source}: groups of {by!r} are equal but for capitals and blanks, so write them alike: {alike}"
-        rest = replace(rest, notes=(told, *rest.notes))
     alone = [name for name in sizes if name not in chosen] if asked is None else []
     if alone:
         rest = replace(rest, notes=(*rest.notes, f"{frame.source}: groups of one row left out: {listed(alone)}"))

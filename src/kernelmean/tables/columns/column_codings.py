@@ -15,7 +15,7 @@ from ...core.array import Array, IntArray
 from ...core.cells import missing_cells, shared
 from ...core.frozen import sealed
 from ...core.table import Frame, Table
-from ...core.words import count, leave_out, spelled_alike, written
+from ...core.words import count, leave_out, written
 from ..limits import MOST_COUNTED
 from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
 from .texts import identifies, offer_of_clusters
@@ -341,12 +341,3 @@ def pooled_categories(codings: Iterable[Coding], where: str = "") -> Iterator[st
                 f"other {others:,}, in {count(coding.pooled_rows, 'row')}, are one category; "
                 f"{written('max_categories=', '--max-categories')} keeps more or fewer"
             )
-
-
-def spellings(codings: Iterable[Coding]) -> Iterator[str]:
-    """Yield notes on categories that are equal but for capitals and blanks."""
-    for coding in codings:
-        alike = spelled_alike(coding.categories) if isinstance(coding, Categories) else []
-        if alike:
-            those = "; ".join([*alike[:3], *["…"] * (len(alike) > 3)])
-            yield f"{coding.name}: {those} are equal but for capitals and blanks, and taken as different"

@@ -18,7 +18,6 @@ from ...core.validate import check_integer
 from ...core.words import EVERY, did_you_mean, listed
 from ...kernels import Gaussian, Kernel
 from ..limits import MAX_CATEGORIES
-from .absent_codes import on_cells
 from .column_codings import (
     Categories,
     Coding,
@@ -273,7 +272,7 @@ class Encoded(Frozen):
         constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
         missing = self.missing.notes([frame.source for frame in self.frames], rows or tuple(map(len, self.frames)))
         pooled = pooled_categories(self.codings, where)
-        return (*missing, *constant, *pooled, *self.remarks, *on_cells(self.frames, self.codings))
+        return (*missing, *constant, *pooled, *self.remarks)
 
     def repeated(self, clusters: Sequence[IntArray] | None = None, *, paired: bool = False) -> tuple[str, ...]:
         """Return a note if many rows are copies of another one, with ``clusters`` of one in another cluster."""
