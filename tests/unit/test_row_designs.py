@@ -430,24 +430,6 @@ def test_repeated_rows_are_no_news_of_clusters() -> None:
     assert not any("repeat another row" in note for note in found.notes)
 
 
-def test_a_column_that_shows_the_table_is_noted_first() -> None:
-    found = km.compare(A[["a"]].assign(arm="new", x=1.0), B[["a"]].assign(arm="old", x=1.0), n_resamples=19)
-    assert found.notes[0].startswith("arm has one value in each table and another in the other")
-    assert "the test of all columns counts it: is it the label? Unless that is your question, leave" in found.notes[0]
-    assert "x" not in found.notes[0].split()
-    assert "one value in each table" not in str(km.compare(A[["a"]], B[["a"]], n_resamples=19).notes)
-
-
-def test_categories_without_one_in_common_are_named_as_a_label() -> None:
-    labels = [["case 1", "case 2", "case 3"], ["control 1", "control 2", "control 3"]]
-    first, second = (A.head(30)[["a"]].assign(label=np.tile(own, 10)) for own in labels)
-    told = km.compare(first, second, n_resamples=19).telling
-    assert told[0].startswith("label has no value in common in the two tables, so it shows from which table a row is")
-    assert "drop(columns=['label'])" in told[0]
-    second.loc[second.index[0], "label"] = "case 1"
-    assert not km.compare(first, second, n_resamples=19).telling
-
-
 @pytest.mark.parametrize("estimator", ["kme", "adaptive"])
 def test_rows_that_take_no_part_do_not_count(estimator: str) -> None:
     options: dict[str, Any] = {"strata": "center", "weights": "w", "estimator": estimator, "n_resamples": 99, "rng": 1}

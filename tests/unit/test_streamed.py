@@ -420,48 +420,12 @@ def test_what_is_wrong_is_said(call: Any, text: str) -> None:
         call()
 
 
-@pytest.mark.parametrize(
-    ("label", "words"), [(("A", "B"), "one value in each table"), (("AC", "BD"), "no value in common")]
-)
-def test_columns_that_name_the_table_are_told(label: tuple[str, str], words: str) -> None:
-    rng = np.random.default_rng(0)
-    first, second = (pd.DataFrame({"x": rng.normal(size=200), "batch": rng.choice([*own], 200)}) for own in label)
-    first["site"], second["site"] = 1.1, 2.2
-    result = km.compare(*(km.read(own, in_memory=False) for own in (first, second)), n_resamples=99, rng=0)
-    in_memory = km.compare(first, second, n_resamples=99, rng=0)
-    told = [note for note in result.notes if "which table a row is" in note]
-    assert told == [note for note in in_memory.notes if "which table a row is" in note]
-    assert any("batch" in note and words in note for note in told)
-    assert result.telling == tuple(told)
-
-
 def test_a_huge_cell_in_a_later_batch_is_told_with_its_deviation() -> None:
     values = np.random.default_rng(0).normal(size=400)
     values[-1] = 1e250
     batches = [pd.DataFrame({"x": part}) for part in np.array_split(values, 4)]
     with pytest.raises(ValueError, match=r"standard deviation [\d.]+e\+248"):
         km.compare(batches, pd.DataFrame({"x": values[:100]}), n_resamples=19)
-
-
-@pytest.mark.parametrize("in_memory", [True, False])
-def test_float32_beside_float64_is_told(in_memory: bool) -> None:
-    rng = np.random.default_rng(0)
-    first, second = (pd.DataFrame({"m": rng.normal(10.0, 1.0, 200).round(1), "k": range(200)}) for _ in range(2))
-    first["k"], second["k"] = rng.integers(0, 9, (2, 200))  # whole numbers are the same in both
-    for one, other, told in (
-        (first.astype("float32"), second, True),
-        (first, second, False),
-        (*[first.astype("f4")] * 2, False),
-    ):
-        held = (km.read(own, in_memory=in_memory) for own in (one, other))
-        notes = [note for note in km.compare(*held, n_resamples=99, rng=0).notes if "float32" in note]
-        assert [note.partition(":")[0] for note in notes] == ["m"] * told
-
-
-def test_numbers_far_from_zero_are_not_called_constant() -> None:
-    rng = np.random.default_rng(0)
-    batches = [[pd.DataFrame({"t": 1.7e15 + rng.integers(0, 900, 200), "x": rng.normal(size=200)})] for _ in range(2)]
-    assert not [note for note in km.compare(*batches, n_resamples=19).notes if "which table a row is" in note]
 
 
 def test_rows_that_look_dependent_are_seen_after_a_small_first_batch() -> None:

@@ -93,8 +93,7 @@ def compare(
             notes, result = _in_batches(pair, long, rows, asked, step)
         else:
             notes, result = _in_memory(pair, tables, rows, asked, step)
-        told = result.telling if isinstance(result, Comparison) else ()
-        result = replace(result, notes=tuple(dict.fromkeys((*told, *notes, *result.notes))), seed=test.seed)
+        result = replace(result, notes=tuple(dict.fromkeys((*notes, *result.notes))), seed=test.seed)
         page = result.document(progress=step) if output.page else None
     check_power(drift.fail_on_drift, result.test)
     drawn = []

@@ -263,19 +263,6 @@ def test_codes_that_look_like_numbers_are_categories_when_they_are_called_so() -
     assert encoder.get_feature_names_out().tolist() == ["zip=1", "declared=2"]
 
 
-@pytest.mark.parametrize(("shift", "late"), [(40, "B"), (-40, "A"), (39, None), (0, None)])
-def test_times_that_say_which_table_a_row_is_from_are_noted(shift: int, late: str | None) -> None:
-    tables = [
-        pd.DataFrame(
-            {"at": pd.date_range("2024-01-01", periods=40) + pd.Timedelta(days=days), "x": np.arange(40.0) % 3}
-        )
-        for days in (0, shift)
-    ]
-    notes = encode(tables, ("A", "B"), Encoding()).notes()
-    found = [note for note in notes if note.startswith("at: all later in")]
-    assert [note.startswith(f"at: all later in {late} than in") for note in found] == [True] * (late is not None)
-
-
 @pytest.mark.parametrize(
     ("first", "second", "words"),
     [

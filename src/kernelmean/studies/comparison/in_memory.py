@@ -26,7 +26,6 @@ from .request import Asked
 from .result import Comparison
 from .row_weights import RowWeights
 from .table_test import TableTest, check_estimator, form_of
-from .telling import in_single_precision, telling
 
 
 def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
@@ -86,8 +85,7 @@ def _on_rows(frames: Sequence[Frame], encoded: Encoded, asked: Asked, dropped: S
     """Return notes on the rows, before those on their weights."""
     design = asked.design
     units = () if design.clusters or design.paired else units_notes(frames, asked.encoding.named)
-    told = (*telling(encoded), *in_single_precision(encoded), *design.in_time(encoded.frames), *units)
-    return (*told, *asked.notes, *dropped, *design.notes())
+    return (*design.in_time(encoded.frames), *units, *asked.notes, *dropped, *design.notes())
 
 
 def _encoded(frames: Sequence[Frame], taken: Taken, asked: Asked) -> tuple[Encoded, tuple[str, ...]]:

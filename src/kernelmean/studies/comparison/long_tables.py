@@ -46,7 +46,6 @@ from .request import Asked
 from .result import Comparison
 from .table_pass import Adding, Digests, TablePass, run_pass, verified
 from .table_test import check_own_bandwidth, planned_runs
-from .telling import in_single_precision, telling_of
 
 ESTIMATORS = (*NAMED, *PLAIN)
 RULES = ("median", "median-unsquared")
@@ -211,7 +210,6 @@ class Tests:
         asked, joint, alone = self.asked, self.joint(samples), self.alone(samples)
         encoded = _shown(learnt)
         units = units_notes(encoded.frames, asked.encoding.named, "rows drawn at random")
-        on_rows = (*telling_of(learnt.seen.columns, encoded), *in_single_precision(encoded), *units, *asked.notes)
         seen = {own.name: own for own in learnt.seen.columns}
         summaries = [seen[coding.name].summary(coding) for coding in learnt.codings]
         return Comparison(
@@ -223,7 +221,8 @@ class Tests:
             scaled=asked.encoding.scale,
             columns=ranked(learnt.codings, summaries, joint.noise, alone, asked.adjustment),
             notes=(
-                *on_rows,
+                *units,
+                *asked.notes,
                 *notes,
                 *_notes(encoded, asked.names, learnt.rows),
                 *joint.notes,

@@ -30,7 +30,6 @@ from ..pages.column_words import blank_cells, facts_on_columns, groups
 from .column import ColumnDifference
 from .relations import RelationDifference, not_looked_at, relations
 from .row_weights import RowWeights
-from .telling import foremost
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -116,11 +115,6 @@ class Comparison(JointTest, Result):
         if len(self.columns) == 1:
             return {self.columns[0].name: self.test.pvalue}
         return {column.name: column.adjusted for column in self.columns}
-
-    @property
-    def telling(self) -> tuple[str, ...]:
-        """Those of the notes that name columns which say from which table a row is."""
-        return foremost(self.encoded, self.notes)
 
     @cached_property
     def relations(self) -> tuple[RelationDifference, ...]:

@@ -34,7 +34,6 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     found = differing(result)
     names = titles(result.names)
     items = (
-        ("Before you read on", tuple(f"{note}." for note in result.telling)),
         _design(result),
         ("How large", tuple(_size(effect, result.differ()))),
         ("What kind of difference", _kind(result.test)),

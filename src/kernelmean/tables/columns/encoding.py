@@ -28,7 +28,7 @@ from .column_codings import (
     variances_of,
 )
 from .copies import repeated_rows
-from .inspection import Inspection, times_apart
+from .inspection import Inspection
 from .kinds import ColumnType, Named, agreed_types
 from .matching import match_columns
 from .missing import BlankCellsError, Missing, MissingCells, MissingColumn, rules_for, settle
@@ -146,7 +146,7 @@ class Encoding:
         found = self.inspection(frames[0], len(frames))
         for table, frame in enumerate(frames):
             found.add(frame, table)
-        return (*times_apart(frames), *found.check())
+        return found.check()
 
     def fit(
         self, frames: Sequence[Frame], *, whole: bool = True

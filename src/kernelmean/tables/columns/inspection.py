@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -12,9 +12,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from ...core.array import Array
-from ...core.cells import missing_cells
 from ...core.table import Frame
-from ...core.words import leave_out, listed, written
+from ...core.words import listed, written
 from .kinds import Named
 from .texts import Finding, TextCells, refusal
 
@@ -381,15 +380,3 @@ class Inspection:
 def _settled(seen: IntegersSeen) -> IntegersSeen:
     seen.kept()
     return seen
-
-
-def times_apart(frames: Sequence[Frame]) -> Iterator[str]:
-    """Yield notes on times that are all later in one of two tables."""
-    for name in frames[0].names if len(frames) == 2 else ():
-        times = [frame[name][~missing_cells(frame[name])] for frame in frames]
-        if not all(len(own) and own.dtype.kind == "M" for own in times):
-            continue
-        for early, late in ((0, 1), (1, 0)):
-            if times[early].max() < times[late].min():
-                where = f"all later in {frames[late].source} than in {frames[early].source}"
-                yield f"{name}: {where}, so it says which table a row is from; leave it out {leave_out([name])}"
