@@ -281,5 +281,5 @@ def _notes(encoded: Encoded, names: tuple[str, str], rows: tuple[int, ...]) -> t
     return (
         *replace(encoded, frames=(sources[0], sources[1])).notes(" over both tables", rows),
         f"tests of single columns: numbers by kernels on {LANDMARKS} landmarks each, none for categories",
-        f"rows that stand out, pictures, spreads and correlations of pairs use {shown} rows drawn at random",
+        f"rows that stand out, pictures and spreads use {shown} rows drawn at random",
     )

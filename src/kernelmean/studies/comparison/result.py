@@ -8,10 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.array import SILENT, Progress, RngLike
-from ...core.cached import cached_property
 from ...core.words import count, listed, number_range, signed, written
 from ...inference import TestResult
-from ...inference.adaptive.aspects import TOGETHER
 from ...inference.base_result import JointTest, Result
 from ...inference.null import HOLM
 from ...inference.request import ESTIMATORS
@@ -28,13 +26,12 @@ from ..designs import NO_DESIGN, TableDesign, exactness
 from ..many_tests import SCREENED, out_of_reach
 from ..pages.column_words import blank_cells, facts_on_columns, groups
 from .column import ColumnDifference
-from .relations import RelationDifference, not_looked_at, relations
 from .row_weights import RowWeights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_PANELS, _MOST_PAIRS = 6, 3
+_PANELS = 6
 UNSCALED = "columns as they are, so those with large numbers weigh most"
 
 
@@ -116,32 +113,6 @@ class Comparison(JointTest, Result):
             return {self.columns[0].name: self.test.pvalue}
         return {column.name: column.adjusted for column in self.columns}
 
-    @cached_property
-    def relations(self) -> tuple[RelationDifference, ...]:
-        """The pairs of columns, three at most, that go together differently, where the tables differ.
-
-        Only where that is a kind of the difference, or no column differs. None with strata, clusters or weights, and of
-        values known with noise.
-        """
-        if not self.differ() or self.design.columns or self.encoded.variances is not None:
-            return ()
-        if not self.together and min(self.adjusted().values()) <= self.level:
-            return ()
-        found = relations(self.encoded, paired=self.design.paired)[:_MOST_PAIRS]
-        return tuple(own for own in found if own.adjusted <= self.level)
-
-    @property
-    def together(self) -> bool:
-        """Whether the tables differ in how columns go together."""
-        kind = self.test.kind
-        return self.differ() and kind is not None and TOGETHER in kind.kinds
-
-    @property
-    def pairs_left(self) -> str:
-        """Why pairs of columns are not named although the tables differ in how columns go together, or nothing."""
-        plain = self.together and not self.design.columns and self.encoded.variances is None
-        return not_looked_at(self.encoded) if plain and not self.relations else ""
-
     def verdict(self, level: float | None = None) -> str:
         """Return the outcome of the joint test in one sentence, with which every report begins.
 
@@ -215,7 +186,7 @@ class Comparison(JointTest, Result):
         )
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the rows, what is assumed about them, the p-value, the kind of difference, and pairs of columns."""
+        """Return the rows, what is assumed about them, the p-value, and the kind of difference."""
         n, m = self.sizes
         rows = f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}{self.missing.left_out}"
         return [
@@ -319,7 +290,6 @@ class Comparison(JointTest, Result):
             "kernels": [asdict(member) for member in test.members],
             "scaled": self.scaled,
             "columns": [column.content() for column in self.columns],
-            "relations": [{**asdict(own), "approximate": True} for own in self.relations],
             "missing": self.missing.as_dict(),
             "design": self.design.as_dict(),
             "notes": [*self.limits(), *self.notes],

@@ -45,15 +45,14 @@ class TableSpread:
 
 
 def facts_on_columns(result: Comparison) -> list[tuple[str, str]]:
-    """Return what the table of columns does not show: dates, changed spreads, categories, pairs that go together."""
-    spreads, pairs = changed_spreads(result), on_pairs(result)
+    """Return what the table of columns does not show: dates, changed spreads, categories."""
+    spreads = changed_spreads(result)
     alone = [words for column in differing(result) for words in lone_categories(result, column)]
     dates = [column.name for column in differing(result) if column.kind == "datetime"]
     return [
         *([("dates", _on_dates(dates))] if dates and len(result.columns) > len(dates) else []),
         *([("spread", "; ".join(spreads))] if spreads else []),
         *([("categories", "; ".join(alone[:_MOST]))] if alone else []),
-        *([("pairs", pairs)] if pairs else []),
     ]
 
 
@@ -119,15 +118,6 @@ def blank_cells(result: Comparison, column: ColumnDifference) -> tuple[str, ...]
     if apart <= max(abs(column.gap), _CLEAR * np.sqrt(1.0 / n + 1.0 / m)):
         return "", ""
     return tuple(f", {percent(share)} blank" for share in shares)
-
-
-def on_pairs(result: Comparison) -> str:
-    """Return in words how differently pairs of columns go together, naming the tables once, or why none is named."""
-    if not result.relations:
-        return result.pairs_left
-    first, *others = result.relations
-    named = "; ".join([first.words(titles(result.names)), *(own.words() for own in others)])
-    return f"{named}; by approximate p-values"
 
 
 def on_columns(result: Comparison) -> str:

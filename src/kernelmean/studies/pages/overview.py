@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...core.words import count, cut, percent, signed, strength
-from ...inference.adaptive.aspects import TOGETHER
 from ...inference.explain import EffectSize
-from ...inference.wording import WEAK, brief, titles
+from ...inference.wording import WEAK, brief
 from .column_words import differing, groups, log_ratio, lone_categories, spread_in_words, spreads_of
 from .parts import COARSE
 
@@ -21,8 +20,7 @@ Overview = tuple[tuple[str, tuple[str, ...]], ...]
 _SMALL = 0.02
 """An explained share below this is called small."""
 _MUCH = 0.2
-"""A gap of means, in standard deviations, that is not called small; a change of a correlation, or of the logarithm of a
-spread."""
+"""A gap of means, in standard deviations, that is not called small, or a change of the logarithm of a spread."""
 MOST_NAMED, _LONGEST = 3, 60
 _AFTERWARDS = (
     "Then look at the rows that set the tables apart most: what they have in common, and whether they are errors."
@@ -32,7 +30,6 @@ _AFTERWARDS = (
 def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     """Return how large a difference is, of what kind, in which columns, and what to do next."""
     found = differing(result)
-    names = titles(result.names)
     items = (
         _design(result),
         ("How large", tuple(_size(effect, result.differ()))),
@@ -40,10 +37,6 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
         (
             "The columns that matter most",
             tuple(text for column in found[:MOST_NAMED] for text in _about(result, column)),
-        ),
-        (
-            "Pairs of columns that go together differently, by approximate p-values",
-            tuple(own.words(names) for own in result.relations) or tuple(filter(None, [result.pairs_left])),
         ),
         ("What to do next", tuple(_after_comparison(result, effect, bool(found)))),
     )
@@ -121,10 +114,6 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
         yield f"Over all columns together the difference is small{_largest(result)}. Decide whether it matters."
     if columns:
         yield "See where these columns differ, in the pictures below."
-        if result.relations:
-            yield f"Look at {result.relations[0].named} together, in either table: how they go together has changed."
-    elif result.relations:
-        yield "No column is shown to differ on its own: look at the pairs of columns named above, in either table."
     elif result.limits():
         yield "With so few rows or permutations no column can be found to differ: compare with more of them."
     else:
@@ -133,13 +122,8 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
 
 
 def _largest(result: Comparison) -> str:
-    """Say which mean moved most, or which spread or correlation changed, where one did by much.
-
-    A correlation comes first if how columns go together is the main kind.
-    """
-    found, pair = differing(result), _changed_pair(result)
-    if pair and result.test.kind is not None and result.test.kind.name == TOGETHER:
-        return pair
+    """Say which mean moved most, or which spread changed, where one did by much."""
+    found = differing(result)
     moved = max(found, key=lambda column: -1.0 if column.gap != column.gap else abs(column.gap), default=None)
     if moved is not None and abs(moved.gap) >= _MUCH:
         size = f"{abs(moved.gap):.2f} standard deviations {result.sd_within}"
@@ -148,14 +132,6 @@ def _largest(result: Comparison) -> str:
         spreads = spreads_of(result, column)
         if spreads and abs(log_ratio(spreads)) >= _MUCH:
             return f", but the spread changed ({spread_in_words(result, column, spreads)})"
-    return pair
-
-
-def _changed_pair(result: Comparison) -> str:
-    for pair in result.relations:
-        if abs(pair.correlations[0] - pair.correlations[1]) >= _MUCH:
-            first, second = (signed(value, "z.2f") for value in pair.correlations)
-            return f", but the rank correlation of {pair.named} went from {first} to {second}"
     return ""
 
 
