@@ -1,15 +1,12 @@
 """The change points of whole tables: rows, times, what changes, and what is refused."""
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.signal import lfilter
 
 import kernelmean as km
 from kernelmean.cli.app import run
@@ -18,8 +15,6 @@ from kernelmean.core.table import to_frame
 from kernelmean.inference.changes import Change
 from kernelmean.studies.changes import Changes, Search
 from kernelmean.studies.changes.finding import _joined
-from kernelmean.studies.changes.rhythm import Rhythms, rhythms
-from kernelmean.tables.columns import Encoding, as_frames, encode
 
 QUICK = Search(n_resamples=99)
 
@@ -275,88 +270,6 @@ def test_a_column_that_is_constant_on_both_sides_of_a_change_is_not_named() -> N
     assert km.changes(table, search=QUICK).points[0].columns == ("load",)
 
 
-def with_rhythm() -> pd.DataFrame:
-    """64 days of hours: a load by day and night, and a share that falls after 1000 rows."""
-    rng, hours = np.random.default_rng(0), np.arange(1536)
-    load = 2.0 * np.sin(2 * np.pi * hours / 24) + rng.normal(size=1536)
-    up = 1.0 * (rng.random(1536) < np.where(hours < 1000, 0.85, 0.6))
-    return pd.DataFrame({"hour": pd.date_range("2024-01-01", periods=1536, freq="h"), "load": load, "up": up})
-
-
-@pytest.mark.parametrize("time", ["hour", None])
-def test_a_rhythm_is_said_and_columns_without_one_are_searched_alone(time: str | None) -> None:
-    table = with_rhythm() if time else with_rhythm().drop(columns="hour")
-    result = km.changes(table, time, search=QUICK)
-    (note,) = (note for note in result.notes if "with a period" in note)
-    assert note.startswith(f"load rises and falls with a period ({'a day, ' if time else ''}about 24 rows)")
-    (point,) = (point for point in result.points if point.low <= 1000 <= point.high)
-    assert point.columns[0] == "up"
-    assert point.pvalue <= 0.05
-
-
-def test_blocks_of_whole_periods_need_no_note_on_a_rhythm() -> None:
-    result = km.changes(with_rhythm(), "hour", search=replace(QUICK, block=24))
-    assert not any("with a period" in note for note in result.notes)
-
-
-def rhythms_of(values: Array, times: Any = None) -> Rhythms:
-    (frame,) = as_frames((pd.DataFrame({"load": values}),), ("the table",))
-    stamps = None if times is None else to_frame(pd.DataFrame({"time": times}), "the times")
-    return rhythms(encode((frame,), ("the table",), Encoding()), stamps, 1)
-
-
-@pytest.mark.parametrize("days", [365, 600, 730, 1096])
-@pytest.mark.parametrize("times", ["none", "every hour", "hours by chance"])
-def test_a_day_has_24_rows_however_many_days_there_are(days: int, times: str) -> None:
-    rng, hours = np.random.default_rng(days), np.arange(24.0 * days)
-    if times == "hours by chance":
-        hours = np.sort(rng.uniform(0.0, len(hours), len(hours)))
-    values = np.sin(2 * np.pi * hours / 24) + 0.5 * rng.normal(size=len(hours))
-    found = rhythms_of(values, None if times == "none" else hours)
-    assert found.names == ("load",)
-    assert found.rows == 24
-
-
-def test_the_noise_of_many_rows_hides_no_slow_rhythm() -> None:
-    rows = np.arange(100_000)
-    values = 0.15 * np.sin(2 * np.pi * rows / 5000) + np.random.default_rng(0).normal(size=len(rows))
-    assert rhythms_of(values).rows == 5000
-
-
-def test_times_in_short_bursts_make_no_rhythm() -> None:
-    rng, rows = np.random.default_rng(0), np.arange(2000)
-    times = rows // 100 * 100_000.0 + rows % 100
-    assert not rhythms_of(rng.normal(size=2000), times)
-    assert not rhythms_of(rng.normal(size=2000).cumsum(), times)
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-@pytest.mark.parametrize(("stairs", "rows"), [(10, 40), (5, 100), (300, 48)])
-def test_a_column_that_never_falls_or_never_rises_has_no_rhythm(stairs: int, rows: int, sign: float) -> None:
-    assert not rhythms_of(sign * np.repeat(np.arange(float(stairs)), rows))
-
-
-def test_frequencies_without_power_make_no_rhythm_of_those_beside_them() -> None:
-    up = np.repeat(np.arange(10.0), 40)
-    assert not rhythms_of(np.append(up, up[::-1]))
-
-
-SHAPES: dict[str, Callable[[np.random.Generator, int], Array]] = {
-    "white noise": lambda rng, n: rng.normal(size=n),
-    "a random walk": lambda rng, n: rng.normal(size=n).cumsum(),
-    "rows that depend on the row before": lambda rng, n: lfilter([1.0], [1.0, -0.95], rng.normal(size=n)),
-    "one step": lambda rng, n: rng.normal(size=n) + 5.0 * (np.arange(n) > n / 3),
-    "rare ones": lambda rng, n: np.isin(np.arange(n), rng.choice(n, 5, replace=False)).astype(float),
-}
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("rows", [400, 10_000])
-def test_columns_without_a_period_have_no_rhythm(shape: str, rows: int) -> None:
-    rng = np.random.default_rng(rows)
-    assert not any(rhythms_of(SHAPES[shape](rng, rows)) for _ in range(30))
-
-
 def told_by(X: Array, search: Search = QUICK) -> list[tuple[str, int, int]]:
     """Return what a search tells of its progress."""
     said: list[tuple[str, int, int]] = []
@@ -377,14 +290,6 @@ def test_progress_counts_the_permutations_of_every_stretch_that_is_not_given_up_
     assert 99 < whole[0][0] < whole[1][0] < whole[-1][0]
     assert whole[-1] == (199, 199)
     assert ("what changes", 0, 1) in said
-
-
-def test_the_search_stops_early_where_columns_have_a_rhythm(few_for_what_changes: None) -> None:
-    rng, rows = np.random.default_rng(0), np.arange(24 * 100)
-    load = 2.0 * ((rows // 100) % 2) + rng.normal(size=len(rows))  # neighbors within 16 rows are not alike
-    result = km.changes(load[:, None], search=QUICK)
-    assert len(result.points) == 10
-    assert any("the search stopped at the 10 clearest" in note for note in result.notes)
 
 
 def test_a_change_of_a_single_column_is_one_where_all_columns_together_show_none() -> None:

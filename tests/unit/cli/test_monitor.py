@@ -410,17 +410,6 @@ def test_a_folder_and_a_pattern_are_batches_by_name_and_a_reference(
     assert "a folder without tables" in run(capsys, "reference.csv", "none")[2]
 
 
-def test_a_reference_whose_parts_differ_is_noted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    weekly = table(0, 700)
-    weekly["dose"] += np.repeat([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0], 100)
-    weekly.to_csv("weekly.csv", index=False)
-    said = "7 parts of the reference, each at least as long as a batch, differ from each other (p < 1e-"
-    table(5, 100).to_csv("friday.csv", index=False)
-    assert said[:80] in " ".join(run(capsys, "weekly.csv", "friday.csv")[1].split())
-    assert "parts of the reference" not in run(capsys, "reference.csv", "friday.csv")[1]
-    assert "parts of the reference" not in run(capsys, "weekly.csv", "reference.csv")[1]
-
-
 def test_the_alarm_of_an_earlier_run_stays_in_the_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--checkpoint", "state.json")
     run(capsys, "reference.csv", "day1.csv", "day3.csv", *options)

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from kernelmean import DriftMonitor
-from kernelmean.inference.monitoring.parts import note_on_parts
 
 
 def rows(seed, n, shift=0.0):
@@ -349,24 +348,3 @@ def test_rows_that_are_left_out_of_the_reference_are_no_pilot():
         DriftMonitor(np.vstack([np.full((40, 2), np.nan), rows(0, 5)]), missing="drop")
     with pytest.raises(ValueError, match="40 such cells"):
         DriftMonitor(np.vstack([np.full((40, 2), np.nan), rows(0, 5)]))
-
-
-def test_the_note_on_parts_of_the_reference_is_that_of_the_first_batch_also_after_a_checkpoint():
-    rng = np.random.default_rng(0)
-    weekly = rng.normal(size=(700, 1)) + np.repeat([0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0], 100)[:, None]
-    watched = DriftMonitor(weekly)
-    first = watched.update(rng.normal(size=(100, 1)))
-    assert first.notes[0].startswith("7 parts of the reference")
-    again = DriftMonitor(weekly).resume(watched.to_json())
-    assert again.state == first
-    assert again.update(weekly) == watched.update(weekly)
-    assert again.state.notes[0] == first.notes[0]
-
-
-def test_values_too_rare_in_parts_of_the_reference_are_not_compared():
-    """Two of 60 rows, both in the last part of ten: by the approximation p would be 2e-6."""
-    rare = np.zeros((60, 1))
-    rare[[56, 58]] = 1.0
-    assert not note_on_parts(rare, 60, 6)
-    often = np.repeat([0.0, 1.0], 30)[:, None]
-    assert note_on_parts(often, 60, 30).startswith("2 parts")

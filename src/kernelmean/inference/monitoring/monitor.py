@@ -27,7 +27,6 @@ from .checkpoint import HEAD, checked, digest_of
 from .coordinates import RowCoder, check_rules, checked_reference
 from .gamblers import BLOCK, FixedGamblers, Known, LearningGamblers
 from .guarantee import Guarantee
-from .parts import MOST_ROWS, InOrder
 from .rows import Reference, passed_over
 from .scores import Scores
 from .state import DriftState
@@ -150,8 +149,6 @@ class DriftMonitor:
         self._coder = RowCoder.fit(frame.take(order[:some]), encoding)
         self._notes, self._rows_digest = (*known.notes, *self._coder.notes(some)), known.digest
         pilot, others = (self._coder(self._coder.frame(frame.take(o), frame.source)) for o in np.split(order, [some]))
-        spaced = np.linspace(0, len(frame) - 1, min(len(frame), MOST_ROWS)).astype(np.int64)
-        self._in_order = InOrder(self._coder(self._coder.frame(frame.take(spaced), frame.source)), len(frame))
         with serial_blas:
             self._start(Scores.of(pilot, len(self._coder.codings)), pilot, others)
 
@@ -184,7 +181,7 @@ class DriftMonitor:
                 f"{alike}: if they are a series in time, false alarms are likely at any level; keep rows that are far "
                 "apart, such as one a day, or monitor means of days"
             )
-        yield from (*filter(None, [self._in_order.note]), *self._notes)
+        yield from self._notes
         yield from (
             f"{who}: {count(rows, 'row')} with blank cells left out" for who, rows in self._blank.items() if rows
         )
@@ -233,7 +230,6 @@ class DriftMonitor:
     def _take(self, new: Array, progress: Progress) -> None:
         """Bet on new rows, block by block: blocks begin after multiples of 16 rows."""
         first = self._n_rows
-        self._in_order = self._in_order.beside(len(new))
         if self.shuffle:
             new = new[np.random.default_rng([self.seed, 4, self._updates]).permutation(len(new))]
         self._updates += 1
@@ -348,7 +344,7 @@ class DriftMonitor:
             **{"added": self._added, "past_until": np.array([self._past.last])},
             **{"log_wealth": np.array([self._log_wealth, self._log_peak])},
             "detected_at": np.array([] if self._detected_at is None else [self._detected_at], dtype=np.int64),
-            "n_rows": np.array([self._n_rows, self._updates, self._in_order.batch]),
+            "n_rows": np.array([self._n_rows, self._updates]),
             "blank": np.array([self._blank["new rows"]]),
             "neighbors": self._neighbors.sums,
         }
@@ -392,8 +388,7 @@ class DriftMonitor:
         self._hold(found["added"])
         self._past = Past(found["past"], found["starts"], int(found["past_until"][0]))
         self._log_wealth, self._log_peak = found["log_wealth"].tolist()
-        self._n_rows, self._updates, batch = found["n_rows"].tolist()
-        self._in_order = replace(self._in_order, batch=batch)
+        self._n_rows, self._updates = found["n_rows"].tolist()
         self._blank["new rows"] = int(found["blank"][0])
         self._neighbors = replace(self._neighbors, sums=found["neighbors"])
         self._detected_at = int(found["detected_at"][0]) if len(found["detected_at"]) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -25,7 +25,6 @@ from ...tables.readers import PLAIN, TextColumns
 from ..many_tests import Contrasts
 from ..pages.parts import written as texts_of
 from .result import ChangePoint, Changes
-from .rhythm import rhythms
 
 _MOST_ROWS, _RESAMPLES = 500, 199
 """At most so many rows on either side of a change, and so many permutations, decide its kind."""
@@ -142,14 +141,13 @@ def changes(
     encoded = encode((searched,), ("the table",), options)
     _check(encoded, search)
     alike = Neighbors.of(encoded.frames).alike() if search.block == 1 else ""
-    found_rhythms = rhythms(encoded, stamps, search.block)
     features = ChangeFeatures.of(encoded.tables[0], rng)
-    limit = _MOST_ALIKE if alike or found_rhythms else None
+    limit = _MOST_ALIKE if alike else None
     together, single = search.shares(len(encoded.codings))
     pvalue, found = search.run(features, rng, progress, limit, together, n_jobs)
     names: dict[Change, tuple[str, ...]] = dict.fromkeys(found, ())
-    if single and (pvalue > search.level or found_rhythms):
-        least, alone = _alone(encoded, search, found_rhythms.names, rng, progress, n_jobs)
+    if single and pvalue > search.level:
+        least, alone = _alone(encoded, search, rng, progress, n_jobs)
         pvalue, names = min(pvalue, least), _joined(names, alone, search)
     return Changes(
         pvalue=pvalue,
@@ -158,7 +156,6 @@ def changes(
         time=time,
         search=search,
         notes=(
-            *found_rhythms.notes(),
             *_in_time(alike, limit, search, len(found)),
             *(() if given is table else given.notes),
             *encoded.notes(),
@@ -187,20 +184,14 @@ def _in_time(alike: str, limit: int | None, search: Search, found: int) -> Itera
         )
     if limit and search.n_changes is None and found == limit:
         more = written("n_changes=N", "--n-changes N")
-        why = "rows are alike" if alike else "columns rise and fall with a period"
-        yield f"the search stopped at the {found} clearest changes, as {why}; {more} finds others"
+        yield f"the search stopped at the {found} clearest changes, as rows are alike; {more} finds others"
 
 
 def _alone(
-    encoded: Encoded,
-    search: Search,
-    left_out: Sequence[str],
-    rng: np.random.Generator,
-    progress: Progress,
-    n_jobs: int,
+    encoded: Encoded, search: Search, rng: np.random.Generator, progress: Progress, n_jobs: int
 ) -> tuple[float, list[tuple[str, Change]]]:
     """Search every column alone for one change; return the smallest p-value, and the columns that change."""
-    names = [coding.name for coding in encoded.codings if coding.name not in left_out]
+    names = [coding.name for coding in encoded.codings]
     _, share = search.shares(len(encoded.codings))
     least, found = 1.0, list[tuple[str, Change]]()
     for k, name in enumerate(names):
