@@ -421,12 +421,11 @@ def test_with_a_design_nobody_is_sent_to_a_test_of_equivalence_or_a_witness() ->
 
 def test_repeated_rows_are_no_news_of_clusters() -> None:
     table = TABLE.assign(a=TABLE.groupby("patient").a.transform("first"))
-    columns = ["a", "patient"]
-    twice = km.compare(table[FIRST][["a"]], table[~FIRST][["a"]], n_resamples=19)
+    table = table.assign(b=table.groupby("patient").b.transform("first"))
+    columns = ["a", "b", "patient"]
+    twice = km.compare(table[FIRST][["a", "b"]], table[~FIRST][["a", "b"]], n_resamples=19)
     assert twice.notes[0].startswith("30 of 60 rows repeat another row")
-    coarse = table.assign(a=table.a.round())
-    assert any("repeat another row" in note for note in km.compare(coarse[FIRST][["a"]], coarse[~FIRST][["a"]]).notes)
-    found = km.compare(coarse[FIRST][columns], coarse[~FIRST][columns], clusters="patient", n_resamples=19)
+    found = km.compare(table[FIRST][columns], table[~FIRST][columns], clusters="patient", n_resamples=19)
     assert not any("repeat another row" in note for note in found.notes)
 
 
@@ -512,12 +511,12 @@ def test_copies_within_a_cluster_are_its_own_and_copies_of_another_cluster_are_n
     A, B = (table.assign(unit=np.repeat(np.arange(10), 4) + 100 * k) for k, table in enumerate(tables))
     twice, told = (
         pd.concat([A, A.assign(unit=A.unit + 50)]),
-        "40 of 80 rows{} repeat a row of another cluster; clusters",
+        "40 of {} rows repeat a row of another cluster; clusters",
     )
     compared = km.compare(twice, B, clusters="unit", n_resamples=19).notes
-    assert any(note.startswith(told.format(" of A")) for note in compared)
+    assert any(note.startswith(told.format(120)) for note in compared)
     dependent = km.dependence(twice, clusters="unit", n_resamples=19).notes
-    assert dependent[0].startswith(told.format(""))
+    assert dependent[0].startswith(told.format(80))
     within = km.compare(*(pd.concat([table, table]) for table in (A, B)), clusters="unit", n_resamples=19).notes
     assert not [note for note in within if "repeat" in note]
     assert not [note for note in km.compare(A, B, clusters="unit", n_resamples=19).notes if "repeat" in note]

@@ -1,4 +1,4 @@
-"""What a comparison says of columns beside means: categories of one table, blank cells, copied rows."""
+"""What a comparison says of columns beside means: categories of one table, blank cells, spreads, dates."""
 
 from __future__ import annotations
 
@@ -60,28 +60,6 @@ def test_shares_of_blank_cells_are_shown_where_they_are_the_difference() -> None
         f"{own.score.isna().sum()} ({share.removesuffix(' blank')})" for own, share in zip((A, B), shares, strict=True)
     ]
     assert f"missing cells in A and B: {' and '.join(cells)} of score (a category of its own)" in result.notes
-
-
-def test_rows_that_one_table_copies_from_the_other_are_told_above_a_hundredth() -> None:
-    A, B = customers(0, 1500), customers(1, 1500)
-    copied = pd.concat([B.iloc[:1470], A.iloc[:30]])
-    told = (
-        "30 rows of B are exact copies of rows of A; tables should be independent: leave such rows out of one of them"
-    )
-    assert told in km.compare(A, copied, **QUICK).notes
-    assert told not in km.compare(A, copied, paired=True, **QUICK).notes
-    for first, second in ((A, B), (A[["plan"]], B[["plan"]]), (A.round(0), B.round(0))):
-        assert not [note for note in km.compare(first, second, **QUICK).notes if "copies" in note]
-
-
-def test_rows_of_which_one_column_follows_from_another_are_no_copies_from_the_other_table() -> None:
-    def prices(seed: int) -> pd.DataFrame:
-        net = np.round(np.random.default_rng(seed).lognormal(6.0, 1.0, 1000), 2)
-        return pd.DataFrame({"net": net, "gross": np.round(1.19 * net, 2)})
-
-    A, B = prices(0), prices(1)
-    assert len(set(A.net) & set(B.net)) > 10
-    assert not [note for note in km.compare(A, B, n_resamples=9).notes if "exact copies" in note]
 
 
 def test_a_column_says_what_changed_of_it_without_an_extreme_cell() -> None:

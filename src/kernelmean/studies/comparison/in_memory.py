@@ -16,6 +16,7 @@ from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
 from ...tables.columns import ColumnSummary, Encoded, as_frames, encode, summarize
+from ...tables.columns.copies import same_rows
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.columns.summaries import numbers_of
 from ..designs import Taken
@@ -46,6 +47,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     alone, screened = test.columns(encoded, order, stream_alone)
     weigh = RowWeights.of(design)
     summaries = _summaries(encoded, design, weigh)
+    is_same = same_rows(*encoded.points())
     return Comparison(
         names=names,
         sizes=(len(encoded.frames[0]), len(encoded.frames[1])),
@@ -57,7 +59,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         notes=_once(
             *_on_rows(frames, encoded, asked, dropped),
             *([] if weigh is None else weigh.notes()),
-            *encoded.repeated(taken.clusters(encoded.frames), paired=asked.design.paired),
+            *(() if is_same else encoded.repeated(taken.clusters(encoded.frames))),
             *_notes(encoded, theta),
             *unmatched,
             *told,
@@ -70,6 +72,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         adjustment=asked.adjustment,
         design=asked.design,
         row_weights=weigh,
+        same_rows=is_same,
     )
 
 

@@ -19,7 +19,6 @@ from ...inference.wording import beside, titles, together_of
 from ...report.description import Description, Grid
 from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
-from ...tables.columns.copies import SAME_ROWS
 from ...tables.columns.encoding import ENCODED
 from ..adjusted import facts_on_adjusted
 from ..designs import NO_DESIGN, TableDesign, exactness
@@ -71,6 +70,8 @@ class Comparison(JointTest, Result):
         How much each row of ``encoded`` counts in means and pictures; None where all count alike.
     adjustment : str
         How p-values of single columns were adjusted: "holm" or "bh".
+    same_rows : bool
+        Whether both tables hold the same rows, in any order; of tables in memory.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (
@@ -97,6 +98,7 @@ class Comparison(JointTest, Result):
     design: TableDesign = NO_DESIGN
     row_weights: RowWeights | None = field(default=None, repr=False)
     adjustment: str = HOLM
+    same_rows: bool = False
 
     @property
     def joint(self) -> TestResult:
@@ -124,7 +126,7 @@ class Comparison(JointTest, Result):
         if self.differ(level):
             return f"{first} and {second} differ: p = {p}, at most {level:g}."
         nothing = self.test.nothing_found(level, "difference")
-        if SAME_ROWS in self.notes:
+        if self.same_rows:
             nothing = "Both tables hold the same rows."
         together = together_of(len(self.columns))
         return f"No difference between {first} and {second} was found{together}: p = {p}, above {level:g}. {nothing}"

@@ -274,10 +274,10 @@ class Encoded(Frozen):
         pooled = pooled_categories(self.codings, where)
         return (*missing, *constant, *pooled, *self.remarks)
 
-    def repeated(self, clusters: Sequence[IntArray] | None = None, *, paired: bool = False) -> tuple[str, ...]:
+    def repeated(self, clusters: Sequence[IntArray] | None = None) -> tuple[str, ...]:
         """Return a note if many rows are copies of another one, with ``clusters`` of one in another cluster."""
-        sources = [frame.source for frame in self.frames]
-        return repeated_rows(self.points(), sources, list(self.groups.values()), clusters, paired)
+        units = None if clusters is None else np.concatenate(clusters)
+        return repeated_rows(np.concatenate(self.points()), list(self.groups.values()), units)
 
     def _index(self, names: Iterable[str] | None) -> IntArray:
         blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))
