@@ -465,16 +465,6 @@ def test_long_work_names_a_faster_way_that_there_is(monkeypatch: pytest.MonkeyPa
         assert notice.endswith(words)
 
 
-def test_an_identifier_that_repeats_is_offered_as_clusters() -> None:
-    patients = pd.DataFrame({"patient": [f"k{row % 300}" for row in range(400)], "x": np.arange(400) / 7.0})
-    with pytest.raises(ValueError, match="300 different categories") as caught:
-        quick(patients.assign(z=patients["x"] ** 2))
-    assert str(caught.value).endswith("dependence and compare take clusters='patient'")
-    with pytest.raises(ValueError, match="300 different categories") as caught:
-        quick(patients[:300])
-    assert "clusters" not in str(caught.value)
-
-
 def test_a_fifth_of_copies_is_told_first() -> None:
     rng = np.random.default_rng(0)
     once = pd.DataFrame({"a": rng.normal(size=80), "b": rng.integers(0, 5, 80), "c": rng.normal(size=80)})

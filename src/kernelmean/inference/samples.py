@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from ..core.points import Names, column_order, named_points, points_elsewhere, p
 from ..core.table import Table, as_table
 from ..core.validate import check_same_columns, row_labels
 from ..core.words import listed, passed
-from ..tables.columns.inspection import called_identifier, called_person
 
 
 def named_samples(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Array, Array], Names]:
@@ -97,27 +96,15 @@ def check_lengths(n: int, m: int, least: int) -> None:
 
 
 def check_one_order_of_all(variables: Mapping[str, Any]) -> None:
-    """Raise as :func:`check_one_order` for any two variables of one study, but not for a series and its own past."""
+    """Raise as :func:`check_one_order` for any two variables of one study."""
     for (first, X), (second, Y) in combinations(variables.items(), 2):
-        if not _is_lag(X, Y):
-            check_one_order(X, Y, (first, second))
-
-
-def _is_lag(X: Any, Y: Any) -> bool:
-    """Return whether both indexes count the rows of one series in the same steps, such as id 0, 1, … and id 1, 2, …."""
-    one, two = row_labels(X), row_labels(Y)
-    if one is None or two is None or called_person(one[0]):
-        return False
-    if {*map(type, one[1] + two[1])} != {int}:
-        return False
-    return len({later - label for labels in (one[1], two[1]) for label, later in pairwise(labels)}) == 1
+        check_one_order(X, Y, (first, second))
 
 
 def check_one_order(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
     """Raise where row i of both is to be one unit, and their pandas indexes name the same units in another order.
 
-    Row numbers are units too where both have the same ones in another order, as after one was sorted. Indexes that are
-    called identifiers, such as user_id, may also differ in some units.
+    Row numbers are units too where both have the same ones in another order, as after one was sorted.
     """
     one, two = row_labels(X), row_labels(Y)
     if one is None or two is None or one[1] == two[1]:
@@ -126,7 +113,7 @@ def check_one_order(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> None
     units, others = {*own}, {*other}
     if len(units) < len(own) or len(others) < len(other):
         return
-    if units == others or (called_identifier(name) and units & others):
+    if units == others:
         (first, second), called = names, f" ({name!r})" if name else ""
         raise ValueError(
             f"row i of {first} and row i of {second} are one unit, and their indexes{called} differ; write "

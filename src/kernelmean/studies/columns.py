@@ -20,14 +20,13 @@ from ..tables.columns.copies import repeated_cells
 from ..tables.columns.inspection import Inspection
 from ..tables.columns.kinds import ColumnType, Named, as_labels
 from ..tables.columns.missing import rules_for
-from ..tables.columns.texts import Finding, as_clusters, insist
+from ..tables.columns.texts import Finding, insist
 from ..tables.drawn import Drawn
 from ..tables.limits import MAX_CATEGORIES
 from ..tables.passes import settled
 from ..tables.source import Source
 from .described import FEW_BLANK, KINDS, DescribedColumn, DescribedTable, drop_option
 from .pages.parts import written as as_read
-from .row_keys import holds_weights, numbers_groups, units_notes
 
 _SHOWN, _LONGEST, _FEW_LEVELS, _TWO = 3, 20, 20, 2
 _DRAWN = 100_000
@@ -91,10 +90,9 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = 
     blank = tuple(one.name for one in columns if one.missing and rules[one.name] == "error")
     masks = [missing_cells(frame[one.name]) for one in columns if one.name in blank and not one.stops]
     share = float(np.any(masks, axis=0).mean()) if masks else 0.0
-    drawn = "rows" if len(frame) == seen.n_rows else "rows drawn at random"
     usable = frame.select([one.name for one in columns if not one.stops])
     found = {name: finding.reading for name, (finding, _) in judged.items() if finding is not None and finding.reading}
-    notes = (*units_notes((usable,), named, drawn), *repeated_cells(frame), *frame.notes)
+    notes = (*repeated_cells(frame), *frame.notes)
     readings = joint_readings(
         {name: own for name, own in found.items() if not (_has_points(usable) and "decimal" in own)}
     )
@@ -224,28 +222,13 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
     if column.rule == "error" and 0 < missing < column.seen.n_rows:
         rules = "drop or category" if missing <= FEW_BLANK * column.seen.n_rows else "category or drop"
         change = f"{change}; its blank cells: {written('missing=', '--missing')} {rules}"
-    role = "" if stops or column.named.find(column.name) is not None else _role(column)
-    decide, change = decide or bool(role), f"{change}{role}"
     return DescribedColumn(column.name, taken, why, change, stops, missing, distinct, values, decide)
-
-
-def _role(column: _ToDescribe) -> str:
-    """Return the option for a column that seems to hold clusters or weights rather than what is to be tested; or ""."""
-    name, cells = column.name, column.cells
-    if holds_weights(name, cells):
-        return f", or {written(f'weights={name!r}', worded('--weights', name))} if it holds survey weights"
-    return _clusters(name, repeating=numbers_groups(name, cells))
 
 
 def _refused(finding: Finding) -> tuple[str, str, str, bool]:
     advice = f"{finding.advice}, or " if finding.advice else ""
     advice += f"{drop_option(finding.column)} or {finding.insisting}"
-    return finding.taken, finding.what, advice + _clusters(finding.column, repeating=finding.repeating), True
-
-
-def _clusters(name: str, *, repeating: bool) -> str:
-    """Return the option for a column that names units of several rows; "" for any other."""
-    return f", or {as_clusters(name)} if rows with the same {name} belong together" if repeating else ""
+    return finding.taken, finding.what, advice, True
 
 
 def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[str, str, str, bool]:
@@ -258,10 +241,7 @@ def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[
     try:
         kind, varies = column.kind()
     except TooManyCategoriesError as error:
-        change = (
-            f"{drop_option(name)}, or group rare categories first{_clusters(name, repeating=bool(error.repeating))}"
-        )
-        return "category", f"has {error.found[name]}", change, True
+        return "category", f"has {error.found[name]}", f"{drop_option(name)}, or group rare categories first", True
     except (TypeError, ValueError) as error:
         what, _, mend = str(error).partition("; ")
         what = what.removeprefix(f"{column.frame.source}: ").removeprefix(f"column {name!r} ")

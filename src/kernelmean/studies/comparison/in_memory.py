@@ -20,7 +20,6 @@ from ...tables.columns.copies import same_rows
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.columns.summaries import numbers_of
 from ..designs import Taken
-from ..row_keys import units_notes
 from .mean_gaps import GapsOfMeans
 from .ranking import ranked
 from .request import Asked
@@ -57,7 +56,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         scaled=asked.encoding.scale,
         columns=ranked(encoded.codings, summaries, joint.noise, alone, asked.adjustment),
         notes=_once(
-            *_on_rows(frames, encoded, asked, dropped),
+            *_on_rows(encoded, asked, dropped),
             *([] if weigh is None else weigh.notes()),
             *(() if is_same else encoded.repeated(taken.clusters(encoded.frames))),
             *_notes(encoded, theta),
@@ -84,11 +83,10 @@ def _rows(A: Any, B: Any, asked: Asked) -> tuple[Sequence[Frame], Taken, tuple[s
     return frames, taken, (*paired, *absent)
 
 
-def _on_rows(frames: Sequence[Frame], encoded: Encoded, asked: Asked, dropped: Sequence[str]) -> tuple[str, ...]:
+def _on_rows(encoded: Encoded, asked: Asked, dropped: Sequence[str]) -> tuple[str, ...]:
     """Return notes on the rows, before those on their weights."""
     design = asked.design
-    units = () if design.clusters or design.paired else units_notes(frames, asked.encoding.named)
-    return (*design.in_time(encoded.frames), *units, *asked.notes, *dropped, *design.notes())
+    return (*design.in_time(encoded.frames), *asked.notes, *dropped, *design.notes())
 
 
 def _encoded(frames: Sequence[Frame], taken: Taken, asked: Asked) -> tuple[Encoded, tuple[str, ...]]:

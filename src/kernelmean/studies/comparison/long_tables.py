@@ -37,7 +37,6 @@ from ...tables.columns import Encoded, Encoding, match_columns
 from ...tables.columns.column_codings import named
 from ...tables.source import Source
 from ..many_tests import ManyTests, OneTest, Run
-from ..row_keys import units_notes
 from .column_tests import LANDMARKS, ColumnTest, column_tests
 from .first_look import Learnt, learn
 from .first_look_file import packed, unpacked
@@ -209,7 +208,6 @@ class Tests:
         """Return the result from the sums of all rows; ``notes`` say how these were read."""
         asked, joint, alone = self.asked, self.joint(samples), self.alone(samples)
         encoded = _shown(learnt)
-        units = units_notes(encoded.frames, asked.encoding.named, "rows drawn at random")
         seen = {own.name: own for own in learnt.seen.columns}
         summaries = [seen[coding.name].summary(coding) for coding in learnt.codings]
         return Comparison(
@@ -221,7 +219,6 @@ class Tests:
             scaled=asked.encoding.scale,
             columns=ranked(learnt.codings, summaries, joint.noise, alone, asked.adjustment),
             notes=(
-                *units,
                 *asked.notes,
                 *notes,
                 *_notes(encoded, asked.names, learnt.rows),

@@ -36,7 +36,6 @@ from ..comparison.first_look import Learnt, learn
 from ..comparison.long_tables import check_rules
 from ..comparison.table_pass import LABEL, coordinate_batches
 from ..many_tests import ManyTests, OneTest, Run, runs
-from ..row_keys import units_notes
 from .column_features import LANDMARKS, ColumnFeatures, PairFeatures
 from .pair import PairDependence
 from .request import LEAST_ROWS, DependenceOptions, Groups, Pair, varying
@@ -69,7 +68,6 @@ def dependence_in_batches(table: Source, asked: DependenceOptions) -> Dependence
         study = _Study.of(chosen, learnt, asked, seed)
         joint, found = study.answers(groups, pairs)
     encoded = _shown(learnt)
-    units = units_notes(encoded.frames, asked.encoding.named, "rows drawn at random")
     return Dependence(
         x=groups[0],
         y=groups[1],
@@ -77,7 +75,7 @@ def dependence_in_batches(table: Source, asked: DependenceOptions) -> Dependence
         test=joint,
         pairs=found,
         estimator=asked.estimator,
-        notes=(*units, *encoded.notes(), *study.notes(len(pairs)), *(() if joint is None else joint.notes)),
+        notes=(*encoded.notes(), *study.notes(len(pairs)), *(() if joint is None else joint.notes)),
         missing=learnt.missing,
         encoded=encoded,
         adjustment=asked.adjustment,

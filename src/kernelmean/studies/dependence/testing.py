@@ -29,7 +29,6 @@ from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold, read
 from ..designs import WHOLE_STRENGTHS, TableDesign
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
-from ..row_keys import units_notes
 from ..strengths import Strengths, gaussian_of
 from .batches import dependence_in_batches
 from .pair import PairDependence
@@ -213,7 +212,6 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
         estimator=asked.estimator,
         notes=(
             *asked.design.in_time(encoded.frames),
-            *(() if asked.design.clusters else units_notes((rest,), asked.encoding.named)),
             *encoded.repeated(taken.clusters(encoded.frames)),
             *absent,
             *on_blanks,

@@ -18,7 +18,7 @@ from ...core.table import Frame, Table
 from ...core.words import count, leave_out, written
 from ..limits import MOST_COUNTED
 from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
-from .texts import identifies, offer_of_clusters
+from .texts import identifies
 
 IS_MISSING = " is missing"
 """How the name of a coordinate ends that is positive where a cell is blank, and 0 elsewhere."""
@@ -188,14 +188,14 @@ class Numbers(Coding):
 
 @final
 class TooManyCategoriesError(ValueError):
-    """Columns with too many categories; ``found`` says how many each has, and ``repeating`` in which some recur."""
+    """Columns with too many categories; ``found`` says how many each has."""
 
-    def __init__(self, found: Mapping[str, str], most: int, repeating: Sequence[str] = ()) -> None:
-        self.found, self.most, self.repeating = dict(found), most, tuple(repeating)
+    def __init__(self, found: Mapping[str, str], most: int) -> None:
+        self.found, self.most = dict(found), most
         those = "; ".join(f"column {name!r} has {each}" for name, each in self.found.items())
         super().__init__(
             f"{those}, the limit is {most:,}: an identifier or free text? Leave it out {leave_out(list(self.found))}, "
-            f"or group rare categories first{offer_of_clusters(self.repeating)}"
+            "or group rare categories first"
         )
 
 
@@ -319,7 +319,7 @@ def _check_number(name: str, tables: Sequence[Mapping[str, int]], most: int, who
     limit = max(most, MOST_COUNTED)
     if distinct > limit or (whole and distinct > most and identifies(distinct, sizes)):
         found = f"{distinct:,} different categories in {count(rows, 'row')}"
-        raise TooManyCategoriesError({name: found}, limit if distinct > limit else most, [name] * (rows > distinct))
+        raise TooManyCategoriesError({name: found}, limit if distinct > limit else most)
 
 
 def labels_in(coding: Coding, frame: Frame) -> npt.NDArray[Any]:

@@ -58,7 +58,7 @@ def repeated_cells(frame: Frame) -> tuple[str, ...]:
 
 def same_rows(first: Array, second: Array) -> bool:
     """Return whether two tables have the same rows, in any order."""
-    return first.shape == second.shape and np.array_equal(*(own[np.lexsort(own.T)] for own in (first, second)))
+    return first.shape == second.shape and np.array_equal(first[np.lexsort(first.T)], second[np.lexsort(second.T)])
 
 
 def _equal_by_chance(rows: Array | IntArray, blocks: Sequence[tuple[int, ...]]) -> float:

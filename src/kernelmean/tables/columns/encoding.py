@@ -184,7 +184,6 @@ class Encoding:
     ) -> Iterator[Coding]:
         """Yield the coding of every column; one error names all columns with too many categories."""
         wide: dict[str, str] = {}
-        repeating: list[str] = []
         limit = self.max_categories
         for name, column in types.items():
             if column.kind not in ("boolean", "categorical"):
@@ -194,10 +193,9 @@ class Encoding:
                 yield Categories.fit(name, column, frames, rules[name], self.max_categories, whole=whole)
             except TooManyCategoriesError as error:
                 wide |= error.found
-                repeating += error.repeating
                 limit = error.most
         if wide:
-            raise TooManyCategoriesError(wide, limit, repeating)
+            raise TooManyCategoriesError(wide, limit)
 
 
 def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

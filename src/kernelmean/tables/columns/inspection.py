@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
@@ -21,17 +20,7 @@ MOST_KEPT = 2**20
 """The number of first cells of a table that are compared with each other, so that memory is bounded."""
 _PAIR = 2
 _CHANCE = math.log(1e-6)
-_DENSE, _LEAST_ROWS, _LEAST_NAMED = 0.5, 20, 4
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-UNITS = (
-    "user|patient|subject|order|item|row|object|record|passenger|customer|person|case|member|client|account|product|"
-    "sample|student|employee"
-)
-_LAST_WORD = re.compile(f"({UNITS})?ids?|idx|keys?|pk|uuid|guid|identifier|seqn")
-UNIT = re.compile("user|patient|subject|customer|person|member|client|student|employee|participant|visitor|household")
-_WHOLE_NAME = re.compile("index|no|nr|nummer|lfdnr|unnamed|rows?|(row|serial|case|record)(num(ber)?|names?|no|nr)")
-_NUMBERED_LEVEL = re.compile(r"level_\d+")  # what pandas calls the index; a level alone is a measurement
-TIME = re.compile("t|(time|year|month|week|day|hour|minute|second|step|epoch)s?|timestamp|yr|date|tick")
+_DENSE = 0.5
 _FIRST_YEAR, _LAST_YEAR, _LEAST_DAYS = 1850, 2149, 5
 
 
@@ -47,10 +36,6 @@ class IntegersSeen:
     """The extremes."""
     distinct: bool = True
     """Whether all cells are integers, and the first ``MOST_KEPT`` of them all different."""
-    ascending: bool = True
-    descending: bool = True
-    """Whether they are strictly ascending, or descending, in the order of the rows."""
-    _last: float = math.nan
     _known: Array = field(default_factory=lambda: np.empty(0))
     _pending: list[Array] = field(default_factory=list)
     _waiting: int = 0
@@ -65,12 +50,9 @@ class IntegersSeen:
         if np.isinf(values).any() or (values != np.rint(values)).any():
             self._forget()
             return
-        steps = np.diff(values, prepend=self._last) if self.rows else np.diff(values)
-        self.ascending &= bool((steps > 0).all())
-        self.descending &= bool((steps < 0).all())
         self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
         room = MOST_KEPT - len(self._known) - self._waiting
-        self.rows, self._last = self.rows + len(values), float(values[-1])
+        self.rows += len(values)
         if room > 0:
             self._pending.append(values[:room])
             self._waiting += len(self._pending[-1])
@@ -85,11 +67,8 @@ class IntegersSeen:
         cells = other._in_order()
         if not len(cells):
             return
-        follows = float(cells[0] - self._last) if self.rows else 0.0
-        self.ascending &= other.ascending and follows >= 0
-        self.descending &= other.descending and follows <= 0
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
-        self.rows, self._last = self.rows + other.rows, other._last
+        self.rows += other.rows
         known = self._in_order()
         self._pending = [cells[: MOST_KEPT - len(known)]]
         self._waiting = len(self._pending[0])
@@ -128,14 +107,14 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
     A column is taken as row numbers when all its cells are different integers that fill at least half of their range,
     in a table or in all together, and when rows drawn independently from any distribution on that range would all
     differ with a probability below one in a million: 17 integers without a gap, or 45 on twice the range. (This is most
-    probable under the uniform distribution.) A column with the name of an identifier is one when all its cells are
-    different. Times, and columns without names, only get a note.
+    probable under the uniform distribution.) Columns without names only get a note.
     """
     filled = [table for table in tables if table.rows]
     if not filled or not all(len(table.kept()) and table.distinct for table in filled):
         return None, None
     numbers_rows = any(dense and chance <= _CHANCE for dense, chance in _views(filled))
-    called = named and called_identifier(name) and min(table.rows for table in filled) >= _LEAST_NAMED
+    if not numbers_rows:
+        return None, None
     ranges = list(dict.fromkeys(f"{table.low:.0f} to {table.high:.0f}" for table in filled))
     rows = " and ".join(f"{table.rows:,}" for table in filled)
     if len(filled) > _PAIR:
@@ -143,51 +122,9 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
         rows = f"{sum(table.rows for table in filled):,}"
     each = "" if len(filled) == 1 else " in each table"
     what = f"its {rows} cells are integers from {' and '.join(ranges)}, all different{each}"
-    called_time = any(TIME.fullmatch(word) for word in words_of(name))
-    if called or (numbers_rows and named and not called_time):
+    if named:
         return Finding(name, "identifier", f"looks like an identifier: {what}", insist="keep"), None
-    note = numbers_rows or (named and _may_be_identifier(filled))
-    return None, (f"{name} may be an identifier: {what}" if note else None)
-
-
-def words_of(name: str) -> list[str]:
-    """Return the words of a name in lower case: user and id of userID."""
-    return [word.lower() for word in _WORDS.findall(name)]
-
-
-def called_identifier(name: str) -> bool:
-    """Return whether a column has the name of an identifier: id, customer_id, orderID, key, index, "Unnamed: 0"."""
-    if name == "NO":  # nitric oxide, while no and No number rows
-        return False
-    if _NUMBERED_LEVEL.fullmatch(name):
-        return True
-    words = words_of(name)
-    while words and words[-1].isdigit():
-        words.pop()
-    return bool(words) and bool(_LAST_WORD.fullmatch(words[-1]) or _WHOLE_NAME.fullmatch("".join(words)))
-
-
-def called_person(name: str) -> bool:
-    """Return whether a name has a word for those who are observed: user_id, patient number; not id or order_id."""
-    return any(UNIT.match(word) for word in words_of(name))
-
-
-def _may_be_identifier(tables: Sequence[IntegersSeen]) -> bool:
-    """Return whether rows are sorted by a column, too many differ for a random draw, or both tables share them."""
-    large = [table for table in tables if table.rows >= _LEAST_ROWS]
-    if any(table.ascending or table.descending for table in large):
-        return True
-    if any(_log_chance(table.rows, table.width) <= _CHANCE for table in large):
-        return True
-    return len(large) > 1 and _shared(large[0], large[1])
-
-
-def _shared(first: IntegersSeen, second: IntegersSeen) -> bool:
-    """Return whether half of the cells of one table also occur in the other, and far more than by chance."""
-    smaller = min(len(first.kept()), len(second.kept()))
-    common = len(np.intersect1d(first.kept(), second.kept(), assume_unique=True))
-    by_chance = len(first.kept()) * len(second.kept()) / max(first.width, second.width)
-    return 2 * common >= smaller and common >= 4.0 * by_chance
+    return None, f"{name} may be an identifier: {what}"
 
 
 def _views(tables: Sequence[IntegersSeen]) -> list[tuple[bool, float]]:

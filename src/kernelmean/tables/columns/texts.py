@@ -32,7 +32,7 @@ from ...core.cell_formats import (
 )
 from ...core.cells import missing_cells
 from ...core.table import Frame
-from ...core.words import leave_out, printable, worded, worded_names, written
+from ...core.words import leave_out, printable, worded_names, written
 
 NOT_TIMES = "text, not times"
 """What a column of dates that were not read is taken for."""
@@ -64,8 +64,6 @@ class Finding:
     """"categorical" or "keep": the option that takes the column as it is; "" where none does."""
     wrong_type: bool = False
     """Whether its cells are of another type than a category."""
-    repeating: bool = False
-    """Whether some of its cells recur in a table, as those do that name the rows of one unit."""
     reading: Reading = field(default_factory=dict)
     """What reads all of its cells, if known."""
 
@@ -184,8 +182,7 @@ class TextCells:
             f"holds {distinct:,} different texts in {self.cells:,} cells ({self._shown(cell)}), so it is an identifier "
             "or free text and not a category"
         )
-        recurs = any(len(self._of_tables[table]) < self._counts[table] for table in filled)
-        return Finding(self.name, "free text", what, self._where(cell), repeating=recurs)
+        return Finding(self.name, "free text", what, self._where(cell))
 
     def remark(self) -> str | None:
         """Return a note on a few numbers or dates that are taken as categories."""
@@ -274,19 +271,6 @@ def insist(option: str, names: Sequence[str]) -> str:
     return written(f"{option}={list(names)!r}", worded_names(f"--{option}", names))
 
 
-def as_clusters(name: str) -> str:
-    """Return the option that permutes the rows of one unit together, by the column that names the units."""
-    return written(f"clusters={name!r}", worded("--clusters", name))
-
-
-def offer_of_clusters(repeating: Iterable[str]) -> str:
-    """Return the end of a message on columns that name units of several rows; "" where there are none."""
-    name = next(iter(repeating), None)
-    if name is None:
-        return ""
-    return f"; if rows with the same {name!r} belong together, dependence and compare take {as_clusters(name)}"
-
-
 def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
     """Return one error for everything that is wrong with columns.
 
@@ -305,5 +289,4 @@ def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
     options = {each.insist: [one.column for one in found if one.insist == each.insist] for each in found if each.insist}
     insisting = " and ".join(insist(option, names) for option, names in options.items())
     text = f"{'. '.join([*told, *more])}{joint}{end}" + (f", or insist with {insisting}" if insisting else "")
-    text += offer_of_clusters(each.column for each in found if each.repeating)
     return (TypeError if any(each.wrong_type for each in found) else ValueError)(text)
