@@ -79,7 +79,7 @@ def test_the_design_is_told_and_saved(tmp_path: Path) -> None:
     assert "strengths count all rows alike; the tests follow the design" in found.notes
     assert found.to_dict()["design"]["clusters"] == "c"
     assert "means" not in found.to_dict()["design"]
-    assert "weights stay with their rows while groups are permuted" in " ".join(found.notes)
+    assert "while the second, or the group of a row, is permuted" in " ".join(found.notes)
     assert "That needs the design: whole clusters of c are exchangeable" in found.to_html()
     assert "interval" not in found.grid().header
     found.save(tmp_path / "found.npz")

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 import kernelmean as km
 from kernelmean.core.table import to_frame
 from kernelmean.studies.changes import Search
-from kernelmean.tables.neighbors import Neighbors
+from kernelmean.tables.neighbors import Alike, Neighbors
 
 Draw = Callable[[np.random.Generator, int], pd.DataFrame]
 
@@ -22,7 +22,7 @@ def series(rng: np.random.Generator, n: int, memory: float) -> pd.DataFrame:
     return pd.DataFrame(lfilter([1.0], [1.0, -memory], rng.normal(size=(n, 2)), axis=0), columns=["temp", "wind"])
 
 
-def alike(*tables: pd.DataFrame) -> str:
+def alike(*tables: pd.DataFrame) -> Alike | None:
     return Neighbors.of([to_frame(table, "the table") for table in tables]).alike()
 
 
@@ -66,13 +66,13 @@ INDEPENDENT: dict[str, Draw] = {
 @pytest.mark.parametrize("name", INDEPENDENT)
 def test_nothing_is_said_of_independent_rows(name: str) -> None:
     rng = np.random.default_rng(0)
-    assert [text for n in (9, 100, 200, 1000) for _ in range(10) if (text := alike(INDEPENDENT[name](rng, n)))] == []
+    assert {alike(INDEPENDENT[name](rng, n)) for n in (9, 100, 200, 1000) for _ in range(10)} == {None}
 
 
 @pytest.mark.parametrize(("n", "memory"), [(150, 0.9), (400, 0.6), (1000, 0.999)])
 def test_series_are_found(n: int, memory: float) -> None:
     rng = np.random.default_rng(1)
-    assert all(alike(series(rng, n, memory)).startswith("rows next to each other are alike (") for _ in range(10))
+    assert None not in [alike(series(rng, n, memory)) for _ in range(10)]
 
 
 def test_times_and_numbers_of_rows_hide_no_series() -> None:
@@ -91,7 +91,10 @@ def test_the_correlation_is_that_of_ranks_within_stretches() -> None:
         expected += (1.0 + z[1:] @ z[:-1]) / 160
     assert found.sums[0, 0] / found.sums[0, 2] == pytest.approx(expected, rel=1e-12)
     assert found.sums[0, 1:3].tolist() == [340, 320]
-    assert f"{expected:.2f}" in found.alike()
+    most = found.alike()
+    assert most is not None
+    assert most.correlation == pytest.approx(expected, rel=1e-12)
+    assert most.words.startswith(f"rows next to each other are alike (temp: rank correlation {expected:.2f} from row")
 
 
 def test_all_orders_of_rows_have_no_correlation_on_average() -> None:
@@ -134,6 +137,7 @@ def test_batches_are_looked_at_too(table: pd.DataFrame) -> None:
     whole = km.read(table, in_memory=False)
     for result in (km.compare(*halves, n_resamples=99), km.dependence(whole, y="wind", n_resamples=99)):
         assert [note for note in result.notes if note.startswith("rows next to each other are alike (")]
+        assert result.in_series
         assert "exact only if rows do not depend on each other" in dict(result.facts())["p-value"]
 
 
@@ -146,7 +150,7 @@ def test_tables_sorted_by_two_keys_are_no_series() -> None:
 
 
 def test_changes_name_blocks_and_stop(table: pd.DataFrame, few_for_what_changes: None) -> None:
-    found = km.changes(table[:120], search=Search(n_resamples=49))
+    found = km.changes(table[:120], search=Search(n_resamples=199))
     assert len(found.points) == 10
     assert "write block=N" in found.notes[0]
     assert "stopped at the 10 clearest changes" in found.notes[1]

@@ -34,7 +34,7 @@ _STRONGEST, _NAMED = 5, 3
 FEW_ROWS = 8
 """With fewer rows in a sample, a test that finds nothing says how little it can find."""
 _FLAT = (
-    "no permutation differs from the observed one by more than rounding: too few rows differ, or the kernel does not "
+    "none differs from the observed one by more than rounding: too few rows differ, or the kernel does not "
     "tell them apart (its bandwidth may be far too large or too small)"
 )
 _PLAIN = ("statistic", "pvalue", "tolerance", "method", "statistic_name", "scheme", "memory")
@@ -109,13 +109,6 @@ class TestResult(Explained, Frozen, Result):
     kind: EvidenceKind | None = None
     question: Any = field(default=None, metadata={"kept": False})
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        with np.errstate(invalid="ignore"):
-            differences = np.abs(self.null_distribution - self.statistic)
-        if differences.size and bool(np.all(differences <= self.tolerance)) and _FLAT not in self.notes:
-            object.__setattr__(self, "notes", (*self.notes, _FLAT))
-
     @property
     def n_resamples(self) -> int:
         """Return the number of arrangements besides the observed one."""
@@ -156,12 +149,12 @@ class TestResult(Explained, Frozen, Result):
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the statistic, the p-value with what it rests on, the kind of evidence, and the number of kernels."""
-        found = [("statistic", self._statistic("")), ("p-value", self.origin), *self._close(LEVEL)]
+        found = [("statistic", self._statistic("")), ("p-value", self.origin), *self._flat(), *self._close(LEVEL)]
         return [*found, *self._kind(None), *self._kernels()]
 
     def in_short(self, level: float, exact: str = "exact") -> list[tuple[str, str]]:
         """Return the p-value, the word for its validity, and the kind of difference if the test rejects at a level."""
-        return [("p-value", self._origin("", exact)), *self._close(level), *self._kind(level)]
+        return [("p-value", self._origin("", exact)), *self._flat(), *self._close(level), *self._kind(level)]
 
     @property
     def origin(self) -> str:
@@ -184,6 +177,16 @@ class TestResult(Explained, Frozen, Result):
         if self.smallest > LEVEL:
             return f"{source}; with these none below {self.smallest:.3g} is possible"
         return source
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether no permutation has another statistic than the observed one, but for rounding."""
+        with np.errstate(invalid="ignore"):
+            differences = np.abs(self.null_distribution - self.statistic)
+        return bool(differences.size and np.all(differences <= self.tolerance))
+
+    def _flat(self) -> list[tuple[str, str]]:
+        return [("permutations", _FLAT)] if self.is_flat else []
 
     def _close(self, level: float) -> list[tuple[str, str]]:
         """Say that other permutations may decide otherwise; all there are, and multipliers, have no such error."""

@@ -18,7 +18,7 @@ from ..inference.designs.two_sample import pooled_codes, taking_part
 from ..inference.samples import check_one_order
 from ..tables.columns import Encoding
 from ..tables.columns.missing import costly_drop, rules_for
-from ..tables.neighbors import Neighbors
+from ..tables.neighbors import Alike, Neighbors
 from .row_keys import check_row_order, row_key
 
 _PARTS = ("strata", "clusters", "weights")
@@ -28,7 +28,6 @@ _OF_PAIRS = (
     "the tests ask whether the two tables differ as a whole; changes within pairs that go in both directions can leave "
     'them alike: test the differences, see "Changes within pairs" in docs/designs.md'
 )
-_TOGETHER = "if neighbours belong together (one person, one interviewer, one day), p-values are far too small"
 _CROSS = "to cross several, make one column of them beforehand"
 
 
@@ -141,9 +140,9 @@ class TableDesign:
         """Return a note on what is shown beside the tests."""
         return () if self.counted is None else (self.counted,)
 
-    def in_time(self, frames: Sequence[Frame]) -> tuple[str, ...]:
-        """Return a note if rows next to each other are alike, unless clusters or pairs say which belong together."""
-        return () if self.clusters is not None or self.paired else in_time(Neighbors.of(frames).alike())
+    def in_series(self, frames: Sequence[Frame]) -> Alike | None:
+        """Return where rows next to each other are alike, unless clusters or pairs say which belong together."""
+        return None if self.clusters is not None or self.paired else Neighbors.of(frames).alike()
 
     def permuted(self, dealt: str) -> str:
         """Return in words what happens to rows under a random arrangement, which is ``dealt`` without a design."""
@@ -281,23 +280,22 @@ NO_DESIGN = TableDesign()
 """No design: all rows are exchangeable."""
 
 
-def in_time(alike: str) -> tuple[str, ...]:
-    """Return a note on rows next to each other that are alike; none where nothing is said of them."""
-    if not alike:
+def series_notes(alike: Alike | None) -> tuple[str, ...]:
+    """Return a note on rows next to each other that are alike; none where they are not."""
+    if alike is None:
         return ()
     clusters = written("clusters='COLUMN'", "--clusters COLUMN")
     changes = written("kernelmean.changes has Search(block=N)", "kernelmean changes has --block N")
     return (
-        f"{alike}: {_TOGETHER}; name the column that says which do, {clusters}; a series in time needs a column of "
-        f"blocks, such as the week, and {changes}",
+        f"{alike.words}: if neighbours belong together (one person, one interviewer, one day), p-values are far too "
+        f"small; name the column that says which do, {clusters}; a series in time needs a column of blocks, such as "
+        f"the week, and {changes}",
     )
 
 
-def exactness(notes: Sequence[str]) -> str:
-    """Return in a few words what p-values beside some notes are: exact, or only if rows that look dependent are not."""
-    if any(_TOGETHER in note for note in notes):
-        return "exact only if rows do not depend on each other (see the note)"
-    return "exact"
+def exactness(*, in_series: bool) -> str:
+    """Return in a few words what p-values are: exact, or only if rows that look like a series do not depend."""
+    return "exact only if rows do not depend on each other (see the note)" if in_series else "exact"
 
 
 @final

@@ -25,6 +25,24 @@ _SORTED = 0.5
 
 @final
 @dataclass(frozen=True)
+class Alike:
+    """The column in which rows next to each other are most clearly alike."""
+
+    column: str
+    correlation: float
+    """Of the ranks of a row and the next one."""
+
+    @property
+    def words(self) -> str:
+        """What was found, as the beginning of a note."""
+        return (
+            f"rows next to each other are alike ({self.column}: rank correlation {self.correlation:.2f} from row to "
+            f"row, within some {_STRETCH} rows)"
+        )
+
+
+@final
+@dataclass(frozen=True)
 class Neighbors:
     """How much a row is like the next one, column by column.
 
@@ -53,8 +71,8 @@ class Neighbors:
         """Return the same of the rows of both, which have the same columns."""
         return type(self)(self.names, self.sums + other.sums)
 
-    def alike(self) -> str:
-        """Return in words that rows are like the next ones, with the column where this is clearest, or ``""``.
+    def alike(self) -> Alike | None:
+        """Return where rows are most clearly like the next ones, None if they are not.
 
         Nothing is said of a column that is sorted, nor of a table that is sorted by a column.
         """
@@ -63,12 +81,9 @@ class Neighbors:
             correlation, deviations = moved / pairs, moved / np.sqrt(rows)
         found = (deviations > _CLEAR) & (correlation > _LARGE) & (np.abs(drift) < _SORTED * steps)
         if not found.any() or ((np.abs(uneven) >= _SORTED * steps) & (2 * steps > pairs)).any():
-            return ""
+            return None
         most = int(np.argmax(np.where(found, correlation, -np.inf)))
-        return (
-            f"rows next to each other are alike ({self.names[most]}: rank correlation {correlation[most]:.2f} "
-            f"from row to row, within some {_STRETCH} rows)"
-        )
+        return Alike(self.names[most], float(correlation[most]))
 
 
 def _sums(cells: Cells) -> Array:

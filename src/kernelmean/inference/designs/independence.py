@@ -218,9 +218,9 @@ class PairDesign:
         return Null(values, ties(values, magnitude), "HSIC (V-statistic)", units.scheme, needed)
 
 
-WEIGHTS_STAY = (
-    "weights stay with the first variable while the second is permuted: p-values are exact if the second is "
-    "independent of the first and the weight together"
+_WEIGHTS_STAY = (
+    "weights stay with the first variable while the second, or the group of a row, is permuted: p-values are exact if "
+    "this is independent of the first and the weight together"
 )
 
 
@@ -235,7 +235,7 @@ def pair_design(n: int, design: Design) -> PairDesign:
     layout = taken_layout(kept, every, strata, own, np.zeros(len(kept), dtype=np.intp))
     notes = weightless(every > 0.0)
     if weights is not None:
-        notes += (WEIGHTS_STAY, *effective(every[kept]))
+        notes += (_WEIGHTS_STAY, *effective(every[kept]))
     used = tuple(name for code, name in enumerate(names) if strata is None or (strata[kept] == code).any())
     return PairDesign(kept[layout.order], layout, notes + description(layout, used, clusters is not None))
 

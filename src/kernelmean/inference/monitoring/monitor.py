@@ -176,10 +176,11 @@ class DriftMonitor:
 
     def _said(self) -> Iterator[str]:
         """Yield what else a reader should know."""
-        if alike := self._neighbors.alike():
+        alike = self._neighbors.alike()
+        if alike is not None:
             yield (
-                f"{alike}: if they are a series in time, false alarms are likely at any level; keep rows that are far "
-                "apart, such as one a day, or monitor means of days"
+                f"{alike.words}: if they are a series in time, false alarms are likely at any level; keep rows that "
+                "are far apart, such as one a day, or monitor means of days"
             )
         yield from self._notes
         yield from (

@@ -19,7 +19,7 @@ from ...inference.resampling_options import resources_of
 from ...plan.plan import DEFAULT, Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, as_frames, encode, spells_out
 from ...tables.columns.column_codings import named
-from ...tables.neighbors import Neighbors
+from ...tables.neighbors import Alike, Neighbors
 from ...tables.read import hold
 from ...tables.readers import PLAIN, TextColumns
 from ..many_tests import Contrasts
@@ -140,9 +140,9 @@ def changes(
     _check_varying(searched, options)
     encoded = encode((searched,), ("the table",), options)
     _check(encoded, search)
-    alike = Neighbors.of(encoded.frames).alike() if search.block == 1 else ""
+    alike = Neighbors.of(encoded.frames).alike() if search.block == 1 else None
     features = ChangeFeatures.of(encoded.tables[0], rng)
-    limit = _MOST_ALIKE if alike else None
+    limit = None if alike is None else _MOST_ALIKE
     together, single = search.shares(len(encoded.codings))
     pvalue, found = search.run(features, rng, progress, limit, together, n_jobs)
     names: dict[Change, tuple[str, ...]] = dict.fromkeys(found, ())
@@ -174,13 +174,13 @@ def _search(search: Search | None, n_changes: int | None, block: int | None) -> 
     return search or Search(n_changes=n_changes, block=1 if block is None else block)
 
 
-def _in_time(alike: str, limit: int | None, search: Search, found: int) -> Iterator[str]:
+def _in_time(alike: Alike | None, limit: int | None, search: Search, found: int) -> Iterator[str]:
     """Yield notes where rows are alike and no blocks keep them together."""
-    if alike:
+    if alike is not None:
         block = written("block=N", "--block N")
         yield (
-            f"{alike}: if rows depend on the rows before them, changes are found where nothing changes; write {block}, "
-            "with N several times the rows that this lasts, such as those of a week"
+            f"{alike.words}: if rows depend on the rows before them, changes are found where nothing changes; write "
+            f"{block}, with N several times the rows that this lasts, such as those of a week"
         )
     if limit and search.n_changes is None and found == limit:
         more = written("n_changes=N", "--n-changes N")

@@ -20,7 +20,7 @@ from ...tables.drawn import Drawn
 from ...tables.neighbors import MOST_ROWS, Neighbors
 from ...tables.passes import settled
 from ...tables.source import Source
-from ..designs import in_time
+from ..designs import series_notes
 from .column_summaries import TablesSeen
 from .scan import Scanner
 
@@ -49,6 +49,8 @@ class Learnt:
     missing: MissingCells
     remarks: tuple[str, ...] = ()
     """Remarks on columns that may be meant otherwise."""
+    in_series: bool = False
+    """Whether rows next to each other are alike."""
     whole: tuple[str, str] | None = None
     """The digests of all rows, if asked for."""
 
@@ -171,11 +173,12 @@ class FirstLook:
         for source, rows in zip(sources, seen.rows, strict=False):
             if not rows:
                 raise ValueError(f"{source} has no rows")
-        alike = in_time("" if self._neighbors is None else self._neighbors.alike())
-        remarks = alike + (() if self._inspection is None else self._inspection.check())
+        alike = None if self._neighbors is None else self._neighbors.alike()
+        remarks = series_notes(alike) + (() if self._inspection is None else self._inspection.check())
         drawn, numbers = tuple(own.frame for own in self._draws), tuple(own.numbers for own in self._draws)
         missing = self._scanner.missing(len(self._draws))
-        return replace(learnt_of(seen, self._encoding, drawn, numbers, missing), remarks=remarks)
+        found = learnt_of(seen, self._encoding, drawn, numbers, missing)
+        return replace(found, remarks=remarks, in_series=alike is not None)
 
 
 def _added(scanner: Scanner, inspection: Inspection, rows: Frame, table: int) -> Frame:

@@ -30,6 +30,7 @@ def packed(learnt: Learnt, tables: tuple[Source, Source]) -> dict[str, Any]:
         "missing": [[each.name, each.rule, *each.cells] for each in missing.columns],
         "left_out": list(missing.rows),
         "remarks": list(learnt.remarks),
+        "in_series": learnt.in_series,
         "types": [dict(table.types) for table in tables],
     }
 
@@ -50,7 +51,7 @@ def unpacked(content: Mapping[str, Any], tables: tuple[Source, Source], encoding
         if own.shape != (len(frame),) or len(np.unique(own)) < len(own) or not (0 <= own.min() <= own.max() < rows):
             raise ValueError("rows that were drawn and their numbers do not go together")
     found = learnt_of(content["seen"], encoding, (first, second), (numbers[0], numbers[1]), missing)
-    return replace(found, remarks=tuple(content["remarks"]))
+    return replace(found, remarks=tuple(content["remarks"]), in_series=bool(content["in_series"]))
 
 
 def _two_counts(values: Any) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from ...tables.columns import ColumnSummary, Encoded, as_frames, encode, summari
 from ...tables.columns.copies import same_rows
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.columns.summaries import numbers_of
-from ..designs import Taken
+from ..designs import Taken, series_notes
 from .mean_gaps import GapsOfMeans
 from .ranking import ranked
 from .request import Asked
@@ -46,7 +46,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     alone, screened = test.columns(encoded, order, stream_alone)
     weigh = RowWeights.of(design)
     summaries = _summaries(encoded, design, weigh)
-    is_same = same_rows(*encoded.points())
+    is_same, alike = same_rows(*encoded.points()), asked.design.in_series(encoded.frames)
     return Comparison(
         names=names,
         sizes=(len(encoded.frames[0]), len(encoded.frames[1])),
@@ -56,7 +56,10 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         scaled=asked.encoding.scale,
         columns=ranked(encoded.codings, summaries, joint.noise, alone, asked.adjustment),
         notes=_once(
-            *_on_rows(encoded, asked, dropped),
+            *series_notes(alike),
+            *asked.notes,
+            *dropped,
+            *asked.design.notes(),
             *([] if weigh is None else weigh.notes()),
             *(() if is_same else encoded.repeated(taken.clusters(encoded.frames))),
             *_notes(encoded, theta),
@@ -72,6 +75,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         design=asked.design,
         row_weights=weigh,
         same_rows=is_same,
+        in_series=alike is not None,
     )
 
 
@@ -81,12 +85,6 @@ def _rows(A: Any, B: Any, asked: Asked) -> tuple[Sequence[Frame], Taken, tuple[s
     frames, paired = asked.design.complete_pairs(frames, asked.encoding, (A, B))
     frames, absent = taken.taking_part(frames)
     return frames, taken, (*paired, *absent)
-
-
-def _on_rows(encoded: Encoded, asked: Asked, dropped: Sequence[str]) -> tuple[str, ...]:
-    """Return notes on the rows, before those on their weights."""
-    design = asked.design
-    return (*design.in_time(encoded.frames), *asked.notes, *dropped, *design.notes())
 
 
 def _encoded(frames: Sequence[Frame], taken: Taken, asked: Asked) -> tuple[Encoded, tuple[str, ...]]:

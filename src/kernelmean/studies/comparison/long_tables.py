@@ -228,6 +228,7 @@ class Tests:
             encoded=encoded,
             level=asked.level,
             adjustment=asked.adjustment,
+            in_series=learnt.in_series,
         )
 
     def joint(self, samples: tuple[Bins, Bins]) -> TestResult:

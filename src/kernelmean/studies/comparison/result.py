@@ -72,6 +72,8 @@ class Comparison(JointTest, Result):
         How p-values of single columns were adjusted: "holm" or "bh".
     same_rows : bool
         Whether both tables hold the same rows, in any order; of tables in memory.
+    in_series : bool
+        Whether rows next to each other are alike, so that p-values are exact only if they do not depend on each other.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (
@@ -99,6 +101,7 @@ class Comparison(JointTest, Result):
     row_weights: RowWeights | None = field(default=None, repr=False)
     adjustment: str = HOLM
     same_rows: bool = False
+    in_series: bool = False
 
     @property
     def joint(self) -> TestResult:
@@ -194,7 +197,7 @@ class Comparison(JointTest, Result):
         return [
             ("rows", f"{rows}; {count(len(self.columns), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
-            *self.test.in_short(self.level, exactness(self.notes)),
+            *self.test.in_short(self.level, exactness(in_series=self.in_series)),
             *self._on_adjusted(),
             *facts_on_columns(self),
             *([] if self.scaled else [("scale", UNSCALED)]),

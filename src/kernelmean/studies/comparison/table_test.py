@@ -16,7 +16,6 @@ from ...core.table import Frame
 from ...core.words import listed, worded, written
 from ...inference import Design, Resampling, TestResult, TwoSamples, hsic_test, k_sample_test, mmd_test
 from ...inference.adaptive.many_kernels import NAMED
-from ...inference.designs.independence import WEIGHTS_STAY
 from ...inference.designs.two_sample import TwoSampleDesign
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
@@ -37,10 +36,6 @@ from .request import Testing
 _ALL_ROWS = Design()
 _AT_ONCE = 8
 """The most columns that are tested at once, whatever the threads: each test takes memory of its own."""
-_ROWS_KEEP_WEIGHTS = (
-    "weights stay with their rows while groups are permuted: p-values are exact if the group of a row is independent "
-    "of its values and its weight together"
-)
 
 
 @dataclass(frozen=True)
@@ -100,8 +95,7 @@ class TableTest:
         points = Categories.fit("table", kind, [label], "error", len(samples)).coordinates(label)
         asked = estimator if self.adaptive else (estimator, PLAIN[self.asked.estimator](Gaussian(1.0)))
         found = hsic_test(np.concatenate(samples), points, estimator=asked, design=self.design, **options)
-        notes = tuple(_ROWS_KEEP_WEIGHTS if note == WEIGHTS_STAY else note for note in found.notes)
-        return replace(found, notes=notes, kind=None)  # it would be that of a dependence, such as a trend
+        return replace(found, kind=None)  # it would be that of a dependence, such as a trend
 
     def columns(
         self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator, steps: int | None = None

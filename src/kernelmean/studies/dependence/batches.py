@@ -79,6 +79,7 @@ def dependence_in_batches(table: Source, asked: DependenceOptions) -> Dependence
         missing=learnt.missing,
         encoded=encoded,
         adjustment=asked.adjustment,
+        in_series=learnt.in_series,
     )
 
 

@@ -68,6 +68,8 @@ class Dependence(JointTest, Result):
         are in ``pairs``.
     adjustment : str
         How p-values of pairs were adjusted: "holm" or "bh".
+    in_series : bool
+        Whether rows next to each other are alike, so that p-values are exact only if they do not depend on each other.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, EvidenceKind, TableDesign, *ENCODED)
@@ -93,6 +95,7 @@ class Dependence(JointTest, Result):
     design: TableDesign = NO_DESIGN
     at_least: float = 0.0
     adjustment: str = HOLM
+    in_series: bool = False
 
     @property
     def joint(self) -> TestResult:
@@ -317,7 +320,7 @@ class Dependence(JointTest, Result):
         if not several:
             test = replace(test, kind=self.pairs[0].kind or test.kind)
         trend = PHRASES["trend"] if ordered else "in a mean that differs between categories"
-        short = test.in_short(self.level, exactness(self.notes))
+        short = test.in_short(self.level, exactness(in_series=self.in_series))
         facts = [(name, text.replace(PHRASES["trend"], trend)) for name, text in short]
         return [(name, f"all columns together: {text}" if several and name == "kind" else text) for name, text in facts]
 

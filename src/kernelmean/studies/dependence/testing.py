@@ -27,7 +27,7 @@ from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells
 from ...tables.columns.encoding import as_frames
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold, read
-from ..designs import WHOLE_STRENGTHS, TableDesign
+from ..designs import WHOLE_STRENGTHS, TableDesign, series_notes
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..strengths import Strengths, gaussian_of
 from .batches import dependence_in_batches
@@ -202,6 +202,7 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
     joint = None if left == right else tests.joint(left, right, stream)
     found, screened = tests.pairs(pairs, joint, stream_of_pairs)
     found, on_blanks = tests.on_blanks(found, stream_of_pairs)
+    alike = asked.design.in_series(encoded.frames)
     of_design = pair_design(len(frame), design).notes if joint is None and design.says_more else ()
     return Dependence(
         x=left,
@@ -211,7 +212,7 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
         pairs=found,
         estimator=asked.estimator,
         notes=(
-            *asked.design.in_time(encoded.frames),
+            *series_notes(alike),
             *encoded.repeated(taken.clusters(encoded.frames)),
             *absent,
             *on_blanks,
@@ -225,6 +226,7 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
         encoded=encoded,
         design=asked.design,
         adjustment=asked.adjustment,
+        in_series=alike is not None,
     )
 
 

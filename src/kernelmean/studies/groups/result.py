@@ -260,7 +260,8 @@ class GroupComparison(JointTest, Result):
         """Return the p-value, and the kind of difference or which groups have too few rows to say."""
         none = self.test.no_kind
         named = f"{none.removesuffix('sample')}group; too few in {self._few(LEAST_ROWS)}"
-        return [(name, named if text == none else text) for name, text in self.test.in_short(self.level)]
+        facts = self.test.in_short(self.level)
+        return [(name, named if name == "kind" and self.test.kind is None else text) for name, text in facts]
 
     def _few(self, least: int) -> str:
         """Return in words which groups have fewer rows, and how many."""
