@@ -132,7 +132,6 @@ import numpy as np
 from kernelmean.core.validate import as_points
 from kernelmean.inference.designs.paired import PairedDesign
 from kernelmean.inference.questions import Question, hsic_problem
-from kernelmean.inference.samples import units_notes
 from kernelmean.kernels import Linear
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +142,6 @@ class OfRows(Question):
     @property
     def sizes(self):
         return (len(self.X),)
-
-    def units_notes(self, *, adaptive):
-        return units_notes(self.X, adaptive=adaptive)
 
 @dataclass(frozen=True, eq=False)
 class Symmetry(OfRows):

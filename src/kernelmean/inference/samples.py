@@ -1,4 +1,4 @@
-"""Two tables that a test can compare, or pair, and a note where one bandwidth serves very different columns."""
+"""Two tables that a test can compare, or pair."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.array import Array, as_host, column_variances, joined
-from ..core.points import Names, column_order, named_points, points_elsewhere, points_like
+from ..core.array import Array, as_host
+from ..core.points import Names, column_order, points_elsewhere
 from ..core.table import Table, as_table
 from ..core.validate import check_same_columns, row_labels
 from ..core.words import listed, passed
@@ -139,39 +139,3 @@ def in_fixed_order(X: Array, Y: Array) -> tuple[Array, Array]:
     different = np.flatnonzero(own.ravel() != other.ravel())
     swapped = bool(len(different)) and own.ravel()[different[0]] > other.ravel()[different[0]]
     return (Y, X) if swapped else (X, Y)
-
-
-MOST = 10.0
-"""The largest ratio of the spreads of two columns without a note."""
-
-
-def units_notes(*samples: Any, study: str = "compare", adaptive: bool = True) -> tuple[str, ...]:
-    """Return a note when the spreads of the columns differ widely, with what to write instead.
-
-    Parameters
-    ----------
-    *samples : array of shape (n, d) or data frame
-        With the same columns; the spread of a column is its standard deviation over all rows.
-    study : str
-        The function of the package that compares columns in units of their spread.
-    adaptive : bool
-        Whether the test takes ``estimator="adaptive"``.
-    """
-    first, names = named_points(samples[0])
-    if first.shape[1] < 2:
-        return ()
-    others = [points_like(sample, names, "Y", "X") for sample in samples[1:]]
-    with np.errstate(over="ignore", invalid="ignore"):
-        spreads = np.sqrt(column_variances(joined([first, *others])))
-    varying = np.flatnonzero(spreads > 0)
-    if not varying.size:
-        return ()
-    least, most = varying[np.argmin(spreads[varying])], varying[np.argmax(spreads[varying])]
-    if not spreads[most] > MOST * spreads[least]:
-        return ()
-    small, large = (names[j] if names else f"x{j}" for j in (int(least), int(most)))
-    write = ["estimator='adaptive'"] * adaptive + [f"kernelmean.{study}", "or standardise the columns"]
-    return (
-        f"column {large!r} spreads {spreads[most]:.3g} and column {small!r} {spreads[least]:.3g}: one bandwidth for "
-        f"all columns sees little of {small!r}; write {', '.join(write)}",
-    )

@@ -146,10 +146,6 @@ class Question(ABC):
     def table_names(self) -> tuple[str, ...]:
         """Return the names of the tables in notes."""
 
-    @abstractmethod
-    def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
-        """Return notes on columns of very different spreads, for callers who chose no kernel."""
-
     # -- what some say otherwise -------------------------------------------------------------------------------------
 
     @classmethod
@@ -238,14 +234,12 @@ class Question(ABC):
     def answered(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> TestResult:
         """Return the result of the test, which keeps the question; rows of other libraries are copied for it."""
         posed = self.posed(asked, statistic, how)
-        notes: tuple[str, ...] = ()
         if isinstance(posed, TestResult):
             result, asked = posed, asked.many
         else:
             result, asked = posed.result(posed.null), posed.asked
-            notes = self.units_notes(adaptive=bool(self.methods[1])) if asked.default else ()
         copies = {name: own for name, value in vars(self).items() if (own := copied_elsewhere(value)) is not value}
-        return replace(result, notes=(*result.notes, *notes), question=replace(self, **copies, asked=asked))
+        return replace(result, question=replace(self, **copies, asked=asked))
 
     def posed(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> PendingResult | TestResult:
         """Return the test with its null; for an adaptive test, which takes more than one null, the result itself.

@@ -16,7 +16,7 @@ from ..resampling_options import Resampling
 from ..samples import check_one_order_of_all, names_of
 from ..statistics import StatisticForm
 from .base import OfMany, Tables
-from .pairs import Pairs, notes_of_variables
+from .pairs import Pairs
 
 
 @final
@@ -81,7 +81,3 @@ class JointIndependence(OfMany):
         """Return the statistics of kernels that are the same for all variables."""
         found = joint_candidates(adaptive, tuple(map(as_host, self.tables)), how.rng)
         return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how, self.sizes)
-
-    def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
-        """Return notes on the spreads of the columns of every variable."""
-        return notes_of_variables(self.variables, self.names, adaptive=adaptive)

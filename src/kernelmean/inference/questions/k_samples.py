@@ -14,7 +14,7 @@ from ..designs.design import Design
 from ..designs.k_sample import ManySamples
 from ..samples import matched, names_of
 from .base import OfMany, Tables
-from .two_samples import TwoSamples, notes_of_samples
+from .two_samples import TwoSamples
 
 
 @final
@@ -71,7 +71,3 @@ class KSamples(OfMany):
         """Return the question of the two samples."""
         X, Y = self.samples
         return TwoSamples(X, Y, self.names, asked=self.asked)
-
-    def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
-        """Return notes on the spreads of the columns."""
-        return notes_of_samples(self.samples, self.names, adaptive=adaptive)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self, final
 
 from ...core.array import Array, check_numpy
 from ...core.points import Names
-from ...core.table import Table
 from ..designs.design import Design
 from ..designs.independence import PairDesign, pair_design
 from ..designs.wild_bootstrap import WildPairs
@@ -16,7 +15,7 @@ from ..estimated.hsic import pair_estimator
 from ..problem import KernelPair, Problem, distinct_side
 from ..request import HSIC_ESTIMATORS, Chosen, Estimators, Known
 from ..resampling_options import Resampling
-from ..samples import named_variables, units_notes
+from ..samples import named_variables
 from ..statistics import HSIC, Statistic, StatisticForm
 from .base import Question, Tables
 
@@ -91,10 +90,6 @@ class Pairs(Question):
             return self.with_kernels(tables, apart.kernels, statistic, how)
         return apart.null(tables, self.chosen(tables, apart.kernels, how.rng), statistic, self.over, how)
 
-    def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
-        """Return notes on the spreads of the columns of both variables."""
-        return notes_of_variables((self.X, self.Y), self.names, adaptive=adaptive)
-
 
 def hsic_problem(variables: Tables, kernels: Sequence[KernelPair], statistic: StatisticForm | Statistic) -> Problem:
     """Return the Gram matrices of both variables."""
@@ -102,9 +97,3 @@ def hsic_problem(variables: Tables, kernels: Sequence[KernelPair], statistic: St
     pairs = tuple(zip(sides[0][1], sides[1][1], strict=True))
     criterion = statistic if isinstance(statistic, Statistic) else HSIC(variables[0].shape[0], statistic)
     return Problem(sides[0][0], sides[1][0], pairs, criterion)
-
-
-def notes_of_variables(variables: Sequence[Array], names: Sequence[Names], *, adaptive: bool) -> tuple[str, ...]:
-    """Return notes on the spreads of the columns of every variable, with their names passed separately."""
-    tables = [rows if own is None else Table(rows, own) for rows, own in zip(variables, names, strict=True)]
-    return tuple(note for table in tables for note in units_notes(table, study="dependence", adaptive=adaptive))

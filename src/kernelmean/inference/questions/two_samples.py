@@ -10,7 +10,6 @@ import numpy as np
 
 from ...core.array import Array, as_host, joined
 from ...core.points import Names
-from ...core.table import Table
 from ...kernels import Kernel
 from ..adaptive.aspects import NO_SAMPLES, Compared
 from ..adaptive.views import available
@@ -24,7 +23,7 @@ from ..estimated.mmd import EstimatedMMD
 from ..problem import KernelSide, LabelSide, Problem
 from ..request import ESTIMATORS, MMD_ESTIMATORS, Chosen, Estimators, Known, two_sample_estimator
 from ..resampling_options import Resampling, Shape
-from ..samples import check_one_order, in_fixed_order, named_samples, units_notes
+from ..samples import check_one_order, in_fixed_order, named_samples
 from ..statistics import MMD, Statistic, StatisticForm
 from .base import Question, Tables
 
@@ -131,10 +130,6 @@ class TwoSamples(Question):
             return how.with_scheme(scheme)
         return how.with_scheme("low-rank") if how.scheme == "auto" else None
 
-    def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
-        """Return notes on the spreads of the columns."""
-        return notes_of_samples((self.X, self.Y), self.names, adaptive=adaptive)
-
 
 def mmd_problem(pooled: Array, first: int, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic) -> Problem:
     """Return the Gram matrices of the pooled rows, and the labels of the samples, one of which has the first rows."""
@@ -145,8 +140,3 @@ def mmd_problem(pooled: Array, first: int, kernels: Sequence[Kernel], statistic:
         tuple((k, 0) for k in range(len(kernels))),
         statistic if isinstance(statistic, Statistic) else MMD(n, m, statistic),
     )
-
-
-def notes_of_samples(samples: Sequence[Array], names: Names, *, adaptive: bool) -> tuple[str, ...]:
-    """Return notes on the spreads of the columns of samples, with their names passed separately."""
-    return units_notes(*samples if names is None else [Table(sample, names) for sample in samples], adaptive=adaptive)
