@@ -55,6 +55,7 @@ AS_THEY_ARE = (
     "times of day.csv",
     "seconds since 1970.csv",
     "minus 99 of SPSS.csv",
+    "numbers of customers.csv",
     "blank lines.csv",
     "one column.csv",
     "fixed width.csv",
@@ -138,7 +139,6 @@ NUMBERS_OR_DATES_OF_NO_OPTION: dict[str, tuple[str, ...]] = {
 }
 
 IDENTIFIERS = {
-    "numbers of customers.csv": "customer_id",
     "numbers of rows.csv": "nr",
     "row index saved twice.csv": "Unnamed: 0",
 }

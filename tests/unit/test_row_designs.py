@@ -438,7 +438,7 @@ def test_rows_that_take_no_part_do_not_count(estimator: str) -> None:
     alike = km.compare(A, B, **options)
     assert (found.pvalue, found.test.statistic) == (alike.pvalue, alike.test.statistic)
     assert found.sizes == alike.sizes == (len(A), len(B))
-    assert found.notes[1:3] == (
+    assert found.notes[:2] == (
         "4 rows of weight zero left out",
         "60 of 65 rows take part: the others are in strata of one sample only, 'Bonn'",
     )

@@ -295,7 +295,7 @@ class Inspection:
         if texts is not None and texts.cells:
             if self._declared[name]:  # the user declared categories by the type
                 return texts.unlike(), None
-            return texts.finding(), texts.remark()
+            return self._of_one_table(texts.finding()), texts.remark()
         finding, note = judge(name, self._integers.get(name, ()), named=self._named)
         if name in self._days:
             finding = self._days[name].finding(name) or finding
@@ -303,6 +303,15 @@ class Inspection:
             where = " and ".join(self._sources) if len(self._sources) <= _PAIR else listed(self._sources, 1)
             finding = replace(finding, where=where)
         return finding, note
+
+    def _of_one_table(self, finding: Finding | None) -> Finding | None:
+        """Return a finding, with other advice where one table alone has a decimal mark: an option would read both."""
+        if finding is None or "decimal" not in finding.reading:
+            return finding
+        if not any(seen.rows or not seen.distinct for seen in self._integers.get(finding.column, ())):
+            return finding
+        one = f"the other table has another decimal mark; write {finding.where} with that one first"
+        return replace(finding, advice=f"{one} (pandas: read_csv(..., decimal=...), then to_csv)")
 
 
 def _settled(seen: IntegersSeen) -> IntegersSeen:
