@@ -188,7 +188,7 @@ CASES = {
     "KernelMean, a filter object": _estimator(km.KernelMean(filter=km_filters.Landweber(), bandwidth=1.0)),
     "KernelMean, a noise object": _estimator(km.KernelMean(noise=Normal(_spd()), bandwidth=1.0)),
     "BayesianKernelMean": _estimator(estimators.BayesianKernelMean(bandwidth=1.0)),
-    "MedianOfMeans": _estimator(estimators.MedianOfMeans(5, bandwidth=1.0, random_state=0)),
+    "MedianOfMeans": _estimator(estimators.MedianOfMeans(n_blocks=5, bandwidth=1.0, random_state=0)),
     "KernelMeanMatching": _matching(),
     "KernelMeanMatching, weights of prototypes": _matching(prototypes=True, update="weights", bandwidth=1.0),
     "KernelMeanMatching, no steps": _matching(prototypes=True, max_iter=1, bandwidth=1.0, estimator="kme"),

@@ -49,7 +49,7 @@ ESTIMATORS = [
     km.VPMKME(),
     km.KernelMean(noise=N.Normal(FULL), filter=Landweber(), strength=3),
     km.BayesianKernelMean(),
-    km.MedianOfMeans(2, random_state=0),
+    km.MedianOfMeans(n_blocks=2, random_state=0),
 ]
 
 

@@ -206,8 +206,8 @@ def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, r
 
 def check_has_rows(X: Any, name: str) -> None:
     """Raise when a path, a mapping, a query that has not run or nothing was passed instead of rows."""
-    if X is None:
-        raise TypeError(f"{name} is None, and this takes rows: an array or a data frame")
+    if X is None or isinstance(X, int | float | np.number):
+        raise TypeError(f"{name} is {X!r}, and this takes rows: an array or a data frame")
     if hasattr(type(X), "collect"):  # a data frame may have a column of this name
         raise TypeError(f"{name} is a {type(X).__name__}, a query that has not run; pass what collect() returns")
     if isinstance(X, Mapping) and not issparse(X):  # some sparse matrices are dicts
@@ -218,7 +218,7 @@ def check_has_rows(X: Any, name: str) -> None:
 
 
 def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
-    """Return ``X`` as a (finite) float64 array of shape (n, d), a Series as one column; or raise."""
+    """Return ``X`` as a (finite) float64 array of shape (n, d), a Series or plain numbers as one column; or raise."""
     check_has_rows(X, name)
     array = _of_numbers(check_cells(as_column(X, name), name), name)
     if array.ndim > 2:
@@ -226,11 +226,9 @@ def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
             f"{name} has shape {array.shape}, a table of shape (n, d) is needed; for one row for each entry of the "
             f"first axis write {name}.reshape({len(array)}, -1)"
         )
-    if array.ndim != 2:
-        raise ValueError(
-            f"{name} has shape {array.shape}, a table of shape (n, d) is needed; "
-            f"write {name}.reshape(-1, 1) for one column, {name}.reshape(1, -1) for one row"
-        )
+    if array.ndim == 0:
+        raise ValueError(f"{name} is a single value, and this takes rows: an array or a data frame")
+    array = array.reshape(len(array), -1) if array.ndim == 1 and len(array) else array
     if 0 in array.shape:
         raise ValueError(f"{name} has shape {array.shape}: at least one row and one column are needed")
     array = np.ascontiguousarray(array, dtype=np.float64)

@@ -31,9 +31,9 @@ class MedianOfMeans(MeanEstimator):
 
     Parameters
     ----------
+    kernel : {"gaussian"}, Kernel, or a class of kernels
     n_blocks : int
         At most n. For robustness, pass more than twice the number of outliers; 1 is the empirical mean.
-    kernel : {"gaussian"}, Kernel, or a class of kernels
     bandwidth : rule, float or array
         θ, as in :class:`KernelMean`; the median heuristic is itself robust.
     noise : Noise, optional
@@ -64,9 +64,9 @@ class MedianOfMeans(MeanEstimator):
     True
     """
 
-    n_blocks: int = 10
-    _: KW_ONLY
     kernel: KernelLike = "gaussian"
+    _: KW_ONLY
+    n_blocks: int = 10
     bandwidth: Any = "median"
     noise: Noise | None = None
     random_state: Any = None

@@ -50,9 +50,10 @@ _FIRST_TRIED = Cyclic("cyclic-low-rank", tiles=False)
 
 def choose(shape: Shape, name: str) -> Scheme:
     """Return the scheme of that name, or the one that the rule picks; raise when it cannot serve the call."""
-    scheme = SCHEMES.get(automatic(shape) if name == "auto" else name)
+    rule = {"auto": automatic, "random": at_random}.get(name)
+    scheme = SCHEMES.get(name if rule is None else rule(shape))
     if scheme is None:
-        raise ValueError(f"scheme is {name!r}; pass 'auto' or one of {', '.join(map(repr, SCHEMES))}")
+        raise ValueError(f"scheme is {name!r}; pass 'auto', 'random' or one of {', '.join(map(repr, SCHEMES))}")
     obstacle = scheme.obstacle(shape)
     if obstacle:
         raise ValueError(f"scheme {name!r} does not fit: {obstacle}")
@@ -66,6 +67,11 @@ def automatic(shape: Shape) -> str:
     if shape.n <= (_GATHER_PAIRS if shape.first is None else _GEMM_ROWS):
         return "gather" if shape.first is None else "gemm"
     return "blocks" if shape.n > _BLOCKS_ROWS and SCHEMES["blocks"].obstacle(shape) is None else "cyclic"
+
+
+def at_random(shape: Shape) -> str:
+    """Return the name of the scheme that draws every permutation independently of the others."""
+    return "gather" if shape.first is None else "gemm"
 
 
 def permutation_null(problem: Problem, how: Resampling) -> Null:

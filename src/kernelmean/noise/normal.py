@@ -223,7 +223,8 @@ def _(gap: Array, matrices: Array) -> Array:
 def _check_covariance(array: Array) -> None:
     """Raise unless ``array`` is a symmetric positive semi-definite matrix, or a stack of them."""
     if array.ndim not in (2, 3) or array.shape[-1] != array.shape[-2]:
-        raise ValueError(f"a full covariance has shape (d, d) or (n, d, d), not {array.shape}")
+        diagonal = "; for one variance per row and column write Normal.diagonal(e)" if array.ndim == 2 else ""
+        raise ValueError(f"a full covariance has shape (d, d) or (n, d, d), not {array.shape}{diagonal}")
     check_finite(array, "covariance")
     scale = np.abs(array).max(initial=0.0)
     if np.abs(array - np.swapaxes(array, -1, -2)).max(initial=0.0) > 1e-10 * scale:

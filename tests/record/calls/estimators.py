@@ -92,7 +92,7 @@ def by_filter(chosen: tuple[Any, float]) -> Values:
 
 @recorded("estimators/median of means")
 def median_of_means() -> Values:
-    fit = km.MedianOfMeans(5, kernel=K.Gaussian(1.5), random_state=2).fit(data.X)
+    fit = km.MedianOfMeans(n_blocks=5, kernel=K.Gaussian(1.5), random_state=2).fit(data.X)
     return {
         **shown.embedding(fit.embedding_, data.GRID),
         "weights of blocks": fit.block_weights_.tolist(),

@@ -51,7 +51,7 @@ ESTIMATORS: dict[str, Any] = {
     "mkme": km.MKME(K.Gaussian(1.5)),
     "mmkme": km.MMKME("gaussian", bandwidth="median"),
     "vpmkme": km.VPMKME(K.Gaussian(1.5)),
-    "median of means": km.MedianOfMeans(5, kernel=K.Gaussian(1.5), random_state=1),
+    "median of means": km.MedianOfMeans(n_blocks=5, kernel=K.Gaussian(1.5), random_state=1),
     "bayesian": km.BayesianKernelMean(K.Gaussian(1.5), smoothing=0.3, strength=0.1),
     "landweber": km.KernelMean(K.Gaussian(1.5), filter=filters.Landweber(), strength=5.0),
 }

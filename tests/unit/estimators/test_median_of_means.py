@@ -30,7 +30,7 @@ def test_a_median_that_is_one_of_the_elements():
 
 def test_one_block_is_the_empirical_mean():
     X = sample()
-    np.testing.assert_allclose(MedianOfMeans(1).fit(X).weights_, KME().fit(X).weights_, rtol=1e-12)
+    np.testing.assert_allclose(MedianOfMeans(n_blocks=1).fit(X).weights_, KME().fit(X).weights_, rtol=1e-12)
 
 
 def test_outliers_move_it_less_than_the_mean():
@@ -39,7 +39,7 @@ def test_outliers_move_it_less_than_the_mean():
     dirty[:4] = 50.0
     kernel = km.kernels.Linear() + km.kernels.Gaussian(1.0)
     truth = KME(kernel).fit(clean).embedding_
-    robust = MedianOfMeans(12, kernel=kernel, random_state=0).fit(dirty)
+    robust = MedianOfMeans(n_blocks=12, kernel=kernel, random_state=0).fit(dirty)
     mean = KME(kernel).fit(dirty)
     assert (robust.embedding_ - truth).norm() < 0.3 * (mean.embedding_ - truth).norm()
     spoiled = np.unique(robust.blocks_[:4])
@@ -48,7 +48,7 @@ def test_outliers_move_it_less_than_the_mean():
 
 def test_weights_are_those_of_a_law_and_noise_gives_a_density():
     X = sample()
-    fitted = MedianOfMeans(5, bandwidth=0.2, noise=Normal(0.1), random_state=0).fit(X)
+    fitted = MedianOfMeans(n_blocks=5, bandwidth=0.2, noise=Normal(0.1), random_state=0).fit(X)
     assert fitted.weights_.sum() == pytest.approx(1.0)
     assert (fitted.weights_ > 0).all()
     assert np.isfinite(fitted.score_samples(X)).all()
@@ -56,14 +56,14 @@ def test_weights_are_those_of_a_law_and_noise_gives_a_density():
 
 
 def test_more_blocks_than_points_are_single_points():
-    fitted = MedianOfMeans(1000).fit(sample(8))
+    fitted = MedianOfMeans(n_blocks=1000).fit(sample(8))
     assert len(fitted.block_weights_) == 8
 
 
 @pytest.mark.parametrize("n_blocks", [0, 2.5, "a"])
 def test_blocks_are_counted(n_blocks):
     with pytest.raises(ValueError, match=f"n_blocks is {n_blocks!r}, an integer ≥ 1"):
-        MedianOfMeans(n_blocks).fit(sample())
+        MedianOfMeans(n_blocks=n_blocks).fit(sample())
 
 
 @pytest.mark.parametrize("noise", ["isotropic", 0.1])

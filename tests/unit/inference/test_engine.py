@@ -276,7 +276,7 @@ def test_too_little_memory_says_how_much_is_needed():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scheme": "fast"}, r"scheme is 'fast'; pass 'auto' or one of 'exact', 'gemm'"),
+        ({"scheme": "fast"}, r"scheme is 'fast'; pass 'auto', 'random' or one of 'exact', 'gemm'"),
         ({"scheme": "gather"}, r"serves independence tests; use 'gemm' or 'cyclic'"),
         ({"scheme": "exact"}, r"more than 2,000,000 permutations to enumerate; use scheme='auto'"),
         ({"n_resamples": 0}, r"n_resamples is 0; a whole number from 1"),

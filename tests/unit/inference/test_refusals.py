@@ -22,7 +22,7 @@ MESSAGES = [
         lambda: choose(Shape(30, 1, 99, 10), "fast"),
         ValueError,
         (
-            "scheme is 'fast'; pass 'auto' or one of 'exact', 'gemm', 'gather', 'low-rank', 'cyclic', "
+            "scheme is 'fast'; pass 'auto', 'random' or one of 'exact', 'gemm', 'gather', 'low-rank', 'cyclic', "
             "'cyclic-tiles', 'cyclic-low-rank', 'blocks', 'torus'"
         ),
     ),
