@@ -7,11 +7,8 @@ from typing import Any
 import kernelmean as km
 from kernelmean.studies import Comparison
 
-READING = ("checkpoint",)
-
 
 def in_batches(A: Any, B: Any, **options: Any) -> Comparison:
-    """Compare two tables batch by batch; options of reading among the others go where rows are read."""
-    reading = {name: options.pop(name) for name in READING if name in options}
+    """Compare two tables batch by batch."""
     options = {"rng": options.pop("seed"), **options} if "seed" in options else options
-    return km.compare(km.read(A, in_memory=False, **reading), km.read(B, in_memory=False), **options)
+    return km.compare(km.read(A, in_memory=False), km.read(B, in_memory=False), **options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,11 +23,8 @@ from kernelmean.inference.request import HSIC_ESTIMATORS, MMD_ESTIMATORS, Reques
 Array = np.ndarray[Any, Any]
 
 
-def in_bins(
-    test: Any, X: Any, Y: Any, *, seed: Any = 0, checkpoint: str | os.PathLike[str] | None = None, **options: Any
-) -> TestResult:
+def in_bins(test: Any, X: Any, Y: Any, *, seed: Any = 0, **options: Any) -> TestResult:
     """Test two samples or two variables in bins, however few rows there are."""
-    X = X if checkpoint is None else km.read(X, checkpoint=checkpoint)
     found: TestResult = test(X, Y, scheme="bins", rng=seed, **options)
     return found
 

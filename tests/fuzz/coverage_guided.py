@@ -86,11 +86,6 @@ def read_archive(data: bytes) -> None:
     km.load(path)
 
 
-def read_stream(data: bytes) -> None:
-    path = at("stream.npz", joined(data))
-    km.compare(km.read(FIRST, in_memory=False, checkpoint=path), SECOND, n_resamples=9, rng=0)
-
-
 def read_table(data: bytes, ending: str) -> None:
     table = km.tables.read_table(at(f"table{ending}", data))
     if not np.isfinite(table.values).all():
@@ -154,7 +149,6 @@ COMMANDS = commands()
 READERS: dict[str, Callable[[bytes], None]] = {
     "saved": lambda data: read_archive(joined(data)),
     "archive": read_archive,
-    "stream": read_stream,
     "csv": lambda data: read_table(data, ".csv"),
     "csv-batches": lambda data: read_batches(data, ".csv"),
     "parquet": lambda data: read_table(data, ".parquet"),
@@ -184,10 +178,6 @@ def seeds(reader: str) -> list[bytes]:
         return [*good, *built(hostile_saved.SAVED)]
     if reader == "saved":
         return [*map(parts, good), *(data for data in map(opened, built(hostile_saved.SAVED)) if data)]
-    if reader == "stream":
-        path = WORK / "good.npz"
-        km.compare(km.read(FIRST, in_memory=False, checkpoint=path), SECOND, n_resamples=9, rng=0)
-        return [parts(path.read_bytes())]
     if reader.startswith("csv"):
         return [hostile_tables.GOOD.encode(), b"a;b\n1;x\n2;y\n", *built(hostile_tables.TEXTS)]
     if reader.startswith("parquet"):

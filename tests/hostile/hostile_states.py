@@ -1,4 +1,4 @@
-"""Hostile files of other kinds: --config, checkpoints of the monitor and of streams, results in JSON, stored trials."""
+"""Hostile files of other kinds: --config, checkpoints of the monitor, results in JSON, stored trials."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hostile_saved import DEEP, PICKLE, PLACES, Damage, archive, members, valid, writes
+from hostile_saved import DEEP, PICKLE, PLACES, Damage, valid, writes
 from hostile_tables import text
 
 Valid = Callable[[], bytes]
@@ -155,75 +155,6 @@ def monitors(good: Valid) -> dict[str, Damage]:
         "a batch taken out": lambda path: path.write_bytes(json.dumps({**json.loads(good()), "batches": []}).encode()),
         **PLACES,
     }
-
-
-def streams(good: Valid) -> dict[str, Damage]:
-    """Return hostile checkpoints of streams."""
-
-    def flipped(number: int) -> Damage:
-        def damage(path: Path) -> None:
-            data = bytearray(good())
-            data[number * len(data) // 10 + 60] ^= 4
-            path.write_bytes(data)
-
-        return damage
-
-    def header(change: Callable[[dict[str, Any]], Any]) -> Damage:
-        def damage(path: Path) -> None:
-            contents = members(good())
-            content = json.loads(contents["header.json"])
-            change(content["value"]["fields"])
-            path.write_bytes(archive({**contents, "header.json": json.dumps(content).encode()}))
-
-        return damage
-
-    def sums(fields: dict[str, Any], arrays: Any) -> None:
-        fields["sums"]["fields"].update(arrays=arrays)
-
-    def seen(fields: dict[str, Any], columns: Any) -> None:
-        fields["learnt"]["dict"]["seen"]["fields"].update(columns=columns)
-
-    return {
-        "empty": writes(b""),
-        "text": writes(b"a,b\n1,2\n"),
-        "pickle": writes(PICKLE),
-        "an embedding": writes(valid),
-        "a table": writes(b"PAR1"),
-        **{f"cut after {share:.0%}": _cut(good, share) for share in (0.1, 0.5, 0.9, 0.999)},
-        **{f"bits {number}": flipped(number) for number in range(8)},
-        "no sums": header(lambda fields: sums(fields, {"tuple": []})),
-        "sums of text": header(lambda fields: sums(fields, {"tuple": ["x", "y", "z", "w"]})),
-        "sums are text": header(lambda fields: sums(fields, "abcd")),
-        "sums are nothing": header(lambda fields: fields.update(sums=None)),
-        "columns of text": header(lambda fields: seen(fields, "abc")),
-        "no columns": header(lambda fields: seen(fields, {"tuple": []})),
-        "learnt a number": header(lambda fields: fields.update(learnt=3)),
-        "learnt half": header(lambda fields: fields["learnt"]["dict"].pop("drawn")),
-        "learnt types of Python": header(lambda fields: _set_types(fields, "os.system")),
-        "learnt cells of text": header(lambda fields: fields["learnt"]["dict"].update(drawn={"list": ["x", "y"]})),
-        "learnt missing of text": header(lambda fields: fields["learnt"]["dict"].update(missing={"list": ["x"]})),
-        "learnt numbers of text": header(lambda fields: fields["learnt"]["dict"].update(numbers={"list": ["x", "y"]})),
-        "learnt numbers of nothing": header(
-            lambda fields: fields["learnt"]["dict"].update(numbers={"list": [10**12, 10**12]})
-        ),
-        "learnt numbers beyond the last row": header(_same_numbers),
-        "learnt left out of text": header(lambda fields: fields["learnt"]["dict"].update(left_out={"list": ["x"]})),
-        "read is a number": header(lambda fields: fields.update(read=3)),
-        "read is text": header(lambda fields: fields.update(read="all")),
-        **PLACES,
-    }
-
-
-def _same_numbers(fields: dict[str, Any]) -> None:
-    """Let the numbers of drawn rows be those rows of the file that hold their numbers from 1, the last one beyond."""
-    learnt = fields["learnt"]["dict"]
-    drawn = [each["dict"]["rows"] for each in learnt["drawn"]["list"]]
-    learnt.update(numbers={"list": drawn})
-
-
-def _set_types(fields: dict[str, Any], kind: str) -> None:
-    types = {"dict": {"a": kind, "b": kind}}
-    fields["learnt"]["dict"].update(types={"list": [types, types]})
 
 
 def results(good: Valid) -> dict[str, Damage]:

@@ -47,25 +47,11 @@ def _run(work: Callable[..., None], folder: Path, words: tuple[Any, ...]) -> Non
 
 
 def command(*words: str) -> None:
-    """Run the command line; streams are saved after every batch, and batches are small."""
+    """Run the command line."""
     from kernelmean.cli import main
-    from kernelmean.studies.comparison import table_pass
 
-    table_pass.SECONDS, table_pass._BATCH_NUMBERS = 0.0, 600
     Path("began").touch()
     main(words)
-
-
-def tested(name: str) -> None:
-    """Test two files of numbers and write what was found; sums are saved after every batch, and batches are small."""
-    from kernelmean.inference.bins import checkpoint
-
-    checkpoint._SECONDS = 0.0
-    test = {"mmd": km.mmd_test, "hsic": km.hsic_test}[name]
-    Path("began").touch()
-    X = km.read("first.parquet", batch_rows=200, checkpoint="sums.npz")
-    Y = km.read("second.parquet", batch_rows=200)
-    km.save(test(X, Y, estimator="kme", n_resamples=19, rng=0), "found.npz")
 
 
 def reproduce(*words: str) -> None:

@@ -20,7 +20,6 @@ from kernelmean.report import pictures
 from kernelmean.studies import plots
 
 SMALL = ("compare", "first.csv", "second.csv", "--estimator", "kme", "--resamples", "19")
-STREAM = ("compare", "first.csv", "second.csv", "--stream", "--resamples", "19")
 OUTPUTS: dict[str, tuple[str, ...]] = {
     "json": (*SMALL, "--json", "out.json"),
     "csv": (*SMALL, "--csv", "out.csv"),
@@ -29,7 +28,6 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "plot": (*SMALL, "--plot", "out.png"),
     "embedding": ("estimate", "first.csv", "--save", "out.npz"),
     "monitor": ("monitor", "first.csv", "second.csv", "--checkpoint", "out.json"),
-    "stream": (*STREAM, "--checkpoint", "out.npz"),
 }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hostile_saved import BOMBS, SAVED, Damage, valid
-from hostile_states import CONFIGS, HEAD, LINES, TRIALS, _line, monitors, results, streams
+from hostile_states import CONFIGS, HEAD, LINES, TRIALS, _line, monitors, results
 from hostile_tables import GOOD, TABLES, swelling
 
 import kernelmean as km
@@ -39,13 +39,9 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     try:
         for name, n in (("first", 120), ("second", 90)):
             pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"]).to_csv(f"{name}.csv", index=False)
-        for words in (
-            ["monitor", "first.csv", "second.csv", "--checkpoint", "monitor.json"],
-            ["compare", "first.csv", "second.csv", "--stream", "--checkpoint", "stream.npz", *QUICK],
-        ):
-            with pytest.raises(SystemExit) as exit_:
-                main([*words, "--json", "result.json"])
-            assert exit_.value.code == 0
+        with pytest.raises(SystemExit) as exit_:
+            main(["monitor", "first.csv", "second.csv", "--checkpoint", "monitor.json"])
+        assert exit_.value.code == 0
         result = km.mmd_test(rng.normal(size=(8, 1)), rng.normal(size=(7, 1)), estimator="kme", n_resamples=99, rng=0)
         Path("result").write_text(result.to_json(null_distribution=True))
         return {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -150,17 +146,6 @@ def test_checkpoints_of_a_monitor(
         refused(["monitor", "first.csv", "second.csv", "--checkpoint", "bad.json"], capfd)
 
 
-@pytest.mark.parametrize("name", [name for name in streams(none) if name != "link to nowhere"])
-def test_checkpoints_of_streams(
-    name: str, inner: Path, good: dict[str, bytes], capfd: pytest.CaptureFixture[str]
-) -> None:
-    for table in ("first.csv", "second.csv"):
-        (inner / table).write_bytes(good[table])
-    streams(lambda: good["stream.npz"])[name](inner / "bad.npz")
-    with untouched(inner):
-        refused(["compare", "first.csv", "second.csv", "--stream", "--checkpoint", "bad.npz", *QUICK], capfd)
-
-
 @pytest.mark.parametrize("name", results(none))
 def test_results(name: str, inner: Path, good: dict[str, bytes]) -> None:
     results(lambda: good["result"])[name](inner / "bad.json")
@@ -194,8 +179,8 @@ def _start() -> int:
 def test_there_are_200_different_files_and_more(tmp_path: Path, good: dict[str, bytes]) -> None:
     """Special places count by kind; no file counts twice, whatever reader it is for."""
     builds: list[Damage] = [*SAVED.values(), *(build for _, build in TABLES.values()), *CONFIGS.values()]
-    builds += [*monitors(lambda: good["monitor.json"]).values(), *streams(lambda: good["stream.npz"]).values()]
-    builds += [*results(lambda: good["result"]).values(), *TRIALS.values()]
+    builds += [*monitors(lambda: good["monitor.json"]).values(), *results(lambda: good["result"]).values()]
+    builds += TRIALS.values()
     found = set()
     for number, build in enumerate(builds):
         path = tmp_path / str(number)

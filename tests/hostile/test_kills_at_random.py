@@ -23,9 +23,6 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.estimators.files import load_state
-from kernelmean.inference.bins.checkpoint import Record
-from kernelmean.studies.comparison import table_pass
 from kernelmean_paper.store import read_log
 
 pytestmark = pytest.mark.slow
@@ -123,61 +120,6 @@ def tables(folder: Path, rows: int) -> None:
     for name, shift in (("first", 0.0), ("second", 0.3)):
         columns = {"a": rng.normal(shift, 1.0, rows), "b": rng.normal(size=rows), "kind": rng.choice(["x", "y"], rows)}
         pd.DataFrame(columns).to_csv(folder / f"{name}.csv", index=False)
-
-
-def test_streams(tmp_path: Path) -> None:
-    options = ("--stream", "--resamples", "99", "--checkpoint", "sums.npz", "--json", "out.json")
-    words = ("compare", "first.csv", "second.csv", *options)
-    folders = [tmp_path / name for name in ("undisturbed", "cut")]
-    for folder in folders:
-        tables(folder, 8_000)
-    seconds = whole(killed.command, folders[0], *words)
-    expected, codes, rounds, read = (folders[0] / "out.json").read_bytes(), Counter[int](), 0, []
-    for when in moments(2, 0.5 * seconds):
-        codes[shot(killed.command, folders[1], words, when)] += 1
-        if (folders[1] / "sums.npz").exists():
-            state = km.load(folders[1] / "sums.npz")
-            assert isinstance(state, table_pass.TablePass)
-            read.append(int(state.read.sum()))
-        if codes[0] > rounds:
-            rounds += 1
-            assert (folders[1] / "out.json").read_bytes() == expected
-            (folders[1] / "out.json").unlink()
-            (folders[1] / "sums.npz").unlink()
-        if sum(codes.values()) >= KILLS:
-            break
-    whole(killed.command, folders[1], *words)
-    assert (folders[1] / "out.json").read_bytes() == expected
-    no_traceback(folders[1])
-    tell("streams", codes, f"rows in the checkpoint after each: {read}")
-
-
-@pytest.mark.parametrize(("name", "n"), [("mmd", 8_000), ("hsic", 32_000)])
-def test_tests(tmp_path: Path, name: str, n: int) -> None:
-    """A test in bins that saves its sums after every batch finds in the end what the undisturbed run found."""
-    folders = [tmp_path / each for each in ("undisturbed", "cut")]
-    for folder in folders:
-        folder.mkdir()
-        for seed, each in enumerate(("first", "second")):
-            rows = np.random.default_rng(seed).normal(size=(n, 2))
-            pd.DataFrame(rows, columns=["a", "b"]).to_parquet(folder / f"{each}.parquet")
-    seconds = whole(killed.tested, folders[0], name)
-    expected, codes, read = (folders[0] / "found.npz").read_bytes(), Counter[int](), []
-    for when in moments(6, seconds):
-        codes[shot(killed.tested, folders[1], (name,), when)] += 1
-        kept, found = (folders[1] / each for each in ("sums.npz", "found.npz"))
-        read.append(sum(Record.of(load_state(kept)[1]).rows) if kept.exists() else 0)
-        if found.exists():
-            assert found.read_bytes() == expected
-            found.unlink()
-            kept.unlink()
-        if sum(codes.values()) >= KILLS:
-            break
-    whole(killed.tested, folders[1], name)
-    assert (folders[1] / "found.npz").read_bytes() == expected
-    no_traceback(folders[1])
-    assert len(set(read)) > 1
-    tell(f"{name}_test", codes, f"rows in the checkpoint after each: {read}")
 
 
 def test_monitors(tmp_path: Path) -> None:

@@ -244,7 +244,6 @@ def test_rows_with_blanks_are_left_out_before_they_are_dealt() -> None:
     [
         (lambda: long(telling(60), missing="noise", estimator="kme"), "needs all rows in memory"),
         (lambda: long(telling(60), estimator="scose"), "over sums of features"),
-        (lambda: km.dependence(km.read(telling(60), checkpoint="a.npz")), "saves no sums on the way"),
         (lambda: long(telling(60), "dose", "dose"), "stands in x and in y"),
         (lambda: long(telling(60)[["dose"]]), "one column only, 'dose'"),
         (lambda: long(telling(3)), "at least 4"),

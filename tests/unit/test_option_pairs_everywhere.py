@@ -458,7 +458,6 @@ NOT_VARIED = {
     "plan": "speed only",
     "fit_on": "for tests: a fit to one sample has no use for it",
     "progress": "tells how far the work is",
-    "checkpoint": "where sums are kept: the result is the same",
     "encoding": "holds options that are varied one by one",
     "screen": "leaves out some of more than 40 tests: tests of many tests",
     "keep_finished": "what Ctrl-C leaves: tests of many tests",

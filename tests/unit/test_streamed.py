@@ -154,20 +154,15 @@ def test_files_arrays_and_frames_give_the_same_whatever_the_order_of_columns(fil
 
 
 def test_every_row_is_used_once(files: Path) -> None:
-    """Sums over bins are those of all rows, those among them that features were fitted to."""
     seen = []
     result = in_batches(
         files / "x.parquet",
         files / "y.parquet",
-        checkpoint=files / "sums.npz",
         progress=lambda label, done, total: seen.append((done, total)),
         **QUICK,
     )
     assert result.sizes == (1700, 1300)
     assert (3000, 3000) in seen
-    first, rows, second, others = km.load(files / "sums.npz").sums.arrays
-    assert (rows.tolist(), others.tolist()) == ([1700], [1300])
-    assert len(first) + len(second) <= 1024 + 2
     for column in result.columns:
         x, y = NUMBERS[column.name][:1700], NUMBERS[column.name][1700:]
         np.testing.assert_allclose(column.means, (x.mean(), y.mean()), rtol=1e-12)
@@ -199,74 +194,6 @@ def test_rows_that_were_not_drawn_fall_into_any_bin_alike() -> None:
         counts[np.arange(60), replace(own, seed=seed).around(drawn).bin_of(np.arange(60))] += 1
     assert counts[:, 10:].sum() == 0
     assert np.square(counts[:, :10] - 60).sum() / 60 / 0.9 < 730  # chi-square of 540 degrees or so: 1e-6 beyond
-
-
-@pytest.mark.parametrize("tables", [("x", "y"), ("a", "b")])
-def test_a_comparison_that_was_stopped_goes_on_and_loses_nothing(
-    files: Path, tmp_path: Path, tables: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kernelmean.studies.comparison.table_pass._BATCH_NUMBERS", 1000)
-    options = {"missing": "category" if tables[0] == "a" else "error", **QUICK}
-    paths = [files / f"{name}.parquet" for name in tables]
-    whole = in_batches(*paths, **options)
-    read: list[int] = []
-
-    def stop_after(rows: int) -> Any:
-        def progress(label: str, done: int, total: int) -> None:
-            if label.startswith("sums"):
-                read.append(done)
-                if done - read[0] >= rows:
-                    raise RuntimeError("stopped")
-
-        return progress
-
-    before = 0
-    for _ in range(2):
-        with pytest.raises(RuntimeError, match="stopped"):
-            in_batches(*paths, checkpoint=tmp_path / "sums.npz", progress=stop_after(200), **options)
-        assert read[0] > before
-        before = read[-1]
-        read.clear()
-    result = in_batches(*paths, checkpoint=tmp_path / "sums.npz", **options)
-    assert result.test.pvalue == whole.test.pvalue
-    assert result.test.statistic == pytest.approx(whole.test.statistic, rel=1e-9)
-    np.testing.assert_allclose(result.test.null_distribution, whole.test.null_distribution, rtol=1e-6, atol=1e-12)
-    for one, other in zip(result.columns, whole.columns, strict=True):
-        assert (one.name, one.pvalue, one.kind) == (other.name, other.pvalue, other.kind)
-        np.testing.assert_allclose(one.means, other.means, rtol=1e-12)
-    with pytest.raises(ValueError, match="not of this test"):
-        in_batches(*paths, checkpoint=tmp_path / "sums.npz", seed=1, **options)
-
-
-@pytest.mark.parametrize("ending", ["parquet", "csv"])
-def test_a_first_pass_that_was_complete_is_not_repeated(
-    files: Path, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    paths, options = [files / f"{name}.{ending}" for name in "ab"], {"missing": "category", **QUICK}
-    options["ordinal"] = {"size": ["low", "mid", "high"]}
-
-    def stop(label: str, done: int, total: int) -> None:
-        if label == "sums of features":
-            raise RuntimeError("stopped")
-
-    with pytest.raises(RuntimeError, match="stopped"):
-        in_batches(*paths, checkpoint=tmp_path / "sums.npz", progress=stop, **options)
-    whole = in_batches(*paths, **options)
-    labels: list[str] = []
-    again = in_batches(
-        *paths, checkpoint=tmp_path / "sums.npz", progress=lambda label, *_: labels.append(label), **options
-    )
-    assert not any(label.startswith("first pass") for label in labels)
-    assert again.test.pvalue == whole.test.pvalue
-    assert again.test.statistic == pytest.approx(whole.test.statistic, rel=1e-9)
-    assert (again.missing, again.notes[:-1]) == (whole.missing, whole.notes[:-1])
-    described = [[(c.name, c.pvalue, c.describe(), c.shares) for c in result.columns] for result in (again, whole)]
-    assert described[0] == described[1]
-    for one, other in zip(again.encoded.frames, whole.encoded.frames, strict=True):
-        pd.testing.assert_frame_equal(pd.DataFrame(dict(one.cells)), pd.DataFrame(dict(other.cells)))
-        assert (one.row_numbers() == other.row_numbers()).all()
-    with pytest.raises(ValueError, match="not of this test"):
-        in_batches(*paths, checkpoint=tmp_path / "sums.npz", **(options | {"scale": False}))
 
 
 def test_what_is_fitted_stays_as_it_is_when_bins_change_places() -> None:

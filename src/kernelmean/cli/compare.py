@@ -45,7 +45,7 @@ class Drift:
     "kernelmean compare trial.parquet --by arm --strata center",
     "kernelmean compare before.csv after.csv --paired --drop id",
     "kernelmean compare last-week.parquet today.parquet --fail-on-drift 0.01 --quiet",
-    "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme --checkpoint sums.npz",
+    "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme",
     "kernelmean compare big/*.parquet other/*.parquet --scheduler tcp://10.0.0.1:8786",
 )
 def compare(
@@ -78,7 +78,7 @@ def compare(
     output = report.output
     read = [file for named in pair if named is not None for file in named.files]
     figures = dict.fromkeys([*Comparison.figures, *GroupComparison.figures])
-    output.check(*read, figures=[*figures], plot=report.plot_path, checkpoint=long.checkpoint)
+    output.check(*read, figures=[*figures], plot=report.plot_path)
     check_picture(report.plot_path)
     _check_design(design.of_rows, tables, report)
     limit = row_limit(test.estimator, "takes all rows of two files", in_memory=design.of_rows or tables.by is not None)
@@ -90,7 +90,7 @@ def compare(
             check_for_cluster(second, long, rows)
             notes, result = _on_cluster(pair, long.scheduler, rows, asked, step)
         elif is_streamed(first, second, long, test.estimator, rows):
-            notes, result = _in_batches(pair, long, rows, asked, step)
+            notes, result = _in_batches(pair, rows, asked, step)
         else:
             notes, result = _in_memory(pair, tables, rows, asked, step)
         result = replace(result, notes=tuple(dict.fromkeys((*notes, *result.notes))), seed=test.seed)
@@ -131,15 +131,13 @@ def _in_memory(
     return (*first.notes, *second.notes), result
 
 
-def _in_batches(
-    pair: Pair, long: LongTables, rows: ReadOptions, asked: _Asked, told: Progress
-) -> tuple[tuple[str, ...], Comparison]:
+def _in_batches(pair: Pair, rows: ReadOptions, asked: _Asked, told: Progress) -> tuple[tuple[str, ...], Comparison]:
     """Return no notes, and the comparison of all rows."""
     from .inputs import long_tables  # slow to import
     from .progress import stoppable
 
-    first, second = long_tables(*pair, long, rows)
-    with stoppable(told, long.checkpoint) as watched:
+    first, second = long_tables(*pair, rows)
+    with stoppable(told) as watched:
         return (), asked.compared(first, second, progress=watched)
 
 

@@ -204,8 +204,6 @@ def is_streamed(
             and reading.max_rows is None
             and are_read_in_batches(first.source, second.source, estimator)
         )
-    if long.checkpoint is not None and not streams:
-        raise ValueError("--checkpoint belongs to tables that are read batch by batch; add --stream")
     return streams
 
 
@@ -232,15 +230,15 @@ def long_table(table: OneTable, reading: ReadOptions) -> Source:
     return _in_batches(named_table(table.data), reading)
 
 
-def long_tables(first: NamedTable, second: NamedTable, long: LongTables, reading: ReadOptions) -> tuple[Source, Source]:
+def long_tables(first: NamedTable, second: NamedTable, reading: ReadOptions) -> tuple[Source, Source]:
     """Return the chosen columns of two tables that are read batch by batch."""
-    return _in_batches(first, reading, long.checkpoint), _in_batches(second, reading)
+    return _in_batches(first, reading), _in_batches(second, reading)
 
 
-def _in_batches(named: NamedTable, reading: ReadOptions, checkpoint: str | None = None) -> Source:
+def _in_batches(named: NamedTable, reading: ReadOptions) -> Source:
     if named.is_built_in:
         raise ValueError(f"{named.name} is a built-in table, which is small; leave --stream out")
-    return read(_chosen(named, reading), in_memory=False, checkpoint=checkpoint)
+    return read(_chosen(named, reading), in_memory=False)
 
 
 def _chosen(named: NamedTable, reading: ReadOptions) -> Source:
@@ -259,7 +257,6 @@ def check_for_cluster(second: NamedTable | None, long: LongTables, reading: Read
     reading.design.refuse_batches("leave --scheduler out")
     refuse(
         "with --scheduler workers read all rows, and lost tasks are done again",
-        checkpoint=(long.checkpoint, None),
         stream=(long.stream, None),
         max_rows=(reading.max_rows, None),
     )

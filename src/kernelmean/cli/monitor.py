@@ -112,7 +112,7 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
     checkpoint = None if watched.checkpoint is None else str(watched.checkpoint)
     with (
         progress(report.quiet) as told,
-        nullcontext(told) if checkpoint is None else stoppable(told, checkpoint) as step,
+        nullcontext(told) if checkpoint is None else stoppable(told) as step,
     ):
         seen = watch(watched, seed, table, step)
     content = {**seen.state.as_dict(), "verdict": seen.verdict, "reference": watched.reference}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -74,14 +73,14 @@ def forecast(report: Told, clock: Callable[[], float] = time.monotonic) -> Told:
 
 
 @contextmanager
-def stoppable(report: Told, checkpoint: str | None) -> Iterator[Told]:
+def stoppable(report: Told) -> Iterator[Told]:
     """Yield a progress function that ends the work between two batches after Ctrl-C or SIGTERM."""
     wanted = threading.Event()
 
     def checked(label: str, done: int, total: int) -> None:
         report(label, done, total)
         if wanted.is_set():
-            raise Stopped(f"stopped at {done:,} of {total:,} ({label}){_going_on(label, checkpoint)}")
+            raise Stopped(f"stopped at {done:,} of {total:,} ({label})")
 
     if threading.current_thread() is not threading.main_thread():  # only the main thread may handle signals
         yield checked
@@ -92,13 +91,3 @@ def stoppable(report: Told, checkpoint: str | None) -> Iterator[Told]:
     finally:
         for number, one in before.items():
             signal.signal(number, one)
-
-
-def _going_on(label: str, checkpoint: str | None) -> str:
-    from ..studies.comparison.table_pass import LABEL  # slow to import
-
-    if checkpoint is None:
-        return "; with --checkpoint FILE the same command goes on from there"
-    if label == LABEL or os.path.exists(checkpoint):
-        return f"; the same command goes on from {checkpoint}"
-    return ", before the first pass was complete; the same command starts over"

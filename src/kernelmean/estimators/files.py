@@ -87,7 +87,26 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
         return
     check_ending(path)
     names = value.names or () if isinstance(value, Embedding) else ()
-    _save(value, path, {"columns": list(columns) or list(names)})
+    arrays: list[AnyArray] = []
+    tree = encode(check_savable(value, TypeError), arrays)
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "columns": list(columns) or list(names),
+        "arrays": len(arrays),
+        "value": tree,
+    }
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save {target.name!r} in; make it first")
+    text = json.dumps(header, allow_nan=False)
+    if is_special(target):
+        buffer = io.BytesIO()
+        _write(buffer, text, arrays)
+        write_file(target, buffer.getvalue())
+        return
+    with whole_file(target) as file:
+        _write(file, text, arrays)
 
 
 def _text(value: Any, ending: str) -> str | None:
@@ -107,28 +126,6 @@ def check_ending(path: str | os.PathLike[str]) -> None:
         )
 
 
-def save_state(value: Any, path: str | os.PathLike[str], of: Mapping[str, Any]) -> None:
-    """Save sums that may grow, and what they belong to (in plain JSON); see :func:`save`."""
-    _save(value, path, {"columns": [], "of": of})
-
-
-def _save(value: Any, path: str | os.PathLike[str], more: Mapping[str, Any]) -> None:
-    arrays: list[AnyArray] = []
-    tree = encode(check_savable(value, TypeError), arrays)
-    header = {"format": FORMAT, "version": VERSION, **more, "arrays": len(arrays), "value": tree}
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save {target.name!r} in; make it first")
-    text = json.dumps(header, allow_nan=False)
-    if is_special(target):
-        buffer = io.BytesIO()
-        _write(buffer, text, arrays)
-        write_file(target, buffer.getvalue())
-        return
-    with whole_file(target) as file:
-        _write(file, text, arrays)
-
-
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the object that :func:`save` wrote.
 
@@ -145,11 +142,6 @@ def load(path: str | os.PathLike[str]) -> Any:
         When there is no such file, or it cannot be read.
     """
     return _guarded(path, lambda header, arrays: _named(_value(header, arrays), header["columns"]))
-
-
-def load_state(path: str | os.PathLike[str]) -> tuple[Any, Any]:
-    """Return sums and what they belong to, None if :func:`save` wrote them; errors as for :func:`load`."""
-    return _guarded(path, lambda header, arrays: (_value(header, arrays), header.get("of")))
 
 
 def _named(value: Any, columns: list[str]) -> Any:

@@ -21,7 +21,7 @@ from ..core.frozen import sealed
 from ..core.validate import names_in
 from ..embedding.embedding import Embedding, embed
 from ..embedding.features import FeaturePart, FeatureSums
-from ..embedding.features.base import FeatureMap, Summary, Total
+from ..embedding.features.base import FeatureMap, Total
 from ..embedding.parts import PointPart
 from ..embedding.score import Score
 from ..kernels.bandwidth import Bandwidth
@@ -41,7 +41,6 @@ _HOMES = (
     "inference",
     "studies.changes",
     "studies.comparison",
-    "studies.comparison.table_pass",
     "studies.dependence",
     "studies.groups",
     "studies.density",
@@ -69,7 +68,7 @@ def saved_kinds() -> Mapping[str, Kind]:
     for home in _HOMES:
         import_module(f"{_PACKAGE}.{home}")
     values: list[type[Any]] = [
-        cls for base in (Kernel, Noise, Filter, FeatureMap, Summary) for cls in _concrete(base) if is_dataclass(cls)
+        cls for base in (Kernel, Noise, Filter, FeatureMap) for cls in _concrete(base) if is_dataclass(cls)
     ]
     values += [PointPart, FeaturePart, FeatureSums, Score, Total]
     table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in values}
@@ -100,7 +99,7 @@ def _kept(cls: Any) -> list[Field[Any]]:
 
 def check_savable(value: Any, error: type[Exception]) -> Any:
     """Return ``value`` if files may hold it: an embedding, an estimator, a kernel, a noise, a filter, a result."""
-    if isinstance(value, Embedding | MeanEstimator | Kernel | Noise | Filter | FeatureMap | Summary):
+    if isinstance(value, Embedding | MeanEstimator | Kernel | Noise | Filter | FeatureMap):
         return value
     kind = saved_kinds().get(type(value).__name__)
     if isinstance(value, BaseEstimator) and kind is not None and type(value) is kind.cls:

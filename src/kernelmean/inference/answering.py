@@ -128,4 +128,4 @@ def _held(table: Any) -> tuple[Any, tuple[str, ...]]:
     return (frame.to_table(reader=READER), frame.notes) if isinstance(frame, Frame) else (table, ())
 
 
-_BY_SOURCE = Reason("as in_memory=False or checkpoint= of kernelmean.read asks for it", "leave these out")
+_BY_SOURCE = Reason("as in_memory=False of kernelmean.read asks for it", "leave it out")

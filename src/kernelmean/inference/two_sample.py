@@ -91,7 +91,7 @@ def mmd_test(
     ValueError
         When the columns differ, a sample is too small for the statistic, a value is not finite, a scheme does not fit,
         a weight is negative or all are zero, or groups and clusters leave no two rows that may be exchanged; when
-        bins do not work with an option, or a checkpoint belongs to other rows or other options.
+        bins do not work with an option.
     TypeError, OSError, ImportError
         As :func:`kernelmean.read`.
     MemoryError
@@ -121,10 +121,6 @@ def mmd_test(
     put into a temporary file. O((n + m) r (d + r)) time for every view, O(1) memory.
     Effect sizes, witnesses and attributions of such a result are computed from the pilot. Domingo-Enrich, Dwivedi &
     Mackey (2025).
-
-    With ``kernelmean.read(path, checkpoint="sums.npz")`` for X, for Y, or the same for both, a test in bins saves its
-    sums about once a minute and at the end. ``rng`` must then be an integer. If the file exists already, the test first
-    reads the rows behind its sums again and checks that they are the same; then it goes on from there.
     Gretton et al. (2012), eq. (3) and (5); Hemerik & Goeman (2018) for groups; Muandet et al. (2014) for shrinkage.
 
     Examples

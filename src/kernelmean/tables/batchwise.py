@@ -36,9 +36,7 @@ def asked_for(*tables: Any) -> bool | None:
     asked = {source.in_memory for source in sources if source.in_memory is not None}
     if len(asked) > 1:
         raise ValueError("one table is to be held in memory and another is not; write the same in_memory= for all")
-    if asked:
-        return asked == {False}
-    return True if any(source.checkpoint is not None for source in sources) else None
+    return asked == {False} if asked else None
 
 
 def is_long(table: Any, limit: int) -> bool:
@@ -127,17 +125,6 @@ class _Spooled:
             batch = pickle.load(self._file)
             place = self._file.tell()
             yield batch
-
-
-def read_together(A: Source, B: Source) -> str | os.PathLike[str] | None:
-    """Return where to save the sums of two tables: the checkpoint of either, or the same one of both."""
-    first, second = A.checkpoint, B.checkpoint
-    if None not in (first, second) and first != second:
-        raise ValueError(
-            f"{A.source} is read with checkpoint={first!r} and {B.source} with checkpoint={second!r}; both are read "
-            "together, so write it once"
-        )
-    return second if first is None else first
 
 
 def _path(table: Any) -> Path | None:

@@ -33,7 +33,6 @@ def read(
     batch_rows: int = BATCH_ROWS,
     text: TextFormat = PLAIN,
     in_memory: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Source:
     """Return a source of rows from files, memory or batches, with the options for reading them.
 
@@ -56,9 +55,6 @@ def read(
     in_memory : bool, optional
         Whether a study or a test holds all rows in memory or reads them batch by batch. By default, this depends on
         their number.
-    checkpoint : str or path, optional
-        The file in which a study that reads batch by batch, or :func:`kernelmean.mmd_test`, saves its sums about once a
-        minute. If the file exists, the study continues from there.
 
     Returns
     -------
@@ -85,18 +81,11 @@ def read(
     check_integer(batch_rows, "batch_rows", 1)
     if missing not in ("error", "drop"):
         raise ValueError(f"missing is {missing!r}; write 'error' or 'drop'")
-    if in_memory:
-        refuse("in_memory=True holds all rows", checkpoint=(checkpoint, None))
     choice = ColumnChoice(None if columns is None else tuple(columns), tuple(drop), text, missing, batch_rows)
     if isinstance(source, Source):
         choice.refuse_for(source)
-        return replace(
-            source,
-            in_memory=source.in_memory if in_memory is None else in_memory,
-            checkpoint=source.checkpoint if checkpoint is None else checkpoint,
-        )
-    found = _source(source, choice)
-    return replace(found, in_memory=in_memory, checkpoint=checkpoint)
+        return replace(source, in_memory=source.in_memory if in_memory is None else in_memory)
+    return replace(_source(source, choice), in_memory=in_memory)
 
 
 def hold(table: Any, study: str) -> Any:
@@ -112,10 +101,10 @@ def hold(table: Any, study: str) -> Any:
         return file_source(Path(name), ColumnChoice()).whole() if os.path.isdir(name) else read_frame(name)
     if not isinstance(table, Source):
         return table
-    if table.in_memory is False or table.checkpoint is not None:
+    if table.in_memory is False:
         raise ValueError(
-            f"{study} holds all rows in memory, and {table.source} is to be read batch by batch; leave in_memory= "
-            "and checkpoint= of kernelmean.read out"
+            f"{study} holds all rows in memory, and {table.source} is to be read batch by batch; leave in_memory= of "
+            "kernelmean.read out"
         )
     return table.whole()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -14,7 +13,6 @@ import numpy as np
 from ..core.array import Array
 from ..core.cells import Cells, missing_cells
 from ..core.table import Frame
-from ..core.validate import check_integer
 from ..core.words import listed, refuse
 from .readers import PLAIN, TextFormat
 
@@ -64,8 +62,6 @@ class Source:
         What to do with rows that hold a missing cell when numbers are read.
     in_memory : bool or None
         Whether to hold all rows in memory; with None, this depends on their number.
-    checkpoint : str, path, or None
-        Where a study of all rows saves its sums.
     """
 
     source: str
@@ -80,8 +76,6 @@ class Source:
     named: bool = True
     missing: str = "error"
     in_memory: bool | None = None
-    checkpoint: str | os.PathLike[str] | None = None
-    _skipped: int = 0
     _notes: tuple[str, ...] = ()
     _once: Any = None  # the reader or iterator, if rows can be read only once
 
@@ -92,11 +86,10 @@ class Source:
 
     def __iter__(self) -> Iterator[Array]:
         """Yield the numbers."""
-        return without_rows(self._arrays(), self._skipped) if self._skipped else self._arrays()
+        return self._arrays()
 
     def frames(self) -> Iterator[Frame]:
         """Yield frames of at least one row, with columns of any kind and row numbers from 1."""
-        self._check_unskipped()
         refuse(f"rows of {self.source} are read batch by batch, all of them", missing=(self.missing, "error"))
         start = 0
         for frame in self._frames(None):
@@ -105,7 +98,6 @@ class Source:
 
     def whole(self) -> Frame:
         """Return all rows as one frame, in memory."""
-        self._check_unskipped()
         found = self._whole()
         return found if self.missing == "error" else found.take(found.complete())
 
@@ -116,19 +108,6 @@ class Source:
             for frame in self._frames([group]):
                 yield numbered(frame, start)
                 start += len(frame)
-
-    def after(self, read: int) -> Iterator[Frame]:
-        """Yield the frames of the rows after the first ``read``; known row groups before them are not read again."""
-        left = [group for group in self.row_groups if group.start + group.rows > read]
-        for frame in self.of(left) if read and self.row_groups else self.frames():
-            if len(frame) and frame.row_numbers()[-1] > read:
-                yield frame.take(frame.row_numbers() > read) if frame.row_numbers()[0] <= read else frame
-
-    def skip(self, rows: int) -> Source:
-        """Return the numbers without the first rows, to resume from a checkpoint."""
-        check_integer(rows, "rows", 0)
-        left = None if self.n_rows is None else max(self.n_rows - rows, 0)
-        return replace(self, n_rows=left, _skipped=self._skipped + rows)
 
     def reordered(self, names: Sequence[str]) -> Source:
         """Return the same rows with their columns in another order."""
@@ -182,11 +161,6 @@ class Source:
         rows = "an unknown number of rows" if self.n_rows is None else f"{self.n_rows:,} rows"
         return f"Source({self.source}: {rows}, columns {listed(self.names)})"
 
-    def _check_unskipped(self) -> None:
-        """Raise when rows are skipped, which only reading numbers allows."""
-        if self._skipped:
-            raise ValueError(f"{self!r} leaves out {self._skipped:,} rows, and all are needed; leave skip() out")
-
 
 def numbered(frame: Frame, start: int) -> Frame:
     """Return a frame whose first row is number ``start`` + 1 of its table."""
@@ -218,14 +192,6 @@ def split_rows(batches: Iterator[Array], rows: int) -> tuple[Array | None, Itera
         rest = [batch[missing:]] if len(batch) > missing else []
         missing -= len(head[-1])
     return np.concatenate(head) if head else None, chain(rest, batches)
-
-
-def without_rows(batches: Iterator[Array], rows: int) -> Iterator[Array]:
-    """Yield batches without the first rows, which are read and discarded."""
-    for batch in batches:
-        if len(batch) > rows:
-            yield batch[rows:]
-        rows = max(rows - len(batch), 0)
 
 
 def joined(frames: Sequence[Frame]) -> Frame:

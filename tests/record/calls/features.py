@@ -134,45 +134,9 @@ def hsic_stream(estimator: Any) -> Values:
     return shown.test(km.hsic_test(first, second, estimator=both, **OPTIONS))
 
 
-@recorded("streams/a checkpoint that is finished")
-def finished(folder: Path) -> Values:
-    given: dict[str, Any] = {**OPTIONS, "kernel": K.Gaussian(1.5)}
-    state = folder / "sums.npz"
-    first = km.mmd_test(km.read(data.batches(X), checkpoint=state), data.batches(Y), **given)
-    again = km.mmd_test(km.read(data.batches(X), checkpoint=state), data.batches(Y), **given)
-    return {
-        **shown.test(first),
-        "again, statistic": float(again.statistic),
-        "again, pvalue": again.pvalue,
-    }
-
-
-def stop_in_the_sums(label: str, done: int, _: int) -> None:
-    """Stop a comparison in its last pass, as somebody does who has no more time."""
-    if label.startswith("sums") and done > 0:
-        raise RuntimeError("stopped")
-
-
-def in_batches(A: Any, B: Any, *, seed: int, checkpoint: Any = None, **given: Any) -> Any:
+def in_batches(A: Any, B: Any, *, seed: int, **given: Any) -> Any:
     """Compare two tables batch by batch."""
-    first = km.read(A, in_memory=False, checkpoint=checkpoint)
-    return km.compare(first, km.read(B, in_memory=False), rng=seed, **given)
-
-
-@recorded("streams/a checkpoint that is gone on from")
-def resumed(folder: Path) -> Values:
-    A, B = (data.mixed(seed, 120, blank=True, tilt=tilt) for seed, tilt in ((77, 0.4), (78, 0.6)))
-    given: dict[str, Any] = {"estimator": "kme", "missing": "drop", "ordinal": data.ORDER, **COMPARED}
-    state = folder / "sums.npz"
-    try:
-        in_batches(A, B, checkpoint=state, progress=stop_in_the_sums, **given)
-    except RuntimeError as error:
-        stopped = str(error)
-    return {
-        "stopped": stopped,
-        "saved": state.exists(),
-        **comparison(in_batches(A, B, checkpoint=state, **given)),
-    }
+    return km.compare(km.read(A, in_memory=False), km.read(B, in_memory=False), rng=seed, **given)
 
 
 COMPARED: dict[str, Any] = {"n_resamples": 99, "seed": 2, "bandwidth": "median", "scale": True}

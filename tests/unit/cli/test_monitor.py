@@ -369,7 +369,7 @@ def test_a_stopped_run_keeps_what_it_had_taken(
     """Ctrl-C in the third file: the first two are in the checkpoint, and the same command goes on."""
 
     @contextmanager
-    def stopping(report: Told, checkpoint: str | None) -> Iterator[Told]:
+    def stopping(report: Told) -> Iterator[Told]:
         def told(label: str, done: int, total: int) -> None:
             if label == "rows of day3.csv":
                 raise Stopped("stopped")

@@ -79,9 +79,6 @@ COMPARED = (
 """
 )
 TESTED = "--max-rows 9"
-STREAMED = """
---checkpoint sums.npz
-"""
 FITTED = """
 --columns a,c
 --drop c
@@ -95,7 +92,7 @@ JSON = ("--json", "out.json")
 COMMANDS: dict[str, tuple[Run, Values]] = {
     "compare": (
         command("compare", "A.csv", "B.csv", "--resamples", "9", "--estimator", "kme", *JSON),
-        values(f"{COMPARED}\n{TESTED}\n{STREAMED}\n--stream\n--by h\n--groups 0,1\n--strata h\n--adjust bh"),
+        values(f"{COMPARED}\n{TESTED}\n--stream\n--by h\n--groups 0,1\n--strata h\n--adjust bh"),
     ),
     "compare --by": (
         command("compare", "A.csv", "--by", "h", "--resamples", "9", "--estimator", "kme", *JSON),
@@ -103,7 +100,7 @@ COMMANDS: dict[str, tuple[Run, Values]] = {
     ),
     "compare --stream": (
         command("compare", "A.csv", "B.csv", "--stream", "--resamples", "9", *JSON),
-        values(f"{MIXED}\n{STREAMED}\n--estimator kme\n--bandwidth 0.5"),
+        values(f"{MIXED}\n--estimator kme\n--bandwidth 0.5"),
     ),
     "dependence": (
         command("dependence", "A.csv", "--resamples", "9", "--estimator", "kme", "--no-intervals", *JSON),

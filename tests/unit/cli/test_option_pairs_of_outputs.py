@@ -79,7 +79,7 @@ COMMANDS = {
         --quiet
         """,
     "compare A.csv B.csv": f"{COMPARED} --max-rows 12",
-    "compare A.csv B.csv --stream": f"{COMPARED}  --checkpoint sums.npz",
+    "compare A.csv B.csv --stream": COMPARED,
     "dependence A.csv": f"""
         --estimator kme
         --resamples 29

@@ -97,13 +97,11 @@ def test_pictures_of_a_part_are_said_to_be(
     assert "distributions rest on 100 and 100 rows drawn at random" in (folder / "r.html").read_text()
 
 
-def test_a_stream_that_is_stopped_goes_on(
+def test_a_stream_is_stopped_between_two_batches(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kernelmean.studies.comparison.table_pass._BATCH_NUMBERS", 250)
     handler = signal.getsignal(signal.SIGINT)
-    command = ("first.parquet", "moved.parquet", "--checkpoint", "sums.npz", *QUICK)
-    expected = run(capsys, *command[:2], *QUICK)[1]
 
     def interrupted(label: str, done: int, total: int) -> None:
         if label.startswith("sums"):
@@ -113,79 +111,17 @@ def test_a_stream_that_is_stopped_goes_on(
     def progress(*_: Any) -> Iterator[Any]:
         yield interrupted
 
-    with monkeypatch.context() as patched:
-        patched.setattr("kernelmean.cli.progress.progress", progress)
-        code, out, err = run(capsys, *command)
-    assert (code, out) == (130, "")
-    assert err.startswith(
-        "kernelmean: stopped at 100 of 700 (sums of features); the same command goes on from sums.npz"
-    )
-    assert run(capsys, *command)[1] == expected
+    monkeypatch.setattr("kernelmean.cli.progress.progress", progress)
+    code, out, err = run(capsys, "first.parquet", "moved.parquet", *QUICK)
+    assert (code, out, err) == (130, "", "kernelmean: stopped at 100 of 700 (sums of features)\n")
     assert signal.getsignal(signal.SIGINT) is handler
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_yesterdays_checkpoint_does_not_answer_for_todays_file(
-    folder: Path, capsys: pytest.CaptureFixture[str], ending: str
-) -> None:
-    """A nightly job: today's file has the name, the rows and the bytes of yesterday's."""
-
-    def today(share: float) -> None:
-        rng = np.random.default_rng(1)
-        flags = pd.DataFrame({"flag": (rng.random(500) < share).astype(int), "code": rng.integers(10, 99, 500)})
-        flags.to_csv("today.csv", index=False)
-        flags.to_parquet("today.parquet", index=False)
-
-    today(0.5)
-    Path(f"today.{ending}").replace(f"reference.{ending}")
-    today(0.5)
-    command = (f"reference.{ending}", f"today.{ending}", "--stream", "--fail-on-drift", "0.05", *QUICK)
-    checkpoint = ("--checkpoint", "sums.npz")
-    monday, size = run(capsys, *command, *checkpoint), Path(f"today.{ending}").stat().st_size
-    assert monday[0] == 0
-    today(0.95)
-    assert ending == "parquet" or Path(f"today.{ending}").stat().st_size == size
-    assert run(capsys, *command)[0] == 1
-    assert run(capsys, *command, *checkpoint) == (
-        2,
-        "",
-        f"kernelmean: sums.npz is not of this test: it belongs to other data than today.{ending}; delete it to start "
-        "over, or name another file with --checkpoint\n",
-    )
-    today(0.5)
-    assert run(capsys, *command, *checkpoint) == monday
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        (("--resamples", "199"), "--resamples"),
-        (("--seed", "1"), "--seed"),
-        (("--estimator", "kme"), "--estimator"),
-        (("--no-scale",), "--scale"),
-        (("--missing", "drop"), "--missing"),
-        (("--categorical", "b"), "--categorical"),
-        (("--ordinal", "kind=z,y,x"), "--ordinal"),
-        (("--drop", "kind"), "names of columns"),
-        (("--columns", "b,a,kind"), "names of columns"),
-    ],
-)
-def test_a_checkpoint_of_other_options_is_refused_by_their_names(
-    folder: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], named: str
-) -> None:
-    (folder / "first.csv").write_text("a,b,kind\n" + "1,2,x\n2,1,y\n3,3,z\n" * 100)
-    command = ("first.csv", "first.csv", "--stream", "--checkpoint", "sums.npz", *QUICK)
-    assert run(capsys, *command)[0] == 0
-    code, out, err = run(capsys, *command, *options)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert f"sums.npz is not of this test: it belongs to other options ({named}); delete it" in err
-
-
-def test_what_a_stop_says_without_a_checkpoint() -> None:
-    with stoppable(lambda *_: None, None) as watched:
+def test_sigterm_stops_too() -> None:
+    with stoppable(lambda *_: None) as watched:
         watched("rows", 1, 9)
         signal.raise_signal(signal.SIGTERM)
-        with pytest.raises(Stopped, match=r"stopped at 2 of 9 .* with --checkpoint FILE"):
+        with pytest.raises(Stopped, match=r"stopped at 2 of 9 \(rows\)"):
             watched("rows", 2, 9)
 
 
@@ -194,12 +130,6 @@ def test_what_a_stop_says_without_a_checkpoint() -> None:
     [
         (("first.csv", "second.csv", "--stream", "--max-rows", "9"), "leave --max-rows out"),
         (("first.csv", "--by", "kind", "--stream"), "compare A B --stream"),
-        (("first.csv", "second.csv", "--no-stream", "--checkpoint", "s.npz"), "add --stream"),
-        (
-            ("first.csv", "second.csv", "--checkpoint", "second.csv"),
-            "is named twice: --checkpoint would write over 'second.csv', which is read",
-        ),
-        (("first.csv", "second.csv", "--checkpoint", "no/s.npz"), "there is no folder"),
         (("first.csv", "second.csv", "--estimator", "s-kmse", "--stream"), "aggregate, kme, mkme"),
         (("first.csv", "second.csv", "--bandwidth", "2"), "leave --bandwidth 2.0 out"),
         (("first.csv", "second.csv", "--bandwidth", "scott", "--estimator", "kme", "--stream"), "all rows in memory"),

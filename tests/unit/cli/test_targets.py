@@ -34,7 +34,7 @@ WORK = {
 }
 OPTIONS = {
     "compare": ("html", "markdown", "csv", "json"),
-    "stream": ("html", "markdown", "csv", "json", "checkpoint"),
+    "stream": ("html", "markdown", "csv", "json"),
     "dependence": ("html", "markdown", "csv", "json"),
     "describe": ("csv", "json"),
     "density": ("html", "markdown", "csv", "json", "save", "sample-to"),

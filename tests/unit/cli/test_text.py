@@ -199,18 +199,3 @@ def test_long_compressed_files_are_streamed(
         found = content(capsys, "compare", f"before.{end}", f"after.{end}", "--resamples", "99")
         assert any("read twice" in note for note in found["notes"])
         assert found["sizes"] == [60, 50]
-
-
-def test_a_checkpoint_is_of_numbers_and_dates_as_they_were_read(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The same bytes under another order of day and month are other data."""
-    for name, seed in (("one", 0), ("two", 1)):
-        days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.random.default_rng(seed).integers(0, 12, 80), "D")
-        pd.DataFrame({"day": [f"{day:%m/%d/%Y}" for day in days], "x": np.arange(80) / 8}).to_csv(
-            f"{name}.csv", index=False
-        )
-    stream = ("compare", "one.csv", "two.csv", "--stream", "--resamples", "99")
-    first = content(capsys, *stream, "--dates", "mdy", "--checkpoint", "sums.npz")
-    assert numbers(content(capsys, *stream, "--dates", "mdy", "--checkpoint", "sums.npz")) == numbers(first)
-    assert "sums.npz" in refusal(capsys, *stream, "--dates", "dmy", "--checkpoint", "sums.npz")

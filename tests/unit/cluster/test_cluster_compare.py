@@ -178,7 +178,6 @@ def test_the_command_compares_on_a_cluster(client: Any, long: None, folders: Any
 def test_what_the_command_refuses_on_a_cluster(client: Any, folders: Any, capsys: Any) -> None:
     address = client.scheduler.address
     for words, text in (
-        (("--checkpoint", "sums.npz"), "lost tasks are done again; leave --checkpoint out"),
         (("--max-rows", "10"), "leave --max-rows out"),
         (("--decimal", ","), "leave those of text out"),
     ):

@@ -96,11 +96,3 @@ def test_errors_call_the_table_by_its_letter_and_count_its_rows(long: None) -> N
         km.compare(parts(filled, 60), parts(B, 60))
     with pytest.raises(ValueError, match="one iterator or reader was passed for two tables"):
         km.compare(*[parts(A, 60)] * 2)
-
-
-def test_an_iterator_with_a_checkpoint_goes_on(long: None, expected: Any, tmp_path: Any) -> None:
-    path = tmp_path / "sums.npz"
-    for _ in range(2):
-        rows = [km.read(parts(own, 100), in_memory=False, checkpoint=path) for own in (A, B)]
-        assert km.compare(*rows, rng=0, **QUICK).test.pvalue == expected.test.pvalue
-    assert path.exists()

@@ -165,9 +165,8 @@ def test_iterators_beyond_the_limit_lose_no_row(monkeypatch: pytest.MonkeyPatch)
 def test_sources_ask_for_bins_or_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = parquet(tmp_path, "x", A), parquet(tmp_path, "y", B)
     expected = km.mmd_test(A, B, scheme="bins", **HOW)
-    for asked in ({"in_memory": False}, {"checkpoint": tmp_path / "sums.npz"}):
-        found = km.mmd_test(km.read(first, **asked), second, **HOW)
-        assert (found.scheme, found.pvalue) == ("bins", expected.pvalue)
+    found = km.mmd_test(km.read(first, in_memory=False), second, **HOW)
+    assert (found.scheme, found.pvalue) == ("bins", expected.pvalue)
     monkeypatch.setattr("kernelmean.tables.limits.TEST_LIMIT", 40)
     held = km.mmd_test(km.read(first, in_memory=True), second, **HOW)
     assert (held.scheme, held.pvalue) == ("cyclic", km.mmd_test(A, B, **HOW).pvalue)
@@ -219,11 +218,6 @@ def test_seeds_are_those_of_rng(name: str) -> None:
     [
         (lambda: km.mmd_test(A, B, estimator="f-kmse", **BINS), ValueError, "no designs; leave scheme= out"),
         (
-            lambda: km.mmd_test(km.read(A, checkpoint="a"), B, rng=0, estimator=lambda _, k: (k, km.noise.Dirac())),
-            TypeError,
-            "a checkpoint cannot tell functions apart",
-        ),
-        (
             lambda: km.mmd_test(A, B, design=km.Design(clusters=(A.index, B.index)), **BINS),
             ValueError,
             r"design = Design\(clusters=\.\.\.\)",
@@ -239,9 +233,9 @@ def test_seeds_are_those_of_rng(name: str) -> None:
             r"fit_on='each'.* does not go",
         ),
         (
-            lambda: km.mmd_test(km.read(A, checkpoint="a"), B, scheme="cyclic", estimator="kme"),
+            lambda: km.mmd_test(km.read(A, in_memory=False), B, scheme="cyclic", estimator="kme"),
             ValueError,
-            "scheme = 'cyclic' .* checkpoint=",
+            "scheme = 'cyclic' .* in_memory=False",
         ),
         (
             lambda: km.mmd_test(km.read(A, in_memory=False), km.read(B, in_memory=True), estimator="kme"),
@@ -249,21 +243,6 @@ def test_seeds_are_those_of_rng(name: str) -> None:
             "same in_memory=",
         ),
         (lambda: km.mmd_test(km.read(A, in_memory=True), B, **BINS), ValueError, "leave one of the two out"),
-        (
-            lambda: km.mmd_test(km.read(A, checkpoint="a"), km.read(B, checkpoint="b"), estimator="kme"),
-            ValueError,
-            "write it once",
-        ),
-        (
-            lambda: km.mmd_test(km.read(A, checkpoint="a"), B, estimator="kme"),
-            TypeError,
-            "rng is None; .* write an integer",
-        ),
-        (
-            lambda: km.mmd_test(km.read(A, checkpoint="a"), km.read(B, in_memory=True), estimator="kme"),
-            ValueError,
-            "this test holds",
-        ),
         (lambda: km.mmd_test(A, B, rng=-1, **BINS), ValueError, "rng is -1"),
         (lambda: km.mmd_test(A, B, n_resamples=0, **BINS), ValueError, "n_resamples is 0"),
         (lambda: km.mmd_test(A, B, plan="fast", **BINS), TypeError, "plan is 'fast'"),

@@ -77,14 +77,6 @@ def test_columns_are_chosen_and_reordered(files):
     np.testing.assert_allclose(rows_of(km.read(files / "x.csv", drop=["b"])), X[:, [0, 2]], rtol=1e-15)
 
 
-@pytest.mark.parametrize("start", [0, 1, 6, 7, 50, 100, 200])
-def test_reading_goes_on_where_it_stopped(files, start):
-    for source in (files / "x.csv", files / "folder"):
-        left = km.read(source, batch_rows=7).skip(start)
-        assert left.n_rows in (None, max(100 - start, 0))
-        np.testing.assert_allclose(np.concatenate([np.empty((0, 3)), *left]), X[start:], rtol=1e-15)
-
-
 def test_rows_with_blanks_are_dropped_or_named(tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n" + "1,2\n" * 10 + "3,\n" + "5,6\n")
     FRAME.where(FRAME["a"] > 0).to_parquet(tmp_path / "x.parquet")

@@ -25,15 +25,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "t.parquet"
 
 
-@pytest.mark.parametrize("read", [0, 1, 32, 33, 34, 250, 499, 500])
-def test_reading_goes_on_after_any_row(path: Path, read: int) -> None:
-    for frames in (km.read(path, batch_rows=20), km.read(TABLE, batch_rows=20)):
-        found = list(frames.after(read))
-        numbers = np.concatenate([np.empty(0, int), *(frame.row_numbers() for frame in found)])
-        np.testing.assert_array_equal(numbers, np.arange(read + 1, 501))
-        assert all((frame["a"] == frame.row_numbers() - 1).all() for frame in found)
-
-
 def test_parquet_files_do_not_stay_in_memory(tmp_path: Path) -> None:
     columns = {f"x{j}": np.random.default_rng(j).normal(size=2**16) for j in range(4)}
     parquet.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=2**12)

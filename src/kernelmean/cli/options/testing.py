@@ -219,12 +219,6 @@ class AllRows:
 class LongTables(AllRows):
     """How tables that are too long for memory are read."""
 
-    checkpoint: Annotated[
-        str | None,
-        stream_option(
-            metavar="FILE", help="Save the sums to FILE from time to time, and resume from FILE if it exists."
-        ),
-    ] = None
     scheduler: Annotated[
         str | None,
         stream_option(

@@ -1,6 +1,6 @@
 """Finite features of kernels: kernel means in constant memory, with known errors."""
 
-from .base import FeatureMap, Summary, Total
+from .base import FeatureMap, Total
 from .embedding import FeaturePart, FeatureSums, embed, pooled, smoothed
 from .error import FeatureEstimate, inner
 from .fourier import Fourier, fourier
@@ -21,7 +21,6 @@ __all__ = [
     "NoiseScore",
     "ProjectedRows",
     "ProjectedScore",
-    "Summary",
     "Total",
     "choose_noise",
     "embed",

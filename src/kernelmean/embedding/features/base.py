@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -57,14 +57,6 @@ def grouped_sums(values: Array, starts: IntArray) -> Array:
 def tiled(features: FeatureMap, batches: Iterable[Array]) -> Iterator[Array]:
     """Cut the rows of batches into pieces whose features fit the cache."""
     return (X[rows] for X in batches for rows in features.tiles(len(X)))
-
-
-class Summary(ABC):
-    """A summary of rows whose size does not depend on their number; files can hold it."""
-
-    @abstractmethod
-    def __add__(self, other: Self) -> Self:
-        """Return the summary of the rows of both."""
 
 
 class FeatureMap(ABC):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
-from typing import Any, Self, final
+from typing import Self, final
 
 from ...core.array import RngLike, as_rng
 from ...core.validate import check_integer
@@ -69,19 +69,6 @@ class BinnedTest:
             raise ValueError(f"statistic is {request.statistic!r}; independence in bins has the V-statistic, 'v'")
         check_n_resamples(request.n_resamples)
         return cls(question, request, seed_of(request.rng))
-
-    def record(self) -> dict[str, Any]:
-        """Return all that a result depends on besides the rows, by name."""
-        wanted, request = self.request.wanted, self.request
-        if wanted.adaptive is None and not all(isinstance(own, KernelMean) for own in wanted.sides):
-            raise TypeError(
-                "estimator is a function, and a checkpoint cannot tell functions apart; leave checkpoint= out, or pass "
-                "a KernelMean"
-            )
-        sides = [[own.kernel, own.bandwidth, own.noise] for own in wanted.sides if isinstance(own, KernelMean)]
-        estimator = repr(wanted.adaptive) if wanted.adaptive is not None else sides
-        how = {"statistic": request.statistic, "n_resamples": request.n_resamples, "seed": self.seed}
-        return {"test": self.question.__name__, "estimator": estimator, **how}
 
 
 def _others(request: Request) -> Iterator[str]:

@@ -109,16 +109,6 @@ class TwoSums:
             if batch is not None and batch.shape[0]:
                 own.add(batch, plan)
 
-    def state(self) -> list[Array]:
-        """Return all that was added up."""
-        return [array for own in self.each for array in own.state()]
-
-    def restore(self, arrays: list[Array]) -> None:
-        """Go on from what was added up elsewhere."""
-        split = len(self.each[0].state())
-        self.each[0].restore(arrays[:split])
-        self.each[1].restore(arrays[split:])
-
     def bins(self) -> tuple[Bins, Bins]:
         """Return the sums of the samples for a test."""
         return self.each[0].bins(), self.each[1].bins()

@@ -10,7 +10,6 @@ from typing import Any, final
 from ...core.cells import column_name
 from ...tables import read as table_at
 from ...tables.files import PARQUET, as_written, ending, first_line, parquet_files
-from ...tables.source import Source
 from .running import gathered, task
 
 _PART_ROWS = 2**18
@@ -23,8 +22,6 @@ def partitions(client: Any, X: Any, name: str) -> list[Any]:
     ------
     TypeError
         When the data are in this process, or are not a table.
-    ValueError
-        When a source has a checkpoint.
     """
     from dask import is_dask_collection
 
@@ -32,8 +29,6 @@ def partitions(client: Any, X: Any, name: str) -> list[Any]:
     if paths:
         (pieces,) = gathered(client, [task(_pieces, paths)])
         return [task(read, piece) for piece in pieces]
-    if isinstance(X, Source) and X.checkpoint is not None:
-        raise ValueError("a cluster repeats lost tasks by itself and writes no checkpoint; leave checkpoint= out")
     if not is_dask_collection(X):
         raise TypeError(
             f"{name} is a {type(X).__name__} in this process, where a cluster would only copy it; leave plan= out, or "

@@ -12,7 +12,7 @@ from ...core.array import Array
 from ...core.disk import parse, unsealed
 from ...core.table import Frame
 from ...core.words import written
-from ..digest import option_text
+from .digest import option_text
 
 HEAD = {"format": "kernelmean drift monitor", "version": 5}
 _OTHER = {

@@ -17,7 +17,7 @@ from ...tables.drawn import Drawn
 from ...tables.passes import settled
 from ...tables.read import is_in_memory, is_path, read
 from ...tables.source import Source, joined
-from ..digest import RowDigest
+from .digest import RowDigest
 
 MOST_REFERENCE = 100_000
 """The most rows of a reference that are kept for comparison."""
@@ -34,19 +34,13 @@ def passed_over(rows: Any, name: str, one_pass: Callable[[Iterable[Frame]], Foun
     Raises
     ------
     ValueError, TypeError
-        What the pass raises; and for rows that were read with ``checkpoint=``.
+        What the pass raises.
     """
     if not _are_places(rows) and is_in_memory(rows):
         frame = to_frame(rows, name)
         check_size(frame)
         return one_pass((frame,))
     sources = _sources(rows)
-    for source in sources:
-        if source.checkpoint is not None:
-            raise ValueError(
-                f"{source.source} is read with checkpoint={source.checkpoint!r}; a monitor is saved by to_json(), so "
-                "leave checkpoint= of kernelmean.read out"
-            )
     return settled(sources, lambda: one_pass(chain.from_iterable(map(_frames, sources))))
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from ...core.array import Array
 from ...core.cells import missing_cells
 from ...core.table import Frame, check_deviation
-from ...embedding.features.base import Summary
 from ...tables.columns.column_codings import Categories, Coding, Numbers, Spread
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import ColumnType, as_labels, as_numbers, nanoseconds
@@ -26,7 +25,7 @@ _LARGEST_EXPONENT, _FAR = 1000, 2.0**400
 
 @final
 @dataclass(eq=False)
-class NumbersSeen(Summary):
+class NumbersSeen:
     """Counts, means and sums of squares about the mean of the numbers of two tables."""
 
     origin: int
@@ -150,7 +149,7 @@ def _unit(values: Array) -> float:
 
 @final
 @dataclass(eq=False)
-class CategoriesSeen(Summary):
+class CategoriesSeen:
     """How often every category occurs in two tables."""
 
     first: dict[str, int]
@@ -206,7 +205,7 @@ class CategoriesSeen(Summary):
 
 @final
 @dataclass(eq=False)
-class ColumnSeen(Summary):
+class ColumnSeen:
     """One column of two tables: its kind (None before the first cell), its missing cells (2,), its values."""
 
     name: str
@@ -281,20 +280,12 @@ class ColumnSeen(Summary):
 
 @final
 @dataclass(eq=False)
-class TablesSeen(Summary):
+class TablesSeen:
     """All columns of two tables, how many rows are used (2,), and how many were left out (2,)."""
 
     columns: tuple[ColumnSeen, ...]
     rows: Array
     left_out: Array
-
-    def __post_init__(self) -> None:
-        """Check values that may come from a file."""
-        counts = (self.rows, self.left_out)
-        if not all(isinstance(column, ColumnSeen) for column in self.columns) or any(
-            not isinstance(each, np.ndarray) or each.shape != (2,) or not (each >= 0).all() for each in counts
-        ):
-            raise ValueError("columns that were seen, and their rows, do not go together")
 
     @classmethod
     def start(cls, names: Iterable[str]) -> Self:

@@ -75,7 +75,7 @@ def compare(
         all columns if there are at most 40, otherwise those with a small p-value. If you ask for more than 10,000 and
         there are more than 40 columns, only those with a small p-value get all of them.
     rng : int or Generator
-        The same seed gives the same numbers. With a checkpoint an integer is needed.
+        The same seed gives the same numbers.
     screen : bool
         Whether a fast screen decides which of more than 40 columns get the full test; the others have p = 1. Batch by
         batch, and with a design, no column is left out.
@@ -91,7 +91,7 @@ def compare(
         files and stay where they are; the p-values are those of one process with the same seed.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all; once more, with the time left, if the columns
-        need more than ten seconds. If it raises while tables are read batch by batch, the checkpoint is saved first.
+        need more than ten seconds.
     strata, clusters, weights : str, optional
         Columns of both tables that describe the rows. They are not compared. Rows are permuted only within their
         stratum, clusters as a whole, and a weight moves with its row; all tests have this design. Needs all rows in
@@ -118,8 +118,7 @@ def compare(
     ValueError
         When a table has fewer than two rows, the columns or their types differ, a cell is missing without a rule for
         it, a column has too many categories or looks like an identifier, or all columns are constant; when an option
-        needs all rows in memory and they are read in batches, or the reverse; when a checkpoint belongs to other rows
-        or options.
+        needs all rows in memory and they are read in batches, or the reverse.
     TypeError
         When a column holds anything but numbers, categories and times, or holds these as text ("$1,000.00").
     OSError, ImportError

@@ -11,7 +11,6 @@ import numpy as np
 from ...core.array import Array, IntArray, Progress
 from ...core.table import Frame
 from ...inference.bins.dealing import MOST_PILOT, Deal, deal
-from ...inference.digest import RowDigest
 from ...tables.columns.column_codings import Coding, coordinates_of
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
@@ -51,8 +50,6 @@ class Learnt:
     """Remarks on columns that may be meant otherwise."""
     in_series: bool = False
     """Whether rows next to each other are alike."""
-    whole: tuple[str, str] | None = None
-    """The digests of all rows, if asked for."""
 
     def deals(self, seed: int) -> tuple[Deal, Deal]:
         """Return how the rows of both tables fall into bins; features are fitted to the drawn rows."""
@@ -74,34 +71,28 @@ class Learnt:
         return coordinates_of(self.codings, frame)
 
 
-def learn(
-    tables: tuple[Source, ...], encoding: Encoding, seed: int, progress: Progress, digested: bool = False
-) -> Learnt:
-    """Learn from a pass over all rows of one table or two; with ``digested``, also compute the digests of two.
+def learn(tables: tuple[Source, ...], encoding: Encoding, seed: int, progress: Progress) -> Learnt:
+    """Learn from a pass over all rows of one table or two.
 
     Raises
     ------
     ValueError, TypeError
         As :func:`kernelmean.compare`.
     """
-    return settled(tables, lambda: _by_pass(tables, encoding, seed, progress, digested))
+    return settled(tables, lambda: _by_pass(tables, encoding, seed, progress))
 
 
-def _by_pass(tables: tuple[Source, ...], encoding: Encoding, seed: int, progress: Progress, digested: bool) -> Learnt:
+def _by_pass(tables: tuple[Source, ...], encoding: Encoding, seed: int, progress: Progress) -> Learnt:
     look = FirstLook(tables[0].names, encoding, seed, (0,) * len(tables))
-    digests = RowDigest(), RowDigest()
     known = sum(table.n_rows or 0 for table in tables)
     done = 0
     for k, table in enumerate(tables):
         for frame in table.frames():
-            if digested:
-                digests[k].add(frame)
             look.add(frame, k)
             done += len(frame)
             progress(LABEL, done, max(done, known))
     found = look.learnt([table.source for table in tables])
-    found = replace(found, remarks=(*found.remarks, *(note for table in tables for note in table.notes)))
-    return replace(found, whole=(digests[0].text, digests[1].text)) if digested else found
+    return replace(found, remarks=(*found.remarks, *(note for table in tables for note in table.notes)))
 
 
 @final
@@ -177,8 +168,18 @@ class FirstLook:
         remarks = series_notes(alike) + (() if self._inspection is None else self._inspection.check())
         drawn, numbers = tuple(own.frame for own in self._draws), tuple(own.numbers for own in self._draws)
         missing = self._scanner.missing(len(self._draws))
-        found = learnt_of(seen, self._encoding, drawn, numbers, missing)
-        return replace(found, remarks=remarks, in_series=alike is not None)
+        codings = seen.codings(self._encoding, rules_for(missing.rule, [column.name for column in seen.columns]))
+        return Learnt(
+            codings=tuple(coding for coding in codings if coding.varies),
+            constant=tuple(coding.name for coding in codings if not coding.varies),
+            drawn=drawn,
+            numbers=numbers,
+            rows=tuple(seen.rows[: len(drawn)].astype(int).tolist()),
+            seen=seen,
+            missing=missing,
+            remarks=remarks,
+            in_series=alike is not None,
+        )
 
 
 def _added(scanner: Scanner, inspection: Inspection, rows: Frame, table: int) -> Frame:
@@ -188,23 +189,3 @@ def _added(scanner: Scanner, inspection: Inspection, rows: Frame, table: int) ->
     except (TypeError, ValueError):
         inspection.check_text()
         raise
-
-
-def learnt_of(
-    seen: TablesSeen,
-    encoding: Encoding,
-    drawn: tuple[Frame, ...],
-    numbers: tuple[IntArray, ...],
-    missing: MissingCells,
-) -> Learnt:
-    """Return what was learnt, with constant columns apart."""
-    codings = seen.codings(encoding, rules_for(encoding.missing, [column.name for column in seen.columns]))
-    return Learnt(
-        codings=tuple(coding for coding in codings if coding.varies),
-        constant=tuple(coding.name for coding in codings if not coding.varies),
-        drawn=drawn,
-        numbers=numbers,
-        rows=tuple(seen.rows[: len(drawn)].astype(int).tolist()),
-        seen=seen,
-        missing=missing,
-    )

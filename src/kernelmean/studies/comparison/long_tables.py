@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Integral
 from typing import Any, Self, final
 
 import numpy as np
 
-from ...core.array import IntArray, Progress
+from ...core.array import IntArray
 from ...core.table import Frame
 from ...core.words import count, listed, written
 from ...inference import TestResult, TwoSamples
 from ...inference.adaptive.columns import row_order
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.adaptive.views import ViewSource
-from ...inference.bins.checkpoint import Checkpoint
 from ...inference.bins.columns import Columns
 from ...inference.bins.fitting import Fitted, fitted
 from ...inference.bins.request import seed_of
 from ...inference.bins.sample_sums import SampleSums, TwoSums
 from ...inference.bins.two_samples import Bins, binned_null
 from ...inference.designs.design import Design
-from ...inference.digest import RowDigest
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
 from ...inference.resampling_options import Resampling
 from ...plan.plan import DEFAULT, Plan, serial_blas
-from ...tables.batchwise import read_together
 from ...tables.columns import Encoded, Encoding, match_columns
 from ...tables.columns.column_codings import named
 from ...tables.source import Source
 from ..many_tests import ManyTests, OneTest, Run
 from .column_tests import LANDMARKS, ColumnTest, column_tests
 from .first_look import Learnt, learn
-from .first_look_file import packed, unpacked
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
-from .table_pass import Adding, Digests, TablePass, run_pass, verified
+from .table_pass import run_pass
 from .table_test import check_own_bandwidth, planned_runs
 
 ESTIMATORS = (*NAMED, *PLAIN)
@@ -55,46 +49,15 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
     """Compare all rows of two tables in linear time and constant memory, as :func:`kernelmean.compare` says."""
     check_batches(asked)
     tables, moved = matched(A, B, asked.names)
-    path = read_together(A, B)
     seed = seed_of(asked.rng)
-    kept = None if path is None else _kept(path, tables, asked)
-    learnt, digests = _begun(kept, tables, asked.encoding, seed, asked.progress)
+    learnt = learn(tables, asked.encoding, seed, asked.progress)
     with serial_blas:
-        tests = Tests.of(learnt, asked, seed, kept, tables)
+        tests = Tests.of(learnt, asked, seed)
         first, second = (SampleSums(tests.columns, own) for own in learnt.deals(seed))
-        adding = Adding(TwoSums(first, second), {} if kept is None else packed(learnt, tables))
-        if kept is not None and kept.record is not None:
-            adding.restore(kept, [table.source for table in tables])
+        sums = TwoSums(first, second)
         plan = asked.plan if isinstance(asked.plan, Plan) else DEFAULT
-        run_pass(adding, tables, learnt, plan, kept, digests, asked.progress)
-        return tests.compared(learnt, adding.sums.bins(), (*moved, *_READ))
-
-
-def _kept(path: str | os.PathLike[str], tables: tuple[Source, Source], asked: Asked) -> Checkpoint:
-    """Return the file that sums are saved to, with what it already holds for these columns and options."""
-    if not isinstance(asked.rng, Integral):
-        raise TypeError(f"rng is {asked.rng!r}; sums that are saved go on with one seed, so write an integer")
-    given = {"estimator": asked.estimator, "bandwidth": asked.bandwidth, "n_resamples": asked.n_resamples}
-    own = {"columns": tables[0].names, **given, "seed": asked.rng}
-    return Checkpoint(path, own | asked.encoding.options(), TablePass)
-
-
-def _begun(
-    kept: Checkpoint | None, tables: tuple[Source, Source], encoding: Encoding, seed: int, progress: Progress
-) -> tuple[Learnt, Digests]:
-    """Return the result of the first pass, from the checkpoint if there is one, and the digests of its rows."""
-    known = None if kept is None or kept.found is None else _known(kept, tables, encoding)
-    digests = verified(kept, tables, progress)
-    learnt = learn(tables, encoding, seed, progress, kept is not None) if known is None else known
-    return learnt, digests
-
-
-def _known(kept: Checkpoint, tables: tuple[Source, Source], encoding: Encoding) -> Learnt | None:
-    """Return the result of the first pass that a checkpoint holds."""
-    try:
-        return unpacked(kept.found.learnt, tables, encoding)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise kept.damaged(error) from error
+        run_pass(sums, tables, learnt, plan, asked.progress)
+        return tests.compared(learnt, sums.bins(), (*moved, *_READ))
 
 
 def check_batches(asked: Asked) -> None:
@@ -169,23 +132,10 @@ class Tests:
     seed: int
 
     @classmethod
-    def of(
-        cls,
-        learnt: Learnt,
-        asked: Asked,
-        seed: int,
-        kept: Checkpoint | None = None,
-        tables: tuple[Source, ...] = (),
-    ) -> Self:
-        """Fit the tests to the pilot, after checking that a checkpoint of some tables has the same pilot."""
+    def of(cls, learnt: Learnt, asked: Asked, seed: int) -> Self:
+        """Fit the tests to the pilot."""
         _check_learnt(learnt, asked.names)
         frames = [learnt.pilot(k, own) for k, own in enumerate(learnt.deals(seed))]
-        if kept is not None:
-            digest = RowDigest()
-            for frame in frames:
-                digest.add(frame)
-            kept.check_pilot(digest.text, *(table.source for table in tables))
-            kept.whole = learnt.whole or kept.whole
         request = _request(asked, seed)
         question = TwoSamples.of(named(learnt.codings, [learnt.coordinates(frame) for frame in frames]), Design())
         fit = fitted(question, request, learnt.rows, seed)

@@ -50,11 +50,6 @@ def dependence_in_batches(table: Source, asked: DependenceOptions) -> Dependence
     """Test the columns of a table of any length, as :func:`kernelmean.dependence` says."""
     if asked.estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {asked.estimator!r}; over sums of features write one of {listed(ESTIMATORS)}")
-    if table.checkpoint is not None:
-        raise ValueError(
-            f"dependence saves no sums on the way, and {table.source} is read with checkpoint={table.checkpoint!r}; "
-            "leave it out"
-        )
     groups = asked.groups(table.names)
     used = [name for name in table.names if name in {*groups[0], *groups[1]}]
     encoding = asked.encoding.restricted(Frame({name: np.empty(0) for name in table.names}, table.source), used)

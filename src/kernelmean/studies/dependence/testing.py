@@ -109,7 +109,7 @@ def dependence(
     ValueError
         When a column is unknown or in both groups, fewer than two columns vary, there are fewer than four rows, a cell
         is missing without a rule for it, or a column has too many categories or looks like an identifier; when an
-        option needs all rows in memory and they are read in batches; when a checkpoint is asked for.
+        option needs all rows in memory and they are read in batches.
     TypeError
         When a column holds anything but numbers, categories and times, or holds these as text ("$1,000.00").
 
@@ -139,7 +139,7 @@ def dependence(
     by batch: once for scale and categories, and once for sums of products of features, or a few times if there are many
     pairs. Time grows with the rows; memory does not. It is about 15 MiB a pair, for at most about 25 pairs at a time,
     and about 200 MiB for the joint test of two groups. To choose yourself, pass ``kernelmean.read(path,
-    in_memory=...)``; checkpoints are not written. The features of a column are fitted to about 4100 rows drawn at
+    in_memory=...)``. The features of a column are fitted to about 4100 rows drawn at
     random, on 48 landmarks; categories are exact. Rows are cut into stripes of 500, and the stripes into two halves. A
     permutation rotates one column against the other within the stripes, by a number of its own for each half. These are
     a group of 250 000 permutations, so p-values are exact, also the second ones, which come from the same sums.

@@ -82,7 +82,7 @@ class Encoding:
     categorical: str | Iterable[str] = ()
     scale: bool = True
     max_categories: int = MAX_CATEGORIES
-    keep: str | Iterable[str] = field(default=(), repr=False)  # changes no number: checkpoints stay valid
+    keep: str | Iterable[str] = field(default=(), repr=False)  # changes no number: a monitor's checkpoint stays valid
     drops: bool = field(default=True, repr=False)  # whether rows may be left out; if so, errors suggest it
 
     def __post_init__(self) -> None:

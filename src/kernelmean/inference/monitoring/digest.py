@@ -1,18 +1,16 @@
-"""Digests of what results depend on: of rows, whatever batches they come in, and of options."""
+"""Digests of what a monitor depends on: of the rows of its reference, in any batches, and of options."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from copy import copy
 from typing import Any, final
 
 import numpy as np
 
-from ..core.array import Array
-from ..core.cells import Cells, Declared, missing_cells
-from ..core.table import Frame
-from ..estimators.serialization import AnyArray, encode
+from ...core.cells import Cells, Declared, missing_cells
+from ...core.table import Frame
+from ...estimators.serialization import AnyArray, encode
 
 _LONGEST = 60  # letters of an option; of longer ones the digest is kept
 
@@ -43,50 +41,33 @@ def option_text(value: Any) -> str:
 
 @final
 class RowDigest:
-    """The rows so far, of a table of columns or of an array of numbers, as a text of 64 letters.
-
-    Attributes
-    ----------
-    rows : int
-        How many there were.
+    """The rows of a table so far, as a text of 64 letters.
 
     Examples
     --------
+    >>> frame = Frame({"x": np.arange(3.0)})
     >>> first, again = RowDigest(), RowDigest()
-    >>> first.add(np.eye(3)), again.add(np.eye(3)[:1]), again.add(np.eye(3)[1:])
+    >>> first.add(frame), again.add(frame.take(slice(0, 1))), again.add(frame.take(slice(1, None)))
     (None, None, None)
     >>> first.text == again.text, first.text == RowDigest().text
     (True, False)
     """
 
     def __init__(self) -> None:
-        self.rows = 0
+        self._rows = 0
         self._columns: dict[str, _Column] = {}
 
-    def add(self, rows: Frame | Array) -> None:
+    def add(self, rows: Frame) -> None:
         """Add rows that follow those so far."""
-        self.rows += len(rows)
-        if not isinstance(rows, Frame):
-            self._column(f"array of {rows.shape[1]} columns").numbers(rows)
-            return
+        self._rows += len(rows)
         for name in rows.names:
-            self._column(name).cells(rows[name], rows.declared.get(name))
+            self._columns.setdefault(name, _Column()).add(rows[name], rows.declared.get(name))
 
     @property
     def text(self) -> str:
         """The digest of the rows so far."""
-        parts = [self.rows, *((name, column.text) for name, column in self._columns.items())]
+        parts = [self._rows, *((name, column.text) for name, column in self._columns.items())]
         return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-    def copy(self) -> RowDigest:
-        """Return an independent copy."""
-        other = RowDigest()
-        other.rows = self.rows
-        other._columns = {name: column.copy() for name, column in self._columns.items()}
-        return other
-
-    def _column(self, name: str) -> _Column:
-        return self._columns.setdefault(name, _Column())
 
 
 class _Column:
@@ -104,15 +85,7 @@ class _Column:
     def text(self) -> str:
         return f"{self._hash.hexdigest()} {self._missing}"
 
-    def copy(self) -> _Column:
-        other = copy(self)
-        other._hash = self._hash.copy()
-        return other
-
-    def numbers(self, rows: Array) -> None:
-        self._hash.update(np.ascontiguousarray(rows, dtype=np.float64).data)
-
-    def cells(self, cells: Cells, declared: Declared | None) -> None:
+    def add(self, cells: Cells, declared: Declared | None) -> None:
         stop = len(cells)  # one more than the position of the last cell that is not missing
         if stop and missing_cells(cells[-1:])[0]:
             stop = int(np.flatnonzero(~missing_cells(cells)).max(initial=-1)) + 1
