@@ -185,8 +185,7 @@ def seeds(reader: str) -> list[bytes]:
     if reader == "config":
         return [b"[compare]\nseed = 1\nordinal = {a = ['x', 'y']}\nquiet = true\n", *built(hostile_states.CONFIGS)]
     if reader == "monitor":
-        text = monitor().to_json()
-        return [text.encode(), text[: text.rindex(', "sha256"')].encode() + b"}"]
+        return [monitor().to_json().encode()]
     if reader == "result":
         return results()
     head = b'{"format": 2, "experiment": "figure2", "seed": 0, "version": "0.1.0"'
@@ -196,8 +195,7 @@ def seeds(reader: str) -> list[bytes]:
 
 def results() -> list[bytes]:
     result = km.mmd_test(FIRST[:8], SECOND[:7], estimator="kme", n_resamples=19, rng=0)
-    text = result.to_json(null_distribution=True)
-    return [text.encode(), text[: text.rindex(', "sha256"')].encode() + b"}"]
+    return [result.to_json(null_distribution=True).encode()]
 
 
 def opened(data: bytes) -> bytes | None:

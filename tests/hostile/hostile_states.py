@@ -65,19 +65,9 @@ def json_changes(good: Valid, inner: Callable[[Any], dict[str, Any]]) -> dict[st
 
         return damage
 
-    def spoilt(number: int) -> Damage:
-        """Flip a bit of a digit."""
-
-        def damage(path: Path) -> None:
-            data = bytearray(good())
-            first = [
-                place for place in range(1, len(data)) if chr(data[place - 1]) in " [,-"
-            ]  # later ones may be rounded off
-            digits = [place for place in first if chr(data[place]).isdigit()]
-            data[digits[number * len(digits) // 12]] ^= 1
-            path.write_bytes(data)
-
-        return damage
+    def twice(path: Path) -> None:
+        name = next(iter(json.loads(good())))
+        path.write_bytes(good()[:-1] + f', "{name}": 0}}'.encode())
 
     return {
         "empty": writes(b""),
@@ -93,11 +83,8 @@ def json_changes(good: Valid, inner: Callable[[Any], dict[str, Any]]) -> dict[st
         "integer of 100 000 digits": writes(b'{"batches": ' + b"9" * DEEP + b"}"),
         "an archive": writes(valid),
         "a member more": changed(lambda content: content.update(extra=1)),
-        "a member twice": lambda path: path.write_bytes(good()[:-1] + b', "sha256": "0"}'),
-        "another checksum": changed(lambda content: content.update(sha256="0" * 64)),
-        "checksum of another type": changed(lambda content: content.update(sha256=[1])),
+        "a member twice": twice,
         **{f"cut after {share:.0%}": _cut(good, share) for share in (0.1, 0.5, 0.9, 0.999)},
-        **{f"bit {number}": spoilt(number) for number in range(12)},
     }
 
 
@@ -105,12 +92,11 @@ def _cut(good: Valid, share: float) -> Damage:
     return lambda path: path.write_bytes(good()[: int(share * len(good()))])
 
 
-def unsealed(good: Valid, change: Callable[[dict[str, Any]], Any]) -> Damage:
-    """Change a checkpoint of a monitor and leave its checksums out, as older versions did."""
+def edited(good: Valid, change: Callable[[dict[str, Any]], Any]) -> Damage:
+    """Change a checkpoint of a monitor."""
 
     def damage(path: Path) -> None:
         content = json.loads(good())
-        del content["sha256"], content["monitor"]["sha256"]
         change(content)
         path.write_text(json.dumps(content))
 
@@ -142,17 +128,16 @@ def monitors(good: Valid) -> dict[str, Damage]:
         "a later version": {"version": 99},
     }
     found = {
-        name: unsealed(good, lambda content, change=change: content["monitor"].update(change))
+        name: edited(good, lambda content, change=change: content["monitor"].update(change))
         for name, change in members_.items()
     }
     return {
         **json_changes(good, lambda content: content),
         **found,
-        "batches of numbers": unsealed(good, lambda content: content.update(batches=[1])),
-        "batches of text": unsealed(good, lambda content: content.update(batches="none")),
-        "monitor of text": unsealed(good, lambda content: content.update(monitor="{}")),
-        "no monitor": unsealed(good, lambda content: content.pop("monitor")),
-        "a batch taken out": lambda path: path.write_bytes(json.dumps({**json.loads(good()), "batches": []}).encode()),
+        "batches of numbers": edited(good, lambda content: content.update(batches=[1])),
+        "batches of text": edited(good, lambda content: content.update(batches="none")),
+        "monitor of text": edited(good, lambda content: content.update(monitor="{}")),
+        "no monitor": edited(good, lambda content: content.pop("monitor")),
         **PLACES,
     }
 
@@ -164,11 +149,9 @@ def results(good: Valid) -> dict[str, Damage]:
         **{
             name: _result(good, change)
             for name, change in {
-                "p-value changed": {"pvalue": 0.001},
                 "p-value of text": {"pvalue": "small"},
                 "p-value is null": {"pvalue": None},
                 "null distribution of text": {"null_distribution": "x"},
-                "null distribution of nothing": {"null_distribution": []},
                 "statistic beyond float64": {"statistic": 10**400},
                 "members of numbers": {"members": [1]},
                 "members of other members": {"members": [{"__class__": 1}]},
@@ -180,8 +163,7 @@ def results(good: Valid) -> dict[str, Damage]:
 
 def _result(good: Valid, change: dict[str, Any]) -> Damage:
     def damage(path: Path) -> None:
-        content = {name: value for name, value in json.loads(good()).items() if name != "sha256"}
-        path.write_text(json.dumps({**content, **change}))
+        path.write_text(json.dumps({**json.loads(good()), **change}))
 
     return damage
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.array import Progress
 from ..core.cells import label, missing_cells
-from ..core.disk import parse, read_text, sealed, unsealed, write_file
+from ..core.disk import check_members, parse, read_text, write_file
 from ..core.table import Frame
 from ..core.validate import check_integer
 from ..core.words import Unwrapped, count, did_you_mean, listed, worded, worded_names
@@ -213,7 +213,7 @@ class _Run:
         begin = time.monotonic()
         if self.checkpoint is not None:
             kept = {"batches": self.seen, "monitor": json.loads(self.drift.to_json())}
-            write_file(self.checkpoint, json.dumps(sealed(kept)).encode())
+            write_file(self.checkpoint, json.dumps(kept).encode())
         self.next_save = begin + (1.0 + _APART) * (time.monotonic() - begin)
 
     def left_out(self) -> Iterator[str]:
@@ -368,7 +368,8 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any
     if checkpoint is None or not checkpoint.exists():
         return []
     try:
-        content = unsealed(parse(read_text(checkpoint)), ("batches", "monitor"))
+        content = parse(read_text(checkpoint))
+        check_members(content, ("batches", "monitor"))
         seen = [_seen(one) for one in content["batches"]]
         text = json.dumps(content["monitor"])
     except (KeyError, TypeError, ValueError) as error:

@@ -1,14 +1,13 @@
-"""Writing files whole or not at all, reading files of bounded size, and JSON with a checksum."""
+"""Writing files whole or not at all, reading files of bounded size, and JSON."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
 import re
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
@@ -101,10 +100,9 @@ def read_text(path: Path) -> str:
     return data.decode("utf-8")
 
 
-# -- JSON that all readers read in the same way, with a checksum that detects every change -----------------------------
+# -- JSON that all readers read in the same way ------------------------------------------------------------------------
 
 
-SEAL = "sha256"
 _DEEPEST = 200
 """How deeply objects and lists may be nested. From Python 3.12 on, the parser itself accepts thousands."""
 _OTHERS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[^"\[\]{}]+', re.DOTALL)
@@ -128,29 +126,10 @@ def parse(text: str | bytes, *, infinite: bool = False) -> Any:
     return json.loads(plain, object_pairs_hook=_object, **options)
 
 
-def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a JSON object with its checksum."""
-    return {**content, SEAL: _digest(content)}
-
-
-def unsealed(content: Any, names: Collection[str]) -> dict[str, Any]:
-    """Return a JSON object without its checksum; objects from earlier versions may have none.
-
-    Raises
-    ------
-    ValueError
-        When it has other members than ``names``, or was changed since it was sealed.
-    """
-    if not isinstance(content, dict) or set(content) - {SEAL} != set(names):
+def check_members(content: Any, names: Collection[str]) -> None:
+    """Raise when a value is no JSON object with exactly these members."""
+    if not isinstance(content, dict) or set(content) != set(names):
         raise ValueError(f"an object in braces with {', '.join(names)} is needed, and nothing else in it")
-    plain = {name: value for name, value in content.items() if name != SEAL}
-    if SEAL in content and content[SEAL] != _digest(plain):
-        raise ValueError("its checksum does not fit; it was altered")
-    return plain
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -234,10 +234,7 @@ def _checked(cls: Any, *values: Any) -> Any:
     for each, value in zip(_kept(cls), values, strict=True):
         if not _fits(value, hints[each.name]):
             raise ValueError(f"the {each.name} of its {cls.__name__} is no {each.type}")
-    made = cls(*values)
-    if isinstance(made, Shown):
-        made.check()
-    return made
+    return cls(*values)
 
 
 def _fits(value: Any, hint: Any) -> bool:

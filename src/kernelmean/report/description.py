@@ -141,10 +141,6 @@ class Shown(ABC):
     def describe(self) -> Description:
         """Return the description."""
 
-    def check(self) -> None:
-        """Raise if values read from a file do not fit together, or cannot be described."""
-        self.describe()
-
     def summary(self) -> str:
         """Return what ``print`` and the terminal show, in at most 80 columns."""
         return as_text(self.describe())

@@ -228,15 +228,6 @@ def test_no_clear_kind() -> None:
     assert (kind.clear, kind.words, str(kind)) == (False, "no clear kind", "The evidence is of no clear kind.")
 
 
-@pytest.mark.parametrize(
-    ("name", "shares"),
-    [("spread", {"means": 1.0}), ("means", {"means": 0.5}), ("tint", {"tint": 1.0}), ("means", {"means": np.nan})],
-)
-def test_what_no_test_says_is_refused(name: str, shares: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="altered"):
-        EvidenceKind(name, shares)
-
-
 def test_files_keep_it(tmp_path: Path) -> None:
     result = compared("means")
     result.save(tmp_path / "result.npz")

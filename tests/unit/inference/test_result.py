@@ -76,7 +76,7 @@ def test_it_comes_back_from_json(result, estimator):
     assert back.summary() == result.summary()
 
 
-def test_json_that_is_none_or_altered_is_refused(result):
+def test_json_that_is_none_is_refused(result):
     text = result.to_json(null_distribution=True)
     content = json.loads(text)
     for bad, message in (
@@ -84,7 +84,6 @@ def test_json_that_is_none_or_altered_is_refused(result):
         ("{", "no TestResult"),
         ("[]", "an object in braces"),
         (json.dumps({name: content[name] for name in content if name != "scheme"}), "scheme"),
-        (json.dumps(content | {"pvalue": 0.001}), r"is 0\.001, but the null distribution gives 0\.\d+; it was altered"),
         (json.dumps(content | {"pvalue": "small"}), "no TestResult"),
         ("3", r"no TestResult in JSON \(an object in braces is needed\)"),
     ):

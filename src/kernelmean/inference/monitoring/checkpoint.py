@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import Array
-from ...core.disk import parse, unsealed
+from ...core.disk import check_members, parse
 from ...core.table import Frame
 from ...core.words import written
 from .digest import option_text
@@ -64,7 +64,7 @@ def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dic
             f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}; {anew}"
         )
     try:
-        content = unsealed(content, {*HEAD, *head, *own})
+        check_members(content, {*HEAD, *head, *own})
     except ValueError as error:
         raise ValueError(f"the checkpoint is damaged ({error}); {anew}") from error
     if content["digest"] != head["digest"]:

@@ -13,7 +13,6 @@ from typing import Any, Self, final
 import numpy as np
 
 from ...core.array import SILENT, Array, IntArray, Progress
-from ...core.disk import sealed
 from ...core.table import Frame
 from ...core.validate import check_integer
 from ...core.words import count, passed
@@ -356,7 +355,7 @@ class DriftMonitor:
     def to_json(self) -> str:
         """Return everything learned, without the reference, for :meth:`resume`."""
         arrays = {name: array.tolist() for name, array in self._arrays().items()}
-        return json.dumps(sealed({**HEAD, **self._head(), **arrays}), allow_nan=False)
+        return json.dumps({**HEAD, **self._head(), **arrays}, allow_nan=False)
 
     def resume(self, text: str) -> Self:
         """Continue where a monitor with the same reference and settings stopped; all that follows is equal bit for bit.
