@@ -369,18 +369,6 @@ def test_a_read_only_view_of_what_the_caller_can_write_is_copied():
     assert mu.norm() == before
 
 
-@pytest.mark.parametrize("owner", ["points", "weights"])
-def test_a_read_only_view_is_copied_where_its_owner_is_read_only_only_for_now(owner):
-    arrays = {"points": _rows(), "weights": np.full(30, 1 / 30)}
-    arrays[owner].flags.writeable = False
-    given = arrays | {owner: arrays[owner][:]}
-    mu = km.embed(given["points"], K, weights=given["weights"])
-    before = mu.norm()
-    arrays[owner].flags.writeable = True
-    arrays[owner][...] = 7.0
-    assert mu.norm() == before
-
-
 def _frame():
     return pd.DataFrame(_rows(), columns=["a", "b"])
 

@@ -1,22 +1,17 @@
 """Frozen arrays: a value keeps its own arrays, to which no other code can write.
 
-An array counts as frozen if it is a read-only view of an array that was frozen here. Then its own flag cannot make it
-writable again, and its slices are frozen, too. A read-only view of a caller's array does not count, because its owner
-can make that writable again. Arrays of other libraries cannot be made read-only, so they are copied on entry.
+An array counts as frozen if it is a read-only view of a read-only array that owns its memory. Then its own flag cannot
+make it writable again, and its slices are frozen, too. Arrays of other libraries cannot be made read-only, so they are
+copied on entry.
 """
 
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
-import numpy.typing as npt
 
 from .array import is_foreign, namespace
-
-_SEALED: WeakValueDictionary[int, npt.NDArray[Any]] = WeakValueDictionary()
-"""The live arrays whose memory was frozen here, by their ids."""
 
 
 def owned(x: Any, source: Any) -> Any:
@@ -47,16 +42,15 @@ def sealed(x: Any) -> Any:
         return x
     own = x if x.base is None and type(x) is np.ndarray else np.array(x, order="C")
     own.flags.writeable = False
-    _SEALED[id(own)] = own
     return own.view()
 
 
 def is_frozen(x: Any) -> bool:
-    """Return whether an array is a read-only view of an array that was frozen here."""
+    """Return whether an array is a read-only view of a read-only array that owns its memory."""
     base = x.base
-    if x.flags.writeable or not isinstance(base, np.ndarray) or base.flags.writeable:
+    if x.flags.writeable or not isinstance(base, np.ndarray):
         return False
-    return _SEALED.get(id(base)) is base
+    return base.flags.owndata and not base.flags.writeable
 
 
 class Frozen:
