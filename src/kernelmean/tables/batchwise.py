@@ -81,7 +81,7 @@ def measured(source: Source, limit: int, *, frames: bool = False) -> tuple[Sourc
 def _read_from(source: Source, batches: Iterable[Any], frames: bool) -> Source:
     """Return a source that reads its columns, or its numbers, from batches."""
     if frames:
-        return replace(source, _frames=lambda _: iter(batches))
+        return replace(source, _frames=lambda: iter(batches))
     return replace(source, _arrays=lambda: iter(batches))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from ..core.array import IntArray, slices
+from ..core.array import slices
 from ..core.cells import column_name
 from ..core.table import Frame, as_frame, check_names
 from ..core.words import count, listed, refuse
@@ -35,7 +35,7 @@ from .readers.arrow_file import arrow_batches, arrow_names, arrow_rows
 from .readers.json_lines import JsonLines
 from .readers.text_file import STANDARD_INPUT
 from .reading import read_frame
-from .source import RowGroup, Source, joined, numbered, numbers_of
+from .source import Source, joined, numbered, numbers_of
 from .text import CsvBlocks
 
 BATCH_ROWS = 2**16
@@ -88,8 +88,8 @@ class ColumnChoice:
         return read_frame(path, text=self.text).select(self.columns, self.drop)
 
 
-_Open: TypeAlias = Callable[[Sequence[RowGroup] | None, TextColumns], Iterator[Frame]]
-"""Maps row groups (None: all) and the reader of text columns to frames."""
+_Open: TypeAlias = Callable[[TextColumns], Iterator[Frame]]
+"""Maps the reader of text columns to frames."""
 
 
 def _opened(source: str, names: tuple[str, ...], choice: ColumnChoice, frames: _Open, *, iso: bool = False) -> Source:
@@ -100,8 +100,8 @@ def _opened(source: str, names: tuple[str, ...], choice: ColumnChoice, frames: _
         source,
         names,
         None,
-        lambda some: frames(some, TextColumns(choice.text, types, iso=iso)),
-        lambda: numbers_of(frames(None, TextColumns(choice.text, numbers, strict=choice.text.reads)), choice.missing),
+        lambda: frames(TextColumns(choice.text, types, iso=iso)),
+        lambda: numbers_of(frames(TextColumns(choice.text, numbers, strict=choice.text.reads)), choice.missing),
         lambda: choice.whole(Path(source)),
         types=types,
         text=choice.text,
@@ -133,7 +133,7 @@ def file_source(path: Path, choice: ColumnChoice) -> Source:
         lines = JsonLines(path, choice.text)
         names = choice.names(lines.names, str(path))
         return _opened(
-            str(path), names, choice, lambda _, columns: lines.frames(names, choice.batch_rows, columns), iso=True
+            str(path), names, choice, lambda columns: lines.frames(names, choice.batch_rows, columns), iso=True
         )
     if ending(path) in TEXT:
         return _csv(path, choice)
@@ -165,7 +165,7 @@ def _arrow(path: Path, choice: ColumnChoice) -> Source:
     if not n_rows:
         raise ValueError(f"{path} has no rows")
 
-    def frames(_: Any, columns: TextColumns) -> Iterator[Frame]:
+    def frames(columns: TextColumns) -> Iterator[Frame]:
         start = 0
         for batch in arrow_batches(path, names):
             for part in slices(len(batch), choice.batch_rows):
@@ -186,17 +186,14 @@ def parquet_source(files: Sequence[Path], source: str, choice: ColumnChoice) -> 
             raise ValueError(
                 f"{path} has the columns {listed(look.names)}, {files[0]} has {listed(names)}; choose columns"
             )
-    starts: IntArray = np.cumsum([0, *(rows for look in looks for rows in look.rows)])
-    places = [(path, k, rows) for path, look in zip(files, looks, strict=True) for k, rows in enumerate(look.rows)]
-    groups = tuple(RowGroup(*place, int(start)) for place, start in zip(places, starts, strict=False))
-    if not starts[-1]:
+    n_rows = sum(look.rows for look in looks)
+    if not n_rows:
         raise ValueError(f"{source} has no rows")
 
-    def frames(some: Sequence[RowGroup] | None, columns: TextColumns) -> Iterator[Frame]:
+    def frames(columns: TextColumns) -> Iterator[Frame]:
+        start = 0
         for path in files:
-            own = [group for group in (groups if some is None else some) if group.path == path]
-            start = own[0].start if own else 0
-            for frame in _rows_of(own, names, choice.batch_rows):
+            for frame in _rows_of(path, names, choice.batch_rows):
                 yield columns.read(numbered(frame, start))
                 start += len(frame)
 
@@ -204,21 +201,18 @@ def parquet_source(files: Sequence[Path], source: str, choice: ColumnChoice) -> 
         return choice.whole(files[0]) if len(files) == 1 else joined([choice.whole(path) for path in files])
 
     opened = _opened(source, names, choice, frames)
-    return replace(opened, n_rows=choice.known(int(starts[-1])), row_groups=groups, _whole=whole)
+    return replace(opened, n_rows=choice.known(n_rows), _whole=whole)
 
 
-def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) -> Iterator[Frame]:
-    """Yield the rows of some row groups of one file."""
-    if not groups:
-        return
-    arrow, path = import_arrow(), groups[0].path
+def _rows_of(path: Path, names: Sequence[str], batch_rows: int) -> Iterator[Frame]:
+    """Yield the rows of one file."""
+    arrow = import_arrow()
     from pyarrow import parquet
 
-    wanted = [group.index for group in groups]
     try:
         with parquet.ParquetFile(path, pre_buffer=False) as file:  # otherwise all rows read stay in memory
             columns = as_written(names, file.schema_arrow.names)
-            for batch in file.iter_batches(batch_rows, row_groups=wanted, columns=columns):
+            for batch in file.iter_batches(batch_rows, columns=columns):
                 batch.validate(full=True)  # texts that are not UTF-8
                 if len(batch):
                     yield as_frame(arrow.Table.from_batches([batch]), str(path)).select(names)
@@ -230,10 +224,10 @@ def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) 
 
 @dataclass(frozen=True)
 class _Footer:
-    """The footer of a Parquet file: the chosen columns, and the rows of its groups."""
+    """The footer of a Parquet file: the chosen columns, and the number of rows."""
 
     names: tuple[str, ...]
-    rows: tuple[int, ...]
+    rows: int
 
 
 def _look(path: Path, choice: ColumnChoice) -> _Footer:
@@ -245,7 +239,7 @@ def _look(path: Path, choice: ColumnChoice) -> _Footer:
         with parquet.ParquetFile(path) as file:
             names, metadata = [*map(column_name, file.schema_arrow.names)], file.metadata
             check_rows(metadata, path)
-            rows = tuple(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups))
+            rows = sum(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups))
     except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, error) from error
     found = [name for name in names if not name.startswith("__index_level_")]

@@ -190,7 +190,7 @@ def _arrow_reader(reader: Any, choice: ColumnChoice) -> Source:
     names = choice.names([*map(column_name, reader.schema.names)], source)
     once = _OneReading(reader, source)
 
-    def frames(_: Any = None) -> Iterator[Frame]:
+    def frames() -> Iterator[Frame]:
         return (as_frame(import_arrow().Table.from_batches([batch]), source).select(names) for batch in once.items())
 
     rows = _streamed(source, names, frames, lambda: numbers_of(frames(), choice.missing), choice)
@@ -200,7 +200,7 @@ def _arrow_reader(reader: Any, choice: ColumnChoice) -> Source:
 def _streamed(
     source: str,
     names: tuple[str, ...],
-    frames: Callable[[Any], Iterator[Frame]],
+    frames: Callable[[], Iterator[Frame]],
     arrays: Callable[[], Iterator[Array]],
     choice: ColumnChoice,
 ) -> Source:
@@ -208,7 +208,7 @@ def _streamed(
 
     def whole() -> Frame:
         found, start = [], 0
-        for frame in frames(None):
+        for frame in frames():
             found.append(numbered(frame, start))
             start += len(frame)
         return joined(found)
@@ -258,7 +258,7 @@ def _batches(source: Iterable[Any], choice: ColumnChoice, called: str) -> Source
         parts = iter(source) if once is None else once.items()
         return ((f"batch {position}", part) for position, part in enumerate(parts, start=1))
 
-    def frames(_: Any = None) -> Iterator[Frame]:
+    def frames() -> Iterator[Frame]:
         for name, part in tables():
             frame = to_frame(part, name)
             _check_alike(name, frame, head)
@@ -307,7 +307,7 @@ def _in_memory(source: Any, choice: ColumnChoice) -> Source:
         frame.source,
         names,
         len(chosen) if choice.missing == "error" else int(chosen.complete().sum()),
-        lambda _: (chosen.take(part) for part in parts),
+        lambda: (chosen.take(part) for part in parts),
         arrays,
         lambda: chosen,
         named=frame.named,

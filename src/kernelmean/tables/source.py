@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -24,17 +23,6 @@ _KINDS = {"f": "numbers", "O": "text", "M": "times", "m": "durations"}
 
 
 @final
-@dataclass(frozen=True)
-class RowGroup:
-    """A part of a Parquet file that can be read separately: its place, its rows, and the number of its first row."""
-
-    path: Path
-    index: int
-    rows: int
-    start: int
-
-
-@final
 @dataclass(frozen=True, eq=False)
 class Source:
     """Rows that are read batch by batch. Make one with :func:`kernelmean.read`; a table in memory is one batch.
@@ -50,8 +38,6 @@ class Source:
         The names of the columns.
     n_rows : int or None
         The number of rows, if it is known before reading.
-    row_groups : tuple of RowGroup
-        The row groups of Parquet files.
     types : dict
         The types as which columns were read so far, by name; a pass widens them when cells require it.
     text : TextFormat
@@ -67,10 +53,9 @@ class Source:
     source: str
     names: tuple[str, ...]
     n_rows: int | None
-    _frames: Callable[[Sequence[RowGroup] | None], Iterator[Frame]]
+    _frames: Callable[[], Iterator[Frame]]
     _arrays: Callable[[], Iterator[Array]]
     _whole: Callable[[], Frame]
-    row_groups: tuple[RowGroup, ...] = ()
     types: dict[str, str] = field(default_factory=dict)
     text: TextFormat = PLAIN
     named: bool = True
@@ -92,7 +77,7 @@ class Source:
         """Yield frames of at least one row, with columns of any kind and row numbers from 1."""
         refuse(f"rows of {self.source} are read batch by batch, all of them", missing=(self.missing, "error"))
         start = 0
-        for frame in self._frames(None):
+        for frame in self._frames():
             yield numbered(frame, start)
             start += len(frame)
 
@@ -101,21 +86,13 @@ class Source:
         found = self._whole()
         return found if self.missing == "error" else found.take(found.complete())
 
-    def of(self, groups: Sequence[RowGroup]) -> Iterator[Frame]:
-        """Yield only the frames of some row groups, in their order."""
-        for group in groups:
-            start = group.start
-            for frame in self._frames([group]):
-                yield numbered(frame, start)
-                start += len(frame)
-
     def reordered(self, names: Sequence[str]) -> Source:
         """Return the same rows with their columns in another order."""
         index = [self.names.index(name) for name in names]
         return replace(
             self,
             names=tuple(names),
-            _frames=lambda some: (frame.select(names) for frame in self._frames(some)),
+            _frames=lambda: (frame.select(names) for frame in self._frames()),
             _arrays=lambda: (np.ascontiguousarray(X[:, index]) for X in self._arrays()),
             _whole=lambda: self._whole().select(names),
         )
@@ -125,7 +102,7 @@ class Source:
         return replace(
             self,
             names=tuple(names),
-            _frames=lambda some: (frame.called(names) for frame in self._frames(some)),
+            _frames=lambda: (frame.called(names) for frame in self._frames()),
             _whole=lambda: self._whole().called(names),
         )
 
@@ -146,7 +123,7 @@ class Source:
         return replace(
             self,
             source=source,
-            _frames=lambda some: (replace(frame, source=source) for frame in self._frames(some)),
+            _frames=lambda: (replace(frame, source=source) for frame in self._frames()),
             _whole=lambda: replace(self._whole(), source=source),
         )
 

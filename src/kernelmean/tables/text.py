@@ -82,7 +82,7 @@ class CsvBlocks:
         """What a reader of its rows should know."""
         return unnamed_note(len(self.written) - len(self.raw), self.file.name)
 
-    def frames(self, names: Sequence[str], types: dict[str, str]) -> Callable[[Any], Iterator[Frame]]:
+    def frames(self, names: Sequence[str], types: dict[str, str]) -> Callable[[], Iterator[Frame]]:
         """Return a function that yields the frames of some columns of any kind.
 
         Unknown types are found in the first block. A pass may raise :class:`Widened`; types with which a whole pass
@@ -99,7 +99,7 @@ class CsvBlocks:
             types.update(dict.fromkeys(kept, NUMBERS))
             return bool(kept)
 
-        def read(_: Any) -> Iterator[Frame]:
+        def read() -> Iterator[Frame]:
             if unknown := {name: own for name, own in raw.items() if name not in types}:
                 types.update(self._inferred(unknown))
             widened([name for name in names if types[name] == "int64"])
