@@ -62,7 +62,7 @@ def compare(
     Long tables are read batch by batch, and all their rows are used (--stream).
 
     The exit code is 0; with --fail-on-drift 1 when the tables differ; 2 for bad
-    input; 70 when kernelmean itself failed; 130 when you stopped a stream.
+    input; 70 when kernelmean itself failed; 130 when you stopped it.
     """
     from ..studies.comparison import Comparison  # slow to import, which help can do without
     from ..studies.groups import GroupComparison
@@ -134,11 +134,9 @@ def _in_memory(
 def _in_batches(pair: Pair, rows: ReadOptions, asked: _Asked, told: Progress) -> tuple[tuple[str, ...], Comparison]:
     """Return no notes, and the comparison of all rows."""
     from .inputs import long_tables  # slow to import
-    from .progress import stoppable
 
     first, second = long_tables(*pair, rows)
-    with stoppable(told) as watched:
-        return (), asked.compared(first, second, progress=watched)
+    return (), asked.compared(first, second, progress=told)
 
 
 def _on_cluster(

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -97,27 +94,7 @@ def test_pictures_of_a_part_are_said_to_be(
     assert "distributions rest on 100 and 100 rows drawn at random" in (folder / "r.html").read_text()
 
 
-def test_a_stream_is_stopped_between_two_batches(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kernelmean.studies.comparison.table_pass._BATCH_NUMBERS", 250)
-    handler = signal.getsignal(signal.SIGINT)
-
-    def interrupted(label: str, done: int, total: int) -> None:
-        if label.startswith("sums"):
-            signal.raise_signal(signal.SIGINT)
-
-    @contextmanager
-    def progress(*_: Any) -> Iterator[Any]:
-        yield interrupted
-
-    monkeypatch.setattr("kernelmean.cli.progress.progress", progress)
-    code, out, err = run(capsys, "first.parquet", "moved.parquet", *QUICK)
-    assert (code, out, err) == (130, "", "kernelmean: stopped at 100 of 700 (sums of features)\n")
-    assert signal.getsignal(signal.SIGINT) is handler
-
-
-def test_sigterm_stops_too() -> None:
+def test_sigterm_stops_between_two_batches() -> None:
     with stoppable(lambda *_: None) as watched:
         watched("rows", 1, 9)
         signal.raise_signal(signal.SIGTERM)
