@@ -1,4 +1,4 @@
-"""Tests on a Dask cluster of two processes on this machine, beside one process: time, p-values, what travels, kills.
+"""Tests on a Dask cluster of two processes on this machine, beside one process: time, p-values, what travels.
 
 ``python benchmarks/cluster.py`` takes some minutes and writes docs/results/cluster.md and benchmarks/cluster.json. One
 process and the cluster take turns; processor time is that of the process, or of both workers together, so it can be
@@ -11,8 +11,6 @@ import argparse
 import json
 import os
 import pickle
-import signal
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -87,20 +85,10 @@ def here(n: int, seed: int, dim: int, shift: float) -> np.ndarray:
 
 def cases(quick: bool) -> list[Case]:
     def mmd(X: Any, Y: Any, **where: Any) -> Any:
-        return km.mmd_test(X, Y, rng=0, kernel=km.kernels.Gaussian(3.0), scheme="blocks", **where)
-
-    def hsic(X: Any, Y: Any, **where: Any) -> Any:
-        return km.hsic_test(X, Y, rng=0, scheme="cyclic-tiles", **where)
-
-    def stream(X: Any, Y: Any, **where: Any) -> Any:
         return km.mmd_test(X, Y, rng=0, kernel=km.kernels.Gaussian(3.0), scheme="bins", **where)
 
     n = 4 if quick else 1
-    return [
-        Case("mmd_test", (80_000 // n, 60_000 // n), 10, mmd),
-        Case("hsic_test", (40_000 // n, 40_000 // n), 5, hsic),
-        Case("mmd_test, in bins", (600_000 // n, 500_000 // n), 10, stream),
-    ]
+    return [Case("mmd_test, in bins", (600_000 // n, 500_000 // n), 10, mmd)]
 
 
 def processor_seconds(client: Any) -> float:
@@ -160,44 +148,13 @@ class Weighed:
         self.cls.gather = self.gather
 
 
-def shares_done(client: Any) -> int:
-    """How many shares of tiles are done."""
-    from functools import partial
-
-    return client.run_on_scheduler(partial(_count))
-
-
-def _count(dask_scheduler: Any) -> int:
-    tasks = dask_scheduler.tasks.items()
-    return sum(str(key).startswith("_share") and task.state in ("memory", "released") for key, task in tasks)
-
-
-def killed(case: Case, client: Any, alone: float) -> tuple[float, float]:
-    """Kill a worker when half of the shares are done; return the p-value of one process and that of what was left."""
-    victims: list[int] = []
-
-    def kill() -> None:
-        while not victims:
-            if shares_done(client) >= 32:
-                victims.append(min(client.run(os.getpid).values()))
-                os.kill(victims[0], signal.SIGKILL)
-            time.sleep(0.02)
-
-    threading.Thread(target=kill, daemon=True).start()
-    ends = ((case.sizes[0], 1, case.dim, 0.0), (case.sizes[1], 2, case.dim, 0.02))
-    result = case.run(*[there(*one) for one in ends], plan=km.DaskPlan(client))
-    if not victims:
-        raise RuntimeError("the test was over before the kill")
-    return alone, result.pvalue
-
-
 def row(found: Found) -> list[Any]:
     pvalues = (f"{p:.4g}" for p in found.pvalues)
     shared = 2 * found.processor[0] / found.processor[1]
     return [found.name, found.rows, found.scheme, *pvalues, *found.seconds, found.ratio, *found.processor, shared]
 
 
-def page(found: list[Found], kills: tuple[float, float], where: Any) -> str:
+def page(found: list[Found], where: Any) -> str:
     head = ["test", "rows × columns", "scheme", "p, one process", "p, cluster", "seconds", "on the cluster", "ratio"]
     head += ["processor seconds", "on the cluster", "per worker", "data, MB", "comes back, MB"]
     table = [[*row(each), each.data / 1e6, each.gathered / 1e6] for each in found]
@@ -213,9 +170,6 @@ too (its load is above). "Per worker" is the processor time of one process over 
 would be the ratio if both cores were idle and no step waited for another.
 
 {markdown(head, table)}
-
-When half of the tiles of `{found[0].name}` were done, a worker was killed. The p-value was still {kills[1]:.4g};
-one process gives {kills[0]:.4g}.
 """
 
 
@@ -231,20 +185,19 @@ def main() -> None:
         kept = json.loads(RESULTS.read_text(encoding="utf-8"))
         results = kept["results"]
         found = [Found(**each) for each in results["tests"]]
-        PAGE.write_text(page(found, tuple(results["killed"]), Machine(**kept["machine"])), encoding="utf-8")
+        PAGE.write_text(page(found, Machine(**kept["machine"])), encoding="utf-8")
         return
     every = cases(options.quick)
     limits = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with LocalCluster(**limits) as cluster, Client(cluster, set_as_default=False) as client:
         list(km.DaskPlan(client).map(abs, range(8)))  # workers are awake
         found = [measured(case, client, 1 if options.quick else options.rounds) for case in every]
-        kills = killed(every[0], client, found[0].pvalues[0])
     where = machine()
-    text = page(found, kills, where)
+    text = page(found, where)
     print(text)
     if not options.quick:
         PAGE.write_text(text, encoding="utf-8")
-        write_json(RESULTS, where, {"tests": [asdict(each) for each in found], "killed": kills})
+        write_json(RESULTS, where, {"tests": [asdict(each) for each in found]})
 
 
 if __name__ == "__main__":

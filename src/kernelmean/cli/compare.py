@@ -152,7 +152,7 @@ def _on_cluster(
     logging.disable(logging.CRITICAL)  # Dask logs many lines for what we say in one
     try:
         with connected(address) as client:
-            plan = DaskPlan(client, memory=asked.test.plan.memory)
+            plan = DaskPlan(client)
             first, second = (on_cluster(plan, named, rows) for named in pair)
             return (), asked.compared(
                 first, second, names=tuple(named.name for named in pair), progress=told, plan=plan

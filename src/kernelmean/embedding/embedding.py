@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Real
 from operator import add
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -31,14 +31,14 @@ class Embedding(Shown):
 
     Make one with :func:`embed`, or from others by ``+``, ``-`` and scaling. ``mu @ nu`` is the inner product, ``mu(Y)``
     are the values of the function, and ``(mu - nu).norm()`` is the maximum mean discrepancy. All of this works the same
-    wherever the rows are: in memory, on a device, on a cluster, or summed as features that approximate the kernel
+    wherever the rows are: in memory, on a device, or summed as features that approximate the kernel
     (:func:`kernelmean.embedding.features.embed`).
 
     Attributes
     ----------
     kernel : Kernel
     parts : tuple of Part
-        Weighted points with a noise, rows on a cluster, or features; a sum keeps the parts of its terms.
+        Weighted points with a noise, or features; a sum keeps the parts of its terms.
     plan : Plan
         How to run big sums: tiles, threads.
     """
@@ -50,7 +50,7 @@ class Embedding(Shown):
 
     @property
     def point_parts(self) -> tuple[PointPart, ...]:
-        """The parts as points in this process; raises TypeError if they are elsewhere or were not kept."""
+        """The parts as points; raises TypeError if they were not kept."""
         return tuple(part.here() for part in self.parts)
 
     @property
@@ -164,7 +164,7 @@ class Embedding(Shown):
         ValueError
             When a weight is negative or all are zero: the embedding is then not that of a distribution.
         TypeError
-            When the points are not in this process: they are on a cluster, or were summed as features.
+            When the points were summed as features.
         """
         return like(sampled(self.to_numpy().point_parts, n, as_rng(rng)), self.parts[0].like)
 
@@ -174,7 +174,7 @@ class Embedding(Shown):
         Raises
         ------
         TypeError
-            When a part has no density (no noise, say), or its points are not in this process.
+            When a part has no density (no noise, say), or its points were summed as features.
         ValueError
             When a weight is negative or all are zero, or a part's noise has width 0 in a direction: a point mass.
         """
@@ -207,7 +207,7 @@ class Embedding(Shown):
         facts += [("kernel", repr(self.kernel))]
         facts += [("features", self.features.summary)] if self.features else []
         facts += [("noise", ", ".join(dict.fromkeys(repr(noise) for noise in self._noises)))]
-        facts += [("weights", f"sum {total:.6g}" if np.isfinite(total) else "one a row, where the rows are")]
+        facts += [("weights", f"sum {total:.6g}")]
         return Description("Kernel mean embedding", facts=facts)
 
     @property
@@ -221,7 +221,7 @@ class Embedding(Shown):
 
 
 def embed(
-    X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None, plan: Plan | RemotePlan | None = None
+    X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None, plan: Plan | None = None
 ) -> Embedding:
     r"""Return the embedding :math:`Σ_i β_i E_{\tilde x ∼ v(·|x_i)} k(\tilde x, ·)` of a noisy weighted sample.
 
@@ -237,8 +237,8 @@ def embed(
     noise : Noise, optional
         v; none by default, which gives the empirical kernel mean. With one covariance per point, the mixing
         proportions as ``weights`` and the means as ``X``, the result is the exact kernel mean of a Gaussian mixture.
-    plan : Plan or DaskPlan, optional
-        How to run big sums. On a cluster, pass X as a dask array, a dask data frame or a folder of Parquet files.
+    plan : Plan, optional
+        How to run big sums. For rows on a cluster see :func:`kernelmean.embedding.features.embed`.
 
     Raises
     ------
@@ -260,9 +260,12 @@ def embed(
     0.0338
     """
     check_kernel(kernel)
-    plan = check_plan(plan)
-    if isinstance(plan, RemotePlan):
-        return cast("Embedding", plan.embed(X, kernel, weights=weights, noise=noise))
+    how = check_plan(plan)
+    if isinstance(how, RemotePlan):
+        raise TypeError(
+            f"plan is {plan!r}, and an embedding of single rows is made in this process; leave plan= out, or write "
+            "features.embed(X, features, plan=plan), which adds up rows where they are"
+        )
     read, names = named_points(X)
     points = owned(read, X)
     kernel = kernel.resolved(points)
@@ -270,7 +273,7 @@ def embed(
     check_noise(noise, *points.shape)
     n = points.shape[0]
     beta = sealed(np.full(n, 1.0 / n)) if weights is None else owned(check_weights(weights, n), weights)
-    return Embedding(kernel, (PointPart(points, like(beta, points, "float64"), noise),), plan, names)
+    return Embedding(kernel, (PointPart(points, like(beta, points, "float64"), noise),), how, names)
 
 
 def _whole(arrays: list[Array]) -> Array:

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, final
+from typing import Any, Self, cast, final
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ..plan.plan import Plan
 
 
 class Part(Frozen, ABC):
-    """A summand of an embedding: rows with weights and a noise, wherever they are and however they are represented."""
+    """A summand of an embedding: rows with weights and a noise, however they are represented."""
 
     features: Any
     """The feature map that approximates the kernel; None if the kernel itself is evaluated."""
@@ -60,7 +60,7 @@ class Part(Frozen, ABC):
 
     @abstractmethod
     def here(self) -> PointPart:
-        """Return the points and their weights; raise TypeError if they are not in this process."""
+        """Return the points and their weights; raise TypeError if they were not kept."""
 
     def joined(self, others: tuple[Part, ...]) -> tuple[Part, ...]:
         """Return the parts of the sum of this part and others."""
@@ -77,20 +77,9 @@ class Part(Frozen, ABC):
         return self
 
 
-class OneNoisePart(Part):
-    """Rows with one noise, which may be one distribution for every row; a dataclass with the field ``noise``."""
-
-    noise: Noise
-
-    @property
-    def noises(self) -> tuple[Noise, ...]:
-        """The noise."""
-        return (self.noise,)
-
-
 @final
 @dataclass(frozen=True, eq=False)
-class PointPart(OneNoisePart):
+class PointPart(Part):
     """Weighted points with one noise.
 
     Attributes
@@ -118,14 +107,18 @@ class PointPart(OneNoisePart):
         return self.points
 
     @property
+    def noises(self) -> tuple[Noise, ...]:
+        """The noise, which may be one distribution for every row."""
+        return (self.noise,)
+
+    @property
     def mass(self) -> float:
         """The sum of the weights."""
         return float(as_host(self.weights).sum())
 
     def inner(self, other: Part, kernel: Kernel, plan: Plan) -> float:
         """Return Σ β_i γ_j E k(x̃_i, ỹ_j) of this part and another."""
-        if not isinstance(other, PointPart):  # whose rows are elsewhere
-            return other.inner(self, kernel, plan)
+        other = cast("PointPart", other)
         blocks = expected_blocks(kernel, self.points, self.noise, other.points, other.noise)
         return plan.bilinear(blocks, self.weights, other.weights, symmetric=self is other)
 

@@ -194,8 +194,7 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
             Ignored; here for pipelines.
         plan : Plan or DaskPlan, optional
             How to run the sums over pairs, also those of ``embedding_``: threads, tiles. On a cluster, pass X as a
-            dask array, a dask data frame or a folder of Parquet files; see :class:`kernelmean.DaskPlan`. The rows stay
-            on the cluster, so there is no ``weights_``.
+            dask array, a dask data frame or a folder of Parquet files; see :class:`kernelmean.DaskPlan`.
 
         Raises
         ------
@@ -212,10 +211,9 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fit_here(self, X: Any, plan: Plan) -> None:
-        named = isinstance(X, Table) and X.named
         points = validated(self, X, ensure_min_samples=2)
-        if named:
-            self.name_columns(X.names)
+        if isinstance(X, Table):
+            self.name_columns(X.names, named=X.named)
         points = points if self._anywhere else as_host(points)
         check_spread(points)
         with run_by(plan):

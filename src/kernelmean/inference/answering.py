@@ -37,7 +37,7 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
     own = cast("Plan | None", plan)
     resources_of(own)  # checks it, and refuses a cluster
     if len(data) < 2:
-        return _in_memory(kind, data, request, own)  # which says how many are needed
+        return answered_in_memory(kind, data, request, own)  # which says how many are needed
     check_apart(*data)
     tables = [rows if is_in_memory(rows) else _kept_together(read(rows), kind, request) for rows in data]
     tables, reason = _placed(kind, tables, request)
@@ -52,11 +52,12 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
         first, second = _sources(tables)
         return binned_test(kind, (first, second), request, DEFAULT if own is None else own, reason)
     held = [_held(table) for table in tables]
-    result = _in_memory(kind, [rows for rows, _ in held], request, own)
+    result = answered_in_memory(kind, [rows for rows, _ in held], request, own)
     return replace(result, notes=(*result.notes, *(note for _, told in held for note in told)))
 
 
-def _in_memory(kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | None) -> TestResult:
+def answered_in_memory(kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | None) -> TestResult:
+    """Return the result of a test of tables that are in memory, by all of their rows."""
     question = kind.of(data, request.design)
     return question.answered(request.wanted, request.statistic, request.resampling(plan))
 
@@ -84,19 +85,28 @@ def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[
         return tables, BY_SCHEME
     if said is not None:
         return tables, _BY_SOURCE if said else None
-    binned = (
-        kind.of_two and request.wanted.adaptive is not None and not (request.design.says_more or request.design.paired)
-    )
-    limit = limits.ADAPTIVE_LIMIT if binned else limits.TEST_LIMIT
+    limit = row_limit(kind, request)
     found = [_measured(table, limit, name) for table, name in zip(tables, _names(len(tables)), strict=True)]
     here = not any(isinstance(table, Source) for table in tables)
-    if not any(long for _, long in found) or (here and not (binned and request.scheme == "auto")):
+    binned = request.scheme == "auto" and _has_adaptive_bins(kind, request)
+    if not any(long for _, long in found) or (here and not binned):
         return [table for table, _ in found], None
     instead = (
         "hold all rows in memory with kernelmean.read(..., in_memory=True), or take a part of them with "
         "kernelmean.tables.read_table"
     )
     return [table for table, _ in found], Reason(f"beyond {limit:,} rows", instead, asked=False)
+
+
+def row_limit(kind: type[Question], request: Request) -> int:
+    """Return up to how many rows of a file, or of a table on a cluster, a test holds all of them."""
+    return limits.ADAPTIVE_LIMIT if _has_adaptive_bins(kind, request) else limits.TEST_LIMIT
+
+
+def _has_adaptive_bins(kind: type[Question], request: Request) -> bool:
+    """Whether the test is adaptive, and has a form in bins."""
+    plain = not (request.design.says_more or request.design.paired)
+    return kind.of_two and request.wanted.adaptive is not None and plain
 
 
 def _sources(tables: list[Any]) -> Any:

@@ -214,10 +214,6 @@ class RemotePlan(ABC):
     """
 
     @abstractmethod
-    def embed(self, X: Any, kernel: Any, *, weights: Any = None, noise: Any = None) -> Any:
-        """Return what :func:`kernelmean.embed` returns."""
-
-    @abstractmethod
     def feature_embed(
         self, X: Any, features: Any, *, weights: Any = None, noise: Any = None, moments: bool = False
     ) -> Any:

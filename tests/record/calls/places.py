@@ -26,61 +26,10 @@ def there(values: np.ndarray, rows: int = 25) -> Any:
     return dask.array.from_array(values, chunks=(rows, values.shape[1]))
 
 
-@recorded("dask/embedding", needs=DASK)
-def cluster_embedding(client: Any) -> Values:
-    mu = km.embed(there(X), ONE, noise=km.noise.Normal(0.1), plan=km.DaskPlan(client))
-    nu = km.embed(there(Y), ONE, plan=km.DaskPlan(client))
-    return {"norm": mu.norm(), "inner": mu @ nu, "values": shown.plain(np.asarray(mu(data.GRID)))}
-
-
-@recorded(
-    "dask/estimator {estimator}",
-    wider=where_searched,
-    needs=DASK,
-    estimator={"mkme": km.MKME(ONE), "s-kmse": km.SKMSE(ONE)},
-)
-def cluster_estimator(client: Any, estimator: Any) -> Values:
-    km.DaskPlan(client).fit(estimator, there(X))
-    mu = estimator.embedding_
-    return {"loocv": estimator.loocv_, "norm": mu.norm(), "values": shown.plain(estimator.evaluate(data.GRID))}
-
-
-@recorded(
-    "dask/two samples, {estimator}, {scheme}",
-    wider=where_searched,
-    needs=DASK,
-    estimator=["kme"],
-    scheme=["blocks", "cyclic-tiles"],
-)
-@recorded(
-    "dask/two samples, {estimator}, {scheme}",
-    wider=where_searched,
-    needs=DASK,
-    estimator=["mkme", "s-kmse"],
-    scheme=["gemm"],
-)
-def cluster_mmd(client: Any, estimator: str, scheme: str) -> Values:
-    options: dict[str, Any] = {"estimator": NAMED[estimator](ONE), "scheme": scheme, "rng": 1, "n_resamples": 99}
-    return shown.test(km.mmd_test(there(X), there(Y), plan=km.DaskPlan(client), **options))
-
-
 @recorded("dask/two samples, adaptive", wider=SMALL_EIGENVALUES, needs=DASK)
 def cluster_adaptive(client: Any) -> Values:
     options: dict[str, Any] = {"estimator": "adaptive", "rng": 1, "n_resamples": 99}
     return shown.test(km.mmd_test(there(X), there(Y), plan=km.DaskPlan(client), **options))
-
-
-KINDS = {"kme": km.KME, "scose": km.SKMSE}
-
-
-@recorded("dask/two variables, {estimator}", wider=where_searched, needs=DASK, estimator=["kme", "scose"])
-def cluster_hsic(client: Any, estimator: str) -> Values:
-    options: dict[str, Any] = {
-        "estimator": tuple(KINDS[estimator](own) for own in TWO),
-        "scheme": "cyclic-tiles",
-        "rng": 1,
-    }
-    return shown.test(km.hsic_test(there(U), there(W), plan=km.DaskPlan(client), n_resamples=99, **options))
 
 
 @recorded("dask/features", needs=DASK)

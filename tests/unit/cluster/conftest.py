@@ -23,9 +23,3 @@ def client() -> Iterator[Any]:
 @pytest.fixture
 def plan(client: Any) -> km.DaskPlan:
     return km.DaskPlan(client)
-
-
-@pytest.fixture
-def shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let tests of few rows share out their tiles."""
-    monkeypatch.setattr("kernelmean.inference.cluster.exact._FEW_ROWS", 50)

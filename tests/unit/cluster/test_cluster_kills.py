@@ -16,7 +16,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli import main
-from kernelmean.kernels import Laplacian
+from kernelmean.kernels import Gaussian
 
 da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
@@ -82,15 +82,9 @@ def nothing_comes_back(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_partitions_stay_on_the_workers(client, nothing_comes_back):
     with pytest.raises(RuntimeError, match="computed on the client"):
         rows(3000, 1).compute(scheduler="synchronous")
-    plan, X, Y = km.DaskPlan(client), rows(6000, 1), rows(4500, 2)
-    kernel = Laplacian(2.0)
-    mu, nu = km.embed(X, kernel, plan=plan), km.embed(Y, kernel, plan=plan)
-    assert mu @ nu == pytest.approx(km.embed(here(6000, 1), kernel) @ km.embed(here(4500, 2), kernel), rel=1e-12)
-    assert km.MKME().fit(X, plan=plan).noise_ == km.MKME().fit(here(6000, 1)).noise_
-    options = {"rng": 0, "kernel": kernel}
-    far = km.mmd_test(X, Y, plan=plan, **options)
-    assert far.pvalue == km.mmd_test(here(6000, 1), here(4500, 2), **options).pvalue
-    assert far.scheme == "blocks"
+    plan, phi = km.DaskPlan(client), km.features.fourier(Gaussian(1.0), 3, 64)
+    mu = km.features.embed(rows(6000, 1), phi, plan=plan)
+    assert mu.norm() == pytest.approx(km.features.embed(here(6000, 1), phi).norm(), rel=1e-12)
     assert max(nothing_comes_back) < 15_000  # the smallest partition has 36,000 bytes
 
 
@@ -107,20 +101,6 @@ def killer(client: Any, blocks: Any, name: str, wanted: int) -> list[int]:
 
     threading.Thread(target=kill, daemon=True).start()
     return killed
-
-
-@pytest.mark.parametrize("moment", ["begun", "half"])
-def test_a_worker_is_killed_half_way(client, blocks, moment):
-    """The result is the same, whichever tasks were lost."""
-    wanted = {"begun": 5, "half": 32}[moment]
-    X, Y, options = here(7000, 1), here(6000, 2), {"rng": 0, "kernel": Laplacian(2.0), "scheme": "blocks"}
-    plan = km.DaskPlan(client)
-    killed = killer(client, blocks, "_share", wanted)
-    far = km.mmd_test(rows(7000, 1), rows(6000, 2), plan=plan, **options)
-    assert killed, "the test was over before the kill"
-    near = km.mmd_test(X, Y, **options)
-    assert (far.pvalue, far.statistic) == (near.pvalue, near.statistic)
-    assert np.array_equal(far.null_distribution, near.null_distribution)
 
 
 @pytest.fixture

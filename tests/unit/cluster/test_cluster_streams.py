@@ -10,7 +10,7 @@ import kernelmean as km
 from in_bins import hsic, mmd
 from kernelmean import features
 from kernelmean.estimators import KernelMean
-from kernelmean.kernels import Gaussian, Laplacian
+from kernelmean.kernels import Gaussian
 
 da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
 pytestmark = pytest.mark.filterwarnings("default")
@@ -63,17 +63,17 @@ def test_parquet_files_in_bins(plan, tmp_path):
     same(mmd(*paths, **options), mmd(*paths, plan=plan, **options))
 
 
-def test_beyond_exact_rows_a_test_goes_by_bins_and_says_so(client):
-    plan, told = km.DaskPlan(client, exact_rows=1000), "beyond exact_rows = 1,000 rows"
+def test_beyond_the_limit_of_one_kernel_a_test_goes_by_bins_and_says_so(plan, monkeypatch):
+    monkeypatch.setattr("kernelmean.tables.limits.TEST_LIMIT", 2000)
     how = {"n_resamples": 31, "estimator": "kme"}
     found = km.mmd_test(there(X, 600), there(Y, 900), rng=7, plan=plan, **how)
     same(mmd(X, Y, seed=7, **how), found)
-    assert found.notes[-1].endswith(told)
+    assert found.notes[-1].endswith("beyond 2,000 rows")
     found = km.hsic_test(there(A, 3000), there(B, 3000), rng=7, plan=plan, **how)
     same(hsic(A, B, seed=7, **how), found)
-    assert found.notes[-1].endswith(told)
-    exact = km.mmd_test(there(X, 600), there(Y, 900), scheme="blocks", rng=7, plan=plan, **how)
-    assert exact.scheme == "blocks"
+    assert found.notes[-1].endswith("beyond 2,000 rows")
+    few = km.mmd_test(there(X[:2000], 600), there(Y, 900), rng=7, plan=plan, **how)
+    assert few.scheme == km.mmd_test(X[:2000], Y, rng=7, **how).scheme != "bins"
 
 
 def test_the_default_goes_by_bins_above_the_limit_of_one_process(plan, monkeypatch):
@@ -81,7 +81,6 @@ def test_the_default_goes_by_bins_above_the_limit_of_one_process(plan, monkeypat
     found = km.mmd_test(there(X, 600), there(Y, 900), rng=7, plan=plan, n_resamples=31)
     same(km.mmd_test(X, Y, rng=7, n_resamples=31), found)
     assert (found.scheme, found.notes[-1][-17:]) == ("bins", "beyond 2,000 rows")
-    assert km.mmd_test(there(X, 600), there(Y, 900), rng=7, plan=plan, n_resamples=31, scheme="gemm").scheme == "gemm"
 
 
 @pytest.mark.parametrize(
@@ -92,9 +91,10 @@ def test_the_default_goes_by_bins_above_the_limit_of_one_process(plan, monkeypat
         ({"design": km.Design(clusters=([1], [2]))}, r"design = Design\(clusters=\.\.\.\) does not go"),
     ],
 )
-def test_what_does_not_go_with_bins_is_named(client, options, text):
-    with pytest.raises(ValueError, match=text):
-        km.mmd_test(there(X, 600), there(Y, 900), plan=km.DaskPlan(client, exact_rows=1000), **options)
+def test_what_does_not_go_with_bins_is_named(plan, monkeypatch, options, text):
+    monkeypatch.setattr("kernelmean.tables.limits.TEST_LIMIT", 1000)
+    with pytest.raises(ValueError, match=text + ".*; take a part of the rows"):
+        km.mmd_test(there(X, 600), there(Y, 900), plan=plan, **options)
 
 
 def test_refusals_of_bins(plan):
@@ -104,42 +104,30 @@ def test_refusals_of_bins(plan):
         mmd(there(X[:1], 600), there(Y, 900), plan=plan)
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        KernelMean(),
-        km.MKME(),
-        km.MMKME(bandwidth=1.0),
-        km.SKMSE(),
-        KernelMean(Laplacian(1.0), noise=km.noise.Laplace(0.1)),
-    ],
-    ids=repr,
-)
-@pytest.mark.parametrize("n", [150, 900])
-def test_estimators(plan, monkeypatch, estimator, n):
-    monkeypatch.setattr("kernelmean.estimators.loocv.isotropic.STORE_UP_TO", 800)
-    here = KernelMean(**estimator.get_params()).fit(X[:n])
-    far = KernelMean(**estimator.get_params()).fit(there(X[:n], 61), plan=plan)
-    assert far.loocv_ == pytest.approx(here.loocv_, rel=1e-11)
-    assert (far.kernel_, far.strength_, far.n_features_in_) == (here.kernel_, here.strength_, 2)
-    assert far.embedding_ @ here.embedding_ == pytest.approx(here.embedding_.norm() ** 2, rel=1e-8)
-    assert far.evaluate(Y[:4]) == pytest.approx(here.evaluate(Y[:4]), rel=1e-7)
+@pytest.mark.parametrize("estimator", [km.MKME(), km.FKMSE(), km.VPMKME()], ids=["mkme", "ridge", "contracted"])
+def test_few_rows_are_fitted_as_in_one_process(plan, estimator):
+    here = KernelMean(**estimator.get_params()).fit(X[:150])
+    far = KernelMean(**estimator.get_params()).fit(there(X[:150], 61), plan=plan)
+    assert (far.loocv_, far.kernel_, far.noise_, far.n_features_in_) == (here.loocv_, here.kernel_, here.noise_, 2)
+    np.testing.assert_array_equal(far.weights_, here.weights_)
+    np.testing.assert_array_equal(far.evaluate(Y[:4]), here.evaluate(Y[:4]))
 
 
-def test_estimators_that_need_every_row_in_one_process_are_refused(plan, client):
+def test_estimators_that_read_the_rows_twice_or_are_no_kernel_means_are_refused(plan, monkeypatch):
+    monkeypatch.setattr("kernelmean.estimators.by_features.LIMIT", 1000)
     with pytest.raises(ValueError, match="a ridge reads the rows twice"):
         km.FKMSE().fit(there(X, 600), plan=plan)
-    assert (
-        "landmarks (randomly pivoted Cholesky) stand for 2,300 rows"
-        in km.VPMKME().fit(there(X, 600), plan=plan).notes_[0]
-    )
     with pytest.raises(TypeError, match="has no fit on a cluster; pass a KernelMean"):
         km.MedianOfMeans().fit(there(X, 600), plan=plan)
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        km.MKME().fit(there(X[:1], 600), plan=plan)
 
 
 @pytest.mark.parametrize("make", [km.MMKME, km.VPMKME, lambda: km.FKMSE(strength=0.1)])
-def test_more_rows_than_exact_ones_are_fitted_by_features(make, client):
-    fit = make().fit(there(X, 600), plan=km.DaskPlan(client, exact_rows=1000))
+def test_many_rows_are_fitted_by_features(make, plan, monkeypatch):
+    for limit in ("LIMIT", "ADAPTIVE_LIMIT"):
+        monkeypatch.setattr(f"kernelmean.estimators.by_features.{limit}", 1000)
+    fit = make().fit(there(X, 600), plan=plan)
     own = make().set_params(features=fit.features_).fit(X)
     assert (fit.embedding_ - own.embedding_).norm() < 1e-7
     here = make().set_params(features=512).fit(X)

@@ -69,15 +69,6 @@ def test_rows_are_taken_in_the_order_asked_for(client):
     assert np.array_equal(gathered(client, [rows.take(numbers)])[0], X[numbers])
 
 
-def test_pieces_depend_on_the_number_of_rows_only(client, monkeypatch):
-    monkeypatch.setattr("kernelmean.inference.cluster.rows._LEAST_PIECE", 10)
-    one, other = (
-        gathered(client, cluster.Rows.of(client, da.from_array(X, chunks=(size, 3)), "X").pieces()) for size in (97, 7)
-    )
-    assert len(one) == len(other) == 9
-    assert all(np.array_equal(*pair) for pair in zip(one, other, strict=True))
-
-
 def test_missing_cells_are_counted_over_all_partitions(client):
     bad = X.copy()
     bad[[70, 30, 31], [0, 1, 1]] = np.nan

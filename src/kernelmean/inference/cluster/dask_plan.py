@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, final
 
-from ...core.validate import check_integer
 from ...embedding.embedding import Embedding
 from ...embedding.features import FeatureMap
-from ...expected.expectations import check_noise
-from ...kernels.base import Kernel
+from ...estimators import KernelMean
+from ...estimators.by_features import exact_limit
 from ...noise.base import Noise
-from ...noise.dirac import Dirac
-from ...plan.plan import Plan, RemotePlan
-from ...tables import limits
+from ...plan.plan import RemotePlan
 from .. import TestResult
+from ..answering import answered_in_memory, row_limit
 from ..bins.request import BY_SCHEME, BinnedTest, Reason
 from ..questions import Question, TwoSamples
 from ..request import Request
 from ..samples import check_lengths, matched
-from . import exact, fits, streams
-from .parts import ClusterPart
+from . import streams
 from .rows import Rows, headed
 from .running import check_client, gathered, task
 from .tables import ClusterTable, fold
@@ -28,24 +25,15 @@ from .tables import ClusterTable, fold
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-EXACT_ROWS = 200_000
-
 
 @final
 class DaskPlan(RemotePlan):
-    """A Dask cluster, where the rows are and stay: only sums, parameters and results come to this process.
+    """A Dask cluster that holds the rows: few are brought to this process, many are added up where they are.
 
     Parameters
     ----------
     client : dask.distributed.Client
         Connected to the cluster, not asynchronous. The workers need the same version of kernelmean.
-    exact_rows : int
-        Up to this many rows (both samples together) a test sums over all pairs of rows, as in one process. Every worker
-        then holds all rows. Beyond that, and in adaptive tests of more than 20 000 rows of a sample, ``mmd_test`` and
-        ``hsic_test`` add up features of the rows in bins, and the result says so.
-    memory : float
-        Bytes that the null distribution of a test over all pairs of rows may take on a worker, as in
-        :class:`kernelmean.Plan`.
 
     Raises
     ------
@@ -56,12 +44,14 @@ class DaskPlan(RemotePlan):
 
     Notes
     -----
-    Pass it as ``plan=`` to :func:`kernelmean.embed`, :meth:`kernelmean.KernelMean.fit`, :func:`kernelmean.mmd_test`,
-    :func:`kernelmean.hsic_test`, :func:`kernelmean.compare` and :func:`kernelmean.embedding.features.embed`, with dask
-    arrays, dask data frames, or paths of Parquet files that the workers can read. Data are computed at least twice (to
-    count and check the rows, and for the sums), by ``compare`` three times; write ``X = X.persist()`` if that is
-    expensive and memory suffices. With the same seed a test has the same p-value as in one process, whatever the
-    partitions and the workers, even if workers are lost on the way.
+    Pass it as ``plan=`` to :func:`kernelmean.mmd_test`, :func:`kernelmean.hsic_test`, :func:`kernelmean.compare`,
+    :meth:`kernelmean.KernelMean.fit` and :func:`kernelmean.embedding.features.embed`, with dask arrays, dask data
+    frames, or paths of Parquet files that the workers can read. The numbers of rows up to which a test or a fit in one
+    process holds all rows of a file are those up to which they are brought here; of more rows only sums of features
+    come, and the result says so. Data are computed at least twice (to count and check the rows, and for the sums), by
+    ``compare`` three times; write ``X = X.persist()`` if that is expensive and memory suffices. With the same seed a
+    test has the same p-value as in one process, whatever the partitions and the workers, even if workers are lost on
+    the way.
 
     Examples
     --------
@@ -71,13 +61,11 @@ class DaskPlan(RemotePlan):
     0.001
     """
 
-    def __init__(self, client: Any, *, exact_rows: int = EXACT_ROWS, memory: float = 2.0**30) -> None:
+    def __init__(self, client: Any) -> None:
         self.client = check_client(client)
-        self.exact_rows = check_integer(exact_rows, "exact_rows", 0)
-        self.worker = Plan(threads=1, memory=memory)
 
     def __repr__(self) -> str:
-        return f"DaskPlan({self.client!r}, exact_rows={self.exact_rows})"
+        return f"DaskPlan({self.client!r})"
 
     def rows(self, X: Any, name: str = "X") -> Rows:
         """Return a table on the cluster, checked in one pass; you may pass it instead of the data.
@@ -113,17 +101,6 @@ class DaskPlan(RemotePlan):
         """Return a function's merged results on all parts of tables; see :meth:`kernelmean.plan.RemotePlan.fold`."""
         return fold(self.client, run, merge, jobs, shared, finish)
 
-    def embed(self, X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None) -> Embedding:
-        """Return the embedding of rows on the cluster, see :func:`kernelmean.embed`."""
-        rows = self.rows(X)
-        noise = Dirac() if noise is None else noise
-        check_noise(noise, *rows.shape)
-        if noise.per_point is not None:
-            raise ValueError(f"{noise!r} has one distribution per point; on a cluster all rows share one")
-        own = None if weights is None else self._weights(weights, rows)
-        kernel = fits.resolved(kernel, rows, self.exact_rows)
-        return Embedding(kernel, (ClusterPart.of(rows, noise, own=own),), names=rows.names if rows.named else None)
-
     def feature_embed(
         self, X: Any, features: FeatureMap, *, weights: Any = None, noise: Noise | None = None, moments: bool = False
     ) -> Embedding:
@@ -134,29 +111,25 @@ class DaskPlan(RemotePlan):
 
     def fit(self, estimator: Any, X: Any) -> None:
         """Fit an estimator, see :meth:`kernelmean.KernelMean.fit`."""
+        if not isinstance(estimator, KernelMean):
+            raise TypeError(f"{estimator!r} has no fit on a cluster; pass a KernelMean, such as km.MKME()")
         rows = self.rows(X)
-        if len(rows) < 2:
-            raise ValueError("X has 1 row, at least 2 are needed")
-        fits.fit(estimator, rows, self.exact_rows)
+        if estimator.features in (None, 0) and len(rows) <= exact_limit(estimator):
+            estimator.fit(rows.here())
+        else:
+            streams.fit_by_features(estimator, rows)
 
     def answer(self, question: type[Question], X: Any, Y: Any, request: Request) -> TestResult:
         """Test two samples or pairs, see :func:`kernelmean.mmd_test` and :func:`kernelmean.hsic_test`."""
         two = question is TwoSamples
         X, Y = self._samples(X, Y) if two else self._pairs(X, Y)
-        plain = request.scheme == "auto" and not (request.design.says_more or request.design.paired)
-        adaptive = plain and request.wanted.adaptive is not None and max(len(X), len(Y)) > limits.ADAPTIVE_LIMIT
-        beyond = request.scheme == "auto" and len(X) + len(Y) * two > self.exact_rows
-        if not (request.in_bins or adaptive or beyond):
-            return exact.exact_test(question, (X, Y), request, self.worker)
-        reason = BY_SCHEME if request.in_bins else self._beyond(adaptive)
+        limit = row_limit(question, request)
+        if not request.in_bins and max(len(X), len(Y)) <= limit:
+            return answered_in_memory(question, (X.here(), Y.here()), request, None)
+        beyond = Reason(f"beyond {limit:,} rows", "take a part of the rows", asked=False)
+        reason = BY_SCHEME if request.in_bins else beyond
         test = BinnedTest.of(question, request, reason)
         return reason.noted(streams.two_samples(X, Y, test) if two else streams.pairs(X, Y, test))
-
-    def _beyond(self, adaptive: bool) -> Reason:
-        """Return why a test uses bins when the caller did not ask for them."""
-        instead = "raise DaskPlan(client, exact_rows=...), or take a part of the rows"
-        why = f"{limits.ADAPTIVE_LIMIT:,} rows" if adaptive else f"exact_rows = {self.exact_rows:,} rows"
-        return Reason(f"beyond {why}", instead, asked=False)
 
     def _samples(self, X: Any, Y: Any) -> tuple[Rows, Rows]:
         """Return two samples of the same columns; columns with names are matched by name."""

@@ -16,8 +16,6 @@ from ...core.words import count, listed
 from .running import gathered, task
 from .sources import partitions
 
-_LEAST_PIECE, _LARGEST_PIECE, _PIECES = 2048, 30_000, 32
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -75,6 +73,10 @@ class Rows:
             "take a part of them, such as X.sample(...).compute()"
         )
 
+    def here(self) -> Table:
+        """Return all rows, brought to this process."""
+        return Table(np.concatenate(gathered(self.client, self.parts)), self.names, self.named)
+
     @property
     def starts(self) -> IntArray:
         """The number of the first row of every part, and at the end the number of rows."""
@@ -101,12 +103,6 @@ class Rows:
             whole = (low, high) == (0, self.lengths[at])
             found.append(self.parts[at] if whole else task(_slice, self.parts[at], low, high))
         return found
-
-    def pieces(self) -> list[Any]:
-        """Return tasks that make the table in pieces of nearly equal size, which depend only on its length."""
-        n = len(self)
-        many = max(min(n // _LEAST_PIECE, _PIECES), -(-n // _LARGEST_PIECE), 1)
-        return self.cut([n * k // many for k in range(many + 1)])
 
     def take(self, numbers: IntArray) -> Any:
         """Return the task that makes the rows of these numbers, in this order."""

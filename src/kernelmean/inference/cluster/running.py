@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from importlib.util import find_spec
 from threading import Event, Lock
 from typing import Any
@@ -17,8 +14,6 @@ from uuid import uuid4
 _LOOK, _PATIENCE, _WORKERS_BACK = 0.2, 15.0, 60.0
 _ANSWER, _FIRST_WORKER, _GOODBYE = 5.0, 20.0, 2.0
 _FAN = 8
-_MMAP, _TILES = "MALLOC_MMAP_THRESHOLD_", 2**25
-_M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1  # as malloc.h has them
 
 _MISSING = 'a cluster needs Dask; write: pip install "kernelmean[dask]"'
 
@@ -93,26 +88,7 @@ def task(function: Callable[..., Any], *arguments: Any) -> Any:
     from dask import delayed
 
     name = f"{getattr(function, '__name__', 'task')}-{uuid4()}"
-    return delayed(_prepared, pure=False)(function, *arguments, dask_key_name=name)
-
-
-def _prepared(function: Callable[..., Any], *arguments: Any) -> Any:
-    _reuse_memory()
-    return function(*arguments)
-
-
-@cache
-def _reuse_memory() -> None:
-    """Let a worker take the memory of one tile for the next one.
-
-    Dask starts workers with a MALLOC_TRIM_THRESHOLD_, under which glibc maps every array above 128 KiB each time, and
-    gives back what is freed at the end of the heap: tiles then take four times as long.
-    """
-    if sys.platform == "linux" and "MALLOC_TRIM_THRESHOLD_" in os.environ and _MMAP not in os.environ:
-        with suppress(AttributeError, OSError):
-            libc = ctypes.CDLL(None)
-            libc.mallopt(_M_MMAP_THRESHOLD, _TILES)
-            libc.mallopt(_M_TRIM_THRESHOLD, 2 * _TILES)
+    return delayed(function, pure=False)(*arguments, dask_key_name=name)
 
 
 def folded(add: Callable[..., Any], tasks: Sequence[Any]) -> Any:

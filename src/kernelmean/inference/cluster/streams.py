@@ -1,4 +1,4 @@
-"""Tests in bins on a cluster: workers add up features of their rows, and only sums come back."""
+"""Many rows on a cluster: workers add up features of their rows, for tests and fits, and only sums come back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 from ...core.array import Array, slices
 from ...core.words import count
 from ...embedding.embedding import Embedding
-from ...embedding.features import FeatureMap, embed, pooled
+from ...embedding.features import FeatureMap, Landmarks, embed, pooled
+from ...estimators import KernelMean
+from ...estimators.by_features import BatchedRows, drawn_numbers, features_for, fit_sums
 from ...noise.base import Noise
 from ...plan.plan import Plan
 from .. import TestResult
@@ -36,6 +38,16 @@ def feature_embedding(
     if found is None:
         raise ValueError("all weights are 0; weights of a mean are not negative and not all zero")
     return found
+
+
+def fit_by_features(estimator: KernelMean, X: Rows) -> None:
+    """Fit to sums of features: landmarks from rows drawn at random, then one pass over all rows."""
+    (drawn,) = gathered(X.client, [X.take(drawn_numbers(len(X)))])
+    features = features_for(estimator, BatchedRows(lambda: iter(()), True, drawn))
+    mu = feature_embedding(X, features, moments=isinstance(features, Landmarks))
+    fit = fit_sums(mu, estimator.options(features.kernel), None, _ALONE)
+    estimator.name_columns(X.names, named=X.named)
+    estimator.adopt(fit)
 
 
 def two_samples(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:

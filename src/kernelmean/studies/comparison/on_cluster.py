@@ -1,7 +1,7 @@
 """The comparison of two tables on a cluster, by functions of one part of a table that a plan folds over all parts.
 
-The rows are counted first. If they are few, one worker compares them. Otherwise the workers make the first pass, then
-the sums of features; in between, the tests are fitted here to the drawn rows.
+The rows are counted first. If they are few, they are brought here. Otherwise the workers make the first pass, then the
+sums of features; in between, the tests are fitted here to the drawn rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 
-from ...core.array import SILENT, Array, IntArray, as_rng
+from ...core.array import Array, IntArray
 from ...core.cells import missing_cells
 from ...core.table import Frame
 from ...core.words import count
@@ -22,7 +22,7 @@ from ...inference.bins.columns import Columns
 from ...inference.bins.dealing import Deal
 from ...inference.bins.request import seed_of
 from ...inference.bins.sample_sums import SampleSums
-from ...plan.plan import Plan, RemotePlan, serial_blas
+from ...plan.plan import DEFAULT, Plan, RemotePlan, serial_blas
 from ...tables.columns import Encoding
 from ...tables.columns.missing import rules_for
 from ...tables.source import joined, numbered
@@ -41,14 +41,14 @@ _ALONE = Plan(threads=1)
 def compare_on_cluster(A: Any, B: Any, plan: RemotePlan, asked: Asked, limit: int | None) -> Comparison:
     """Compare two tables where they are, as :func:`kernelmean.compare` says.
 
-    If no table has more than ``limit`` rows, or ``limit`` is None, one worker holds all rows.
+    If no table has more than ``limit`` rows, or ``limit`` is None, all rows are brought to this process.
     """
     tables, moved = matched(plan.table(A, asked.names[0]), plan.table(B, asked.names[1]), asked.names)
     rules = rules_for(asked.encoding.missing, list(tables[0].names))
     asked.progress("rows of the tables", 0, 1)
     places = _Places.of(plan, tables, [name for name, rule in rules.items() if rule == "drop"])
     if limit is None or max(places.rows) <= limit:
-        return _by_one(plan, places, asked)
+        return _compared(plan, places, asked)
     check_batches(asked)
     seed = seed_of(asked.rng)
     learnt = _learnt(plan, places, asked, seed)
@@ -67,16 +67,11 @@ def compare_on_cluster(A: Any, B: Any, plan: RemotePlan, asked: Asked, limit: in
         return tests.compared(learnt, (samples[0].bins(), samples[1].bins()), (*moved, read))
 
 
-def _by_one(plan: RemotePlan, places: _Places, asked: Asked) -> Comparison:
-    """Let one worker compare all rows; a generator advances as it would in one process."""
-    rng = as_rng(asked.rng)
-    own = replace(asked, rng=rng, plan=_ALONE, progress=SILENT)
-    asked.progress("one worker compares all rows", 0, 1)
-    result: Comparison
-    result, state = plan.fold(_held, _gathered, places.jobs, own, _compared)
-    rng.bit_generator.state = state
-    asked.progress("one worker compares all rows", 1, 1)
-    return result
+def _compared(plan: RemotePlan, places: _Places, asked: Asked) -> Comparison:
+    """Bring all rows here, and compare them."""
+    found = plan.fold(_held, _gathered, places.jobs)
+    first, second = (joined([frame for table, frame in found if table == k]) for k in (0, 1))
+    return compare_in_memory(first, second, replace(asked, plan=DEFAULT))
 
 
 def _learnt(plan: RemotePlan, places: _Places, asked: Asked, seed: int) -> Learnt:
@@ -154,24 +149,15 @@ def _counts(*found: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
     return {at: own for each in found for at, own in each.items()}
 
 
-# -- few rows: one worker has them all --------------------------------------------------------------------------------
+# -- few rows: they are sent as they are ------------------------------------------------------------------------------
 
 
-def _held(frame: Frame, part: _TablePart, _: Asked) -> list[tuple[int, Frame]]:
+def _held(frame: Frame, part: _TablePart, _: None) -> list[tuple[int, Frame]]:
     return [(part.table, part.numbered(frame))]
 
 
 def _gathered(*found: list[tuple[int, Frame]]) -> list[tuple[int, Frame]]:
     return [each for own in found for each in own]
-
-
-def _compared(found: list[tuple[int, Frame]], asked: Asked) -> tuple[Comparison, Any]:
-    """Return the result, and the state of the generator afterwards."""
-    rng = deepcopy(as_rng(asked.rng))
-    first, second = (joined([frame for table, frame in found if table == k]) for k in (0, 1))
-    result = compare_in_memory(first, second, replace(asked, rng=rng))
-    note = f"on a Dask cluster: one worker did all, since {count(len(first) + len(second), 'row')} are few"
-    return replace(result, notes=(*result.notes, note)), rng.bit_generator.state
 
 
 # -- many rows: a first look, then sums of features -------------------------------------------------------------------
