@@ -36,9 +36,9 @@ from .permutations import WITHOUT_GRAM, AllLabelings, AllPermutations, Permutati
 from .problem import Problem
 from .resampling_options import MIB, Resampling, Resources, Shape, check_n_resamples, resources_of
 from .schemes import SCHEMES, Cyclic, Scheme
-from .schemes.base import TiledScheme, Tiling, in_order
+from .schemes.base import in_order
 from .schemes.device import check_scheme
-from .statistics import ROUNDING, SINGLE, Statistic, Sums, ties
+from .statistics import ROUNDING, SINGLE, ties
 
 _UNITS = (MIB, "MiB"), (1024, "KiB"), (1, "bytes")
 _GEMM_ROWS = 100
@@ -94,59 +94,27 @@ def permutation_null(problem: Problem, how: Resampling) -> Null:
     MemoryError
         When the scheme needs more than the plan allows.
     """
-    with serial_blas:
-        begun = begin(problem, how)
-        if isinstance(begun, Null):
-            return begun
-        tiling = begun.tiling
-        return begun.null(tiling.sums(tiling.part(tiling.tiles(), how.resources.n_jobs)))
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class TiledNull:
-    """A null whose permutations are chosen; its tiles can be evaluated anywhere, with the same values."""
-
-    tiling: Tiling
-    statistic: Statistic
-    scheme: str
-    memory: float
-    """The estimate in bytes."""
-
-    def null(self, sums: Sums) -> Null:
-        """Return the null from the sums of the tiling."""
-        return _null(sums, self.statistic, self.scheme, self.memory)
-
-
-def begin(problem: Problem, how: Resampling) -> Null | TiledNull:
-    """Return the null, or the tiles that are left to evaluate; parameters as :func:`permutation_null`."""
     shape, generator = problem.shape(how.n_resamples), how.rng
     chosen = choose(shape, how.scheme)
     if problem.left.on_device:
         check_scheme(chosen.name)
-    if how.scheme == "auto" and chosen.name == "blocks" and not problem.left.on_device:
-        before = generator.bit_generator.state
-        with suppress(LowRankError):
-            return _begin(_FIRST_TRIED, problem, shape, how)
-        generator.bit_generator.state = before  # so that scheme="blocks" gives the same p-value
-    return _begin(chosen, problem, shape, how)
+    with serial_blas:
+        if how.scheme == "auto" and chosen.name == "blocks" and not problem.left.on_device:
+            before = generator.bit_generator.state
+            with suppress(LowRankError):
+                return _null(_FIRST_TRIED, problem, shape, how)
+            generator.bit_generator.state = before  # so that scheme="blocks" gives the same p-value
+        return _null(chosen, problem, shape, how)
 
 
-def _begin(scheme: Scheme, problem: Problem, shape: Shape, how: Resampling) -> Null | TiledNull:
-    needed = scheme.memory(shape, how.resources)
+def _null(scheme: Scheme, problem: Problem, shape: Shape, how: Resampling) -> Null:
+    needed, statistic = scheme.memory(shape, how.resources), problem.statistic
     check_memory(needed, how.resources, f"scheme {scheme.name!r}", shape.n)
-    way = scheme.begin if isinstance(scheme, TiledScheme) else scheme.sums
-    found = way(problem, shape.n_resamples, how.rng, how.resources)
-    if isinstance(found, Tiling):
-        return TiledNull(found, problem.statistic, scheme.name, needed)
+    sums = scheme.sums(problem, shape.n_resamples, how.rng, how.resources)
     if precision(problem.left.points) == "float32":
-        found = replace(found, rounding=SINGLE)
-    return _null(found, problem.statistic, scheme.name, needed)
-
-
-def _null(sums: Sums, statistic: Statistic, scheme: str, needed: float) -> Null:
+        sums = replace(sums, rounding=SINGLE)
     values = statistic(sums)
-    return Null(values, statistic.tolerance(values, sums), statistic.name, scheme, needed)
+    return Null(values, statistic.tolerance(values, sums), statistic.name, scheme.name, needed)
 
 
 def check_memory(

@@ -10,7 +10,7 @@ import pytest
 
 from kernelmean.core.array import to_numpy
 from kernelmean.inference import HSIC, MMD, Coordinates, Cyclic, KernelSide, LabelSide, Problem, Resources, Rotations
-from kernelmean.inference.engine import begin
+from kernelmean.inference.engine import permutation_null
 from kernelmean.inference.schemes import device
 from kernelmean.inference.schemes.blocks import BinTiling, RowBins
 from kernelmean.inference.schemes.cyclic import tile_sums
@@ -58,7 +58,7 @@ def test_sums_of_bins(library: Library, edges: list[int]) -> None:
     problem = Problem(side, LabelSide(labels), ((0, 0), (1, 0)), MMD(12, 11))
     bins = RowBins(np.arange(23), np.array(edges), np.ones(len(edges) - 1), len(edges) - 2)
     tiling = BinTiling(problem, bins, np.arange(len(edges) - 2)[None], device.tile_side(side, Resources()))
-    (found,) = tiling.part(tiling.tiles())
+    (found,) = tiling.evaluated()
     member = np.repeat(np.eye(len(edges) - 1), np.diff(edges), axis=0)
     np.testing.assert_allclose(found, [member.T @ gram @ member for gram in grams()], rtol=1e-11)
 
@@ -105,10 +105,10 @@ def test_pivots_are_never_sought_where_points_live_elsewhere(library: Library, m
     monkeypatch.setattr(f"{cyclic}.worthwhile_rank", lambda shape, tiles: 20)
     sides = (KernelSide(library.make(Z), KERNELS[1:]) for Z in (X, X[:, :1]))
     problem = Problem(*sides, ((0, 0),), HSIC(23, "u"))
-    found = Cyclic("any").begin(problem, 9, np.random.default_rng(0), Resources())
+    found = Cyclic("any").sums(problem, 9, np.random.default_rng(0), Resources())
     assert found.pairs.shape == (1, 23)
     with pytest.raises(ValueError, match="not of low rank"):
-        Cyclic("any", tiles=False).begin(problem, 9, np.random.default_rng(0), Resources())
+        Cyclic("any", tiles=False).sums(problem, 9, np.random.default_rng(0), Resources())
 
 
 @pytest.mark.parametrize("library", [STRICT])
@@ -124,9 +124,9 @@ def test_large_samples_elsewhere_are_summed_in_blocks_at_once(
     monkeypatch.setattr("kernelmean.inference.engine._GEMM_ROWS", 40)
     monkeypatch.setattr("kernelmean.inference.engine._FIRST_TRIED", SimpleNamespace(memory=memory))
     with pytest.raises(NotImplementedError, match="rotations were tried"):
-        begin(problem_of((X, X + 1.0), KERNELS, "u"), resampling(n_resamples=19, rng=0))
+        permutation_null(problem_of((X, X + 1.0), KERNELS, "u"), resampling(n_resamples=19, rng=0))
     problem = problem_of((library.make(X), library.make(X + 1.0)), KERNELS, "u")
-    assert begin(problem, resampling(n_resamples=19, rng=0)).scheme == "blocks"
+    assert permutation_null(problem, resampling(n_resamples=19, rng=0)).scheme == "blocks"
 
 
 @FLOAT64

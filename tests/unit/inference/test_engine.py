@@ -12,14 +12,13 @@ from kernelmean.core import command_line
 from kernelmean.inference import (
     SCHEMES,
     Cyclic,
-    Null,
     Resources,
     Shape,
     memory_estimate,
     mmd_test,
     permutation_null,
 )
-from kernelmean.inference.engine import TiledNull, automatic, begin, check_memory, in_units
+from kernelmean.inference.engine import automatic, check_memory, in_units
 from kernelmean.inference.resampling_options import resources_of
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.distances import ExponentialBlocks
@@ -210,7 +209,6 @@ def test_the_null_says_by_which_scheme_and_with_how_much_memory():
         assert (null.scheme, null.statistic_name) == (name, "MMD² (unbiased)")
         assert null.memory == memory_estimate((40, 50), 2, scheme=name, n_resamples=19, plan=km.Plan(threads=2))[1]
     assert permutation_null(problem, resampling(n_resamples=19)).scheme == "gemm"
-    assert begin(problem, resampling(n_resamples=19)).scheme == "gemm"
 
 
 def test_factors_are_tried_first_and_bins_taken_with_the_same_draws_where_they_do_not_fit(monkeypatch):
@@ -231,18 +229,6 @@ def test_factors_are_tried_first_and_bins_taken_with_the_same_draws_where_they_d
         np.testing.assert_array_equal(null.values, mmd_null(X, X + 0.05, rough, scheme="blocks", **options).values)
     assert mmd_null(X, X + 0.05, smooth, scheme="blocks", **options).scheme == "blocks"
     assert mmd_null(X[:30], X, smooth, **options).scheme != "blocks"
-
-
-def test_tiles_are_left_to_whoever_asks_where_a_scheme_has_them():
-    problem = problem_of((normal(40), normal(50, seed=1)), [KERNEL], "u")
-    for name in ("cyclic-tiles", "blocks"):
-        begun = begin(problem, resampling(n_resamples=19, scheme=name, rng=0))
-        assert isinstance(begun, TiledNull)
-        null = begun.null(begun.tiling.sums(begun.tiling.part(begun.tiling.tiles())))
-        whole = permutation_null(problem, resampling(n_resamples=19, scheme=name, rng=0))
-        np.testing.assert_array_equal(null.values, whole.values)
-        assert (null.scheme, null.memory, null.statistic_name) == (name, whole.memory, whole.statistic_name)
-    assert isinstance(begin(problem, resampling(n_resamples=19, scheme="gemm")), Null)
 
 
 def test_single_precision_counts_more_as_a_tie():

@@ -8,20 +8,16 @@ import pytest
 from kernelmean.inference import (
     HSIC,
     MMD,
-    SCHEMES,
     AllLabelings,
     AllPermutations,
     KernelSide,
     LabelSide,
     Problem,
-    Resources,
     Shape,
-    permutation_null,
 )
 from kernelmean.inference.problem import distinct_side
-from kernelmean.inference.schemes.base import added, in_order, upper_tiles
+from kernelmean.inference.schemes.base import in_order, upper_tiles
 from kernelmean.kernels import Gaussian, Laplacian, Linear
-from nulls import resampling
 
 KERNELS = (Gaussian(2.0), Linear(), Laplacian(0.5))
 
@@ -159,13 +155,6 @@ def test_sums_of_two_samples_are_those_of_the_centered_matrix_and_its_level():
     assert sums.diagonal is diagonal
 
 
-def test_totals_of_parts_add_up_entry_by_entry():
-    totals = [(np.array([1.0, 2.0]), np.array([[3.0]])), (np.array([10.0, 20.0]), np.array([[30.0]]))]
-    first, second = added(iter(totals))
-    np.testing.assert_array_equal(first, [11.0, 22.0])
-    np.testing.assert_array_equal(second, [[33.0]])
-
-
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_results_come_in_the_order_of_the_items(n_jobs):
     assert list(in_order(lambda x: x**2, iter(range(20)), n_jobs)) == [x**2 for x in range(20)]
@@ -180,12 +169,3 @@ def test_tiles_cover_a_symmetric_matrix_once():
             seen[j, i] += 1
     assert (seen == 1).all()
     assert all(i.start <= j.start for i, j in upper_tiles(rows))
-
-
-@pytest.mark.parametrize("name", ["blocks", "cyclic-tiles", "cyclic-low-rank"])
-def test_a_scheme_evaluates_its_tiles_itself(name):
-    labels = LabelSide(np.repeat([1.0, 0.0], [4, 5]))
-    problem = Problem(KernelSide(X, KERNELS[:2]), labels, ((0, 0), (1, 0)), MMD(4, 5))
-    sums = SCHEMES[name].sums(problem, 9, np.random.default_rng(0), Resources())
-    null = permutation_null(problem, resampling(n_resamples=9, scheme=name, rng=0))
-    np.testing.assert_allclose(problem.statistic(sums), null.values, rtol=1e-12)

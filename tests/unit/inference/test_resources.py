@@ -51,7 +51,7 @@ def test_as_many_threads_work_as_were_asked_for(threads, scheme, xor):
 def test_tiles_are_evaluated_by_one_thread_unless_more_are_asked_for(threads):
     group = Rotations(np.arange(23), np.arange(23)[None], 5)
     tiling = RotationTiling(PAIRS, group)
-    tiling.part(tiling.tiles())
+    tiling.evaluated()
     assert threads == []
     tile_sums(PAIRS, group, Resources(2))
     assert threads == [2]

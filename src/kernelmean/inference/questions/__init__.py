@@ -1,6 +1,6 @@
 """Questions: samples and variables, with their sides, designs and kernels; and how a test answers them."""
 
-from .base import PendingResult, Question
+from .base import Question
 from .joint_independence import JointIndependence
 from .k_samples import KSamples
 from .pairs import Pairs, hsic_problem
@@ -10,7 +10,6 @@ __all__ = [
     "JointIndependence",
     "KSamples",
     "Pairs",
-    "PendingResult",
     "Question",
     "TwoSamples",
     "hsic_problem",

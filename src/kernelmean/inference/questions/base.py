@@ -8,10 +8,10 @@ or an estimator that is refitted under every permutation: all get their numbers 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import harmonic_mean
-from typing import Any, ClassVar, Protocol, Self, final
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -43,7 +43,6 @@ from ..samples import alone
 from ..statistics import Statistic, StatisticForm
 
 Tables = tuple[Array, ...]
-Engine = Callable[[Problem, Resampling], Any]
 
 
 class RowDesign(Protocol):
@@ -72,34 +71,6 @@ class RowDesign(Protocol):
         """Return the statistics of all kernels on these tables, under the same permutations."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class PendingResult:
-    """The parts of a result besides its null."""
-
-    null: Any
-    """The null, or what the engine of the question returned for it."""
-    method: str
-    kernel: Any
-    noise: Any
-    sizes: tuple[int, ...]
-    notes: tuple[str, ...]
-    """As of :class:`TestResult`."""
-    asked: Estimators
-    """What was asked, with what was found in all rows."""
-
-    def result(self, null: Null, *more: str) -> TestResult:
-        """Return the result with a null, and with more notes."""
-        return TestResult(
-            method=self.method,
-            kernel=self.kernel,
-            noise=self.noise,
-            sizes=self.sizes,
-            notes=(*self.notes, *more),
-            **null.outcome(0),
-        )
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Question(ABC):
     """What a test asks about some rows: subclasses hold the rows, and say what the sides are.
@@ -108,14 +79,11 @@ class Question(ABC):
     ----------
     design : RowDesign or None
         Which rows may change places; None means all of them.
-    engine : callable
-        From a problem and a resampling to the null, if there is no design.
     asked : Estimators or None
         What answered it.
     """
 
     design: RowDesign | None = None
-    engine: Engine = permutation_null
     asked: Estimators | None = None
 
     of_two: ClassVar[bool] = False
@@ -204,7 +172,7 @@ class Question(ABC):
     ) -> Any:
         """Return the null on other columns of the same rows."""
         if self.design is None:
-            return self.engine(self.problem(tables, kernels, statistic), how)
+            return permutation_null(self.problem(tables, kernels, statistic), how)
         return self.design.null(tables, kernels, statistic, how)
 
     def with_kernels(
@@ -232,34 +200,32 @@ class Question(ABC):
     # -- the answer --------------------------------------------------------------------------------------------------
 
     def answered(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> TestResult:
-        """Return the result of the test, which keeps the question; rows of other libraries are copied for it."""
-        posed = self.posed(asked, statistic, how)
-        if isinstance(posed, TestResult):
-            result, asked = posed, asked.many
-        else:
-            result, asked = posed.result(posed.null), posed.asked
-        copies = {name: own for name, value in vars(self).items() if (own := copied_elsewhere(value)) is not value}
-        return replace(result, question=replace(self, **copies, asked=asked))
-
-    def posed(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> PendingResult | TestResult:
-        """Return the test with its null; for an adaptive test, which takes more than one null, the result itself.
+        """Return the result of the test, which keeps the question; rows of other libraries are copied for it.
 
         If the caller chose no test, it is adaptive unless there are many rows.
         """
         many_rows = asked.default and asked.adaptive is not None and max(self.sizes) > limits.ADAPTIVE_LIMIT
         if asked.adaptive is not None and not many_rows:
-            return self._adaptive(asked.adaptive, statistic, how)
-        asked = asked.plain
+            result, asked = self._adaptive(asked.adaptive, statistic, how), asked.many
+        else:
+            result, asked = self._of_estimator(asked.plain, statistic, how, (ONE_KERNEL,) * many_rows)
+        copies = {name: own for name, value in vars(self).items() if (own := copied_elsewhere(value)) is not value}
+        return replace(result, question=replace(self, **copies, asked=asked))
+
+    def _of_estimator(
+        self, asked: Estimators, statistic: StatisticForm, how: Resampling, notes: tuple[str, ...]
+    ) -> tuple[TestResult, Estimators]:
+        """Return the result of an estimator, and what was asked with what was found in all rows."""
         null, chosen = self.estimated(asked, statistic, how)
-        return PendingResult(
-            null,
+        result = TestResult(
             method=self.methods[0],
             kernel=alone(own.kernel for own in chosen),
             noise=alone(own.noise for own in chosen),
             sizes=self.sizes,
-            notes=tuple(note for own in chosen for note in own.notes) + self.notes + (ONE_KERNEL,) * many_rows,
-            asked=asked.settled(own.estimator for own in chosen),
+            notes=(*(note for own in chosen for note in own.notes), *self.notes, *notes),
+            **null.outcome(0),
         )
+        return result, asked.settled(own.estimator for own in chosen)
 
     def _adaptive(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> TestResult:
         """Run all members under the same permutations, and combine them."""
@@ -274,8 +240,7 @@ class Question(ABC):
             found = candidates(adaptive, tables, harmonic_mean(self.sizes), how.rng, volumes=listed is not None)
         if listed is not None and len(found.kernels) < len(found.members):
             how = listed
-        plain = replace(self, engine=permutation_null)
-        return found.evaluated(lambda tables, part, own: plain.over(tables, part, statistic, own), how, self.sizes)
+        return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how, self.sizes)
 
     def listed(self, how: Resampling) -> Resampling | None:
         """Return the same with a scheme that lists its permutations one by one, for members that need to see them.

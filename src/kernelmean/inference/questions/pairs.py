@@ -31,7 +31,7 @@ class Pairs(Question):
         The variables; row i of both is one observation.
     names : (names of X, names of Y)
         Of the columns, None for an array.
-    design, engine, asked
+    design, asked
         As of :class:`Question`; a design says which rows may change partners.
     """
 

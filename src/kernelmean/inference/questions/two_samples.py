@@ -43,7 +43,7 @@ class TwoSamples(Question):
         The samples as they were passed, the columns in one order.
     names : tuple of str, or None
         Of the columns.
-    design, engine, asked
+    design, asked
         As of :class:`Question`.
     """
 

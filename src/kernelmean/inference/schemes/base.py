@@ -1,7 +1,6 @@
 """What a scheme is: a way to choose permutations and to sum over all of them at once.
 
-Many schemes work in tiles: they say which tiles there are, what one adds, and how these add up. Any process may
-evaluate them.
+Many schemes work in tiles: they say which tiles there are, what one adds, and how these add up.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Tile = tuple[slice, slice]
 Total = tuple[Array, ...]
-"""The total of some tiles: arrays of fixed shapes, so that totals of different tiles add up entry by entry."""
+"""The total of all tiles."""
 
 
 class Scheme(ABC):
@@ -110,7 +109,7 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: 
 
 
 class Tiling(ABC):
-    """A problem whose rows are in the order of its tiles; a value that other processes can work on."""
+    """A problem whose rows are in the order of its tiles."""
 
     @abstractmethod
     def tiles(self) -> list[Tile]:
@@ -122,32 +121,13 @@ class Tiling(ABC):
 
     @abstractmethod
     def total(self, parts: Iterable[tuple[Tile, Any]]) -> Total:
-        """Add up what some tiles add."""
+        """Add up what the tiles add."""
 
     @abstractmethod
     def sums(self, total: Total) -> Sums:
         """Return the sums over all permutations from the total of all tiles."""
 
-    def part(self, tiles: list[Tile], n_jobs: int = 1) -> Total:
-        """Evaluate some tiles, in ``n_jobs`` threads, and add them up in their order."""
+    def evaluated(self, n_jobs: int = 1) -> Total:
+        """Evaluate all tiles, in ``n_jobs`` threads, and add them up in their order."""
+        tiles = self.tiles()
         return self.total(zip(tiles, in_order(self.evaluator(), tiles, n_jobs), strict=True))
-
-
-def added(totals: Iterable[Total]) -> Total:
-    """Add up totals, in their order."""
-    return tuple(np.sum(arrays, axis=0) for arrays in zip(*totals, strict=True))
-
-
-class TiledScheme(Scheme):
-    """A scheme whose work is tiles, unless a shorter way was found."""
-
-    @abstractmethod
-    def begin(
-        self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources
-    ) -> Tiling | Sums:
-        """Choose the permutations, and return the tiling that is left to evaluate, or the sums if nothing is left."""
-
-    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
-        """Evaluate all tiles in this process."""
-        begun = self.begin(problem, n_resamples, rng, resources)
-        return begun.sums(begun.part(begun.tiles(), resources.n_jobs)) if isinstance(begun, Tiling) else begun

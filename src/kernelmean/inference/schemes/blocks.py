@@ -20,7 +20,7 @@ from ..permutations import RandomPermutations
 from ..problem import Problem
 from ..resampling_options import Resources, Shape, point_bytes
 from ..statistics import RemovedMeans, Sums
-from .base import Tile, TiledScheme, Tiling, Total, upper_tiles
+from .base import Scheme, Tile, Tiling, Total, upper_tiles
 from .device import tile_side
 
 _BINS = 512
@@ -141,23 +141,21 @@ class BinTiling(Tiling):
 
 
 @final
-class Blocks(TiledScheme):
+class Blocks(Scheme):
     """One streaming pass of bin sums, then random permutations of the bins: O(n² d) time, O(n d) memory, any d."""
 
     name = "blocks"
     summary = "random permutations of bins of rows, after one pass over the Gram matrix"
 
-    def begin(
-        self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources
-    ) -> Tiling | Sums:
-        """Draw the bins and their permutations."""
+    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
+        """Draw the bins and their permutations, and add up all tiles."""
         bins = RowBins.draw(problem.labels, rng)
         permutations = np.concatenate(list(RandomPermutations(bins.movable, n_resamples + 1, rng).batches(1024)))
         tiling = BinTiling(problem.shuffled(bins.order), bins, permutations)
         if not problem.left.on_device:
-            return tiling
+            return tiling.sums(tiling.evaluated(resources.n_jobs))
         tiling = replace(tiling, size=tile_side(problem.left, resources))
-        return tiling.sums(tiling.part(tiling.tiles()))
+        return tiling.sums(tiling.evaluated())
 
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count the prepared points, the bin sums, the labels of the bins and the tiles."""

@@ -27,7 +27,7 @@ from ..permutation_groups import ListedRotations, Rotations, Spectrum, block_len
 from ..problem import Problem, Side
 from ..resampling_options import Resources, Shape, point_bytes
 from ..statistics import Sums
-from .base import RowSums, Tile, TiledScheme, Tiling, Total, stacked, upper_tiles
+from .base import RowSums, Scheme, Tile, Tiling, Total, stacked, upper_tiles
 from .random_labels import label_sums
 
 # -- on factors --------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def tile_sums(problem: Problem, rotations: Rotations, resources: Resources) -> S
         entries = rotations.order * (problem.left.count + problem.right.count)
         chunk = max(1, int(_SHARE * resources.memory / (16 * _COPIES * entries)))
         tiling, n_jobs = RotationTiling(problem, rotations, chunk), 1
-    return tiling.sums(tiling.part(tiling.tiles(), n_jobs))
+    return tiling.sums(tiling.evaluated(n_jobs))
 
 
 @final
@@ -309,7 +309,7 @@ _SEARCH_NS = 2e6  # to find the pivots of one kernel
 
 
 @final
-class Cyclic(TiledScheme):
+class Cyclic(Scheme):
     """Rotations of shuffled blocks: an exact test whose thousand statistics cost about as much as a few."""
 
     summary = "rotations of shuffled blocks of rows"
@@ -319,19 +319,17 @@ class Cyclic(TiledScheme):
     ) -> None:
         self.name, self.tiles, self.factors = name, tiles, factors
 
-    def begin(
-        self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources
-    ) -> Tiling | Sums:
-        """Draw the group and its cosets; return the tiling if all pairs need tiles, otherwise the sums."""
+    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
+        """Draw the group and its cosets, and add up factors, or tiles where there are none."""
         rotations = Rotations.draw(problem.n, n_resamples + 1, rng)
         problem = problem.shuffled(rotations.shuffle)
         rank = 0 if problem.left.on_device else self._rank(problem.shape(n_resamples), resources)
         found, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
         if others and not self.tiles:
             raise LowRankError(problem.n, rank)
-        if found is None and not problem.left.on_device:
-            return RotationTiling(problem, rotations)
-        parts = [] if found is None else [factor_sums(found, rotations)]
+        if found is None:
+            return tile_sums(problem, rotations, resources)
+        parts = [factor_sums(found, rotations)]
         if others:
             parts.append(tile_sums(problem.restricted(others), rotations, resources))
         return Sums.joined(parts, axis=0).reordered(np.argsort(low + others))
