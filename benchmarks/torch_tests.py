@@ -81,7 +81,7 @@ def only_pass(X: Any, Y: Any, kernel: Any) -> Callable[[], Any]:
     bins = RowBins.draw(problem.labels, np.random.default_rng(0))
     alone = np.arange(bins.movable)[None]
     tiling = BinTiling(problem.shuffled(bins.order), bins, alone, tile_side(problem.left, Resources()))
-    return lambda: tiling.evaluated()
+    return tiling.evaluated
 
 
 def measured(samples: tuple[Any, Any], device: str, dtype: str, scheme: str, rounds: int) -> Row:

@@ -26,6 +26,30 @@ def there(values: np.ndarray, rows: int = 25) -> Any:
     return dask.array.from_array(values, chunks=(rows, values.shape[1]))
 
 
+@recorded(
+    "dask/estimator {estimator}",
+    wider=where_searched,
+    needs=DASK,
+    estimator={"mkme": km.MKME(ONE), "s-kmse": km.SKMSE(ONE)},
+)
+def cluster_estimator(client: Any, estimator: Any) -> Values:
+    estimator.fit(there(X), plan=km.DaskPlan(client))
+    mu = estimator.embedding_
+    return {"loocv": estimator.loocv_, "norm": mu.norm(), "values": shown.plain(estimator.evaluate(data.GRID))}
+
+
+@recorded(
+    "dask/two samples, {estimator}, {scheme}",
+    wider=where_searched,
+    needs=DASK,
+    estimator=["mkme", "s-kmse"],
+    scheme=["gemm"],
+)
+def cluster_mmd(client: Any, estimator: str, scheme: str) -> Values:
+    options: dict[str, Any] = {"estimator": NAMED[estimator](ONE), "scheme": scheme, "rng": 1, "n_resamples": 99}
+    return shown.test(km.mmd_test(there(X), there(Y), plan=km.DaskPlan(client), **options))
+
+
 @recorded("dask/two samples, adaptive", wider=SMALL_EIGENVALUES, needs=DASK)
 def cluster_adaptive(client: Any) -> Values:
     options: dict[str, Any] = {"estimator": "adaptive", "rng": 1, "n_resamples": 99}
