@@ -196,9 +196,8 @@ class Dependence(JointTest, Result):
         joint = f"p = {beside(self.test.pvalue, level)}, {'at most' if depend else 'above'} {level:g}"
         found = self.worth_a_look(level)
         if depend and found and self.target is not None:
-            names = listed(
-                (f"{brief(pair.x if pair.y == self.target else pair.y)}{pair.mark}" for pair in found), _MOST_NAMED
-            )
+            others = (f"{brief(pair.x if pair.y == self.target else pair.y)}{pair.mark}" for pair in found)
+            names = listed(others, _MOST_NAMED)
             least = f" with a strength of at least {self.at_least:g}" if self.at_least > 0.0 else ""
             many = f"{len(found)} of {count(len(self.pairs), 'column')}{least} (adjusted p at most {level:g})"
             return f"{brief(self.target)} depends on {many}: {names}. All together: {joint}."
