@@ -47,14 +47,3 @@ def test_codes_with_a_zero_in_front_are_called_codes() -> None:
     with pytest.raises(TypeError, match=r"'post' holds codes with a zero in front \('01067' in row 2\)") as caught:
         km.compare(codes, codes, n_resamples=9)
     assert "write all of them as numbers" not in str(caught.value)
-
-
-@pytest.mark.parametrize(("name", "refused"), [("level", False), ("level_0", True), ("index", True)])
-def test_a_level_is_a_measurement_and_numbered_levels_are_an_index(name: str, refused: bool) -> None:
-    rng = np.random.default_rng(0)
-    tables = [pd.DataFrame({name: rng.choice(np.arange(100, 900), 30, replace=False)}) for _ in range(2)]
-    if refused:
-        with pytest.raises(ValueError, match="looks like an identifier"):
-            km.compare(*tables, n_resamples=9)
-    else:
-        assert km.compare(*tables, n_resamples=9, rng=0).notes is not None
