@@ -150,7 +150,7 @@ def test_tables_sorted_by_two_keys_are_no_series() -> None:
 
 
 def test_changes_name_blocks_and_stop(table: pd.DataFrame, few_for_what_changes: None) -> None:
-    found = km.changes(table[:120], search=Search(n_resamples=199))
+    found = km.changes(table[:120], search=Search(n_resamples=399))
     assert len(found.points) == 10
     assert "write block=N" in found.notes[0]
     assert "stopped at the 10 clearest changes" in found.notes[1]
