@@ -250,10 +250,10 @@ def test_letters_of_another_encoding_name_the_option(far: int, tmp_path: Path) -
     [
         (
             "Sales of 2024\na,b\n1,2\n3,4\n",
-            r"first line \('Sales of 2024'\) has 1 cell and the lines below have 2.*remove",
+            r"first line \('Sales of 2024'\) has 1 cell and the lines below have 2.*leave out the lines above",
         ),
-        ("Sales\n\na;b\n1;2\n3;4\n", "remove the lines above the header"),
-        ("# made by a machine\na,b\n1,2\n", "remove the lines above the header"),
+        ("Sales\n\na;b\n1;2\n3;4\n", "leave out the lines above the header"),
+        ("# made by a machine\na,b\n1,2\n", "leave out the lines above the header"),
         ("# made, by a machine\na,b\n1,2\n3,4\n", "is a comment above the header"),
         ("Sales, 2024\na,b,c\n1,2,3\n3,4,5\n", "2 cells and the lines below have 3"),
         ("a,b\nr1,1,2\nr2,3,4\n", "2 cells and the lines below have 3.*name all columns"),
