@@ -31,7 +31,7 @@ _STEPS = 4
 """Windows move by this part of the shorter one."""
 FIRST, HOPELESS = 99, 0.2
 _ROUNDING = 1e-10
-_CELLS = 2**16
+_CELLS = 2**17
 """About so many differences are computed at once, so that they stay in the cache of a core."""
 
 

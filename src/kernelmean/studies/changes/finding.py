@@ -32,7 +32,7 @@ _TELLS = 0.05
 """A column is named where its p-value, times the number of columns, is at most this."""
 _COLUMN_RESAMPLES = 999
 _LEAST_MONOTONE = 10
-_MOST_ALIKE = 10
+_MOST_ALIKE = 5
 """The most changes of rows that are alike without blocks: most of them are none, and hundreds take hours."""
 
 
