@@ -150,10 +150,10 @@ def test_tables_sorted_by_two_keys_are_no_series() -> None:
 
 
 def test_changes_name_blocks_and_stop(table: pd.DataFrame, few_for_what_changes: None) -> None:
-    found = km.changes(table[:120], search=Search(n_resamples=399))
-    assert len(found.points) == 10
+    found = km.changes(table[:120], search=Search(n_resamples=199))
+    assert len(found.points) == 5
     assert "write block=N" in found.notes[0]
-    assert "stopped at the 10 clearest changes" in found.notes[1]
+    assert "stopped at the 5 clearest changes" in found.notes[1]
     asked = km.changes(table[:120], search=Search(n_resamples=49, n_changes=11))
     assert len(asked.points) == 11
     blocks = km.changes(table[:120], search=Search(block=24, n_resamples=49))
