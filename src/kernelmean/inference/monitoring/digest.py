@@ -45,7 +45,7 @@ class RowDigest:
 
     Examples
     --------
-    >>> frame = Frame({"x": np.arange(3.0)})
+    >>> frame = Frame({"x": np.arange(3.0)}, "rows")
     >>> first, again = RowDigest(), RowDigest()
     >>> first.add(frame), again.add(frame.take(slice(0, 1))), again.add(frame.take(slice(1, None)))
     (None, None, None)

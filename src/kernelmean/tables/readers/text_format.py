@@ -58,7 +58,7 @@ class TextFormat:
     Examples
     --------
     >>> TextFormat(decimal=",", thousands=".")
-    TextFormat(decimal=',', thousands='.', dates=None, units={}, encoding=None, na_values=())
+    TextFormat(decimal=',', thousands='.', dates=None, units={}, encoding=None, na_values=(), skip=0)
     """
 
     decimal: str = "."
