@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.inference.base_result import JointTest
+from kernelmean.inference.joint_test import JointTest
 from kernelmean.studies.many_tests import out_of_reach
 
 RNG = np.random.default_rng(0)

@@ -3,79 +3,10 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Annotated
+from dataclasses import asdict
 
-import typer
-
-from .options import SOURCE, BatchTable, ReportOutput, Seed
-from .parameters import command, read_level
-
-
-@dataclass(frozen=True)
-class Watched:
-    """A reference, the tables after it, and how they are cut into batches."""
-
-    reference: Annotated[
-        str,
-        typer.Argument(
-            metavar="REFERENCE", help=f"{SOURCE} Or a folder, or a pattern in quotes: its files are one table."
-        ),
-    ]
-    news: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="NEW...",
-            help="Later tables, in the order of time, or a folder or a pattern in quotes: its files are batches by "
-            "name. Rows of a batch are taken in random order.",
-        ),
-    ]
-    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Cut every NEW into batches by this column.")] = None
-    every: Annotated[
-        str | None,
-        typer.Option(metavar="hour|day|week|month", help="The length of the batches, if --by is a column of times."),
-    ] = None
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Resume from this JSON file if it exists, and save to it. Batches that it knows are skipped.",
-        ),
-    ] = None
-    fail_on_drift: Annotated[
-        float | None,
-        typer.Option(
-            "--fail-on-drift",
-            metavar="ALPHA",
-            parser=read_level,
-            help="End with exit code 1 if p was ever at most ALPHA.",
-        ),
-    ] = None
-    average_run_length: Annotated[
-        float | None,
-        typer.Option(
-            metavar="ROWS",
-            help="Instead of a level: end with exit code 1 at an alarm. A false alarm comes after ROWS on average, or "
-            "later.",
-        ),
-    ] = None
-
-    @property
-    def fails(self) -> bool:
-        """Whether drift gives exit code 1."""
-        return self.fail_on_drift is not None or self.average_run_length is not None
-
-    @property
-    def names(self) -> list[str]:
-        """What to call the files of ``news``."""
-        from .named_tables import told_apart  # slow to import, which help can do without
-
-        return told_apart(self.news)
-
-    def file_of(self, name: str, default: str) -> str:
-        """Return the file of ``news`` with a name."""
-        return dict(zip(self.names, self.news, strict=True)).get(name, default)
+from .options import BatchTable, ReportOutput, Seed, Watched
+from .parameters import command
 
 
 @command(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -16,7 +15,7 @@ from ..core.array import Progress
 from ..core.cells import label, missing_cells
 from ..core.disk import check_members, parse, read_text, write_file
 from ..core.table import Frame
-from ..core.validate import check_integer
+from ..core.validate import check_integer, check_numbers
 from ..core.words import Unwrapped, count, did_you_mean, listed, worded, worded_names
 from ..inference.monitoring import DriftMonitor, DriftState
 from ..inference.monitoring.checkpoint import digest
@@ -26,12 +25,11 @@ from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import column_names, read_frame
 from .errors import Stopped
 from .inputs import ReadOptions, check_once, select_columns, whole_table
-from .named_tables import files_of, named_table
+from .named_tables import files_of, named_table, told_apart
 from .options import split_names
 
 if TYPE_CHECKING:
-    from .monitor import Watched
-    from .options import BatchTable, Seed
+    from .options import BatchTable, Seed, Watched
 
 __all__ = ["UNITS", "Seen", "check_once", "watch"]
 
@@ -138,7 +136,7 @@ def watch(watched: Watched, seed: Seed, table: BatchTable, progress: Progress) -
     known = _reference(first, reading, watched.by)
     drift = _monitor(known, watched, seed, table)
     run = _Run(drift, watched.checkpoint, progress, _resumed(drift, watched.checkpoint), list(known.notes))
-    for number, (path, name) in enumerate(zip(watched.news, watched.names, strict=True)):
+    for number, (path, name) in enumerate(zip(watched.news, told_apart(watched.news), strict=True)):
         progress("files", number, len(watched.news))
         run.take_all(_batches(path, name, first, reading, watched, run.notes))
     run.save()
@@ -226,7 +224,7 @@ class _Run:
     @property
     def path(self) -> list[dict[str, Any]]:
         """The evidence after every batch, in this run and before."""
-        return [{"batch": one["name"], "log_wealth": one["log_wealth"]} for one in self.seen if "log_wealth" in one]
+        return [{"batch": one["name"], "log_wealth": one["log_wealth"]} for one in self.seen]
 
     @property
     def alarm(self) -> Alarm | None:
@@ -241,7 +239,7 @@ def _advice(
     by, last, alarm = watched.by, watched.news[-1], run.alarm
     if STANDARD_INPUT in (watched.reference, last):
         return
-    news = last if alarm is None else watched.file_of(alarm.batch, last)
+    news = last if alarm is None else _file_of(watched, alarm.batch, last)
     how = "see what changed"
     if by is not None:
         news, rows = _PART, "the batch of the alarm" if alarm is None else alarm.batch
@@ -271,10 +269,15 @@ def _advice(
         )
 
 
+def _file_of(watched: Watched, name: str, default: str) -> str:
+    """Return the file after the reference with a name."""
+    return dict(zip(told_apart(watched.news), watched.news, strict=True)).get(name, default)
+
+
 def _before(watched: Watched, run: _Run, low: int) -> str:
     """Return the last file of this run whose rows all came before the change, or the reference."""
     names = [one["batch"] for one in run.batches if one["last_row"] < low]
-    return watched.file_of(names[-1], watched.reference) if names else watched.reference
+    return _file_of(watched, names[-1], watched.reference) if names else watched.reference
 
 
 def _check_dropped(first: Frame, reading: ReadOptions, news: Sequence[str]) -> None:
@@ -385,15 +388,11 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any
 
 def _seen(one: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a checkpoint says about a batch."""
-    rows: dict[str, Any] = {"rows": check_integer(one["rows"], "rows", 1)}
-    rows |= {"log_wealth": _finite(one["log_wealth"])} if "log_wealth" in one else {}
-    alarm = {"alarm": [check_integer(row, "alarm", 1) for row in one["alarm"]]} if "alarm" in one else {}
-    if alarm and len(alarm["alarm"]) != 2:
-        raise ValueError("alarm is not two numbers of rows")
-    return {"name": str(one["name"]), "digest": str(one["digest"]), **rows, **alarm}
-
-
-def _finite(number: Any) -> float:
-    if not math.isfinite(number):
-        raise ValueError(f"log_wealth is {number!r}")
-    return float(number)
+    rows: dict[str, Any] = {
+        "rows": check_integer(one["rows"], "rows", 1),
+        "log_wealth": float(check_numbers(one["log_wealth"], "log_wealth")),
+    }
+    if "alarm" in one:
+        first, last = one["alarm"]
+        rows["alarm"] = [check_integer(first, "alarm", 1), check_integer(last, "alarm", 1)]
+    return {"name": str(one["name"]), "digest": str(one["digest"]), **rows}

@@ -59,7 +59,7 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
 def answered_in_memory(kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | None) -> TestResult:
     """Return the result of a test of tables that are in memory, by all of their rows."""
     question = kind.of(data, request.design)
-    return question.answered(request.wanted, request.statistic, request.resampling(plan))
+    return TestResult(**question.outcome(request.wanted, request.statistic, request.resampling(plan)))
 
 
 def _kept_together(source: Source, kind: type[Question], request: Request) -> Source:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from math import factorial
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import Any, ClassVar, overload
 
 from ..core.array import SILENT, Progress
 from ..core.disk import write_file
 from ..report.description import Shown
 from ..report.html import Document
-from .schemes import Exact
-
-if TYPE_CHECKING:
-    from .result import TestResult
 
 
 class Result(Shown):
@@ -103,30 +98,3 @@ class Result(Shown):
         from ..estimators.files import save
 
         save(self, path)
-
-
-class JointTest(ABC):
-    """The statistic and p-value of a result that rests on one test of all columns together."""
-
-    @property
-    @abstractmethod
-    def joint(self) -> TestResult:
-        """The test of all columns together."""
-
-    def finest(self, n_resamples: int) -> float:
-        """Return a bound: no test of these rows with so many permutations has a smaller p-value."""
-        test, arrangements = self.joint, 1 + n_resamples
-        alike = len({*test.sizes}) == 1  # then samples may be exchanged, and no column tells one from the other
-        if test.scheme != Exact.name or n_resamples != test.n_resamples or not alike:
-            return 1.0 / arrangements
-        return min(round(test.smallest * arrangements), factorial(len(test.sizes))) / arrangements
-
-    @property
-    def statistic(self) -> float:
-        """The statistic of the joint test."""
-        return self.joint.statistic
-
-    @property
-    def pvalue(self) -> float:
-        """The p-value of the joint test."""
-        return self.joint.pvalue

@@ -197,4 +197,4 @@ def wild_hsic_test(
     """
     wanted = asked(kernel, estimator, ESTIMATORS, Pairs.kernel_sides, adaptive=False)
     how = Resampling.of("auto", n_resamples, rng, plan)
-    return Pairs.series(X, Y, block_length).answered(wanted, "v", how)
+    return TestResult(**Pairs.series(X, Y, block_length).outcome(wanted, "v", how))

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.array import Array
 from ..core.words import count, signed
 from ..report import pictures
+from ..report.description import Grid
 from ..report.document import Chart, Panel, Section, Strip, program
 from ..report.marginals import bins as edges_of
 from ..report.marginals import outline
@@ -18,8 +19,6 @@ from .schemes import Exact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from .result import TestResult
 
 
 _IN_THE_TABLE = ("kernels", "strongest kernels")
@@ -29,7 +28,7 @@ _KERNELS = (
 )
 
 
-def null_section(test: TestResult, dealt: str, facts: Sequence[tuple[str, str]]) -> Section:
+def null_section(test: PermutationTest, dealt: str, facts: Sequence[tuple[str, str]]) -> Section:
     """Return the section of a test: how its p-value was computed, and the null distribution with the observed value.
 
     ``dealt`` says what happens to the rows under a random arrangement.
@@ -51,12 +50,12 @@ def null_section(test: TestResult, dealt: str, facts: Sequence[tuple[str, str]])
     return Section("The test", words, tables=kernels, charts=charts, settings=settings)
 
 
-def _reached(test: Tested) -> int:
+def _reached(test: HasNull) -> int:
     """Return how many of the other arrangements reach the observed statistic."""
     return round(test.pvalue * (len(test.null_distribution) + 1)) - 1
 
 
-class Tested(Protocol):
+class HasNull(Protocol):
     """A result with the statistics of all arrangements that were evaluated."""
 
     @property
@@ -72,7 +71,34 @@ class Tested(Protocol):
         """The statistics of the other arrangements, shape (B,)."""
 
 
-def null_distribution(result: Tested, *, bins: Any = None, ax: Axes | None = None) -> Axes:
+class PermutationTest(HasNull, Protocol):
+    """A test whose p-value a page explains, such as :class:`~kernelmean.TestResult`."""
+
+    @property
+    def method(self) -> str:
+        """The test in words."""
+
+    @property
+    def scheme(self) -> str:
+        """How the arrangements were chosen."""
+
+    @property
+    def members(self) -> tuple[Any, ...]:
+        """The kernels of an adaptive test."""
+
+    @property
+    def n_resamples(self) -> int:
+        """The number of arrangements besides the observed one."""
+
+    @property
+    def origin(self) -> str:
+        """The p-value with what it rests on."""
+
+    def grid_of_kernels(self) -> Grid:
+        """Return the strongest kernels of an adaptive test."""
+
+
+def null_distribution(result: HasNull, *, bins: Any = None, ax: Axes | None = None) -> Axes:
     """Draw the statistic under permutations as a histogram, and the observed statistic as a line.
 
     The part of the histogram that reaches the observed statistic is shaded. Its share, with the observed arrangement
@@ -105,7 +131,7 @@ def null_distribution(result: Tested, *, bins: Any = None, ax: Axes | None = Non
     return pictures.show(panel, ax, size=(6.0, 3.4), words=_null_words(result))
 
 
-def _null_panel(result: Tested, bins: Any = None) -> Panel:
+def _null_panel(result: HasNull, bins: Any = None) -> Panel:
     """Return the histogram, with the part that reaches the observed value shaded."""
     null, statistic = np.asarray(result.null_distribution, dtype=np.float64), float(result.statistic)
     edges = edges_of(null) if bins is None else np.histogram_bin_edges(null, bins)
@@ -125,7 +151,7 @@ def _null_panel(result: Tested, bins: Any = None) -> Panel:
     )
 
 
-def _null_words(result: Tested) -> str:
+def _null_words(result: HasNull) -> str:
     null = result.null_distribution
     return (
         f"The observed value is {signed(result.statistic)}. Those that chance alone makes reach from "
@@ -133,7 +159,7 @@ def _null_words(result: Tested) -> str:
     )
 
 
-def made_by(test: TestResult | None, seed: int | None) -> tuple[tuple[str, str], ...]:
+def made_by(test: PermutationTest | None, seed: int | None) -> tuple[tuple[str, str], ...]:
     """Return what made a page: nothing in it depends on the time or the machine."""
     facts = [program()]
     facts += [] if seed is None else [("Seed", str(seed))]

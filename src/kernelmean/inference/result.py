@@ -20,14 +20,11 @@ from .adaptive.aspects import LEAST_ROWS
 from .adaptive.kinds import LEVEL, EvidenceKind
 from .adaptive.members import MemberOutcome
 from .base_result import Result
-from .null import PairOutcome
+from .null import WILD, PairOutcome
 from .null_page import made_by, null_distribution, null_section
 from .result_verbs import Explained
 from .schemes import SCHEMES, Exact
 from .wording import beside, close_call
-
-WILD = "wild bootstrap"
-"""The scheme of tests for time series: the only one whose p-value is not exact."""
 
 _QUANTILES = (0.5, 0.9, 0.95, 0.99)
 _STRONGEST, _NAMED = 5, 3

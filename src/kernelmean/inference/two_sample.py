@@ -299,4 +299,4 @@ def wild_mmd_test(
     """
     wanted = asked(kernel, estimator, ESTIMATORS, adaptive=False)
     how = Resampling.of("auto", n_resamples, rng, plan)
-    return TwoSamples.series(X, Y, block_length).answered(wanted, "v", how)
+    return TestResult(**TwoSamples.series(X, Y, block_length).outcome(wanted, "v", how))

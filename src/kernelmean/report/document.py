@@ -8,12 +8,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from ..core.words import count
-
-if TYPE_CHECKING:
-    from .html import Document
 
 
 @dataclass(frozen=True)
@@ -217,9 +214,9 @@ UNKNOWN = ("•", "none")
 _NUMBER = re.compile(r"[+\-−<>≤≥~≈(\s]*\.?\d")
 
 
-def tally(document: Document) -> str:
+def tally(sections: Sequence[Section]) -> str:
     """Return in words how often each outcome was reached."""
-    verdicts = [verdict for section in document.sections for verdict in section.verdicts]
+    verdicts = [verdict for section in sections for verdict in section.verdicts]
     return f"{count(len(verdicts), 'verdict')}, each by a rule from the numbers: {counted(verdicts)}."
 
 

@@ -75,7 +75,7 @@ def render(document: Document) -> str:
         verdicts=verdicts,
         made_by=made_by,
         judged=any(section.verdicts for section in document.sections),
-        counts=tally(document),
+        counts=tally(document.sections),
         colours=variables(),
         why_no_pictures=pictures.missing(),
         named=anchors.take,

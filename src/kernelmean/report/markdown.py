@@ -102,7 +102,7 @@ def _overview(document: Document, anchors: Anchors) -> list[str]:
     ]
     blocks = []
     if rows:
-        counts = escaped(tally(document))
+        counts = escaped(tally(document.sections))
         blocks += ["## Verdicts", counts, "\n".join(["| outcome | claim | section |", "| --- | --- | --- |", *rows])]
     if len(links) > 1:
         blocks += ["## Contents", "\n".join(f"{k}. {link}" for k, link in enumerate(links, 1))]

@@ -25,8 +25,8 @@ from ..tables.drawn import Drawn
 from ..tables.limits import MAX_CATEGORIES
 from ..tables.passes import settled
 from ..tables.source import Source
+from .cells import texts_of as as_read
 from .described import FEW_BLANK, KINDS, DescribedColumn, DescribedTable, drop_option
-from .pages.parts import written as as_read
 
 _SHOWN, _LONGEST, _FEW_LEVELS, _TWO = 3, 20, 20, 2
 _DRAWN = 100_000

@@ -20,11 +20,11 @@ from ..density import GaussianMixture, KernelMeanMatching, select
 from ..density.recipe import Trial
 from ..density.units import scales_as_they_are, unlike_scales
 from ..embedding.embedding import Embedding
-from ..inference.base_result import Result
 from ..kernels import Gaussian
 from ..report.description import Description, Grid
-from ..report.html import Document
 from .numbers import Needs
+from .plots.density import density_pairs
+from .study import Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,7 +71,7 @@ class Candidate:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Densities(Frozen, Result):
+class Densities(Frozen, Study):
     """Density estimates of one table.
 
     Attributes
@@ -185,8 +185,6 @@ class Densities(Frozen, Result):
 
         ``columns`` are some of the table's; by default the first five.
         """
-        from .plots import density_pairs
-
         return density_pairs(self, columns)
 
     def describe(self) -> Description:
@@ -207,13 +205,6 @@ class Densities(Frozen, Result):
             ("rows", f"{fit:,} to fit, {held:,} held out; {count(len(self.table.names), 'column')}"),
             ("loss", f"mean negative log density of the rows held out, {unit}; lower is better"),
         ]
-
-    def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the report as a document: the losses, the components of the mixture, and its marginals."""
-        from .pages import density_page
-
-        del progress
-        return density_page(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return every density, the best first."""

@@ -18,13 +18,13 @@ from ..embedding.parts import PointPart
 from ..estimators import NAMED, KernelMean
 from ..estimators.by_features import RANK
 from ..estimators.loocv.spectral import LIMIT
-from ..inference.base_result import Result
 from ..kernels import Gaussian
 from ..kernels.bandwidth import Bandwidth, bandwidth_from
 from ..noise import Dirac, Noise, Normal
-from ..report import Document
 from ..report.description import Description, Grid
 from .numbers import Needs
+from .plots.estimators import scores_below_kme
+from .study import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ _NEEDS = Needs("estimate", 2, "", "there is nothing to estimate")
 
 @final
 @dataclass(frozen=True, eq=False)
-class Fits(Frozen, Result):
+class Fits(Frozen, Study):
     """Estimators fitted to one table.
 
     Attributes
@@ -152,13 +152,6 @@ class Fits(Frozen, Result):
         """Return how much lower the score of an estimator is than that of KME."""
         return float(self.estimators["kme"].loocv_ - self.estimators[name].loocv_)
 
-    def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the report as a document: the scores of all estimators, and their noise in every column."""
-        from .pages.estimate import estimate_page
-
-        del progress
-        return estimate_page(self)
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how much lower the score of every estimator is than that of KME: ``plots.scores_below_kme``.
 
@@ -167,8 +160,6 @@ class Fits(Frozen, Result):
         ax : Axes, optional
             Where to draw; a new figure by default.
         """
-        from .plots import scores_below_kme
-
         return scores_below_kme({name: self.gain(name) for name in self.estimators}, ax=ax)
 
     def rows(self) -> list[dict[str, Any]]:

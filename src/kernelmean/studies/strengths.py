@@ -17,6 +17,8 @@ from ..kernels import Gaussian, Kernel, TensorProduct
 from ..plan.plan import DEFAULT
 from ..tables.columns import Encoded
 
+MOST_ROWS = 2000
+"""At most so many rows of each table or group enter effect sizes and strengths, witnesses and contributions."""
 _DRAWS = 199
 """The number of random draws behind an interval."""
 

@@ -31,6 +31,7 @@ from .testing import (
     TwoSampleTest,
     bandwidth_from,
 )
+from .watched import Watched
 
 __all__ = [
     "AUTO",
@@ -54,6 +55,7 @@ __all__ = [
     "Threads",
     "TwoSampleTest",
     "TwoTables",
+    "Watched",
     "bandwidth_from",
     "level_orders",
     "missing_rule",

@@ -11,11 +11,11 @@ from ...estimators import KernelMean
 from ...estimators.by_features import exact_limit
 from ...noise.base import Noise
 from ...plan.plan import RemotePlan
-from .. import TestResult
 from ..answering import answered_in_memory, row_limit
 from ..bins.request import BY_SCHEME, BinnedTest, Reason
 from ..questions import Question, TwoSamples
 from ..request import Request
+from ..result import TestResult
 from ..samples import check_lengths, matched
 from . import streams
 from .rows import Rows, headed

@@ -14,7 +14,6 @@ from ...estimators import KernelMean
 from ...estimators.by_features import BatchedRows, drawn_numbers, features_for, fit_sums
 from ...noise.base import Noise
 from ...plan.plan import Plan
-from .. import TestResult
 from ..bins.answering import of_pairs, of_samples, pilot_question
 from ..bins.columns import Columns
 from ..bins.dealing import Deal, deal
@@ -22,6 +21,7 @@ from ..bins.fitting import fitted
 from ..bins.pairs import PairSums, pilot_rows, rotations
 from ..bins.request import BinnedTest
 from ..bins.sample_sums import SampleSums
+from ..result import TestResult
 from .rows import Rows
 from .running import folded, gathered, task
 

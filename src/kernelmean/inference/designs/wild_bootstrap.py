@@ -14,10 +14,9 @@ from ...core.validate import check_positive
 from ...kernels import Kernel
 from ...plan.plan import serial_blas
 from ..engine import check_memory
-from ..null import Null
+from ..null import WILD, Null
 from ..problem import KernelPair, KernelSide
 from ..resampling_options import Resampling, Resources
-from ..result import WILD
 from ..statistics import StatisticForm, ties
 from .design import make_layout, only
 from .independence import CenteredTiles

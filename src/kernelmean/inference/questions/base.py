@@ -38,7 +38,6 @@ from ..request import (
     representative_rows,
 )
 from ..resampling_options import Resampling
-from ..result import TestResult
 from ..samples import alone
 from ..statistics import Statistic, StatisticForm
 
@@ -199,39 +198,38 @@ class Question(ABC):
 
     # -- the answer --------------------------------------------------------------------------------------------------
 
-    def answered(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> TestResult:
-        """Return the result of the test, which keeps the question; rows of other libraries are copied for it.
+    def outcome(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> dict[str, Any]:
+        """Return the fields of the result of the test. It keeps the question; rows of other libraries are copied.
 
         If the caller chose no test, it is adaptive unless there are many rows.
         """
         many_rows = asked.default and asked.adaptive is not None and max(self.sizes) > limits.ADAPTIVE_LIMIT
         if asked.adaptive is not None and not many_rows:
-            result, asked = self._adaptive(asked.adaptive, statistic, how), asked.many
+            fields, asked = self._adaptive(asked.adaptive, statistic, how), asked.many
         else:
-            result, asked = self._of_estimator(asked.plain, statistic, how, (ONE_KERNEL,) * many_rows)
-        copies = {name: own for name, value in vars(self).items() if (own := copied_elsewhere(value)) is not value}
-        return replace(result, question=replace(self, **copies, asked=asked))
+            fields, asked = self._of_estimator(asked.plain, statistic, how, (ONE_KERNEL,) * many_rows)
+        copies = {name: copy for name, value in vars(self).items() if (copy := copied_elsewhere(value)) is not value}
+        return {**fields, "sizes": self.sizes, "question": replace(self, **copies, asked=asked)}
 
     def _of_estimator(
         self, asked: Estimators, statistic: StatisticForm, how: Resampling, notes: tuple[str, ...]
-    ) -> tuple[TestResult, Estimators]:
-        """Return the result of an estimator, and what was asked with what was found in all rows."""
+    ) -> tuple[dict[str, Any], Estimators]:
+        """Return the fields of the result of an estimator, and what was asked with what was found in all rows."""
         null, chosen = self.estimated(asked, statistic, how)
-        result = TestResult(
-            method=self.methods[0],
-            kernel=alone(own.kernel for own in chosen),
-            noise=alone(own.noise for own in chosen),
-            sizes=self.sizes,
-            notes=(*(note for own in chosen for note in own.notes), *self.notes, *notes),
+        fields = {
+            "method": self.methods[0],
+            "kernel": alone(side.kernel for side in chosen),
+            "noise": alone(side.noise for side in chosen),
+            "notes": (*(note for side in chosen for note in side.notes), *self.notes, *notes),
             **null.outcome(0),
-        )
-        return result, asked.settled(own.estimator for own in chosen)
+        }
+        return fields, asked.settled(side.estimator for side in chosen)
 
-    def _adaptive(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> TestResult:
+    def _adaptive(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> dict[str, Any]:
         """Run all members under the same permutations, and combine them."""
         null, members, counts = self.evaluated(adaptive, statistic, how)
         outcome = combined(null, adaptive.combination, members, counts, self.compared)
-        return TestResult(method=self.methods[1], sizes=self.sizes, notes=self.notes, **outcome)
+        return {"method": self.methods[1], "notes": self.notes, **outcome}
 
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
         """Return the statistics of the members of an adaptive test; rows on a device are copied from there."""

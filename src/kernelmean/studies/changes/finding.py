@@ -22,8 +22,8 @@ from ...tables.columns.column_codings import named
 from ...tables.neighbors import Alike, Neighbors
 from ...tables.read import hold
 from ...tables.readers import PLAIN, TextColumns
+from ..cells import texts_of
 from ..many_tests import Contrasts
-from ..pages.parts import written as texts_of
 from .result import ChangePoint, Changes
 
 _MOST_ROWS, _RESAMPLES = 500, 199

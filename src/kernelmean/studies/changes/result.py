@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from ...core.array import SILENT, Progress
 from ...core.frozen import Frozen
 from ...core.words import count, listed, written
 from ...inference import EvidenceKind
-from ...inference.base_result import Result
 from ...inference.changes import Search
 from ...inference.wording import beside, brief
-from ...report import Chart, Document, Section
+from ...report import pictures
 from ...report.description import Description, Grid
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
+from ..plots.changes import series_panels
+from ..study import Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,7 +67,7 @@ class ChangePoint:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Changes(Frozen, Result):
+class Changes(Frozen, Study):
     """The change points of a table in time order.
 
     Attributes
@@ -195,31 +195,10 @@ class Changes(Frozen, Result):
         both = f"compare kernelmean.dependence(table[:{row}]) with kernelmean.dependence(table[{row}:])"
         return [("which pairs", written(both, files))]
 
-    def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the report as a document: the columns over time, the change points, and how they were found."""
-        from ..pages.changes import panels, shown
-
-        del progress
-        page = self.describe().document()
-        text = "Means of equal stretches of rows; vertical lines are change points, dashed lines the means of segments."
-        if self.points and not any(point.columns for point in self.points):
-            text += " No column changes on its own, so these means need not show the change."
-        hidden = len(self.encoded.in_table_order()) - len(shown(self))
-        if hidden:
-            which = "those that change at most places" if self.points else "the first ones"
-            text += f" Columns: {which}; {hidden:,} other{'s are' if hidden > 1 else ' is'} not shown."
-        series = Section(
-            "The columns over time", charts=(Chart("series", "The columns over time", panels(self), text),)
-        )
-        return replace(page, sections=(series, *page.sections))
-
     def plot(self) -> Figure:
         """Draw the columns that change most, over time and with the change points."""
-        from ...report.pictures import show_all
-        from ..pages.changes import panels
-
-        drawn = panels(self)
-        return show_all(drawn, [self.verdict(), *[""] * (len(drawn) - 1)], wide=1, size=(6.4, 2.2))
+        drawn = series_panels(self)
+        return pictures.show_all(drawn, [self.verdict(), *[""] * (len(drawn) - 1)], wide=1, size=(6.4, 2.2))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return every change point."""

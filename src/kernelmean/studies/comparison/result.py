@@ -7,24 +7,25 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from ...core.array import SILENT, Progress, RngLike
+from ...core.array import RngLike
 from ...core.words import count, listed, number_range, signed, written
 from ...inference import TestResult
-from ...inference.base_result import JointTest, Result
+from ...inference.joint_test import JointTest
 from ...inference.null import HOLM
 from ...inference.request import ESTIMATORS
 from ...inference.resampling_options import Shape
 from ...inference.schemes import Exact
 from ...inference.wording import beside, titles, together_of
 from ...report.description import Description, Grid
-from ...report.html import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..adjusted import facts_on_adjusted
 from ..designs import NO_DESIGN, TableDesign, exactness
 from ..many_tests import SCREENED, out_of_reach
-from ..pages.column_words import blank_cells, facts_on_columns, groups
+from ..plots.witness import column_witnesses
+from ..study import Study
 from .column import ColumnDifference
+from .column_words import Compared, blank_cells, facts_on_columns, groups
 from .row_weights import RowWeights
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ UNSCALED = "columns as they are, so those with large numbers weigh most"
 
 @final
 @dataclass(frozen=True, eq=False)
-class Comparison(JointTest, Result):
+class Comparison(Compared, JointTest, Study):
     """The comparison of two tables: a joint test, and one test for each column.
 
     Attributes
@@ -174,8 +175,6 @@ class Comparison(JointTest, Result):
         >>> [ax.get_xlabel() for ax in result.plot().axes]
         ['x1', 'x0']
         """
-        from ..plots import column_witnesses
-
         self.design.refuse_witness("plot()")
         names = list(columns) or list(self.numbers[:_PANELS])
         if not names or not {*names} <= {*self.numbers}:
@@ -245,18 +244,6 @@ class Comparison(JointTest, Result):
         title = "Columns that differ most" if strong else f"Columns, none of which {none}"
         title = f"{title} (gap: first minus second; sd: {self.sd_within}{below})"
         return Grid(title, heads, rows, noun="column", strong=strong, mark="differs")
-
-    def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the report as a document: how much and in which columns and rows the tables differ, and the test.
-
-        Parameters
-        ----------
-        progress : callable, optional
-            Called with what comes next, the steps done, and the steps in all.
-        """
-        from ..pages import comparison_page, gather
-
-        return comparison_page(self, gather(self, rng=self.seed or 0, progress=progress))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the joint test, then every column, those that differ most first.

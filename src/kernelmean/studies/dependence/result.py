@@ -12,17 +12,18 @@ from ...core.array import SILENT, Array, Progress, RngLike, as_rng
 from ...core.words import count, listed, span, strength
 from ...inference import TestResult
 from ...inference.adaptive.kinds import PHRASES, EvidenceKind
-from ...inference.base_result import JointTest, Result
+from ...inference.joint_test import JointTest
 from ...inference.null import HOLM
 from ...inference.wording import WEAK, beside, brief, together_of
 from ...report.description import Description, Grid
-from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..adjusted import facts_on_adjusted
 from ..designs import NO_DESIGN, TableDesign, exactness
 from ..many_tests import out_of_reach
+from ..plots.dependence import dependence_map
 from ..strengths import Strengths
+from ..study import Study
 from .pair import NAMED, PairDependence, together
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _MEASURES = ("strength", "pvalue", "adjusted")
 
 @final
 @dataclass(frozen=True, eq=False)
-class Dependence(JointTest, Result):
+class Dependence(JointTest, Study):
     """The dependence between two groups of columns, or between all columns of a table.
 
     Attributes
@@ -262,8 +263,6 @@ class Dependence(JointTest, Result):
         ax : Axes, optional
             Where to draw; a new figure by default.
         """
-        from ..plots import dependence_map
-
         return dependence_map(self, level=self.level if level is None else level, ax=ax)
 
     def describe(self) -> Description:
@@ -351,13 +350,6 @@ class Dependence(JointTest, Result):
         none = "can be found to depend" if self.limits() else "is shown to depend"
         title = "Pairs that depend most" if strong else f"Pairs, none of which {none}"
         return Grid(title, header, rows, 2, "pair", strong, "depend", names=2)
-
-    def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the report as a document: the map of all pairs, the strongest ones, and how they were tested."""
-        from ..pages import dependence_page
-
-        del progress
-        return dependence_page(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the joint test of two groups if there is one, then every pair, strongest dependence first."""

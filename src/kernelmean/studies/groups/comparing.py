@@ -29,12 +29,12 @@ from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold
 from ...tables.reading import split_groups
+from ..cells import drawn
 from ..comparison.request import Testing
 from ..comparison.table_test import TableTest, check_estimator, planned_runs
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import ManyTests, OneTest, Run
-from ..pages.evidence import MOST_ROWS
-from ..pages.parts import drawn
+from ..strengths import MOST_ROWS
 from .designs import GroupDesign
 from .result import GroupColumn, GroupComparison, GroupPair
 

@@ -7,24 +7,23 @@ from dataclasses import asdict, dataclass, field
 from math import comb, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from ...core.array import SILENT, Progress
 from ...core.words import count, listed, span, strength, written
 from ...inference import TestResult
 from ...inference.adaptive.aspects import LEAST_ROWS
-from ...inference.base_result import JointTest, Result
+from ...inference.joint_test import JointTest
 from ...inference.null import HOLM
 from ...inference.result import FEW_ROWS
 from ...inference.schemes import Exact
 from ...inference.wording import beside, brief, together_of
 from ...report.description import Description, Grid
 from ...report.document import HeatMap
-from ...report.html import Document
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoding import ENCODED
 from ..adjusted import OneOfMany, facts_on_adjusted
 from ..comparison.result import UNSCALED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import LEFT, SCREENED, out_of_reach
+from ..study import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +107,7 @@ class GroupColumn:
 
 @final
 @dataclass(frozen=True, eq=False)
-class GroupComparison(JointTest, Result):
+class GroupComparison(JointTest, Study):
     """The comparison of several groups: a test of all groups, of every pair, and of every column.
 
     Attributes
@@ -338,13 +337,6 @@ class GroupComparison(JointTest, Result):
         from ...report import pictures
 
         return pictures.show(self.heat_map(), ax, size=(4.2, 3.4))
-
-    def document(self, *, progress: Progress = SILENT) -> Document:
-        """Return the report as a document: the map of all pairs, the pairs in numbers, and the test."""
-        from ..pages.groups import groups_page
-
-        del progress
-        return groups_page(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the test of all groups, then every pair and every column, those that differ most first."""

@@ -1,7 +1,10 @@
-"""Results as readable pages: comparisons, studies of dependence and densities as documents, the verdict first."""
+"""Results as readable pages: documents, the verdict first. Importing this registers the page of every study."""
 
 from __future__ import annotations
 
+from . import changes as changes
+from . import estimate as estimate
+from . import groups as groups
 from .comparison import comparison_page
 from .density import density_page
 from .dependence import dependence_page

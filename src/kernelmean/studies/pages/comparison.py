@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from ...core.array import Progress
 from ...core.words import count, listed, percent
 from ...inference.null_page import made_by, null_section
 from ...inference.wording import brief, titles
 from ...report import Chart, Document, Section, TextTable
+from ..comparison import Comparison
+from ..comparison.column_words import changed_spreads, facts_on_columns, on_columns
 from ..plots.witness import witness_panel
-from .column_words import changed_spreads, facts_on_columns, on_columns
-from .evidence import Evidence
+from ..study import page
+from .evidence import Evidence, gather
 from .overview import MOST_NAMED, of_comparison
 from .parts import caveats
 
-if TYPE_CHECKING:
-    from ..comparison import Comparison
+
+@page.register(Comparison)
+def _page(result: Comparison, progress: Progress) -> Document:
+    return comparison_page(result, gather(result, rng=result.seed or 0, progress=progress))
 
 
 def comparison_page(result: Comparison, evidence: Evidence) -> Document:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.array import SILENT, Progress
 from ...core.words import count, listed, percent
 from ...inference.null_page import made_by
 from ...report import Chart, Document, Section, TextTable
 from ...report.description import Grid
+from ..density import Densities
 from ..plots.density import curve_panel
+from ..study import page
 from .parts import caveats
-
-if TYPE_CHECKING:
-    from ..density import Densities
 
 _MOST_COMPONENTS, _MOST_COLUMNS, _MOST_PANELS = 20, 8, 6
 
 
-def density_page(result: Densities) -> Document:
+@page.register(Densities)
+def density_page(result: Densities, progress: Progress = SILENT) -> Document:
     """Return the page of what :func:`kernelmean.studies.density.fit_densities` found.
 
     Examples
@@ -31,6 +31,7 @@ def density_page(result: Densities) -> Document:
     >>> [section.title for section in page.sections]
     ['Rows held out', 'The mixture', 'The mixture beside the data', 'What to keep in mind']
     """
+    del progress
     said = result.describe()
     (losses,) = said.grids
     sections = (_scores(losses), _components(result), _marginals(result), caveats(_caveats(result), said.notes))

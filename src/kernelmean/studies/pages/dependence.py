@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 
+from ...core.array import SILENT, Progress
 from ...core.table import Frame
 from ...core.words import count, strength, written
 from ...inference.null_page import made_by, null_section
 from ...report import Chart, Document, Panel, Points, Section
 from ...report.drawing import are_spread
 from ...report.marginals import marginal
+from ..cells import Axis, names_of
+from ..dependence import Dependence, PairDependence
 from ..plots.dependence import heat_map
+from ..study import page
 from .overview import of_dependence
-from .parts import COARSE, Axis, caveats, names_of
-
-if TYPE_CHECKING:
-    from ..dependence import Dependence, PairDependence
+from .parts import COARSE, caveats
 
 _MOST_CELLS, _FEW, _MOST_PICTURES, _MOST_POINTS = 24, 6, 12, 250
 _MOST_PARTS, _MOST_LEVELS = 4, 8
 """The most categories, or ordered levels, in one picture."""
 
 
-def dependence_page(result: Dependence) -> Document:
+@page.register(Dependence)
+def dependence_page(result: Dependence, progress: Progress = SILENT) -> Document:
     """Return the page of what :func:`kernelmean.studies.dependence.dependence` found.
 
     Examples
@@ -37,6 +38,7 @@ def dependence_page(result: Dependence) -> Document:
     >>> dependence_page(dependence(data, n_resamples=199)).headline
     '1 of 3 pairs of columns depends on each other (adjusted p at most 0.05), most of all x0 and x2 (strength 0.39).'
     """
+    del progress
     said, test = result.describe(), result.test
     dealt = result.design.permuted("rows of one group were paired at random with those of the other")
     tested = () if test is None else (null_section(test, dealt, said.in_detail().without("design")),)

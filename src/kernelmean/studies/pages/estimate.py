@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from ...core.array import SILENT, Progress
 from ...core.words import rounded
 from ...inference.null_page import made_by
 from ...report import Chart, Document, Grid, Section
+from ..estimate import Fits
 from ..plots.estimators import gains_panel
+from ..study import page
 from .parts import caveats
 
-if TYPE_CHECKING:
-    from ..estimate import Fits
 
-
-def estimate_page(result: Fits) -> Document:
+@page.register(Fits)
+def estimate_page(result: Fits, progress: Progress = SILENT) -> Document:
     """Return the page of what :func:`kernelmean.studies.fit_all` found.
 
     Examples
@@ -26,6 +26,7 @@ def estimate_page(result: Fits) -> Document:
     >>> [section.title for section in page.sections]
     ['Scores', 'The noise of every column', 'What to keep in mind']
     """
+    del progress
     said = result.describe()
     (scores,) = said.grids
     noises = {name: found["noise"] for name in result.estimators if "noise" in (found := result.parameters(name))}

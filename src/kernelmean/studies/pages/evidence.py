@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -16,14 +16,11 @@ from ...kernels import Kernel
 from ...report import Bars, Panel
 from ...report.marginals import marginal, span
 from ...tables.columns import Encoded
+from ..cells import Axis, drawn, texts_of
+from ..comparison import Comparison
 from ..plots.witness import line
-from .parts import Axis, drawn, written
+from ..strengths import MOST_ROWS
 
-if TYPE_CHECKING:
-    from ..comparison import Comparison
-
-MOST_ROWS = 2000
-"""At most so many rows of each table enter the effect size, witnesses and contributions."""
 _MOST_COLUMNS, _WITHOUT_FINDING, _GRID = 6, 3, 61
 _MOST_TELLING, _LEAST_FOR_EFFECT = 5, 3
 
@@ -151,7 +148,7 @@ def _telling(
     for side, values in enumerate(found.by_sample):
         order = np.argsort(-values, kind="stable")[:_MOST_TELLING]
         kept, frame = chosen[side][order], encoded.frames[side]
-        texts = zip(*(written(frame, name, kept) for name in shown), strict=True)
+        texts = zip(*(texts_of(frame, name, kept) for name in shown), strict=True)
         for k, number, cells in zip(order, frame.row_numbers()[kept], texts, strict=True):
             if values[k] > 0.0:
                 rows.append(TellingRow(side, int(number), float(values[k]) / whole, cells))

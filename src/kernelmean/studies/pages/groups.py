@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from ...core.array import SILENT, Progress
 from ...core.words import count
 from ...inference.null_page import made_by, null_section
 from ...report import Chart, Document, Section
+from ..groups import GroupComparison
+from ..study import page
 from .parts import caveats
 
-if TYPE_CHECKING:
-    from ..groups import GroupComparison
 
-
-def groups_page(result: GroupComparison) -> Document:
+@page.register(GroupComparison)
+def groups_page(result: GroupComparison, progress: Progress = SILENT) -> Document:
     """Return the page of what :func:`kernelmean.studies.groups.compare_groups` found.
 
     Examples
@@ -24,6 +24,7 @@ def groups_page(result: GroupComparison) -> Document:
     >>> [section.title for section in page.sections]
     ['All pairs of groups', 'Pairs in numbers', 'Columns', 'The test', 'What to keep in mind']
     """
+    del progress
     said = result.describe()
     sections = (
         _map(result),

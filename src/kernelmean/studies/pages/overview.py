@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ...core.words import count, cut, percent, signed, strength
+from ...inference import TestResult
 from ...inference.explain import EffectSize
 from ...inference.wording import WEAK, brief
-from .column_words import differing, groups, log_ratio, lone_categories, spread_in_words, spreads_of
+from ..comparison import ColumnDifference, Comparison
+from ..comparison.column_words import differing, groups, log_ratio, lone_categories, spread_in_words, spreads_of
+from ..dependence import Dependence
 from .parts import COARSE
-
-if TYPE_CHECKING:
-    from ...inference import TestResult
-    from ..comparison import ColumnDifference, Comparison
-    from ..dependence import Dependence
 
 Overview = tuple[tuple[str, tuple[str, ...]], ...]
 _SMALL = 0.02

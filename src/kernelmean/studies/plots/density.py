@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ...core.array import Array
+from ...core.table import Table
 from ...core.words import listed
+from ...density import GaussianMixture
 from ...report import Curve, Panel, Points, Surface, pictures
 from ...report.figures import describe
 from ...report.marginals import bins, outline
@@ -17,15 +19,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..density import Densities
-
 _CURVE, _MAP, _MOST_PAIRED, _SEEN = 121, 101, 5, 0.01
 """Points of a curve over the data, and of a side of a map; columns in pairs; how far below its peak a curve goes."""
 _HELD = (0.95, 0.75, 0.5, 0.25)
 """The shares of the rows that the contours hold."""
 
 
-def density_pairs(result: Densities, columns: Sequence[str] = ()) -> Figure:
+class FittedTable(Protocol):
+    """What is drawn of :class:`~kernelmean.studies.Densities`: a table, and a mixture that was fitted to it."""
+
+    @property
+    def table(self) -> Table:
+        """The rows in their own units."""
+
+    def marginal(self, columns: Sequence[int]) -> GaussianMixture:
+        """Return the density of some columns, by position."""
+
+
+def density_pairs(result: FittedTable, columns: Sequence[str] = ()) -> Figure:
     """Draw the fitted mixture beside the data: the marginal density of every column and of every pair of columns.
 
     Parameters
@@ -61,7 +72,7 @@ def density_pairs(result: Densities, columns: Sequence[str] = ()) -> Figure:
     return figure
 
 
-def marginal_density(result: Densities, columns: Sequence[str], *, ax: Axes | None = None) -> Axes:
+def marginal_density(result: FittedTable, columns: Sequence[str], *, ax: Axes | None = None) -> Axes:
     """Draw the marginal density of one column over a histogram, or of two columns as contours over the points.
 
     Contours are lines of equal density of the fitted mixture that enclose 95, 75, 50 and 25 % of the rows of the table.
@@ -91,7 +102,7 @@ def marginal_density(result: Densities, columns: Sequence[str], *, ax: Axes | No
     return pictures.show(panel, ax, size=(4.6, 3.6), words=describe(panel))
 
 
-def _panel(result: Densities, columns: Sequence[str]) -> Panel | Surface:
+def _panel(result: FittedTable, columns: Sequence[str]) -> Panel | Surface:
     names = result.table.names
     if len(columns) not in (1, 2) or len(set(columns)) != len(columns) or any(name not in names for name in columns):
         raise ValueError(f"columns is {tuple(columns)}; pass one or two different names of {listed(names)}")
@@ -99,7 +110,7 @@ def _panel(result: Densities, columns: Sequence[str]) -> Panel | Surface:
     return curve_panel(result, index[0], "") if len(index) == 1 else _contours(result, index)
 
 
-def curve_panel(result: Densities, column: int, title: str) -> Panel:
+def curve_panel(result: FittedTable, column: int, title: str) -> Panel:
     """Return the density of one column over a histogram of its rows."""
     name, values = result.table.names[column], result.table.values[:, column]
     edges = bins(values)
@@ -113,7 +124,7 @@ def curve_panel(result: Densities, column: int, title: str) -> Panel:
     return Panel(title, name, "density", curves=(curve,), steps=(outline("data", values, edges, density=True),))
 
 
-def _contours(result: Densities, index: Sequence[int]) -> Surface:
+def _contours(result: FittedTable, index: Sequence[int]) -> Surface:
     """Return the rows of two columns, and lines of equal density that enclose shares of them."""
     data, mixture = result.table.values[:, index], result.marginal(index)
     x, y = (_axis(column, _MAP) for column in data.T)

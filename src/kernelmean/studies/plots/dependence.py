@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from ...core.array import Array
 from ...report import HeatMap, pictures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..dependence import Dependence
+
+class Pairwise(Protocol):
+    """What is drawn of a :class:`~kernelmean.studies.Dependence`: two groups of columns, and a number for each pair."""
+
+    @property
+    def x(self) -> tuple[str, ...]:
+        """The columns of the first group."""
+
+    @property
+    def y(self) -> tuple[str, ...]:
+        """The columns of the second group; all columns again if there is only one group."""
+
+    def matrix(self, what: str = "strength") -> Array:
+        """Return a number for every pair, shape (columns of x, columns of y)."""
 
 
-def dependence_map(result: Dependence, *, level: float = 0.05, ax: Axes | None = None) -> Axes:
+def dependence_map(result: Pairwise, *, level: float = 0.05, ax: Axes | None = None) -> Axes:
     """Draw how strongly all pairs of columns depend on each other, as a heat map.
 
     Pairs whose adjusted p-value is at most ``level`` carry a star; darker is stronger.
@@ -39,7 +53,7 @@ def dependence_map(result: Dependence, *, level: float = 0.05, ax: Axes | None =
     return pictures.show(heat_map(result, result.x, result.y, level), ax, size=(4.2, 3.4))
 
 
-def heat_map(result: Dependence, x: Sequence[str], y: Sequence[str], level: float) -> HeatMap:
+def heat_map(result: Pairwise, x: Sequence[str], y: Sequence[str], level: float) -> HeatMap:
     """Return the strength of some pairs; a column beside itself has none."""
     strength, adjusted = result.matrix(), result.matrix("adjusted")
     places = [[(result.x.index(a), result.y.index(b)) for b in y] for a in x]

@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 
 from ...core.array import Array
 from ...core.words import leave_out, listed, percent, signed
 from ...inference.wording import brief, titles
+from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.kinds import as_numbers
 from ...tables.columns.summaries import ABSENT
-
-if TYPE_CHECKING:
-    from ..comparison import ColumnDifference, Comparison
+from ..designs import TableDesign
+from .column import ColumnDifference
+from .row_weights import RowWeights
 
 _MOST, _FEWEST, _MUCH = 3, 10, 0.2
 """Columns whose spread is named; rows that a spread needs; the change of its logarithm that is named even if it may be
 chance, and the share of a variance that one cell should not have."""
 _SELDOM, _CLEAR = np.log(0.01), 3.0
 """The logarithm of a chance that is too small for chance; standard errors that are clearly more than chance."""
+
+
+class Compared(ABC):
+    """The part of a comparison that words on single columns rest on."""
+
+    names: tuple[str, str]
+    sizes: tuple[int, int]
+    columns: tuple[ColumnDifference, ...]
+    missing: MissingCells
+    encoded: Encoded
+    level: float
+    design: TableDesign
+    row_weights: RowWeights | None
+
+    @abstractmethod
+    def adjusted(self) -> dict[str, float]:
+        """Return the adjusted p-value of every column."""
+
+    @abstractmethod
+    def differ(self) -> bool:
+        """Whether the joint test rejects one distribution for both tables."""
+
+    @abstractmethod
+    def limits(self) -> tuple[str, ...]:
+        """Return a note if no column can be found to differ."""
 
 
 @final
@@ -44,7 +71,7 @@ class TableSpread:
         return f"{signed(self.deviation)} in {self.name}{rest}"
 
 
-def facts_on_columns(result: Comparison) -> list[tuple[str, str]]:
+def facts_on_columns(result: Compared) -> list[tuple[str, str]]:
     """Return what the table of columns does not show: dates, changed spreads, categories."""
     spreads = changed_spreads(result)
     alone = [words for column in differing(result) for words in lone_categories(result, column)]
@@ -65,13 +92,13 @@ def _on_dates(names: list[str]) -> str:
     )
 
 
-def differing(result: Comparison) -> list[ColumnDifference]:
+def differing(result: Compared) -> list[ColumnDifference]:
     """Return the columns that differ on their own."""
     values = result.adjusted()
     return [column for column in result.columns if values[column.name] <= result.level]
 
 
-def changed_spreads(result: Comparison, first: int = 0) -> list[str]:
+def changed_spreads(result: Compared, first: int = 0) -> list[str]:
     """Return in words how the spread of columns changed, of three at most, from the ``first`` that differs on."""
     changed = [(column, spreads_of(result, column)) for column in differing(result)[first:]]
     return [
@@ -81,7 +108,7 @@ def changed_spreads(result: Comparison, first: int = 0) -> list[str]:
     ][:_MOST]
 
 
-def _beyond_chance(result: Comparison, spreads: tuple[TableSpread, ...]) -> float:
+def _beyond_chance(result: Compared, spreads: tuple[TableSpread, ...]) -> float:
     """Return the change of the logarithm of a spread from which on it is named."""
     if result.design:
         return _MUCH
@@ -89,7 +116,7 @@ def _beyond_chance(result: Comparison, spreads: tuple[TableSpread, ...]) -> floa
     return min(_MUCH, _CLEAR * float(np.hypot(first.error, second.error)))
 
 
-def lone_categories(result: Comparison, column: ColumnDifference) -> list[str]:
+def lone_categories(result: Compared, column: ColumnDifference) -> list[str]:
     """Return in words the most frequent category of either table that the other lacks by more than chance."""
     if column.kind != "categorical" or result.design:
         return []
@@ -107,7 +134,7 @@ def lone_categories(result: Comparison, column: ColumnDifference) -> list[str]:
     return found
 
 
-def blank_cells(result: Comparison, column: ColumnDifference) -> tuple[str, ...]:
+def blank_cells(result: Compared, column: ColumnDifference) -> tuple[str, ...]:
     """Return what to say of blank cells in either table, if they differ more than the means do, and beyond chance."""
     shares = result.missing.shares(column.name, result.sizes)
     if not shares or column.kind == "categorical" or result.design:
@@ -120,7 +147,7 @@ def blank_cells(result: Comparison, column: ColumnDifference) -> tuple[str, ...]
     return tuple(f", {percent(share)} blank" for share in shares)
 
 
-def on_columns(result: Comparison) -> str:
+def on_columns(result: Compared) -> str:
     """Return in words which columns differ on their own."""
     values = result.adjusted()
     names = [brief(name) for name, p in values.items() if p <= result.level]
@@ -140,7 +167,7 @@ def on_columns(result: Comparison) -> str:
     return f"None of the {len(values)} columns is shown to differ on its own."
 
 
-def spreads_of(result: Comparison, column: ColumnDifference) -> tuple[TableSpread, ...]:
+def spreads_of(result: Compared, column: ColumnDifference) -> tuple[TableSpread, ...]:
     """Return how a column of numbers is spread in both tables, weighted as the means; nothing of few rows."""
     if column.kind != "numeric":
         return ()
@@ -183,7 +210,7 @@ def log_ratio(spreads: tuple[TableSpread, ...]) -> float:
     return float(np.log(spreads[1].without / spreads[0].without))
 
 
-def spread_in_words(result: Comparison, column: ColumnDifference, spreads: tuple[TableSpread, ...]) -> str:
+def spread_in_words(result: Compared, column: ColumnDifference, spreads: tuple[TableSpread, ...]) -> str:
     """Return the standard deviations of a column in both tables."""
     weighted = "" if result.row_weights is None else "weighted "
     return f"{brief(column.name)}: {weighted}standard deviation {spreads[0].words()}, {spreads[1].words()}"
