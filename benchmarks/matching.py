@@ -19,14 +19,14 @@ from itertools import product
 import numpy as np
 from scipy.optimize import minimize
 
-from kernelmean.density import KernelMeanMatching
+from kernelmean.density import KernelMeanMatching, KMeansPrototypes
 from kernelmean.density.joint import ParameterLayout, descend
 from kernelmean.density.objective import MatchingObjective
-from kernelmean.density.recipe import Sample, make_recipe
+from kernelmean.density.recipe import Recipe
+from kernelmean.density.sample import Sample
+from kernelmean.estimators import MKME
 from kernelmean.kernels.bandwidth import median_bandwidth
 from kernelmean.kernels.gaussian import Gaussian
-
-FLOOR = 0.01
 
 
 def heavy_tails(n: int, dim: int) -> np.ndarray:
@@ -107,9 +107,9 @@ def adam(function, start: np.ndarray, goal: float, longest: float) -> tuple[int,
 def weights_only(rounds: int) -> None:
     """Time whole fits of the weights, k-means, bandwidth and of the target's own search; the first one loads numba."""
     X = heavy_tails(10_000, 20)
-    cases = product(("kme", "mkme"), ("spherical", "full"), ("median", "validation"))
-    for target, kind, bandwidth in cases:
-        options = {"estimator": target, "covariance_type": kind, "bandwidth": bandwidth}
+    cases = product(("kme", "mkme"), ("spherical", "full"), (("median", Gaussian("median")), ("validation", None)))
+    for target, kind, (bandwidth, kernel) in cases:
+        options = {"estimator": target, "covariance_type": kind, "kernel": kernel}
         model = KernelMeanMatching(10, update="weights", random_state=0, **options)
         first, best = fastest(partial(model.fit, X), 1), fastest(partial(model.fit, X), rounds)
         times = f"{best:.3f} s (first fit {first:.3f} s)"
@@ -119,19 +119,10 @@ def weights_only(rounds: int) -> None:
 def joint(kind: str, rounds: int) -> None:
     """Time one start of a joint fit, and the objective by autograd."""
     X = heavy_tails(500, 30)
-    options = {
-        "update": "all",
-        "covariance_type": kind,
-        "variance_floor": FLOOR,
-        "pooling": 1.0,
-        "pool_over": "clusters",
-        "ridge": 0.0,
-        "max_iter": 1000,
-    }
-    recipe, _ = make_recipe(10, prototypes=None, estimator="mkme", tol=1e-10, kmeans_n_init=1, **options)
+    recipe = Recipe(MKME(), "all", kind, 10, KMeansPrototypes(n_init=1), 1000, seed=0)
     sample = Sample.of(X)
     mu = recipe.target(sample, Gaussian(0.5 * float(median_bandwidth(X))))
-    start, floor = recipe.start(sample, 10, 0), recipe.floor(sample)
+    start, floor = recipe.start(sample), sample.floor
     layout, objective = ParameterLayout(kind, 10, 30, floor), MatchingObjective(mu)
     vector = layout.pack(start)
 

@@ -19,6 +19,7 @@ from kernelmean_paper.density_tasks import (
     standardized_split,
     unit_range,
 )
+from kernelmean_paper.rounded_rows import RoundedRows
 
 
 @pytest.fixture(autouse=True)
@@ -72,14 +73,13 @@ def test_the_common_bandwidth_has_the_best_sum_of_scores():
     task = small_task()
     fits = quietly(PROTOCOLS["joint"], task)
     assert set(fits) == {*TARGETS, *(target + OWN for target in TARGETS)}
-    own = [
-        KernelMeanMatching(10, estimator=t, random_state=7, early_stopping=False, max_iter=2000).fit(task.train)
-        for t in TARGETS
-    ]
+    options = {"random_state": 7, "early_stopping": False, "max_iter": 2000}
+    units = RoundedRows.of(task.train)
+    own = [KernelMeanMatching(10, estimator=t, **options).fit(units.rows(task.train)) for t in TARGETS]
     sums = {f: sum(t.score for mix in own for t in mix.trials_ if t.factor == f) for f in (0.1, 0.3, 1.0, 3.0)}
     theta = np.sqrt(max(sums, key=sums.get)) * median_bandwidth(task.train)
     assert [fits[target].notes["theta"] for target in TARGETS] == pytest.approx([theta] * len(TARGETS))
-    assert fits["mkme" + OWN].nll == pytest.approx(-own[3].score(task.test))
+    assert fits["mkme" + OWN].nll == pytest.approx(-units.mixture_back(own[3].mixture).logpdf(task.test).mean())
 
 
 @pytest.mark.parametrize(
@@ -113,3 +113,12 @@ def test_a_standard_normal_and_another_scale():
     half = np.ptp(rows, axis=0) / 2
     scaled = multivariate_normal(np.zeros(3), np.diag(half**-2.0))  # the same density, columns divided by half
     assert found.nll + unit_range(task) == pytest.approx(-scaled.logpdf(task.test / half).mean())
+
+
+def test_rounded_rows_are_near_the_rows_and_come_back():
+    rows = 37.0 + 1e4 * table(60)
+    units = RoundedRows.of(rows)
+    inner = units.rows(rows)
+    np.testing.assert_allclose(units.origin + units.unit * inner, rows, rtol=0, atol=1e-9 * rows.std(axis=0).max())
+    np.testing.assert_array_equal(RoundedRows.of(rows / 3.0).rows(rows / 3.0), inner)
+    assert units.length(2.0 * units.unit) == 2.0

@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 import sklearn.model_selection
+from sklearn.model_selection import ParameterGrid
 
 from drawings import draw_once
 
 
 class FirstOfGrid:
-    """The peers of a density without their search, which takes most of the time: the first of every list is taken."""
+    """Densities without their search, which takes most of the time: the first of every list is taken."""
 
-    def __init__(self, model: Any, grid: dict[str, list[Any]], **_: Any) -> None:
-        self.best_params_ = {name: choices[0] for name, choices in grid.items()}
+    def __init__(self, model: Any, grid: Any, **_: Any) -> None:
+        self.best_params_ = ParameterGrid(grid)[0]
         self.best_estimator_ = model.set_params(**self.best_params_)
 
     def fit(self, X: Any) -> FirstOfGrid:
@@ -24,12 +25,8 @@ class FirstOfGrid:
 
 @pytest.fixture
 def unsearched_peers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the searches of the peers that a density is compared with, for tests that are about something else.
-
-    Its own settings are chosen in two parts of the rows, not in five.
-    """
+    """Leave out the searches of a density and of its peers, for tests that are about something else."""
     monkeypatch.setattr(sklearn.model_selection, "GridSearchCV", FirstOfGrid)
-    monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
 
 
 @pytest.fixture

@@ -174,10 +174,7 @@ def test_rows_that_cannot_be_scored(rows: object, words: str) -> None:
 def test_progress_counts_folds_and_components() -> None:
     said: list[tuple[str, int, int]] = []
     quick(progress=lambda *step: said.append(step))
-    assert [step for step in said if step[0] == "kernel mean matching"] == [
-        ("kernel mean matching", k, 5) for k in range(5)
-    ]
-    for label, total in (("GaussianMixture", 5 * 8 * (1 + 2)), ("KernelDensity", 5 * 25)):
+    for label, total in (("kernel mean matching", 5 * 2), ("GaussianMixture", 5 * 8 * (1 + 2)), ("KernelDensity", 125)):
         done = [done for own, done, known in said if own == label and known == total]
         assert done[0] == 0
         assert done[-1] == total

@@ -190,8 +190,8 @@ CASES = {
     "BayesianKernelMean": _estimator(estimators.BayesianKernelMean(bandwidth=1.0)),
     "MedianOfMeans": _estimator(estimators.MedianOfMeans(n_blocks=5, bandwidth=1.0, random_state=0)),
     "KernelMeanMatching": _matching(),
-    "KernelMeanMatching, weights of prototypes": _matching(prototypes=True, update="weights", bandwidth=1.0),
-    "KernelMeanMatching, no steps": _matching(prototypes=True, max_iter=1, bandwidth=1.0, estimator="kme"),
+    "KernelMeanMatching, weights of prototypes": _matching(prototypes=True, update="weights", kernel=K),
+    "KernelMeanMatching, no steps": _matching(prototypes=True, max_iter=1, kernel=K, estimator="kme"),
     "KernelMeanMatching of an embedding": Case(
         lambda: {"X": _rows()},
         lambda X: km.KernelMeanMatching(2, random_state=0).fit_embedding(km.embed(X, K)),

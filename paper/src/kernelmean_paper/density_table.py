@@ -11,10 +11,14 @@ from typing import Any, final
 import numpy as np
 
 from kernelmean import KernelMeanMatching
+from kernelmean.density import KMeansPrototypes
+from kernelmean.density.kernel_mean_matching import FACTORS
+from kernelmean.density.recipe import PATIENCE
+from kernelmean.density.sample import FLOOR, HELD
 from kernelmean.report import TextTable, Verdict
 
 from .arrays import Array
-from .density_tasks import COMPONENTS, FACTORS, LONGEST, OWN, PROTOCOLS, REFERENCE, START, TARGETS, Fit, Task, quietly
+from .density_tasks import COMPONENTS, LONGEST, OWN, PROTOCOLS, REFERENCE, START, TARGETS, Fit, Task, quietly
 from .experiment import Experiment, Finding, Findings, Setting
 from .paper import BASELINES, ESTIMATORS, PrintedTable
 from .verdicts import (
@@ -34,7 +38,7 @@ from .verdicts import (
     settled,
     verdict,
 )
-from .wording import count, listed
+from .wording import listed
 
 NLL = "nll"
 MARGINALIZED = ("MKME", "MMKME")
@@ -58,14 +62,16 @@ PROTOCOL_WORDS: Mapping[str, str] = MappingProxyType(
 )
 DEFAULTS: Mapping[str, Any] = KernelMeanMatching(COMPONENTS).get_params()
 """The options of all fits, except those that a protocol sets."""
+CLUSTERS = KMeansPrototypes()
+"""How all fits start."""
 STEPS, RESTS = "steps", "rests"
 
 MODES = (
     (
         "Prototypes",
-        f"{COMPONENTS} k-means clusters of the training rows, the best of {DEFAULTS['kmeans_n_init']} runs of k-means, "
-        f"{count(DEFAULTS['n_init'], 'start')} of the match; {DEFAULTS['covariance_type']}, one variance each, "
-        f"averaged with the pooled one as if that rested on {DEFAULTS['pooling']:g} rows",
+        f"{COMPONENTS} k-means clusters of the training rows, the best of {CLUSTERS.n_init} runs of k-means, "
+        f"1 start of the match; {DEFAULTS['covariance_type']}, one variance each, averaged with the pooled one as if "
+        f"that rested on {CLUSTERS.pooling:g} rows",
     ),
     (
         "What is optimised",
@@ -76,18 +82,17 @@ MODES = (
         "Early stopping",
         "the paper, of its data sets: “With an early-stopping strategy based on NLL, we search it in a range around "
         f"median heuristic” (the bandwidth). So stopped is as the paper says, joint and own deviate from it: at most "
-        f"{LONGEST} steps; stopped: at most {DEFAULTS['max_iter']}, given up after {DEFAULTS['n_iter_no_change']} "
-        "without a better score",
+        f"{LONGEST} steps; stopped: at most {DEFAULTS['max_iter']}, given up after {PATIENCE} without "
+        "a better score",
     ),
     (
         "Variance floor",
-        f"{DEFAULTS['variance_floor']:g} × the mean variance of the columns; without one, diagonal prototypes collapse",
+        f"{FLOOR:g} × the mean variance of the columns; without one, diagonal prototypes collapse",
     ),
     (
         "Bandwidth",
         f"θ² in {{{', '.join(f'{factor:g}' for factor in FACTORS)}}} × the median squared distance, the best on "
-        f"{DEFAULTS['validation_fraction']:.0%} of the training rows; joint: one for all {len(TARGETS)} targets, by "
-        "the sum of their scores",
+        f"{HELD:.0%} of the training rows; joint: one for all {len(TARGETS)} targets, by the sum of their scores",
     ),
     ("Agreement", EQUIVALENCE),
     ("Standard errors", STUDENT),

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from kernelmean import KernelMeanMatching, median_bandwidth
+from kernelmean.density.kernel_mean_matching import FACTORS
+from kernelmean.kernels import Gaussian
 
 from .arrays import Array
+from .rounded_rows import RoundedRows
 
 TARGETS = ("kme", "s-kmse", "f-kmse", "mkme", "mmkme")
 COMPONENTS = 10
-FACTORS = tuple(KernelMeanMatching().bandwidth_factors)
-"""The candidates for θ², in units of the median squared distance."""
 TEST_SHARE = 0.3
 LONGEST = 2000
 """The largest number of steps of a fit that is not stopped early."""
@@ -129,26 +130,32 @@ def joint(task: Task) -> Fits:
 
     The common one has the best sum of the targets' scores.
     """
-    own = {target: _matched(task, target, early_stopping=False, max_iter=LONGEST) for target in TARGETS}
+    units = RoundedRows.of(task.train)
+    rows, longest = units.rows(task.train), {"early_stopping": False, "max_iter": LONGEST}
+    own = {target: _matched(task, target, rows, **longest) for target in TARGETS}
     total = {f: sum(t.score for mix in own.values() for t in mix.trials_ if t.factor == f) for f in FACTORS}
     theta = float(np.sqrt(max(total, key=total.__getitem__)) * median_bandwidth(task.train))
+    kernel = Gaussian(units.length(theta))
     for target, mix in own.items():
-        yield target, _scored(task, _matched(task, target, early_stopping=False, max_iter=LONGEST, bandwidth=theta))
-        yield target + OWN, _scored(task, mix)
+        yield target, _scored(task, _matched(task, target, rows, kernel=kernel, **longest), units)
+        yield target + OWN, _scored(task, mix, units)
 
 
 def stopped(task: Task) -> Fits:
     """Match weights, means and variances, with θ² and the last step by validation; also score the k-means start."""
+    units = RoundedRows.of(task.train)
+    rows = units.rows(task.train)
     for target in TARGETS:
-        yield target, _scored(task, _matched(task, target))
-    start = KernelMeanMatching(COMPONENTS, max_iter=1, random_state=task.seed).start(task.train)
+        yield target, _scored(task, _matched(task, target, rows), units)
+    units = RoundedRows.of(train := np.ascontiguousarray(task.train))  # whose sums have other last digits
+    start = units.mixture_back(KernelMeanMatching(COMPONENTS, random_state=task.seed).start(units.rows(train)))
     yield START, Fit(-float(start.logpdf(task.test).mean()), {})
 
 
 def weights(task: Task) -> Fits:
     """Match only the weights, with θ² by validation."""
     for target in TARGETS:
-        yield target, _scored(task, _matched(task, target, update="weights"))
+        yield target, _scored(task, _matched(task, target, task.train, update="weights"))
 
 
 def reference(task: Task) -> Fits:
@@ -197,12 +204,14 @@ def quietly(protocol: Callable[[Task], Fits], task: Task) -> dict[str, Fit]:
         return dict(protocol(task))
 
 
-def _matched(task: Task, target: str, **options: Any) -> KernelMeanMatching:
+def _matched(task: Task, target: str, rows: Array, **options: Any) -> KernelMeanMatching:
     """Fit ten spherical components."""
-    return KernelMeanMatching(COMPONENTS, estimator=target, random_state=task.seed, **options).fit(task.train)
+    return KernelMeanMatching(COMPONENTS, estimator=target, random_state=task.seed, **options).fit(rows)
 
 
-def _scored(task: Task, mix: KernelMeanMatching) -> Fit:
-    return Fit(
-        -mix.score(task.test), {"steps": mix.n_iter_, "theta": float(mix.bandwidth_), "rests": float(mix.converged_)}
-    )
+def _scored(task: Task, mix: KernelMeanMatching, units: RoundedRows | None = None) -> Fit:
+    """Score the test rows, by a mixture that was fitted in these units."""
+    mixture = mix.mixture if units is None else units.mixture_back(mix.mixture)
+    theta = float(mix.bandwidth_) * (1.0 if units is None else units.unit)
+    notes = {"steps": mix.n_iter_, "theta": theta, "rests": float(mix.converged_)}
+    return Fit(-float(mixture.logpdf(task.test).mean()), notes)

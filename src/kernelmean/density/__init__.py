@@ -4,18 +4,14 @@ from .joint import COVARIANCE_TYPES, ParameterLayout
 from .kernel_mean_matching import KernelMeanMatching
 from .mixture import GaussianMixture
 from .objective import MatchingObjective, weights_problem
-from .prototypes import kmeans_prototypes
-from .selection import Selection, recommended, select
+from .prototypes import KMeansPrototypes
 
 __all__ = [
     "COVARIANCE_TYPES",
     "GaussianMixture",
+    "KMeansPrototypes",
     "KernelMeanMatching",
     "MatchingObjective",
     "ParameterLayout",
-    "Selection",
-    "kmeans_prototypes",
-    "recommended",
-    "select",
     "weights_problem",
 ]

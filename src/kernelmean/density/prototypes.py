@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
@@ -9,72 +10,76 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ..core.array import Array, IntArray
+from ..core.validate import check_integer, check_positive
 from .joint import CovarianceType
 from .mixture import GaussianMixture
+from .sample import Sample
 
 PoolOver = Literal["clusters", "data"]
 _SPREAD = 1e-3  # if pooled within-cluster variances are below this share of the data's, clusters are points
 
 
-def kmeans_prototypes(
-    X: Array,
-    weights: Array,
-    n_components: int,
-    covariance_type: CovarianceType,
-    *,
-    floor: float,
-    pooling: float,
-    pool_over: PoolOver = "clusters",
-    spread: Array | float = 0.0,
-    n_init: int,
-    seed: int,
-) -> GaussianMixture:
-    r"""Return one Gaussian per k-means cluster, :math:`S_k = (n_k \hat S_k + p \bar S) / (n_k + p)`, above a floor.
+@dataclass(frozen=True)
+class KMeansPrototypes:
+    r"""One Gaussian per k-means cluster, :math:`S_k = (n_k \hat S_k + p \bar S) / (n_k + p) + R`.
 
-    Ŝ_k is the covariance within the cluster, S̄ the mean within clusters or the covariance of the data, and p =
-    ``pooling`` a number of pseudo-observations: they give a cluster of one point a typical shape. The covariance of the
-    data also gives some variance to a column that varies in no cluster (a rare category, for example). If all clusters
-    are points, it is used in any case. With fewer distinct rows than components, there is one component per distinct
-    row.
+    With fewer distinct rows than components, there is one component per distinct row.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    weights : array of shape (n,)
-        Positive, summing to one.
-    n_components : int
-    covariance_type : {"spherical", "diag", "tied", "full"}
-    floor : float
-        Smallest variance in any direction.
     pooling : float
-        p ≥ 0.
+        p ≥ 0, a number of pseudo-observations: they give a cluster of one point a typical shape.
     pool_over : {"clusters", "data"}
-        S̄.
-    spread : float, array of shape (d,) or (d, d)
-        A covariance added to every row.
+        S̄: the mean of the covariances Ŝ_k within clusters, or the covariance of all rows, which is wider and safer for
+        discrete columns. If all clusters are points, it is that of all rows in any case.
+    ridge : float
+        R, a variance in every direction, as a share of the mean variance of the columns: with few rows in many columns,
+        estimated covariances are too narrow in their narrow directions.
     n_init : int
         The number of k-means runs, of which the best is taken.
-    seed : int
 
-    Returns
-    -------
-    GaussianMixture
-        Its weights are the shares of the clusters.
+    Examples
+    --------
+    >>> KMeansPrototypes(ridge=0.1)
+    KMeansPrototypes(pooling=1.0, pool_over='clusters', ridge=0.1, n_init=10)
     """
-    labels = _labels(X, n_components, weights, n_init, seed)
-    member = np.eye(labels.max() + 1)[labels] * weights[:, None]
-    share = member.sum(axis=0)
-    means = member.T @ X / share[:, None]
-    scatter = _scatter(X - means[labels], member, covariance_type)
-    within, everything = scatter.sum(axis=0), _scatter(X - weights @ X, weights[:, None], covariance_type)[0]
-    if _trace(within) < _SPREAD * _trace(everything):
-        within = everything
-    counts = share.reshape(-1, *[1] * (scatter.ndim - 1))
-    if covariance_type == "tied":
-        scatter, counts = np.repeat(within[None], len(share), axis=0), np.ones_like(counts)
-    pooled = everything if pool_over == "data" else within
-    covariances = (len(X) * scatter + pooling * pooled) / (len(X) * counts + pooling)
-    return GaussianMixture(share, means, lift(covariances + _shaped(spread, covariance_type, X.shape[1]), floor))
+
+    pooling: float = 1.0
+    pool_over: PoolOver = "clusters"
+    ridge: float = 0.0
+    n_init: int = 10
+
+    def __post_init__(self) -> None:
+        check_positive(self.pooling, "pooling", zero=True)
+        check_positive(self.ridge, "ridge", zero=True)
+        check_integer(self.n_init, "n_init", 1)
+        if self.pool_over not in ("clusters", "data"):
+            raise ValueError(f"pool_over is {self.pool_over!r}; write 'clusters' or 'data'")
+
+    def of(
+        self, sample: Sample, n_components: int, covariance_type: CovarianceType, floor: float, seed: int
+    ) -> GaussianMixture:
+        """Return the prototypes of a sample, weighted by the shares of the clusters.
+
+        Their variances are at least the floor in every direction.
+        """
+        X, weights, dim = sample.points, sample.weights, sample.points.shape[1]
+        labels = _labels(X, n_components, weights, self.n_init, seed)
+        member = np.eye(labels.max() + 1)[labels] * weights[:, None]
+        share = member.sum(axis=0)
+        means = member.T @ X / share[:, None]
+        scatter = _scatter(X - means[labels], member, covariance_type)
+        within, everything = scatter.sum(axis=0), _scatter(X - weights @ X, weights[:, None], covariance_type)[0]
+        if _trace(within) < _SPREAD * _trace(everything):
+            within = everything
+        counts = share.reshape(-1, *[1] * (scatter.ndim - 1))
+        if covariance_type == "tied":
+            scatter, counts = np.repeat(within[None], len(share), axis=0), np.ones_like(counts)
+        pooled = everything if self.pool_over == "data" else within
+        covariances = (len(X) * scatter + self.pooling * pooled) / (len(X) * counts + self.pooling)
+        ridge = self.ridge * sample.variance
+        spread = sample.spread + (ridge * np.eye(dim) if np.ndim(sample.spread) == 2 else ridge)
+        return GaussianMixture(share, means, lift(covariances + _shaped(spread, covariance_type, dim), floor))
 
 
 def lift(covariances: Array, floor: float) -> Array:

@@ -1,66 +1,31 @@
-"""One fit with all settings fixed, from points to a mixture; and the choice of settings on held-out training rows."""
+"""One fit with all settings fixed, from points to a mixture; and its trials on held-out rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
-from inspect import signature
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
 
-from ..core.array import Array, IntArray
+from ..core.array import Array
 from ..core.simplex_qp import solve_simplex_qp
-from ..core.validate import check_integer, check_points, check_positive, check_weights
-from ..core.words import refuse
 from ..embedding.embedding import Embedding, embed
 from ..estimators import NAMED, KernelMean
 from ..estimators.loocv.isotropic import PairDistances
 from ..kernels.base import Kernel
-from .joint import COVARIANCE_TYPES, CovarianceType, Descent, ParameterLayout, Watch, descend, given_mixture
+from .joint import CovarianceType, Descent, ParameterLayout, Watch, descend
 from .mixture import Bumps, GaussianMixture
-from .objective import MatchingObjective, mean_covariance, weights_problem
-from .prototypes import PoolOver, kmeans_prototypes, lift
+from .objective import MatchingObjective, weights_problem
+from .prototypes import KMeansPrototypes, lift
+from .sample import Sample
 
 Update = Literal["weights", "all"]
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Points with positive weights that sum to one, and a known covariance of every point."""
-
-    points: Array
-    weights: Array
-    spread: Array | float = 0.0
-
-    @classmethod
-    def of(cls, points: Array, weights: Any = None) -> Sample:
-        """Return the points with positive weights."""
-        if weights is None:
-            return cls(points, np.full(len(points), 1.0 / len(points)))
-        weights = check_weights(weights, len(points), "sample_weight")
-        if (weights < 0).any() or weights.sum() <= 0:
-            raise ValueError("sample_weight is zero everywhere, or has a negative number; pass weights ≥ 0")
-        return cls(points[weights > 0], weights[weights > 0] / weights.sum())
-
-    @classmethod
-    def of_embedding(cls, mu: Embedding) -> Sample:
-        """Return the points of an embedding with positive weights, and the mean covariance of their noise."""
-        if not (mu.weights > 0).any():
-            raise ValueError("no weight of the embedding is positive, so no mixture is near it")
-        points, weights = mu.points, np.maximum(mu.weights, 0.0)
-        return replace(cls.of(points, weights), spread=mean_covariance(mu))
-
-    def take(self, index: IntArray) -> Sample:
-        """Return some of the points, with weights rescaled to sum to one."""
-        return replace(self, points=self.points[index], weights=self.weights[index] / self.weights[index].sum())
-
-    @property
-    def variance(self) -> float:
-        """The mean variance of the columns."""
-        within = np.mean(self.spread if np.ndim(self.spread) < 2 else np.diagonal(self.spread))
-        return float((self.weights @ (self.points - self.weights @ self.points) ** 2).mean() + within)
+_TOL = 1e-10
+"""A joint fit has converged when a step gains less than this share of the objective at the start."""
+PATIENCE = 50
+"""A fit is stopped when so many steps have not improved the score of the held-out rows."""
 
 
 @dataclass(frozen=True)
@@ -70,39 +35,17 @@ class Recipe:
     estimator: Any
     update: Update
     covariance_type: CovarianceType
-    variance_floor: float
-    pooling: float
-    ridge: float
-    pool_over: PoolOver
+    n_components: int
+    prototypes: KMeansPrototypes | GaussianMixture
     max_iter: int
-    tol: float
-    kmeans_n_init: int
-    prototypes: GaussianMixture | None
+    seed: int
 
-    def floor(self, sample: Sample) -> float:
-        """Return the smallest variance of a component."""
-        return max(self.variance_floor * sample.variance, float(np.finfo(np.float64).tiny))
-
-    def start(self, sample: Sample, n_components: int, seed: int) -> GaussianMixture:
+    def start(self, sample: Sample) -> GaussianMixture:
         """Return the prototypes: the ones passed, or k-means clusters of a sample."""
-        if self.prototypes is not None:
-            return replace(self.prototypes, covariances=lift(self.prototypes.covariances, self.floor(sample)))
-        return kmeans_prototypes(
-            sample.points,
-            sample.weights,
-            n_components,
-            self.covariance_type,
-            floor=self.floor(sample),
-            pooling=self.pooling,
-            pool_over=self.pool_over,
-            spread=self._spread(sample),
-            n_init=self.kmeans_n_init,
-            seed=seed,
-        )
-
-    def _spread(self, sample: Sample) -> Array | float:
-        ridge = self.ridge * sample.variance
-        return sample.spread + (ridge * np.eye(sample.points.shape[1]) if np.ndim(sample.spread) == 2 else ridge)
+        p = self.prototypes
+        if isinstance(p, GaussianMixture):
+            return replace(p, covariances=lift(p.covariances, sample.floor))
+        return p.of(sample, self.n_components, self.covariance_type, sample.floor, self.seed)
 
     def target(self, sample: Sample, kernel: Kernel, pairs: PairDistances | None = None) -> Embedding:
         """Return the estimated kernel mean of a sample; ``pairs`` has its distances, for use under several bandwidths.
@@ -139,43 +82,30 @@ class Recipe:
             self.covariance_type, len(start.weights), start.means.shape[1], floor, length_unit(start)
         )
         limit = self.max_iter if n_iter is None else n_iter
-        return descend(MatchingObjective(target), layout, start, limit, self.tol, watch)
+        return descend(MatchingObjective(target), layout, start, limit, _TOL, watch)
+
+    def trials(
+        self, sample: Sample, targets: Iterable[tuple[float, Embedding]], held: Sample, early_stopping: bool
+    ) -> list[Trial]:
+        """Return how every target, with its factor, does on held-out rows; with early stopping, at its best step."""
+        start, stops = self.start(sample), early_stopping and self.update == "all"
+        trials = []
+        for factor, target in targets:
+            watch = Stopper(held.points, held.weights)
+            watch(0, start)
+            end = self.run(target, start, sample.floor, watch=watch if stops else None).mixture
+            score = watch.score if stops else float(held.weights @ end.logpdf(held.points))
+            trials.append(Trial(factor, watch.step if stops else None, score))
+        return trials
 
 
 def length_unit(mixture: GaussianMixture) -> float:
-    """Return a mixture's standard deviation, unrounded, so that steps do not depend on the units of the data."""
+    """Return a mixture's standard deviation, so that steps do not depend on the units of the data."""
     spread = mixture.means - mixture.weights @ mixture.means
     within = mixture.covariances if mixture.covariances.ndim == 2 else np.diagonal(mixture.covariances, 0, 1, 2)
     scale = max(float(np.abs(spread).max()), float(np.sqrt(within.max())))  # so that squares do not underflow
     variance = mixture.weights @ np.mean((spread / scale) ** 2 + within / scale**2, axis=1)
     return float(scale * np.sqrt(variance))
-
-
-RECIPE_OPTIONS = frozenset(field.name for field in fields(Recipe))
-
-
-def make_recipe(n_components: Any, *, prototypes: Any, **options: Any) -> tuple[Recipe, list[int]]:
-    """Check the options of a fit; return them as a recipe, and the numbers of components to try."""
-    _check_word("update", options["update"], ("all", "weights"))
-    _check_word("pool_over", options["pool_over"], ("clusters", "data"))
-    covariance_type = _check_word("covariance_type", options["covariance_type"], COVARIANCE_TYPES)
-    counts = [check_integer(K, "n_components", 1) for K in (n_components if np.ndim(n_components) else [n_components])]
-    check_at_least_one(max_iter=options["max_iter"], kmeans_n_init=options["kmeans_n_init"])
-    for name, zero in (("variance_floor", False), ("pooling", True), ("ridge", True), ("tol", True)):
-        options[name] = float(check_positive(options[name], name, zero=zero))
-    given = None
-    if prototypes is not None:
-        means, covariances = check_points(prototypes[0], "means"), np.asarray(prototypes[1], dtype=np.float64)
-        given, counts = given_mixture(means, covariances, covariance_type), [len(means)]
-    options["estimator"] = _make_estimator(options["estimator"])
-    return Recipe(prototypes=given, **options), counts
-
-
-def check_at_least_one(**numbers: int) -> None:
-    """Raise when a count is below one."""
-    for name, number in numbers.items():
-        if number < 1:
-            raise ValueError(f"{name} is {number}; at least 1 is needed")
 
 
 def _estimate(estimator: Any, X: Array, kernel: Kernel, pairs: PairDistances | None) -> Embedding:
@@ -189,62 +119,28 @@ def _estimate(estimator: Any, X: Array, kernel: Kernel, pairs: PairDistances | N
     return mu
 
 
-def _check_word(name: str, word: Any, known: tuple[str, ...]) -> Any:
+def check_word(name: str, word: Any, known: tuple[str, ...]) -> Any:
+    """Return an option that is one of several words."""
     if word not in known:
         raise ValueError(f"{name} is {word!r}; write one of {', '.join(map(repr, known))}")
     return word
 
 
-def _make_estimator(estimator: Any) -> Any:
+def make_estimator(estimator: Any) -> Any:
+    """Return the estimator of a name, or the one passed."""
     if isinstance(estimator, str):
-        return NAMED[_check_word("estimator", estimator, tuple(NAMED))]()
+        return NAMED[check_word("estimator", estimator, tuple(NAMED))]()
     if not (hasattr(estimator, "fit") and hasattr(estimator, "set_params")):
         raise TypeError(f"estimator is {estimator!r}; pass a name such as 'mkme', or km.KernelMean(...)")
     return estimator
 
 
-def check_conflicts(model: Any) -> None:
-    """Raise when an option of a ``KernelMeanMatching`` has no effect because of another one."""
-    if model.kernel is not None:
-        _refuse(model, f"kernel={model.kernel!r} has its bandwidth already", "bandwidth", "bandwidth_factors")
-    if not (isinstance(model.bandwidth, str) and model.bandwidth == "validation"):
-        _refuse(model, f"bandwidth={model.bandwidth!r} is not searched", "bandwidth_factors")
-    if model.prototypes is not None:
-        unused = ("n_components", "pooling", "pool_over", "ridge", "kmeans_n_init", "n_init")
-        _refuse(model, "prototypes= sets the start", *unused)
-    if model.update == "weights":
-        reason = "update='weights' solves for the weights in one step"
-        _refuse(model, reason, "early_stopping", "n_iter_no_change", "max_iter", "tol")
-    if model.update == "all" and not model.early_stopping:
-        _refuse(model, "early_stopping=False stops at max_iter or tol only", "n_iter_no_change")
-
-
-def check_embedding_conflicts(model: Any, held_out: bool) -> None:
-    """Raise when an option has no effect in a fit to an embedding, with or without ``held_out`` rows."""
-    _refuse(model, "the embedding has its own kernel and estimate", "estimator", "kernel")
-    _refuse(model, "the embedding has its own kernel", "bandwidth", "bandwidth_factors")
-    _refuse(model, "an embedding has no rows to hold out; pass them as X_val=", "validation_fraction")
-    if not held_out:
-        _refuse(model, "without X_val= a joint fit is not stopped early", "n_iter_no_change")
-
-
-def _refuse(model: Any, reason: str, *names: str) -> None:
-    defaults = {name: each.default for name, each in signature(type(model)).parameters.items()}
-    refuse(reason, **{name: (getattr(model, name), defaults[name]) for name in names})
-
-
-Grid = list[tuple[int, int]]  # numbers of components with seeds of k-means
-
-
 @dataclass(frozen=True)
 class Trial:
-    """Settings with their held-out score."""
+    """A bandwidth and a number of steps with their held-out score."""
 
-    n_components: int
     factor: float
-    """θ² in units of that of the bandwidth rule."""
-    seed: int
-    """Of k-means."""
+    """θ² in units of the median squared distance; 1 for a kernel that was passed."""
     n_iter: int | None
     """The step at which to stop; None never stops."""
     score: float
@@ -257,7 +153,6 @@ class Stopper:
 
     points: Array
     weights: Array
-    patience: int
     score: float = -np.inf
     step: int = 0
     _bumps: Bumps = field(init=False)
@@ -272,33 +167,4 @@ class Stopper:
         score = float(self.weights @ mixture.logpdf_at(self._bumps, self._origin))
         if score > self.score:
             self.score, self.step = score, step
-        return step - self.step >= self.patience
-
-
-def split(n: int, fraction: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return the rows to fit and the rows to hold out, at least one of each if n > 1."""
-    held = min(max(1, round(fraction * n)), n - 1)
-    order = rng.permutation(n)
-    return np.sort(order[held:]), np.sort(order[:held])
-
-
-def try_targets(
-    recipe: Recipe,
-    sample: Sample,
-    targets: Iterable[tuple[float, Embedding]],
-    grid: Grid,
-    held: Sample,
-    patience: int | None,
-) -> list[Trial]:
-    """Return one trial for every target (with its factor) and every start; without patience, none is stopped."""
-    starts = [(K, seed, recipe.start(sample, K, seed)) for K, seed in grid]
-    stops = recipe.update == "all" and patience is not None
-    trials = []
-    for factor, target in targets:
-        for K, seed, start in starts:
-            watch = Stopper(held.points, held.weights, patience or 0)
-            watch(0, start)
-            end = recipe.run(target, start, recipe.floor(sample), watch=watch if stops else None).mixture
-            score = watch.score if stops else float(held.weights @ end.logpdf(held.points))
-            trials.append(Trial(K, factor, seed, watch.step if stops else None, score))
-    return trials
+        return step - self.step >= PATIENCE

@@ -16,9 +16,9 @@ from ..core.array import SILENT, Array, Progress, RngLike, as_rng
 from ..core.frozen import Frozen
 from ..core.table import Table, as_table, named_frame
 from ..core.words import count, listed
-from ..density import GaussianMixture, KernelMeanMatching, select
+from ..density import GaussianMixture, KernelMeanMatching, KMeansPrototypes
 from ..density.recipe import Trial
-from ..density.units import scales_as_they_are, unlike_scales
+from ..density.sample import scales_as_they_are, unlike_scales
 from ..embedding.embedding import Embedding
 from ..kernels import Gaussian
 from ..report.description import Description, Grid
@@ -95,7 +95,9 @@ class Densities(Frozen, Study):
         The seed of the run, if reports are to name it.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (Candidate, Table, KernelMeanMatching, GaussianMixture, Trial)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (
+        *(Candidate, Table, KernelMeanMatching, KMeansPrototypes, GaussianMixture, Trial),
+    )
     figures: ClassVar[tuple[str, ...]] = ("marginals",)
 
     table: Table
@@ -254,7 +256,7 @@ def fit_densities(
         At least ten rows.
     estimator : {"kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme"}, optional
         The estimator of the kernel mean that is matched. If you pass it, ``n_components`` or ``covariance_type``, only
-        joint fits with these are tried; otherwise the candidates of :func:`kernelmean.density.recommended`.
+        joint fits with these are tried; otherwise :func:`settings`.
     n_components : sequence of int
         Numbers of components to try.
     covariance_type : {"spherical", "diag", "tied", "full"}, optional
@@ -322,14 +324,16 @@ def _ties(table: Table) -> Iterator[str]:
             )
 
 
-_Search = Callable[[Progress, Array], tuple[Any, str]]
+_Search = Callable[["_Steps", Array], tuple[Any, str]]
 """From training rows to a fitted model, and its chosen parameters in words."""
+_Steps = Callable[[int, int], object]
+"""Is told the steps done, and the steps in all."""
 
 
 def _measured(name: str, search: _Search, fit: Array, held: Array, progress: Progress) -> tuple[Candidate, Array, Any]:
     start = time.perf_counter()
     with threadpool_limits(1):  # hundreds of small fits: threads would only wait for each other
-        model, choice = search(progress, fit)
+        model, choice = search(partial(progress, name), fit)
     seconds = time.perf_counter() - start
     losses = -model.score_samples(held)
     return Candidate(name, float(losses.mean()), _standard_error(losses), choice, seconds), losses, model
@@ -340,19 +344,51 @@ def _standard_error(values: Array) -> float:
 
 
 def _matching(
-    estimator: str | None, components: tuple[int, ...], covariance: str | None, seed: int, progress: Progress, X: Array
+    estimator: str | None, components: tuple[int, ...], covariance: str | None, seed: int, progress: _Steps, X: Array
 ) -> tuple[Any, str]:
     """Choose among recommended settings of kernel mean matching, or among joint fits with what was named."""
-    named = bool(estimator or components or covariance)
-    own: dict[str, Any] = {"estimator": estimator or "mkme", "covariance_type": covariance or "spherical"}
     possible = components or [K for K in _COMPONENTS if len(X) // 2 >= K]
-    candidates = [KernelMeanMatching(K, random_state=seed, **own) for K in possible] if named else None
-    best = select(X, candidates, n_splits=_FOLDS, random_state=seed, progress=progress).best
+    named = {"estimator": [estimator or "mkme"], "covariance_type": [covariance or "spherical"]}
+    grid = [named | {"n_components": possible}] if estimator or components or covariance else settings(X)
+    best = _searched(KernelMeanMatching(random_state=seed), grid, X, seed, progress).best_estimator_
     update = "weights" if best.update == "weights" else "joint fit"
     return best, f"{count(best.n_components_, 'component')}, {best.covariance_type}, {update} to {best.estimator}"
 
 
-def _gaussian_mixture(seed: int, progress: Progress, X: Array) -> tuple[Any, str]:
+def settings(X: Array) -> list[dict[str, Any]]:
+    """Return settings of kernel mean matching that are worth trying for standardised rows, as grids for scikit-learn.
+
+    These are fixed prototypes of every covariance type, with exactly matched weights, and joint fits with early
+    stopping for spherical and diagonal covariances. There are fewer components than a quarter of the distinct rows.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+
+    Examples
+    --------
+    >>> [len(grid["n_components"]) for grid in settings(np.arange(12.0)[:, None])]
+    [3, 3, 3]
+    """
+    most = max(1, len(np.unique(X, axis=0)) // 4)
+    over_data, within = (partial(KMeansPrototypes, pool_over=over, n_init=3) for over in ("data", "clusters"))
+    ridges = (0.01, 0.1)
+    shapes: dict[str, list[KMeansPrototypes]] = {
+        "diag": [*(over_data(pooling) for pooling in (0.3, 1.0, 3.0)), within(0.3)],
+        "tied": [within(ridge=ridge) for ridge in ridges],
+        "full": [*(within(pooling, ridge=ridge) for ridge in ridges for pooling in (1.0, 10.0, 30.0)), over_data()],
+    }
+    weights: dict[str, Any] = {"estimator": ["kme"], "kernel": [Gaussian("median")], "update": ["weights"]}
+    starts = (("diag", over_data(), (5, 10, 20)), ("diag", within(), (20,)), ("spherical", within(), (10, 20)))
+    grids: list[dict[str, Any]] = [
+        *(weights | {"covariance_type": [k], "prototypes": p, "n_components": _COMPONENTS} for k, p in shapes.items()),
+        *({"covariance_type": [k], "prototypes": [p], "n_components": some} for k, p, some in starts),
+    ]
+    few = [{**grid, "n_components": [K for K in grid["n_components"] if most >= K]} for grid in grids]
+    return [grid for grid in few if grid["n_components"]]
+
+
+def _gaussian_mixture(seed: int, progress: _Steps, X: Array) -> tuple[Any, str]:
     from sklearn.mixture import GaussianMixture  # slow to import
 
     grid = {
@@ -365,26 +401,26 @@ def _gaussian_mixture(seed: int, progress: Progress, X: Array) -> tuple[Any, str
     return found.best_estimator_, f"{count(chosen['n_components'], 'component')}, {chosen['covariance_type']}"
 
 
-def _kernel_density(seed: int, progress: Progress, X: Array) -> tuple[Any, str]:
+def _kernel_density(seed: int, progress: _Steps, X: Array) -> tuple[Any, str]:
     from sklearn.neighbors import KernelDensity  # slow to import
 
     found = _searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed, progress)
     return found.best_estimator_, f"bandwidth {found.best_params_['bandwidth']:.3g}"
 
 
-def _searched(model: Any, grid: dict[str, Any], X: Array, seed: int, progress: Progress) -> Any:
+def _searched(model: Any, grid: Any, X: Array, seed: int, progress: _Steps) -> Any:
     """Return the finished search; steps are components, as the time of a fit grows with their number."""
     from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid  # slow to import
 
-    label, done = type(model).__name__, 0
+    done = 0
     total = _FOLDS * sum(setting.get("n_components", 1) for setting in ParameterGrid(grid))
     folds = KFold(_FOLDS, shuffle=True, random_state=seed)
-    progress(label, done, total)
+    progress(done, total)
 
     def scored(fitted: Any, rows: Array, _: None = None) -> float:
         nonlocal done
         done += fitted.get_params().get("n_components", 1)
-        progress(label, done, total)
+        progress(done, total)
         return float(fitted.score(rows))
 
     return GridSearchCV(model, grid, scoring=scored, cv=folds, error_score="raise").fit(X)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import GridSearchCV, KFold
 
 import kernelmean as km
-from kernelmean.density import GaussianMixture, select
+from kernelmean.density import GaussianMixture
 from record import data, shown
 from record.registry import Values, recorded
 
@@ -66,7 +67,7 @@ def all_parameters(covariance: Any) -> Values:
     wider=dict.fromkeys(("objective", "score", "held out", "bandwidth"), (1e-05, CLOSE)),
 )
 def held_out(bandwidth: Any) -> Values:
-    options = {**OPTIONS, "kernel": None, "bandwidth": bandwidth}
+    options = {**OPTIONS, "kernel": None if bandwidth == "validation" else K.Gaussian(bandwidth)}
     made = km.KernelMeanMatching(estimator="mkme", update="weights", **options).fit(X)
     return {
         "objective": float(made.objective_path_[-1]),
@@ -90,14 +91,11 @@ def from_an_embedding() -> Values:
 
 @recorded("matching/the best of several")
 def best_of_several() -> Values:
-    candidates = [
-        km.KernelMeanMatching(
-            n, estimator="mkme", kernel=K.Gaussian(1.5), update="weights", kmeans_n_init=3, random_state=0
-        )
-        for n in (2, 3)
-    ]
-    found = select(X, candidates, n_splits=3, random_state=0)
-    return {"scores": shown.plain(found.scores), "best": found.best.n_components_}
+    model = km.KernelMeanMatching(estimator="mkme", kernel=K.Gaussian(1.5), update="weights", random_state=0)
+    folds = KFold(3, shuffle=True, random_state=0)
+    found = GridSearchCV(model, {"n_components": [2, 3]}, cv=folds).fit(X)
+    scores = np.stack([found.cv_results_[f"split{k}_test_score"] for k in range(3)], axis=1)
+    return {"scores": shown.plain(scores), "best": found.best_estimator_.n_components_}
 
 
 @recorded("matching/a mixture")

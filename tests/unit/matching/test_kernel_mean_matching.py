@@ -10,10 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from checkered import checkered
-from kernelmean.density import COVARIANCE_TYPES, KernelMeanMatching
+from kernelmean.density import COVARIANCE_TYPES, KernelMeanMatching, KMeansPrototypes
 from kernelmean.embedding import embed
 from kernelmean.estimators import MKME, KernelMean, MedianOfMeans
 from kernelmean.kernels import Gaussian, Laplacian, Linear
+from kernelmean.kernels.bandwidth import median_bandwidth
 from kernelmean.noise import Blankout, Laplace, Normal, Uniform
 
 ESTIMATORS = ("kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme")
@@ -21,7 +22,7 @@ ESTIMATORS = ("kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme")
 
 @pytest.mark.filterwarnings("ignore:n_components is")
 @pytest.mark.filterwarnings("ignore:. rows are too few")
-@parametrize_with_checks([KernelMeanMatching(3, kmeans_n_init=1)])
+@parametrize_with_checks([KernelMeanMatching(3, prototypes=KMeansPrototypes(n_init=1))])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -52,7 +53,7 @@ def test_every_target_finds_the_blobs(name, update):
 @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
 def test_joint_fits_descend_and_the_path_is_the_distance(kind):
     mix = KernelMeanMatching(
-        3, covariance_type=kind, early_stopping=False, bandwidth="median", random_state=0, max_iter=3000
+        3, covariance_type=kind, early_stopping=False, kernel=Gaussian("median"), random_state=0, max_iter=3000
     ).fit(blobs())
     assert np.all(np.diff(mix.objective_path_) <= 0)
     assert mix.converged_
@@ -74,7 +75,7 @@ def test_an_exact_mixture_is_recovered(kind):
     noise = {"spherical": Normal.isotropic, "diag": Normal.diagonal}.get(kind, Normal)(truth)
     mu = embed(means, Gaussian(1.5), weights=[0.3, 0.7], noise=noise)
     mix = KernelMeanMatching(
-        covariance_type=kind, tol=1e-15, prototypes=(means[::-1] * 0.7, np.ones_like(truth) * 0.1 + truth * 0.5)
+        covariance_type=kind, prototypes=(means[::-1] * 0.7, np.ones_like(truth) * 0.1 + truth * 0.5)
     ).fit_embedding(mu)
     order = np.argsort(mix.means_[:, 0])
     np.testing.assert_allclose(mix.weights_[order], [0.3, 0.7], atol=1e-4)
@@ -122,7 +123,7 @@ def awkward():
 @pytest.mark.parametrize(("name", "update", "kind"), checkered(list(awkward()), ["weights", "all"], COVARIANCE_TYPES))
 def test_awkward_data_give_finite_scores(name, update, kind):
     X = awkward()[name]
-    steps = {"max_iter": 100, "bandwidth_factors": (0.1, 3.0)} if update == "all" else {}
+    steps = {"max_iter": 100} if update == "all" else {}
     mix = KernelMeanMatching(10, update=update, covariance_type=kind, random_state=0, **steps).fit(X)
     assert np.isfinite(mix.score_samples(X + X.std() * 0.1)).all()
     assert np.isfinite(mix.sample(10)).all()
@@ -164,11 +165,10 @@ def test_two_rows_cannot_be_held_out():
 
 
 def test_choices_are_made_on_held_out_rows():
-    mix = KernelMeanMatching([1, 2, 6], n_init=2, random_state=0).fit(blobs())
-    assert len(mix.trials_) == 3 * 2 * 4
+    mix = KernelMeanMatching(6, random_state=0).fit(blobs())
+    assert [trial.factor for trial in mix.trials_] == [0.1, 0.3, 1.0, 3.0]
     assert mix.validation_score_ == max(trial.score for trial in mix.trials_)
-    assert mix.n_components_ > 1
-    median = KernelMeanMatching(1, bandwidth="median", update="weights", random_state=0).fit(blobs()).bandwidth_
+    median = KernelMeanMatching(1, kernel=Gaussian("median"), update="weights").fit(blobs()).bandwidth_
     best = max(mix.trials_, key=lambda trial: trial.score)
     assert mix.bandwidth_ == pytest.approx(np.sqrt(best.factor) * median)
     assert mix.n_iter_ == best.n_iter
@@ -186,7 +186,7 @@ def test_weights_of_rows_move_the_mixture():
     left = (X[:, 0] < 0).astype(float)
     mix = KernelMeanMatching(2, random_state=0).fit(X, sample_weight=left)
     assert (mix.means_[:, 0] < 0).all()
-    heavy = KernelMeanMatching(2, estimator="kme", bandwidth="median", update="weights", random_state=0)
+    heavy = KernelMeanMatching(2, estimator="kme", kernel=Gaussian("median"), update="weights", random_state=0)
     heavy.fit(X, sample_weight=1.0 + 8.0 * left)
     share = (1.0 + 8.0 * left) @ left / (1.0 + 8.0 * left).sum()
     assert heavy.weights_[heavy.means_[:, 0] < 0].sum() == pytest.approx(share, abs=0.03)
@@ -255,7 +255,7 @@ def test_information_criteria():
 
 def test_a_fit_that_does_not_rest_warns():
     with pytest.warns(ConvergenceWarning, match="did not converge in 2 steps"):
-        KernelMeanMatching(3, early_stopping=False, bandwidth="median", max_iter=2, random_state=0).fit(blobs())
+        KernelMeanMatching(3, early_stopping=False, kernel=Gaussian("median"), max_iter=2, random_state=0).fit(blobs())
 
 
 @pytest.mark.parametrize(
@@ -267,10 +267,8 @@ def test_a_fit_that_does_not_rest_warns():
         ({"estimator": 3}, TypeError, "km.KernelMean"),
         ({"n_components": 0}, ValueError, "n_components is 0"),
         ({"n_components": 2.5}, ValueError, "n_components is 2.5, an integer"),
-        ({"n_components": [2, 2.5]}, ValueError, "n_components is 2.5, an integer"),
-        ({"variance_floor": 0.0}, ValueError, "variance_floor"),
-        ({"validation_fraction": 1.0}, ValueError, "validation_fraction"),
-        ({"bandwidth": "mean"}, ValueError, "bandwidth is 'mean'"),
+        ({"n_components": [2, 3]}, ValueError, r"n_components is \[2, 3\], an integer"),
+        ({"max_iter": 0}, ValueError, "max_iter is 0, an integer"),
     ],
 )
 def test_refusals(options, error, text):
@@ -284,7 +282,7 @@ def test_bandwidths_that_share_their_distances_find_what_each_finds_alone(n):
     mix = KernelMeanMatching(3, update="weights", random_state=0).fit(X)
     alone = MKME(bandwidth=float(mix.bandwidth_)).fit(X)
     assert mix.target_.noise.covariance == pytest.approx(alone.noise_.covariance, rel=1e-6)
-    again = KernelMeanMatching(3, update="weights", bandwidth=float(mix.bandwidth_), random_state=0).fit(X)
+    again = KernelMeanMatching(3, update="weights", kernel=Gaussian(float(mix.bandwidth_)), random_state=0).fit(X)
     np.testing.assert_allclose(mix.target_(X[:5]), again.target_(X[:5]), rtol=1e-6)
 
 
@@ -307,11 +305,7 @@ def test_a_joint_fit_does_not_depend_on_the_units_of_the_data(covariance_type, e
     "options",
     [
         {"kernel": Gaussian(9.0)},
-        {"bandwidth": 2.0},
-        {"bandwidth_factors": (1.0,)},
         {"estimator": "kme"},
-        {"validation_fraction": 0.5},
-        {"n_iter_no_change": 3},
     ],
     ids=str,
 )
@@ -324,9 +318,20 @@ def test_an_embedding_brings_its_kernel_and_estimate_and_other_options_raise(opt
 @pytest.mark.parametrize("options", [{"update": "weights"}, {"early_stopping": False}, {}])
 def test_a_rule_of_the_kernel_looks_at_the_rows(options: dict[str, Any]) -> None:
     rows = np.random.default_rng(0).normal(size=(80, 2))
-    by_kernel, by_option = (
-        KernelMeanMatching(n_components=2, random_state=0, **how, **options).fit(rows)
-        for how in ({"kernel": Gaussian("median")}, {"bandwidth": "median"})
-    )
-    assert by_kernel.bandwidth_ == pytest.approx(by_option.bandwidth_, rel=1e-8)
-    assert by_kernel.score(rows) == pytest.approx(by_option.score(rows), rel=1e-6)
+    mix = KernelMeanMatching(n_components=2, kernel=Gaussian("median"), random_state=0, **options).fit(rows)
+    assert mix.bandwidth_ == median_bandwidth(rows)
+    assert mix.kernel_ == mix.target_.kernel == Gaussian(float(mix.bandwidth_))
+
+
+@pytest.mark.parametrize("options", [{"max_iter": 5}, {"early_stopping": False}], ids=str)
+def test_weights_that_are_solved_for_in_one_step_take_no_option_of_steps(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"leave {next(iter(options))}= out"):
+        KernelMeanMatching(2, update="weights", **options).fit(blobs())
+
+
+def test_a_far_origin_changes_no_fit():
+    X = blobs()
+    near, far = (KernelMeanMatching(2, random_state=0, max_iter=20).fit(rows) for rows in (X, X + 1e4))
+    assert far.score(X + 1e4) == pytest.approx(near.score(X), abs=1e-4)
+    gap = far.embedding() - far.target_
+    assert gap @ gap == pytest.approx(far.objective_path_[-1] + far.target_ @ far.target_, abs=1e-10)

@@ -5,11 +5,15 @@ import pytest
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from kernelmean.density import COVARIANCE_TYPES, KernelMeanMatching, kmeans_prototypes
+from kernelmean.density import COVARIANCE_TYPES, KMeansPrototypes
 from kernelmean.density.joint import given_mixture, public_covariances
-from kernelmean.density.recipe import RECIPE_OPTIONS, Sample, make_recipe
+from kernelmean.density.sample import Sample
 
 OPTIONS = {"floor": 1e-3, "pooling": 0.0, "n_init": 3, "seed": 0}
+
+
+def kmeans_prototypes(X, weights, n_components, kind, *, floor, seed, spread=0.0, **options):
+    return KMeansPrototypes(**options).of(Sample(X, weights, spread), n_components, kind, floor, seed)
 
 
 def uniform(X):
@@ -94,13 +98,7 @@ def test_given_prototypes_are_checked():
 @pytest.mark.parametrize("spread", [0.0, np.diag([1.0, 2.0])], ids=["points", "noisy points"])
 def test_a_ridge_is_a_share_of_the_variance_in_every_direction(kind, spread):
     sample = Sample(two_clusters(), uniform(two_clusters()), spread)
-    options = KernelMeanMatching(2, covariance_type=kind, variance_floor=1e-6).get_params()
-    plain, wider = (
-        make_recipe(**{name: options[name] for name in ("n_components", *RECIPE_OPTIONS)} | {"ridge": ridge})[0].start(
-            sample, 2, seed=0
-        )
-        for ridge in (0.0, 0.5)
-    )
+    plain, wider = (KMeansPrototypes(ridge=ridge).of(sample, 2, kind, 1e-6, seed=0) for ridge in (0.0, 0.5))
     added = 0.5 * sample.variance * (np.ones(2) if kind in ("spherical", "diag") else np.eye(2))
     gained = wider.covariances - plain.covariances
     np.testing.assert_allclose(gained, np.broadcast_to(added, gained.shape), atol=1e-9)
@@ -118,3 +116,11 @@ def test_clusters_are_those_of_scikit_learn_whatever_the_threads(seed, threads):
         found = kmeans_prototypes(X, weights, 6, "diag", **OPTIONS | {"n_init": 5, "seed": seed})
     np.testing.assert_allclose(found.weights, [weights[labels == k].sum() for k in range(6)], rtol=1e-12)
     np.testing.assert_allclose(found.means[0], np.average(X[labels == 0], axis=0, weights=weights[labels == 0]))
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("pooling", -1.0), ("ridge", np.inf), ("n_init", 0), ("pool_over", "rows")]
+)
+def test_options_out_of_range_raise(option, value):
+    with pytest.raises(ValueError, match=f"{option} is"):
+        KMeansPrototypes(**{option: value})
