@@ -18,8 +18,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KernelDensity
 
-from kernelmean.density import KernelMeanMatching
-from kernelmean.studies.density import settings
+from kernelmean.density import KernelMeanMatching, settings
 from kernelmean_paper.density_tasks import (
     FOLDS,
     TARGETS,
@@ -191,7 +190,7 @@ def _best_verdict(results: Results) -> str:
         f"Matching is within one standard error of the Gaussian mixture or better on {count - above} of {count} sets, "
         f"and better than the kernel density on {sum(gap < 0 for gap in gaps)}. All three are chosen by five folds of "
         "the training rows: the mixture among 1 to 20 components, four covariance types and reg_covar .01, .1; the "
-        "kernel density among 25 bandwidths; matching among `kernelmean.studies.density.settings`: a "
+        "kernel density among 25 bandwidths; matching among `kernelmean.density.settings`: a "
         "first list without ridges reached 7 sets against the mixture, this one was made looking at another split "
         "(repetition 100) of eight of the sets."
     )

@@ -1,5 +1,6 @@
 """Density estimation by kernel mean matching."""
 
+from .grids import settings
 from .joint import COVARIANCE_TYPES, ParameterLayout
 from .kernel_mean_matching import KernelMeanMatching
 from .mixture import GaussianMixture
@@ -13,5 +14,6 @@ __all__ = [
     "KernelMeanMatching",
     "MatchingObjective",
     "ParameterLayout",
+    "settings",
     "weights_problem",
 ]

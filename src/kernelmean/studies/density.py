@@ -16,7 +16,7 @@ from ..core.array import SILENT, Array, Progress, RngLike, as_rng
 from ..core.frozen import Frozen
 from ..core.table import Table, as_table, named_frame
 from ..core.words import count, listed
-from ..density import GaussianMixture, KernelMeanMatching, KMeansPrototypes
+from ..density import GaussianMixture, KernelMeanMatching, KMeansPrototypes, settings
 from ..density.recipe import Trial
 from ..density.sample import scales_as_they_are, unlike_scales
 from ..embedding.embedding import Embedding
@@ -256,7 +256,7 @@ def fit_densities(
         At least ten rows.
     estimator : {"kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme"}, optional
         The estimator of the kernel mean that is matched. If you pass it, ``n_components`` or ``covariance_type``, only
-        joint fits with these are tried; otherwise :func:`settings`.
+        joint fits with these are tried; otherwise :func:`kernelmean.density.settings`.
     n_components : sequence of int
         Numbers of components to try.
     covariance_type : {"spherical", "diag", "tied", "full"}, optional
@@ -349,43 +349,10 @@ def _matching(
     """Choose among recommended settings of kernel mean matching, or among joint fits with what was named."""
     possible = components or [K for K in _COMPONENTS if len(X) // 2 >= K]
     named = {"estimator": [estimator or "mkme"], "covariance_type": [covariance or "spherical"]}
-    grid = [named | {"n_components": possible}] if estimator or components or covariance else settings(X)
+    grid = [named | {"n_components": possible}] if estimator or components or covariance else settings(X, _COMPONENTS)
     best = _searched(KernelMeanMatching(random_state=seed), grid, X, seed, progress).best_estimator_
     update = "weights" if best.update == "weights" else "joint fit"
     return best, f"{count(best.n_components_, 'component')}, {best.covariance_type}, {update} to {best.estimator}"
-
-
-def settings(X: Array) -> list[dict[str, Any]]:
-    """Return settings of kernel mean matching that are worth trying for standardised rows, as grids for scikit-learn.
-
-    These are fixed prototypes of every covariance type, with exactly matched weights, and joint fits with early
-    stopping for spherical and diagonal covariances. There are fewer components than a quarter of the distinct rows.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-
-    Examples
-    --------
-    >>> [len(grid["n_components"]) for grid in settings(np.arange(12.0)[:, None])]
-    [3, 3, 3]
-    """
-    most = max(1, len(np.unique(X, axis=0)) // 4)
-    over_data, within = (partial(KMeansPrototypes, pool_over=over, n_init=3) for over in ("data", "clusters"))
-    ridges = (0.01, 0.1)
-    shapes: dict[str, list[KMeansPrototypes]] = {
-        "diag": [*(over_data(pooling) for pooling in (0.3, 1.0, 3.0)), within(0.3)],
-        "tied": [within(ridge=ridge) for ridge in ridges],
-        "full": [*(within(pooling, ridge=ridge) for ridge in ridges for pooling in (1.0, 10.0, 30.0)), over_data()],
-    }
-    weights: dict[str, Any] = {"estimator": ["kme"], "kernel": [Gaussian("median")], "update": ["weights"]}
-    starts = (("diag", over_data(), (5, 10, 20)), ("diag", within(), (20,)), ("spherical", within(), (10, 20)))
-    grids: list[dict[str, Any]] = [
-        *(weights | {"covariance_type": [k], "prototypes": p, "n_components": _COMPONENTS} for k, p in shapes.items()),
-        *({"covariance_type": [k], "prototypes": [p], "n_components": some} for k, p, some in starts),
-    ]
-    few = [{**grid, "n_components": [K for K in grid["n_components"] if most >= K]} for grid in grids]
-    return [grid for grid in few if grid["n_components"]]
 
 
 def _gaussian_mixture(seed: int, progress: _Steps, X: Array) -> tuple[Any, str]:
