@@ -194,29 +194,19 @@ MENDED: dict[str, tuple[Expected, ...]] = {
     "one column of decimal commas.csv": (refused("--decimal ,"), reads("--decimal ,")),
     "decimal commas between commas.csv": (refused("as many cells as the header", options="--decimal ,"),),
     "dollars.csv": (
-        refused("--units price=$", "'price'", "row 1"),
-        refused("--thousands ,", "'price'", options="--units price=$"),
-        reads("--units price=$ --thousands ,"),
-        refused("'cost'", options="--units cost=$"),
-        refused("--units price=$", options="--units price=€ --thousands ,"),
+        refused("'price'", "row 1", "plain numbers", "--drop price"),
+        refused("'price'", options="--thousands ,"),
+        reads("--drop price"),
     ),
-    "few dollars.csv": (noted("--units fee=$"), reads("--units fee=$")),
+    "few dollars.csv": (noted("fee holds numbers with signs or text beside them ('$", "taken as categories"),),
     "euros.csv": (
-        refused("--units Preis=€", "--decimal ,"),
-        refused("--decimal ,", options="--units Preis=€"),
-        reads("--units Preis=€ --decimal ,"),
+        refused("'Preis'", "plain numbers"),
+        refused("'Preis'", "plain numbers", options="--decimal ,"),
+        reads("--drop Preis"),
     ),
-    "percent.csv": (
-        refused("--units share=%"),
-        refused("'change'", options="--units share=%"),
-        reads("--units share=%,change=%"),
-    ),
-    "kilograms.csv": (
-        refused("--units weight=kg", "'weight'", "row 1"),
-        reads("--units weight=kg,temp=°C,fee=EUR"),
-    ),
-    "kilograms and grams.csv": (refused("'weight'", "row", options="--units weight=kg"),),
-    "doses.csv": (noted("--units dose=mg"), reads("--units dose=mg")),
+    "percent.csv": (refused("'share'", "'change'", "plain numbers"), reads("--drop share --drop change")),
+    "kilograms.csv": (refused("'weight'", "row 1", "plain numbers"),),
+    "doses.csv": (noted("dose holds numbers with signs or text beside them ('", "taken as categories"),),
     "German dates.csv": (refused("--dates dmy", "'Datum'", "row 1"), reads("--dates dmy")),
     "German dates and times.csv": (refused("--decimal ,"), reads("--dates dmy --decimal ,")),
     "US dates.csv": (
@@ -255,7 +245,6 @@ MENDED: dict[str, tuple[Expected, ...]] = {
         reads("--categorical account"),
     ),
     "postcodes.csv": (refused("'zip'", "--categorical zip"), reads("--categorical zip")),
-    "plain.csv": (refused("'region'", options="--units region=kg"),),
 }
 
 OPTIONS = {
@@ -264,7 +253,6 @@ OPTIONS = {
     "--decimal , --thousands ,": ("--thousands",),
     "--thousands .": ("--decimal",),
     "--encoding klingon": ("--encoding", "latin-1"),
-    "--units price=.": ("'price'", "--units"),
 }
 """Options that mean nothing, or contradict each other, and what the one line must say."""
 

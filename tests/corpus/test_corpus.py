@@ -40,7 +40,7 @@ READ = [pair for pair in ENTRIES if pair[1].words is None and not pair[1].notes]
 NOTED = [pair for pair in ENTRIES if pair[1].notes]
 COMMANDED = {(name, entry.options) for name, entry in READ[::3]}
 REFUSED = [pair for pair in ENTRIES if pair[1].words is not None]
-READING = ("--decimal", "--thousands", "--dates", "--units", "--encoding", "--skip")
+READING = ("--decimal", "--thousands", "--dates", "--encoding", "--skip")
 QUICK = ("--resamples", "9", "--estimator", "kme")
 STREAM = ("--resamples", "9", "--stream")
 LONGEST_LINE = 700
@@ -80,9 +80,7 @@ def text_format(options: str) -> dict[str, Any]:
     words = shlex.split(options)
     given: dict[str, Any] = {}
     for option, value in zip(words[::2], words[1::2], strict=True):
-        if option == "--units":
-            given["units"] = dict(part.split("=") for part in value.split(","))
-        elif option == "--skip":
+        if option == "--skip":
             given["skip"] = int(value)
         elif option in READING:
             given[option.removeprefix("--")] = value

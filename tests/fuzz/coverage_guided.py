@@ -93,14 +93,8 @@ def read_table(data: bytes, ending: str) -> None:
 
 
 def read_batches(data: bytes, ending: str) -> None:
-    rows = km.read(at(f"batches{ending}", data))
-    for _ in range(8):  # types of columns may widen
-        try:
-            for frame in rows.frames():
-                frame.to_table("drop")
-        except km.tables.text.Widened:
-            continue
-        return
+    for frame in km.read(at(f"batches{ending}", data)).frames():
+        frame.to_table("drop")
 
 
 def read_config(data: bytes) -> None:

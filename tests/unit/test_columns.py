@@ -72,8 +72,8 @@ def test_the_whole_table_is_described_and_its_options_mend_it() -> None:
     assert [column.name for column in table.columns] == list(CELLS)
     assert set(table.stopping) == STOPPING
     with command_line():
-        left = "--drop id,name,yyyymmdd,zip,blank,lists,endless"
-        read = "--units price=$ --thousands , --dates dmy --na-values n.a"
+        left = "--drop id,name,price,yyyymmdd,zip,blank,lists,endless"
+        read = "--dates dmy --na-values n.a"
         assert table.options() == f"{read} {left} --missing category"
         text = table.summary()
     assert max(map(len, text.splitlines())) <= 80

@@ -9,7 +9,7 @@ from .parameters import command
 
 @command(
     "kernelmean describe data.csv",
-    "kernelmean describe data.csv --dates dmy --units price=$ --ordinal size=low,mid,high",
+    "kernelmean describe data.csv --dates dmy --ordinal size=low,mid,high",
 )
 def describe(data: OneTable, seed: Seed, table: MixedTable, numbers: RowsOutput) -> None:
     """Show what every column of a table is taken for, why, and which option changes that.

@@ -1,20 +1,18 @@
-"""The formats of cells of text: numbers with marks and units, or dates; and the options that would read them."""
+"""The formats of cells of text: numbers with marks, or dates; and the options that would read them."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import partial
 from typing import Any, Literal, TypeAlias, final
 
 from .words import comma_separated, read_with, worded, written
 
 _OTHERS = "decimal", "thousands", "dates"
 Reading: TypeAlias = Mapping[str, Any]
-"""The options that read the cells of a column: "decimal", "thousands", "dates", its "unit", and "na_values"."""
+"""The options that read the cells of a column: "decimal", "thousands", "dates", and "na_values"."""
 
 
 @final
@@ -34,37 +32,36 @@ class Form:
     """The function of pandas that converts such a column."""
     is_time: bool = False
     """Whether they are dates or times; otherwise they are numbers."""
+    is_bare: bool = False
+    """Whether they consist only of digits and marks: such text is almost certainly a number."""
 
-    def advice(self, column: str) -> str:
-        """Return what to write so that the cells of a column are read, in Python or on the command line."""
+    def advice(self) -> str:
+        """Return what to write so that the cells are read, in Python or on the command line."""
         convert = f"convert it (pandas: {self.convert})" if self.convert else self.mend
         if not self.readings:
             return written(convert, self.mend)
-        text, options = self._ways(column)
+        text, options = self._ways()
         read = read_with(text)
-        ways = [convert, read] if self.convert else [read, convert]
-        return written(", or ".join(way for way in ways if way), f"read it with {options}")
+        both = [convert, read] if self.convert else [read, convert]
+        return written(", or ".join(way for way in both if way), f"read it with {options}")
 
-    def short(self, column: str) -> str:
+    def short(self) -> str:
         """Return in a few words what reads the cells; nothing if no option does."""
-        return written(*self._ways(column)) if self.readings else ""
+        return written(*self._ways()) if self.readings else ""
 
-    def _ways(self, column: str) -> tuple[str, str]:
+    def _ways(self) -> tuple[str, str]:
         """Return what reads a column in Python and on the command line."""
-        texts, options = zip(*(ways({column: reading}) for reading in self.readings), strict=True)
+        texts, options = zip(*(ways([reading]) for reading in self.readings), strict=True)
         return " or ".join(texts), " or ".join(options)
 
 
-def ways(readings: Mapping[str, Reading]) -> tuple[str, str]:
+def ways(readings: Iterable[Reading]) -> tuple[str, str]:
     """Return what reads columns, each with its reading, in Python and on the command line."""
-    marks = {name: own[name] for own in readings.values() for name in _OTHERS if name in own}
-    units = {column: own["unit"] for column, own in readings.items() if "unit" in own}
-    absent = list(dict.fromkeys(word for own in readings.values() for word in own.get("na_values", ())))
+    own = list(readings)
+    marks = {name: each[name] for each in own for name in _OTHERS if name in each}
+    absent = list(dict.fromkeys(word for each in own for word in each.get("na_values", ())))
     fields = [f"{name}={mark!r}" for name, mark in marks.items()]
     words = [worded(f"--{name}", "space" if mark == " " else mark) for name, mark in marks.items()]
-    if units:
-        fields.insert(0, f"units={units!r}")
-        words.insert(0, worded("--units", comma_separated(f"{column}={unit}" for column, unit in units.items())))
     if absent:
         fields.append(f"na_values={absent!r}")
         words.append(worded("--na-values", comma_separated(absent)))
@@ -83,17 +80,17 @@ def joint_readings(readings: Mapping[str, Reading]) -> dict[str, Reading]:
     return kept
 
 
-# -- numbers: decimal commas, marks between thousands, units, signs in other places ------------------------------------
+# -- numbers: decimal commas, marks between thousands, and what stands beside them -------------------------------------
 
 
 _BLANKS = re.compile("[\u00a0\u2007\u2008\u2009\u202f]")
-_MINUS = re.compile("[\u2212\u2013\ufe63\uff0d]")
+_MINUS = "\u2212\u2013\ufe63\uff0d"
 _THOUSANDS = (" ", ",", ".", "'", "_")
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|BRL|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|ZAR|MXN|KRW|RUB|TRY|ILS|SGD|HKD|Rs|kr|Fr"
-_CURRENCY = rf"(?P<before>(?:{_CODES})\.?|[^\W\d_]{{0,3}}(?P<symbol>[^\w\s.,'()+-]))"
+_CURRENCY = rf"(?P<before>(?:{_CODES})\.?|[^\W\d_]{{0,3}}[$\u00a3\u00a5\u0e3f\u20a0-\u20c0])"
 _CORE = r"(?P<core>(?:\d(?:[\d.,'_ ]*\d)?|[.,]\d+)(?:[eE][+-]?\d+)?)"
 _UNIT = r"(?P<unit> ?[^\d\s.,()+-](?:[^\d]*[^\d\s])?(?:(?<=[^\W\d_])[23])?)"
-_CELL = re.compile(rf"(?P<sign>[+-]?) ?{_CURRENCY}? ?(?P<second>[+-]?){_CORE}(?P<after>-?){_UNIT}?")
+_CELL = re.compile(rf"(?P<sign>[+{_MINUS}-]?) ?{_CURRENCY}? ?(?P<second>[+{_MINUS}-]?){_CORE}-?{_UNIT}?")
 _INDIAN = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?")
 _NO_UNITS = re.compile("st|nd|rd|th", re.IGNORECASE)
 _LONGEST_UNIT, _MOST_WORDS, _MOST_UNITS = 12, 2, 3
@@ -103,12 +100,12 @@ _COMMA = re.compile(r"[+-]?\d+,\d+")
 @final
 @dataclass(frozen=True)
 class _Number:
-    """The parts of a cell: its digits and marks, the unit, and how a negative number is marked."""
+    """The parts of a cell: its digits and marks, its unit, and whether anything stands beside digits and marks."""
 
     cell: str
     core: str
     unit: str
-    signs: frozenset[str]
+    beside: bool
 
 
 def is_number(cell: Any) -> bool:
@@ -125,58 +122,43 @@ def has_decimal_comma(cell: str) -> bool:
     return _COMMA.fullmatch(cell.strip()) is not None
 
 
-def number_format(cells: Iterable[str], *, partly: bool = False) -> Form | None:
+def number_format(cells: Iterable[str]) -> Form | None:
     """Return the format of numbers among distinct cells, None if none of them needs an option to be read.
 
     Cells that float64 reads as they are count as this format if others need an option. If only some cells have a unit,
-    or there are many units, they are more likely codes (4x, 10x, 3D), unless some may lack it (``partly``).
+    or there are many units, they are more likely codes (4x, 10x, 3D).
     """
     parts = [part for cell in cells if (part := _taken_apart(cell)) is not None]
     units = {part.unit for part in parts}
-    units -= {""} if partly and len(units) > 1 else set()
     if all(is_number(part.cell) for part in parts) or len(units) > (1 if "" in units else _MOST_UNITS):
         return None
-    signs = frozenset().union(*(part.signs for part in parts))
-    marks = _marks([part.core for part in parts])
     found = tuple(part.cell for part in parts)
-    what = _words(units, signs, marks)
-    if marks and not signs and len(units) == 1:
-        unit = {"unit": next(iter(units))} if units != {""} else {}
-        return Form(what, found, tuple({**unit, **each} for each in marks))
-    mend = "write all of them in one way, such as 1234.5"
-    if signs:
-        mend = "write negative numbers with a - in front, such as -1234.5"
-    elif len(units) > 1:
-        mend = "write all of them as plain numbers in one unit, such as 1234.5"
-    return Form(what, found, (), mend)
-
-
-def is_bare(form: Form) -> bool:
-    """Return whether cells consist only of digits and marks: such text is almost certainly a number."""
-    parts = map(_taken_apart, form.cells)
-    return all(part is not None and not part.unit and not part.signs for part in parts)
+    if any(part.beside for part in parts):
+        mend = "write plain numbers in one unit, such as -1234.5"
+        return Form("numbers with signs or text beside them", found, (), mend)
+    marks = _marks([part.core for part in parts])
+    if not marks:
+        mend = "write all of them in one way, such as 1234.5"
+        return Form("numbers with marks in more than one way", found, (), mend, is_bare=True)
+    what = "commas that stand before decimals or between thousands"
+    if len(marks) == 1:
+        options = {"decimal": "a decimal comma", "thousands": "marks between thousands"}
+        what = " and ".join(word for option, word in options.items() if option in marks[0])
+    return Form(f"numbers with {what}", found, marks, is_bare=True)
 
 
 def _taken_apart(cell: str) -> _Number | None:
-    """Return the parts of a number with marks or a unit, None if the cell is not a number."""
-    plain, signs = _BLANKS.sub(" ", cell).strip().replace("\u2019", "'"), set()
-    if _MINUS.search(plain):
-        plain = _MINUS.sub("-", plain)
-        signs.add("minus")
+    """Return the parts of a number, None if the cell is not a number."""
+    plain = bare = _BLANKS.sub(" ", cell).strip().replace("\u2019", "'")
     if plain.startswith("(") and plain.endswith(")"):
         plain = plain[1:-1].strip()
-        signs.add("parentheses")
     found = _CELL.fullmatch(plain)
     if found is None or (found["sign"] and found["second"]):
         return None
-    if found["after"]:
-        signs.add("behind")
-    before, behind = found["before"] or "", (found["unit"] or "").strip()
-    is_money = found["symbol"] is None or unicodedata.category(found["symbol"]) == "Sc"  # a currency sign, or a code
-    is_number = bool(_marks([found["core"]])) or _INDIAN.fullmatch(found["core"]) is not None
-    if (before and behind) or not (is_money and _is_unit(found["core"], behind)) or not is_number:
+    core, before, behind = found["core"], found["before"] or "", (found["unit"] or "").strip()
+    if (before and behind) or not _is_unit(core, behind) or not (_marks([core]) or _INDIAN.fullmatch(core)):
         return None
-    return _Number(cell, found["core"], before or behind, frozenset(signs))
+    return _Number(cell, core, before or behind, bare.lstrip("+-") != core)
 
 
 def _is_unit(core: str, unit: str) -> bool:
@@ -206,26 +188,7 @@ def _pattern(point: str, thousands: str | None) -> re.Pattern[str]:
     return re.compile(rf"(?:(?:{groups}\d+)(?:{mark}\d+)?|{mark}\d+)(?:[eE][+-]?\d+)?")
 
 
-def _words(units: set[str], signs: frozenset[str], marks: tuple[Mapping[str, str], ...]) -> str:
-    known = sorted(units - {""})
-    parts = [f"the unit {known[0]!r}"] if len(known) == 1 else ["different units"] if known else []
-    options = {name: value for reading in marks for name, value in reading.items()}
-    if len(marks) == 2:
-        parts.append("commas that stand before decimals or between thousands")
-    else:
-        parts += ["a decimal comma"] * ("decimal" in options) + ["marks between thousands"] * ("thousands" in options)
-        parts += [] if marks else ["marks in more than one way"]
-    named = {
-        "parentheses": "parentheses for a minus",
-        "behind": "the minus behind them",
-        "minus": "another minus than -",
-    }
-    parts += [named[sign] for sign in sorted(signs)]
-    return "numbers with " + (" and ".join(parts) if len(parts) < 3 else ", ".join(parts))
-
-
-_POINT = re.compile(r"[+-]?\d*\.\d+")
-_LIMIT = re.compile(r"[<>≤≥] ?\d[\d.,]*")
+_POINT, _ABSENT = re.compile(r"[+-]?\d*\.\d+"), re.compile(r"[^\d,\"]+|[<>≤≥] ?\d[\d.,]*")
 _MOST_ABSENT, _LONGEST = 3, 20
 
 
@@ -251,23 +214,17 @@ def absent_words(cells: Iterable[str]) -> tuple[str, Reading]:
     form = number_format(commas) if commas and not any(map(_POINT.fullmatch, texts)) else None
     reading = form.readings[0] if form is not None and len(form.readings) == 1 else {}
     others = [text for text in dict.fromkeys(texts) if not (is_number(text) or (reading and text in commas))]
-    limits = [text for text in others if _LIMIT.fullmatch(text)]
-    words = [text for text in others if 0 < len(text) <= _LONGEST and not re.search(r"[\d,\"]", text)]
-    if not 0 < len(others) <= min(_MOST_ABSENT, (len(texts) - 1) // 2) or not {*others} <= {*words, *limits}:
+    words = [text for text in others if len(text) <= _LONGEST and _ABSENT.fullmatch(text)]
+    if not 0 < len(others) == len(words) <= min(_MOST_ABSENT, (len(texts) - 1) // 2):
         return "", {}
     reading = {**reading, "na_values": others}
-    python, options = ways({"": reading})
+    python, options = ways([reading])
+    means = "means that a cell is missing" if len(others) == 1 else "mean that cells are missing"
     reads = written(read_with(python), f"read it with {options}")
-    shown, one = " and ".join(map(repr, others)), len(others) == 1
-    if limits == others:
-        are = "is a limit" if one else "are limits"
-        mend = f"write a number instead, such as half of it, or take it as missing: {reads}"
-        return f"{shown} {are} of detection: {mend}", reading
-    means = "means that a cell is missing" if one else "mean that cells are missing"
-    return f"where {shown} {means}, {reads}", reading
+    return f"where {' and '.join(map(repr, others))} {means}, {reads}", reading
 
 
-# -- dates and times: days or months first, names of months, years with two digits -------------------------------------
+# -- dates and times: days or months first, years with two digits ------------------------------------------------------
 
 
 Order: TypeAlias = Literal["dmy", "mdy", "ymd"]
@@ -275,15 +232,6 @@ _CLOCK = r"(?:T|,? +)\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?
 _DIGITS = re.compile(rf"(\d{{1,4}})([-/]|\. ?)(\d{{1,2}})\2(\d{{4}}|\d{{1,2}})(?:{_CLOCK})?")
 _ISO = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}(?:{_CLOCK})?")
 _ZONE = re.compile(r"(?:Z|UTC|[+-]\d{2}:?\d{2})$")
-_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|fév|fev|avr|juin|juil|août|ago|ene|abr|dic"
-_NAME = rf"(?:{_MONTHS})[^\W\d_]{{0,7}}"
-_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
-_YEAR = r"(?:\d{4}|\d{2})"
-_NAMED = re.compile(
-    rf"(?:[^\W\d_]{{2,10}},? )?(?:{_DAY}[. -]{{1,2}}(?:de |of )?{_NAME}[.,]?[ -](?:de )?{_YEAR}"
-    rf"|{_NAME}\.? {_DAY},? {_YEAR}|{_YEAR}[ -]{_NAME}[ -]{_DAY})(?:{_CLOCK})?",
-    re.IGNORECASE,
-)
 _TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?")
 _PLAIN = "write them as 2024-12-31"
 
@@ -291,15 +239,16 @@ _PLAIN = "write them as 2024-12-31"
 def date_format(cells: Iterable[str]) -> Form | None:
     """Return the format of dates or times among distinct cells, None if there are none."""
     texts = {cell: cell.strip() for cell in cells}
-    for find, form in _FORMS.items():
-        found = tuple(cell for cell, text in texts.items() if find(text))
-        if 2 * len(found) > len(texts):
-            zones = {bool(_ZONE.search(text)) for text in texts.values()}  # readers understand all of these or none
-            is_iso = all(_ISO.fullmatch(text) and not text.endswith("GMT") for text in texts.values())
-            if is_iso and len(found) == len(texts) and len(zones) == 1:
-                return Form("dates", found, ({"dates": "ymd"},), "", "to_datetime", is_time=True)
-            return replace(form(cells=found), is_time=True)
-    return None
+    found = tuple(cell for cell, text in texts.items() if _orders(text))
+    if 2 * len(found) > len(texts):
+        zones = {bool(_ZONE.search(text)) for text in texts.values()}  # readers understand all of these or none
+        is_iso = all(_ISO.fullmatch(text) and not text.endswith("GMT") for text in texts.values())
+        if is_iso and len(found) == len(texts) and len(zones) == 1:
+            return Form("dates", found, ({"dates": "ymd"},), "", "to_datetime", is_time=True)
+        return replace(_of_digits(found), is_time=True)
+    clocks = tuple(cell for cell, text in texts.items() if _TIME.fullmatch(text))
+    mend, convert = "write them as 10:30:00", "to_timedelta of hh:mm:ss"
+    return Form("times of the day", clocks, (), mend, convert, is_time=True) if 2 * len(clocks) > len(texts) else None
 
 
 def _orders(text: str) -> tuple[Order, ...]:
@@ -347,12 +296,3 @@ def _of_digits(cells: tuple[str, ...]) -> Form:
     what = "dates" if len(orders) == 1 else "dates that begin with the day or the month"
     cells = tuple(sorted(cells, key=lambda cell: bool(_ISO.fullmatch(cell.strip()))))  # ISO dates need no option
     return Form(what, cells, tuple({"dates": order} for order in orders), "", convert if len(orders) == 1 else open_)
-
-
-_FORMS: dict[Callable[[str], object], Callable[..., Form]] = {
-    _orders: _of_digits,
-    _NAMED.fullmatch: partial(Form, "dates with names of months", readings=(), mend=_PLAIN, convert="to_datetime"),
-    _TIME.fullmatch: partial(
-        Form, "times of the day", readings=(), mend="write them as 10:30:00", convert="to_timedelta of hh:mm:ss"
-    ),
-}

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .array import Array, IntArray
 from .cell_formats import absent_words, is_number, number_format, other_marks
-from .cells import Cells, Declared, column_name, missing_cells, read_cells
+from .cells import Cells, Declared, column_name, is_missing, missing_cells, read_cells
 from .frozen import Frozen, owned, sealed
 from .validate import check_points, data_frame
 from .words import all_incomplete, count, did_you_mean, drop_rows, leave_out, listed, printable, written
@@ -212,7 +212,7 @@ class Frame:
         """Raise when columns hold anything but numbers, and show one such cell of each."""
         others = [name for name, column in self.cells.items() if column.dtype != np.float64]
         if others:
-            examples = listed(f"{name!r} ({_first_other(self.cells[name])})" for name in others)
+            examples = listed(f"{name!r} ({_first_other(self.cells[name], self.row_numbers())})" for name in others)
             encoder = written(", as kernelmean.TableEncoder does", "")
             read = "".join(f"{advice}, " for name in others if (advice := reading_of(self, name)))
             raise TypeError(
@@ -342,7 +342,7 @@ def check_size(frame: Frame) -> None:
 
 
 def reading_of(frame: Frame, name: str) -> str:
-    """Return what reads the text of a column as numbers, nothing if no option does."""
+    """Return what reads the text of a column as numbers, or how to write them; nothing for other text."""
     column = frame.cells[name]
     if column.dtype != object:
         return ""
@@ -350,11 +350,11 @@ def reading_of(frame: Frame, name: str) -> str:
     if advice := other_marks(texts, frame.decimal) or absent_words(texts)[0]:
         return advice
     form = number_format(texts)
-    return form.advice(name) if form is not None and form.readings else ""
+    return "" if form is None else form.advice()
 
 
-def _first_other(column: Cells) -> str:
-    filled = [(row, column[row - 1]) for row in (np.flatnonzero(~missing_cells(column)) + 1).tolist()]
+def _first_other(column: Cells, numbers: IntArray) -> str:
+    filled = [(row, cell) for row, cell in zip(numbers.tolist(), column, strict=True) if not is_missing(cell)]
     if not filled:
         return "blank in every row"
     row, cell = next(((row, cell) for row, cell in filled if not is_number(cell)), filled[0])

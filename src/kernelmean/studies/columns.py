@@ -23,7 +23,6 @@ from ..tables.columns.missing import rules_for
 from ..tables.columns.texts import Finding, insist
 from ..tables.drawn import Drawn
 from ..tables.limits import MAX_CATEGORIES
-from ..tables.passes import settled
 from ..tables.source import Source
 from .cells import texts_of as as_read
 from .described import FEW_BLANK, KINDS, DescribedColumn, DescribedTable, drop_option
@@ -116,10 +115,6 @@ def describe_long(source: Source, encoding: Encoding, seed: int = 0, progress: P
     ValueError
         When the table has no rows, or the user names a column that does not exist.
     """
-    return settled([source], lambda: _by_pass(source, encoding, seed, progress))
-
-
-def _by_pass(source: Source, encoding: Encoding, seed: int, progress: Progress) -> DescribedTable:
     drawn, missing, inspection = Drawn(_DRAWN, seed), Counter[str](), None
     for frame in source.frames():
         inspection = inspection or encoding.inspection(frame, 1)

@@ -105,7 +105,7 @@ class DescribedTable(Shown):
         left = [name for name in self.stopping if name not in self.readings]
         if len(left) == len(self.columns):
             return ""
-        python, read = ways(self.readings)
+        python, read = ways(self.readings.values())
         drop = [written(f"drop={left!r}", worded_names("--drop", left))]
         absent = any("na_values" in own for own in self.readings.values())
         rule = "drop" if self.blank_rows <= FEW_BLANK * self.n_rows and not absent else "category"

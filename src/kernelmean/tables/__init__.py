@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .datasets import BUILT_IN
     from .limits import ADAPTIVE_LIMIT, FIT_LIMIT
     from .read import read
-    from .readers import TextFormat, Widened
+    from .readers import TextFormat
     from .reading import column_names, read_frame, read_table, split_frame, split_groups
     from .shuffle import shuffled
     from .source import Source, joined
@@ -30,7 +30,6 @@ __all__ = [
     "Source",
     "Table",
     "TextFormat",
-    "Widened",
     "as_frame",
     "as_frames",
     "as_table",
@@ -53,7 +52,7 @@ _lazy.attach(
         "datasets": "BUILT_IN",
         "limits": "ADAPTIVE_LIMIT FIT_LIMIT",
         "read": "as_frame read",
-        "readers": "TextFormat Widened",
+        "readers": "TextFormat",
         "reading": "Frame Table as_table column_names read_frame read_table split_frame split_groups",
         "shuffle": "shuffled",
         "source": "Source joined",

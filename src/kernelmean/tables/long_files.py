@@ -30,13 +30,13 @@ from .files import (
     table_files,
     unknown_ending,
 )
-from .readers import PLAIN, TextColumns, TextFormat, check_units
+from .readers import PLAIN, TextColumns, TextFormat, check_absent
 from .readers.arrow_file import arrow_batches, arrow_names, arrow_rows
+from .readers.csv_file import CsvFile
 from .readers.json_lines import JsonLines
 from .readers.text_file import STANDARD_INPUT
 from .reading import read_frame
 from .source import Source, joined, numbered, numbers_of
-from .text import CsvBlocks
 
 BATCH_ROWS = 2**16
 
@@ -64,7 +64,7 @@ class ColumnChoice:
 
     def names(self, names: Sequence[str], source: str) -> tuple[str, ...]:
         """Return the chosen names, or raise when one is unknown or none is left."""
-        check_units(self.text, names, source)
+        check_absent(self.text, names, source)
         return chosen_names(names, source, self.columns, self.drop)
 
     def refuse_for(self, source: Source) -> None:
@@ -92,19 +92,24 @@ _Open: TypeAlias = Callable[[TextColumns], Iterator[Frame]]
 """Maps the reader of text columns to frames."""
 
 
-def _opened(source: str, names: tuple[str, ...], choice: ColumnChoice, frames: _Open, *, iso: bool = False) -> Source:
-    """Return the source of the rows of a file; text is read as any type for frames, strictly as numbers for numbers."""
-    types: dict[str, str] = {}
-    numbers: dict[str, str] = {}
+def _opened(source: str, names: tuple[str, ...], choice: ColumnChoice, rows: _Open, **how: bool) -> Source:
+    """Return the source of the rows of a file; a first pass over all of them decides what columns of text hold."""
+    columns = TextColumns(choice.text, **how)
+
+    def frames() -> Iterator[Frame]:
+        if not columns.settled:
+            for _ in rows(columns):
+                pass
+            columns.settled = True
+        return rows(columns)
+
     return Source(
         source,
         names,
         None,
-        lambda: frames(TextColumns(choice.text, types, iso=iso)),
-        lambda: numbers_of(frames(TextColumns(choice.text, numbers, strict=choice.text.reads)), choice.missing),
+        frames,
+        lambda: numbers_of(rows(TextColumns(choice.text, **how)), choice.missing),
         lambda: choice.whole(Path(source)),
-        types=types,
-        text=choice.text,
         missing=choice.missing,
     )
 
@@ -141,21 +146,10 @@ def file_source(path: Path, choice: ColumnChoice) -> Source:
 
 
 def _csv(path: Path, choice: ColumnChoice) -> Source:
-    blocks = CsvBlocks.of(path, choice.text)
-    names = choice.names(list(blocks.raw), str(path))
-    types: dict[str, str] = {}
-    return Source(
-        str(path),
-        names,
-        None,
-        blocks.frames(names, types),
-        lambda: numbers_of(blocks.numbers(names), choice.missing),
-        lambda: choice.whole(path),
-        types=types,
-        text=choice.text,
-        missing=choice.missing,
-        _notes=blocks.notes,
-    )
+    file = CsvFile.of(path, choice.text)
+    names = choice.names(list(file.raw), str(path))
+    opened = _opened(str(path), names, choice, lambda columns: file.frames(names, columns), untyped=True)
+    return replace(opened, notes=file.notes)
 
 
 def _arrow(path: Path, choice: ColumnChoice) -> Source:

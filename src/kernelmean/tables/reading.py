@@ -34,9 +34,9 @@ from .files import (
     natural_order,
     unknown_ending,
 )
-from .readers import PLAIN, TextColumns, TextFormat, check_units
+from .readers import PLAIN, TextColumns, TextFormat, check_absent
 from .readers.arrow_file import arrow_names, read_arrow, typed_frame
-from .readers.csv_file import read_csv, read_header
+from .readers.csv_file import CsvFile, read_header
 from .readers.json_lines import json_names, read_json_lines
 from .readers.text_file import STANDARD_INPUT, open_text
 
@@ -88,7 +88,7 @@ def read_table(
     ------
     ValueError
         When the file is empty, damaged, ragged or not text; when a column name is missing or used twice; when a cell is
-        missing or infinite, or is not a number in the unit of its column.
+        missing or infinite.
     TypeError
         When a column does not hold numbers.
     OSError
@@ -113,11 +113,11 @@ def read_frame(source: str | os.PathLike[str], *, text: TextFormat = PLAIN) -> F
     name = os.fspath(source)
     if name in BUILT_IN:
         frame = BUILT_IN[name]()
-        check_units(text, frame.names, name)
+        check_absent(text, frame.names, name)
         return TextColumns(text).read(frame)
     path = Path(name)
     if name == STANDARD_INPUT:
-        return read_csv(path, text)
+        return CsvFile.of(path, text).whole()
     check_file(path)
     read = _READERS.get(ending(path))
     if read is None:
@@ -317,5 +317,5 @@ _READERS: dict[str, Callable[[Path, TextFormat], Frame]] = {
     **dict.fromkeys(PARQUET, _read_parquet),
     **dict.fromkeys(ARROW, read_arrow),
     **dict.fromkeys(JSON_LINES, read_json_lines),
-    **dict.fromkeys(TEXT, read_csv),
+    **dict.fromkeys(TEXT, lambda path, text: CsvFile.of(path, text).whole()),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, final
 
@@ -13,7 +13,6 @@ from ..core.array import Array
 from ..core.cells import Cells, missing_cells
 from ..core.table import Frame
 from ..core.words import listed, refuse
-from .readers import PLAIN, TextFormat
 
 READER = "kernelmean.read"
 """The reader whose options errors about cells and columns suggest."""
@@ -38,10 +37,6 @@ class Source:
         The names of the columns.
     n_rows : int or None
         The number of rows, if it is known before reading.
-    types : dict
-        The types as which columns were read so far, by name; a pass widens them when cells require it.
-    text : TextFormat
-        How text is written in a file.
     named : bool
         Whether columns are matched by name; False for an array.
     missing : {"error", "drop"}
@@ -56,12 +51,11 @@ class Source:
     _frames: Callable[[], Iterator[Frame]]
     _arrays: Callable[[], Iterator[Array]]
     _whole: Callable[[], Frame]
-    types: dict[str, str] = field(default_factory=dict)
-    text: TextFormat = PLAIN
     named: bool = True
     missing: str = "error"
     in_memory: bool | None = None
-    _notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a reader of its rows should know."""
     _once: Any = None  # the reader or iterator, if rows can be read only once
 
     @property
@@ -105,13 +99,6 @@ class Source:
             _frames=lambda: (frame.called(names) for frame in self._frames()),
             _whole=lambda: self._whole().called(names),
         )
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of its rows should know; cells without a unit are not counted batch by batch."""
-        units = self.text.units.items()
-        taken = (f"{self.source}: any cell of {name} without a unit is taken to be in {unit!r}" for name, unit in units)
-        return (*self._notes, *taken)
 
     @property
     def titleless(self) -> bool:

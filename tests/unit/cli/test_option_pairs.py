@@ -150,13 +150,11 @@ def test_both_options_have_an_effect_or_the_pair_is_refused(name: str, third: in
 
 
 @pytest.mark.parametrize("command_", ["compare", "compare --stream", "dependence", "describe", "monitor"])
-@pytest.mark.parametrize(
-    "option", ["--keep", "--categorical", "--ordinal", "--units", "--missing", "--columns", "--drop"]
-)
+@pytest.mark.parametrize("option", ["--keep", "--categorical", "--ordinal", "--missing", "--columns", "--drop"])
 def test_an_unknown_column_is_refused(command_: str, option: str, place: Path) -> None:
     name, *more = command_.split()
     tables = ["A.csv"] if name in ("dependence", "describe") else ["A.csv", "B.csv"]
-    value = {"--ordinal": "z=u,v", "--units": "z=kg", "--missing": "z=drop"}.get(option, "z")
+    value = {"--ordinal": "z=u,v", "--missing": "z=drop"}.get(option, "z")
     with pytest.raises(ValueError, match="'z'"):
         observed(name, *tables, *more, option, value)
 

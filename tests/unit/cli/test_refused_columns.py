@@ -18,14 +18,9 @@ from kernelmean.cli import main
 
 QUICK = ("--resamples", "19", "--estimator", "kme")
 FORMS: dict[str, Any] = {
-    "dollars": lambda v: f"${v:,.2f}",
-    "euros": lambda v: f"{v:,.2f} €".translate(str.maketrans(",.", ".,")),
-    "kilos": lambda v: f"{v:.1f} kg",
-    "percents": lambda v: f"{v:.0f}%",
     "commas": lambda v: f"{v:.2f}".replace(".", ","),
     "spaces": lambda v: f"{v:,.1f}".replace(",", "\u202f"),
     "apostrophes": lambda v: f"{v:,.0f}".replace(",", "'"),
-    "pressures": lambda v: f"{v:.0f} mm Hg",
     "days": lambda v: (pd.Timestamp("2020-01-13") + pd.Timedelta(days=round(v) % 700)).strftime("%d.%m.%Y"),
     "american days": lambda v: (pd.Timestamp("2020-01-13") + pd.Timedelta(days=round(v) % 700)).strftime("%m/%d/%Y"),
 }
@@ -166,7 +161,7 @@ def test_text_in_tables_of_numbers_names_what_reads_it(folder: Path, capsys: pyt
     for command in ("density", "estimate"):
         told = line(capsys, command, path)
         assert "'price' ('$1,000.00' in row 1)" in told
-        assert "read it with --units price=$ --thousands ," in told
+        assert "write plain numbers in one unit" in told
 
 
 def test_decimals_are_numbers_in_every_library(folder: Path) -> None:

@@ -134,7 +134,7 @@ def test_types_that_only_later_rows_tell(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Numbers with a fraction after whole ones, times after dates, cells after blank ones, text at last."""
-    monkeypatch.setattr("kernelmean.tables.text.BLOCK_BYTES", 2000)
+    monkeypatch.setattr("kernelmean.tables.readers.csv_file.BLOCK_BYTES", 2000)
     early, late = ["1,2024-01-01,,x"] * 300, ["1.5,2024-01-01 10:00:00,7,y"] * 300
     for name in ("one", "two"):
         (folder / f"{name}.csv").write_text("\n".join(["n,t,m,c", *early, *late]) + "\n")

@@ -16,13 +16,12 @@ import pytest
 from kernelmean.cli import main
 
 QUICK = ("--resamples", "99", "--estimator", "kme")
-SAID = ("--decimal", ",", "--thousands", ".", "--dates", "dmy", "--units", "share=%,weight=kg", "--encoding", "latin-1")
+SAID = ("--decimal", ",", "--thousands", ".", "--dates", "dmy", "--encoding", "latin-1")
 CONFIG = """[{command}]
 decimal = ","
 thousands = "."
 dates = "dmy"
 encoding = "latin-1"
-units = {{ share = "%", weight = "kg" }}
 """
 
 
@@ -45,8 +44,8 @@ def german(frame: pd.DataFrame) -> str:
         {
             "preis": [f"{x:,.2f}".translate({44: 46, 46: 44}) for x in frame["preis"]],
             "größe": [f"{x:.3f}".replace(".", ",") for x in frame["größe"]],
-            "share": [f"{x} %" for x in frame["share"]],
-            "weight": [f"{x:.1f} kg".replace(".", ",") for x in frame["weight"]],
+            "share": [str(x) for x in frame["share"]],
+            "weight": [f"{x:.1f}".replace(".", ",") for x in frame["weight"]],
             "day": [f"{day:%d.%m.%Y}" for day in frame["day"]],
         }
     )
@@ -112,7 +111,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_reads_numbers_dates_and_units_as_they_are_meant(
+def test_every_command_reads_numbers_and_dates_as_they_are_meant(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str], unsearched_peers: None, no_refits: None
 ) -> None:
     plain, written = COMMANDS[name]
@@ -137,13 +136,7 @@ def test_a_table_comes_from_standard_input(capsys: pytest.CaptureFixture[str], m
         (("--decimal", "x"), "--decimal is 'x'; write one of . ,"),
         (("--thousands", "dot"), "--thousands is 'dot'; write one of . , ' _ space"),
         (("--dates", "dm"), "--dates is 'dm'; write one of dmy mdy ymd"),
-        (("--units", "price"), "--units is 'price'; write a column, an equals sign"),
-        (("--units", "preis=5"), "such as --units price=$"),
-        (("--units", "prise=$"), "no column 'prise' (did you mean 'preis'?)"),
-        (("--units", "preis=$,preis=kg"), "--units names the column 'preis' twice"),
-        (("--units", "preis=$"), "row 1, column 'preis' holds"),
         (("--encoding", "klingon"), "--encoding is 'klingon'"),
-        (("--encoding", "cp1252", "--units", "größe=m"), "which is not a number with the unit 'm'"),
     ],
 )
 def test_what_is_not_clear_is_one_line(words: tuple[str, ...], text: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,7 +109,7 @@ def test_a_monitor_is_as_it_was_where_a_later_batch_fails() -> None:
 
 
 def test_a_column_of_a_file_that_turns_out_to_be_text_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelmean.tables.text.BLOCK_BYTES", 512)
+    monkeypatch.setattr("kernelmean.tables.readers.csv_file.BLOCK_BYTES", 512)
     codes = np.repeat(["7", "b2"], 200)
     known = pd.DataFrame({"code": np.random.default_rng(0).permutation(codes), "x": np.arange(400) % 7.0})
     new = known.assign(code=codes)

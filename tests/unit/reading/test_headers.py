@@ -11,18 +11,13 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli import run
-from kernelmean.tables import Frame, TextFormat, Widened, column_names, joined, read_frame
+from kernelmean.tables import Frame, TextFormat, column_names, joined, read_frame
 
 ABOVE = 'Logger,X7\nSerial,"007\n\nOwner,A, B and C\n'
 
 
 def in_batches(path: Path, text: TextFormat) -> Frame:
-    rows = km.read(path, text=text)
-    while True:
-        try:
-            return joined(list(rows.frames()))
-        except Widened:
-            continue
+    return joined(list(km.read(path, text=text).frames()))
 
 
 def in_memory(path: Path, text: TextFormat) -> Frame:
@@ -37,7 +32,7 @@ def table(seed: int = 0) -> pd.DataFrame:
 
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelmean.tables.text.BLOCK_BYTES", 400)
+    monkeypatch.setattr("kernelmean.tables.readers.csv_file.BLOCK_BYTES", 400)
 
 
 @pytest.mark.parametrize("read", [in_memory, in_batches])

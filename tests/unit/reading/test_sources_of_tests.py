@@ -264,12 +264,6 @@ def test_what_does_not_go_together_is_said(call: Callable[[], Any], error: type[
     assert not Path("a").exists()
 
 
-@pytest.mark.parametrize("name", ["mmd_stream_test", "hsic_stream_test"])
-def test_names_that_went_say_what_to_write(name: str) -> None:
-    with pytest.raises(AttributeError, match=rf"{name.replace('_stream', '')}\(X, Y.*scheme=\"bins\""):
-        getattr(km, name)
-
-
 def test_one_iterator_is_not_two_samples() -> None:
     rows = np.random.default_rng(0).normal(size=(60, 2))
     batches = [rows[:20], rows[20:40], rows[40:]]

@@ -208,14 +208,6 @@ class Marks:
             autocompletion=one_of("dmy", "mdy", "ymd"),
         ),
     ] = None
-    units: Annotated[
-        list[str] | None,
-        data_option(
-            metavar="COLUMN=UNIT",
-            help="The unit written before or after the numbers of a column: price=$,weight=kg.",
-            autocompletion=columns_of,
-        ),
-    ] = None
     encoding: Annotated[
         str | None,
         data_option(
@@ -249,16 +241,9 @@ class Marks:
         """The text format that the options describe."""
         from ...tables.readers import TextFormat  # slow to import
 
-        pairs = [
-            assigned(part, "--units", "price=$,weight=kg") for text in self.units or () for part in option_words(text)
-        ]
-        names = [name for name, _ in pairs]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise ValueError(f"--units names the column {twice!r} twice; write its unit once")
         mark = " " if self.thousands == _SPACE else self.thousands
         absent = absent_words([word for text in self.na_values or () for word in option_words(text)])
-        return TextFormat(self.decimal, mark, self.dates, dict(pairs), self.encoding, absent, self.skip)
+        return TextFormat(self.decimal, mark, self.dates, self.encoding, absent, self.skip)
 
 
 @dataclass(frozen=True)

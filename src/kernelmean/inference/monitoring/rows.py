@@ -14,7 +14,6 @@ from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import agreed_types
 from ...tables.columns.matching import match_columns
 from ...tables.drawn import Drawn
-from ...tables.passes import settled
 from ...tables.read import is_in_memory, is_path, read
 from ...tables.source import Source, joined
 from .digest import RowDigest
@@ -28,8 +27,7 @@ Found = TypeVar("Found")
 def passed_over(rows: Any, name: str, one_pass: Callable[[Iterable[Frame]], Found]) -> Found:
     """Return what a pass over the batches of some rows finds: a table in memory is one batch.
 
-    Several paths and sources are read one after another. The pass is repeated if a column of a file turns out to have
-    another type.
+    Several paths and sources are read one after another.
 
     Raises
     ------
@@ -41,7 +39,7 @@ def passed_over(rows: Any, name: str, one_pass: Callable[[Iterable[Frame]], Foun
         check_size(frame)
         return one_pass((frame,))
     sources = _sources(rows)
-    return settled(sources, lambda: one_pass(chain.from_iterable(map(_frames, sources))))
+    return one_pass(chain.from_iterable(map(_frames, sources)))
 
 
 def _sources(rows: Any) -> tuple[Source, ...]:

@@ -17,7 +17,6 @@ from ...tables.columns.inspection import Inspection
 from ...tables.columns.missing import MissingCells, rules_for
 from ...tables.drawn import Drawn
 from ...tables.neighbors import MOST_ROWS, Neighbors
-from ...tables.passes import settled
 from ...tables.source import Source
 from ..designs import series_notes
 from .column_summaries import TablesSeen
@@ -79,10 +78,6 @@ def learn(tables: tuple[Source, ...], encoding: Encoding, seed: int, progress: P
     ValueError, TypeError
         As :func:`kernelmean.compare`.
     """
-    return settled(tables, lambda: _by_pass(tables, encoding, seed, progress))
-
-
-def _by_pass(tables: tuple[Source, ...], encoding: Encoding, seed: int, progress: Progress) -> Learnt:
     look = FirstLook(tables[0].names, encoding, seed, (0,) * len(tables))
     known = sum(table.n_rows or 0 for table in tables)
     done = 0

@@ -5,10 +5,10 @@ when its categories have fewer than two rows each on average (more than half of 
 at least 20 of them; when there are ten cells or more and all are different; and when it is a key of the tables: at
 least 20 cells in each, all different there. The 50 states in 200 rows, repeated postcodes, sizes and models pass.
 
-Numbers with units or signs, and dates, are refused when more than half of the cells are different or there are more
-than ten different ones. A few ("36 months", "60 months") may be meant as categories, so they only get a note; numbers
-with marks only ("1 234") hardly ever are. Two distinct cells are two categories in either reading, with the same
-kernel.
+Numbers with text or signs beside them, and dates, are refused when more than half of the cells are different or there
+are more than ten different ones. A few ("36 months", "60 months") may be meant as categories, so they only get a note;
+numbers with marks only ("1 234") hardly ever are. Two distinct cells are two categories in either reading, with the
+same kernel.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from ...core.cell_formats import (
     absent_words,
     date_format,
     has_decimal_comma,
-    is_bare,
     is_number,
     number_format,
     other_marks,
@@ -40,7 +39,7 @@ Place: TypeAlias = tuple[str, int]
 """A table and a row."""
 _LEAST_DISTINCT, _LEAST_CELLS = 20, 10
 _FEW, _LEAST_WRITTEN = 10, 3
-_SHARE, _SHARE_OF_UNITS = 0.75, 0.9
+_SHARE, _SHARE_BESIDE = 0.75, 0.9
 _SHOWN = 20
 _UNKNOWN: Reading = {}
 _ZERO = re.compile(r"[+-]?0\d+")
@@ -157,7 +156,7 @@ class TextCells:
             taken = NOT_TIMES if form.is_time else "text, not numbers"
             what = f"holds {form.what} as text ({self._shown(cell)}){other}"
             reading = form.readings[0] if len(form.readings) == 1 and not other else {}
-            return self._found(cell, taken, what, form.advice(self.name), reading)
+            return self._found(cell, taken, what, form.advice(), reading)
         numbers = self._numbers()
         return self._mixed(numbers) if numbers else None
 
@@ -189,24 +188,24 @@ class TextCells:
         form = self._form()
         if form is None or self._is_certain(form) or len(form.cells) < _LEAST_WRITTEN:
             return None
-        read = f", which {form.short(self.name)} reads" if form.readings else ""
+        read = f", which {form.short()} reads" if form.readings else ""
         return f"{self.name} holds {form.what} ({form.cells[0]!r}){read}, and was taken as categories"
 
     def _form(self) -> Form | None:
         """Return the format of the cells if nearly all of them share one."""
         found = number_format(self.places)
-        needed = _SHARE if found is not None and is_bare(found) else _SHARE_OF_UNITS
+        needed = _SHARE if found is not None and found.is_bare else _SHARE_BESIDE
         if found is not None and len(found.cells) >= needed * len(self.places):
             return found
         dates = date_format(self.places)
-        return dates if dates is not None and len(dates.cells) >= _SHARE_OF_UNITS * len(self.places) else None
+        return dates if dates is not None and len(dates.cells) >= _SHARE_BESIDE * len(self.places) else None
 
     def _is_certain(self, form: Form) -> bool:
         """Return whether cells are numbers or dates, not categories: they are many, or some are plain numbers."""
         if self._numbers():
             return len(form.cells) == len(self.places)
         return len(form.cells) >= _LEAST_WRITTEN and (
-            len(self.places) > _FEW or 2 * len(self.places) > self.cells or is_bare(form)
+            len(self.places) > _FEW or 2 * len(self.places) > self.cells or form.is_bare
         )
 
     def _mixed(self, numbers: list[str]) -> Finding:
@@ -224,14 +223,9 @@ class TextCells:
         if marks:
             return self._found(cell, "text, not numbers", f"is text ({self._shown(cell)})", marks)
         words, reading = absent_words(self.places)
-        form = number_format(self.places, partly=True)
-        most = form is not None and len(form.cells) == len(self.places) >= len(numbers) + _LEAST_WRITTEN
-        if form is not None and form.readings and most and not words:
-            words = f"where cells without a unit have the same one, {form.advice(self.name)}"
-            reading = form.readings[0] if len(form.readings) == 1 else {}
         all_of = f"convert it (pandas: df[{self.name!r}].astype(float))" if len(numbers) == len(self.places) else ""
         write = written(all_of, "") or "write all of them as numbers"
-        advice = f"{words}; or {write}" if words and ": write" not in words else words or write
+        advice = f"{words}; or {write}" if words else write
         return self._found(cell, "text and numbers", what, advice, reading)
 
     def _found(self, cell: str, taken: str, what: str, advice: str = "", reading: Reading = _UNKNOWN) -> Finding:

@@ -11,7 +11,7 @@ from ...core.cells import column_name
 from ...core.table import Frame, as_frame
 from ...core.words import listed
 from ..files import as_written, check_columns, check_room, first_line, import_arrow
-from .columns import TextColumns, check_units
+from .columns import TextColumns, check_absent
 from .text_format import TextFormat
 
 _INDEX = "__index_level_"
@@ -38,7 +38,7 @@ def typed_frame(table: Any, path: Path, text: TextFormat) -> Frame:
     notes = (f"{path}: the saved row index ({listed(index)}) was left out",) if index else ()
     check_columns([*map(column_name, table.column_names)], path)
     frame = as_frame(table.drop_columns(index), str(path), notes)
-    check_units(text, frame.names, frame.source)
+    check_absent(text, frame.names, frame.source)
     return TextColumns(text).read(frame)
 
 

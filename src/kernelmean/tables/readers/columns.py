@@ -1,206 +1,143 @@
-"""Text columns become numbers or times if all of their cells are, in memory or batch by batch."""
+"""Columns of strings become numbers, truth values or times if all of their cells are, in memory or batch by batch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Final, final
+from datetime import datetime
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
-from ...core.cell_formats import absent_words, is_number, number_format, other_marks
-from ...core.cells import Cells, Declared, missing_cells, shared
+from ...core.array import LARGEST_EXACT
+from ...core.cell_formats import is_number
+from ...core.cells import Cells, Declared, one_form
 from ...core.table import Frame
-from ...core.words import count, did_you_mean, listed, printable
-from ..files import MISSING_TEXTS
-from .text_format import Parse, TextFormat, number_parser, time_parser, unit_parser, zoned_parser
+from ...core.words import did_you_mean, listed
+from ..files import MISSING_TEXTS, import_arrow
+from .text_format import THOUSANDS, TextFormat
+from .times import Parse, time_parser, zoned_parser
 
-NUMBERS, INTEGERS, DATES = "numbers", "integers beyond 2^53", "dates"
-TIMES, ZONED, TEXT = "times", "times with a zone", "text"
-"""The types as which a text column may be read; text is the last one and fits every cell."""
-KINDS: Final = (NUMBERS, INTEGERS, DATES, TIMES, ZONED, TEXT)
-_TYPES: Final = {NUMBERS: "float64", DATES: "datetime64[D]", TIMES: "datetime64[s]", ZONED: "datetime64[s]"}
-_MISSING = frozenset([*MISSING_TEXTS, "<NA>", "NaT"])
-
-
-class Widened(Exception):  # noqa: N818 (no failure: read once more)
-    """A cell did not fit the type of its column, which is now wider: read the file again from its start."""
+NUMBERS, INTEGERS, TRUTH, SPANS = "numbers", "integers beyond 2^53", "truth values", "times of the day"
+DATES, TIMES, ZONED, TEXT = "dates", "times", "times with a zone", "text"
+"""What a column of strings may hold, in the order in which they are tried; text fits every cell."""
+_WIDER: Final = {NUMBERS: (NUMBERS, INTEGERS), DATES: (DATES, TIMES)}
+"""What also fits the cells of a kind, where that is more than the kind itself."""
+_MISSING: Final = (*MISSING_TEXTS, "<NA>", "NaT")
+_TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
+_CLOCK: Final = "^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$"
+_CODE: Final = "^[+-]?0[0-9]+$"
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,300}")
+Strings: TypeAlias = Any
+"""An array of strings of Arrow, null where a cell is missing."""
 
 
 @final
 class TextColumns:
-    """Reads the text columns of one table, frame after frame.
+    """Reads the columns of strings of one table, batch after batch.
+
+    A column holds what fits all cells seen so far. A first pass over a long file settles that, and the second one
+    yields the cells.
 
     Parameters
     ----------
     text : TextFormat
         The format of the text.
-    kinds : dict from str to str
-        The types as which columns were read so far. It is updated, so that another pass begins with these.
     iso : bool
         Whether to read ISO dates by default, as in files that have no type for times.
     untyped : bool
-        Whether all cells of the file are text, as in CSV files. Then blanks around cells are removed, missing cells are
-        also recognized between blanks, and numbers and ISO dates that the blanks hid are read.
-    strict : bool
-        Whether cells that are not numbers raise an error.
+        Whether all cells of the file are text, as in CSV files. Then blanks around cells are removed, and numbers,
+        truth values and ISO dates are read.
     """
 
-    def __init__(
-        self,
-        text: TextFormat,
-        kinds: dict[str, str] | None = None,
-        *,
-        iso: bool = False,
-        untyped: bool = False,
-        strict: bool = False,
-    ) -> None:
-        self._text, self._strict, self._untyped = text, strict, untyped
-        self._kinds: dict[str, str] = {} if kinds is None else kinds
-        self._parsers: dict[str, Parse] = {}
-        if strict or untyped or text.numbers:
-            self._parsers |= {NUMBERS: number_parser(text), INTEGERS: number_parser(text, large=True)}
-        if iso or untyped or text.dates is not None:
-            self._parsers |= {DATES: time_parser(text.dates, with_time=False), TIMES: time_parser(text.dates)}
-            self._parsers[ZONED] = zoned_parser(text.dates)
-        self._begun = False
-        self._unmarked: list[str] = []
-
-    @property
-    def readings(self) -> tuple[str, ...]:
-        """The types as which a text column may be read, in the order in which they are tried."""
-        return (*self._parsers, TEXT)
+    def __init__(self, text: TextFormat, *, iso: bool = False, untyped: bool = False) -> None:
+        self._text, self._untyped = text, untyped
+        times = (DATES, TIMES, ZONED) if iso or untyped or text.dates is not None else ()
+        numbers = (NUMBERS, INTEGERS) if untyped or text.numbers else ()
+        self._kinds = (*numbers, *((TRUTH, SPANS) if untyped else ()), *times)
+        self._held: dict[str, str] = {}
+        self.settled = not self._kinds
+        """Whether all rows were seen, so that no more cells can change what a column holds."""
 
     def read(self, frame: Frame) -> Frame:
-        """Return a frame whose text columns are numbers and times where possible.
-
-        Raises
-        ------
-        ValueError
-            When a cell of a column with a unit is not a number, or has another unit.
-        Widened
-            When a column was read as another type in the frames before.
-        """
-        kept = {name: self._without(frame, name) for name in frame.names} if self._text.na_values else frame.cells
-        frame = replace(frame, cells=kept, decimal=self._text.decimal)
-        if not self._parsers and not self._text.units:
+        """Return the rows of a typed file, whose columns of text are numbers and times where possible."""
+        frame = replace(frame, decimal=self._text.decimal)
+        if not self._kinds and not self._text.na_values:
             return frame
-        self._unmarked = []
-        cells = {name: self._column(frame, name) for name in frame.names}
-        self._begun = True
-        read = [name for name in frame.names if cells[name] is not frame[name]]
-        zoned = {name: Declared("zoned") for name in read if self._kinds.get(name) == ZONED}
-        notes = (*frame.notes, *self._unmarked)
-        return replace(frame, cells=cells, declared={**frame.declared, **zoned}, notes=notes)
+        cells, declared = dict(frame.cells), dict(frame.declared)
+        for name, own in frame.cells.items():
+            if _is_text(frame, name):
+                cells[name], said = self.cells(name, _strings(frame, name))
+                declared |= {} if said is None else {name: said}
+            elif own.dtype == np.float64 and name not in declared:
+                cells[name] = self._without_codes(name, own)
+        return replace(frame, cells=cells, declared=declared)
 
-    def _without(self, frame: Frame, name: str) -> Cells:
-        """Return a column with None for the cells whose text means that they are missing."""
-        cells, absent = frame[name], self._text.absent_in(name)
-        codes = [float(word) for word in absent if is_number(word)]
-        if cells.dtype == object:
-            found = shared(cells, lambda cell: None if isinstance(cell, str) and cell.strip() in absent else cell)
-            return found if self._untyped or any(cell is not None for cell in found) else np.full(len(found), np.nan)
-        if cells.dtype == np.float64 and name not in frame.declared and codes:
-            return np.where(np.isin(cells, codes), np.nan, cells)
-        return cells
+    def cells(self, name: str, strings: Strings) -> tuple[Cells, Declared | None]:
+        """Return the cells of a column in some rows, and what they declare beyond that."""
+        before = self._held.get(name)
+        if self._untyped and before in (None, NUMBERS) and (values := numbers(strings, self._text)) is not None:
+            values = self._without_codes(name, values)
+            if not np.isnan(values).all():
+                self._held[name] = NUMBERS
+            return values, None
+        distinct, index = _distinct(strings)
+        bare = self._bare(name, distinct)
+        if bare.null_count == len(bare) and before is None:
+            return np.full(len(strings), np.nan), None
+        held, values = self._fitting(bare, before)
+        self._held[name] = held
+        if values is None:
+            values = self._texts(name, distinct, bare)
+        values = self._without_codes(name, values) if held == NUMBERS else values
+        return values[index], {TRUTH: Declared("boolean"), ZONED: Declared("zoned")}.get(held)
 
-    def _bare(self, cell: str | None) -> str | None:
-        """Return a cell without blanks around it, None if it is missing."""
-        return None if cell is None or cell.strip() in _MISSING else cell.strip()
+    def _fitting(self, bare: Strings, before: str | None) -> tuple[str, Cells | None]:
+        """Return what fits some cells and those seen before, and the values of these cells; None for text."""
+        held = before
+        if before != TEXT and bare.null_count < len(bare):
+            parsed = ((kind, _PARSERS[kind](bare, self._text)) for kind in self._kinds)
+            found, values = next((pair for pair in parsed if pair[1] is not None), (TEXT, None))
+            wider = _WIDER.get(found, (found,))
+            held = next((kind for kind in _WIDER.get(before or found, (before or found,)) if kind in wider), TEXT)
+            if held == found:
+                return held, values
+        held = held or TEXT
+        return held, None if held == TEXT else _PARSERS[held](bare, self._text)
 
-    def _column(self, frame: Frame, name: str) -> Cells:
-        unit = self._text.units.get(name)
-        if unit is not None:
-            return self._in_unit(frame, name, unit)
-        if not _is_text(frame, name):
-            return frame[name]
-        if self._strict:
-            return self._needed(frame, name, self._parsers[NUMBERS], "a number")
-        return self._settled(frame[name], name)
+    def _bare(self, name: str, distinct: Strings) -> Strings:
+        """Return different cells without blanks around them, null where they mean that a cell is missing."""
+        from pyarrow import compute
 
-    def _in_unit(self, frame: Frame, name: str, unit: str) -> Cells:
-        """Return the numbers of a column with a unit; cells without any unit are taken to be in it, and counted."""
-        cells, number = frame[name], number_parser(self._text)
-        if _is_text(frame, name):
-            found = self._needed(frame, name, unit_parser(unit, number), f"a number with the unit {unit!r}")
-            bare = [self._bare(cell) for cell in cells]
-            alone = sum(cell is not None and number(cell) is not None for cell in bare)
-        else:
-            found, bare = cells, cells[~missing_cells(cells)].tolist()
-            alone = len(bare)
-            if alone and (cells.dtype != np.float64 or name in frame.declared):
-                raise ValueError(
-                    f"{frame.source}: column {name!r} holds no numbers but {_held(frame, name)}, so no cell has the "
-                    f"unit {unit!r}; leave it out of the units"
-                )
-        if alone:
-            known = sum(cell is not None for cell in bare)
-            told = f"{alone:,} of {count(known, 'cell')} of {name} without a unit, taken to be in {unit!r}"
-            self._unmarked.append(f"{frame.source}: {told}")
-        return found
+        absent = (*self._text.absent_in(name), *(_MISSING if self._kinds else ()))
+        trimmed = compute.utf8_trim_whitespace(compute.utf8_normalize(distinct, "NFC"))
+        missing = compute.is_in(trimmed, import_arrow().array(absent, trimmed.type))
+        return compute.if_else(missing, None, trimmed)
 
-    def _settled(self, cells: Cells, name: str) -> Cells:
-        """Return the cells as the first type that fits all of them, beginning with the current one."""
-        before = self._kinds.get(name, "")
-        start = self.readings.index(before) if before in self.readings else 0
-        for kind in self.readings[start:-1]:
-            values, bad = self._parsed(cells, self._parsers[kind])
-            if bad is None:
-                self._settle(name, kind)
-                return _converted(cells, values, kind)
-        self._settle(name, TEXT)
-        return shared(cells, self._bare) if self._untyped else cells
+    def _texts(self, name: str, distinct: Strings, bare: Strings) -> Cells:
+        """Return different cells as text; those of a typed file stay as they are."""
+        absent = () if self._untyped else self._text.absent_in(name)
+        cells = (bare if self._untyped else distinct).to_pylist()
+        out = np.empty(len(cells), dtype=object)
+        out[:] = [None if cell is None or cell.strip() in absent else one_form(cell) for cell in cells]
+        return out
 
-    def _settle(self, name: str, kind: str) -> None:
-        before = self._kinds.get(name)
-        self._kinds[name] = kind
-        if self._begun and before in self.readings and before != kind:
-            raise Widened
-
-    def _needed(self, frame: Frame, name: str, parse: Parse, what: str) -> Cells:
-        """Return numbers, or raise when a cell is not one."""
-        values, bad = self._parsed(frame[name], parse)
-        if bad is None:
-            return _converted(frame[name], values, NUMBERS)
-        row = frame.row_numbers()[next(k for k, cell in enumerate(frame[name]) if cell == bad)]
-        is_large = number_parser(self._text, large=True)(bad.strip()) is not None
-        problem = "is an integer beyond 2^53, which float64 would round" if is_large else f"is not {what}"
-        raise ValueError(
-            f"{frame.source}: row {row}, column {name!r} holds {printable(bad)[:20]!r}, which {problem}"
-            f"{self._advice(frame[name], name)}"
-        )
-
-    def _parsed(self, cells: Cells, parse: Parse) -> tuple[dict[str | None, Any], str | None]:
-        """Return the values of all distinct cells, None where missing, and the first cell without a value."""
-        values: dict[str | None, Any] = {None: None}
-        for cell in dict.fromkeys(cells):
-            bare = self._bare(cell)
-            values[cell] = None if bare is None else parse(bare)
-            if values[cell] is None and bare is not None:
-                return values, cell
-        return values, None
-
-    def _advice(self, cells: Cells, name: str) -> str:
-        """Return what would read a column, if that differs from the options passed for it."""
-        known_cells = [cell for cell in dict.fromkeys(cells) if cell is not None and self._bare(cell) is not None]
-        if advice := other_marks(known_cells, self._text.decimal) or absent_words(known_cells)[0]:
-            return f"; {advice}"
-        form = number_format(known_cells)
-        told = {"decimal": self._text.decimal, "thousands": self._text.thousands, "unit": self._text.units.get(name)}
-        known = form is None or not form.readings or any(dict(each).items() <= told.items() for each in form.readings)
-        return "" if form is None or known else f"; {form.advice(name)}"
+    def _without_codes(self, name: str, values: Cells) -> Cells:
+        """Return numbers, NaN for those that stand for missing cells."""
+        codes = [float(word) for word in self._text.absent_in(name) if is_number(word)]
+        return np.where(np.isin(values, codes), np.nan, values) if codes else values
 
 
-def check_units(text: TextFormat, names: Iterable[str], source: str) -> None:
-    """Raise when a column with a unit, or with texts of missing cells of its own, does not exist."""
+def check_absent(text: TextFormat, names: Iterable[str], source: str) -> None:
+    """Raise when a column with texts of missing cells of its own does not exist."""
     known = list(names)
-    for option, named in (("units", text.units), ("na_values", text.columns_with_absent)):
-        for name in named:
-            if name not in known:
-                raise ValueError(
-                    f"{source} has no column {name!r}{did_you_mean(name, known)}, which {option} names; its columns "
-                    f"are {listed(known)}"
-                )
+    for name in text.columns_with_absent:
+        if name not in known:
+            raise ValueError(
+                f"{source} has no column {name!r}{did_you_mean(name, known)}, which na_values names; its columns are "
+                f"{listed(known)}"
+            )
 
 
 def _is_text(frame: Frame, name: str) -> bool:
@@ -208,14 +145,151 @@ def _is_text(frame: Frame, name: str) -> bool:
     return cells.dtype == object and name not in frame.declared and set(map(type, cells)) <= {str, type(None)}
 
 
-def _held(frame: Frame, name: str) -> str:
-    if name in frame.declared:
-        return f"{frame.declared[name].kind} cells"
-    return {"f": "numbers", "M": "times", "m": "spans"}.get(frame[name].dtype.kind, "objects")
+def _strings(frame: Frame, name: str) -> Strings:
+    try:
+        return import_arrow().array(frame[name], "large_string")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{frame.source}: column {name!r} holds half of a letter of two parts ({error.object!r}); write it again"
+        ) from error
 
 
-def _converted(cells: Cells, values: Mapping[Any, Any], kind: str) -> Cells:
-    if kind == INTEGERS:
-        return shared(cells, values.__getitem__)
-    fine = kind in (TIMES, ZONED) and any(value is not None and value.microsecond for value in values.values())
-    return np.array([values[cell] for cell in cells], dtype="datetime64[us]" if fine else _TYPES[kind])
+def _distinct(strings: Strings) -> tuple[Strings, Cells]:
+    """Return the different cells, the last of them null, and which of them every cell is."""
+    arrow = import_arrow()
+    coded = strings.dictionary_encode()
+    distinct = arrow.concat_arrays([coded.dictionary, arrow.nulls(1, coded.dictionary.type)])
+    return distinct, coded.indices.fill_null(len(distinct) - 1).to_numpy()
+
+
+# -- what all strings of an array mean, None where one of them means nothing of the kind -------------------------------
+
+
+def numbers(strings: Strings, text: TextFormat, *, large: bool = False) -> Cells | None:
+    """Return float64 numbers; None where a cell is no number, or a code such as 01067.
+
+    A whole number beyond 2⁵³, which float64 would round, is no number, or with ``large`` an integer of Python.
+    """
+    plain = _plain(strings, text)
+    values = None if plain is None else _cast(plain, "float64")
+    if plain is None or values is None or _has_codes(plain, values):
+        return None
+    beyond = [(k, plain[k].as_py()) for k in np.flatnonzero(np.abs(values) >= LARGEST_EXACT).tolist()]
+    rounded = {k: int(cell) for k, cell in beyond if _WHOLE.fullmatch(cell) and abs(int(cell)) > LARGEST_EXACT}
+    if not large:
+        return None if rounded else values
+    out = values.astype(object)
+    out[np.isnan(values)] = None
+    for k, integer in rounded.items():
+        out[k] = integer
+    return out
+
+
+def _plain(strings: Strings, text: TextFormat) -> Strings | None:
+    """Return numbers in the notation of computers; None where a cell has another form than that of the text."""
+    from pyarrow import compute
+
+    if text.thousands is not None:
+        point, marks = re.escape(text.decimal), THOUSANDS[text.thousands]
+        groups = "|".join(f"[1-9][0-9]{{0,2}}(?:{re.escape(mark)}[0-9]{{3}})+" for mark in marks)
+        form = rf"^[+-]?(?:{groups}|[0-9]*)(?:{point}[0-9]*)?(?:[eE][+-]?[0-9]+)?$"
+        if not _all(compute.match_substring_regex(strings, form)):
+            return None
+        strings = compute.replace_substring_regex(strings, f"[{re.escape(marks)}]", "")
+    if text.decimal != ".":
+        if _any(compute.match_substring(strings, ".")):
+            return None
+        strings = compute.replace_substring(strings, text.decimal, ".")
+    return strings
+
+
+def _has_codes(strings: Strings, values: Cells) -> bool:
+    from pyarrow import compute
+
+    whole = strings.filter(import_arrow().array(values == np.trunc(values)))
+    return bool(len(whole)) and _any(compute.match_substring_regex(whole, _CODE))
+
+
+def _truth(strings: Strings, _: TextFormat) -> Cells | None:
+    from pyarrow import compute
+
+    arrow = import_arrow()
+    if not _all(compute.is_in(strings.drop_null(), arrow.array([*_TRUE, *_FALSE], strings.type))):
+        return None
+    found = compute.is_in(strings, arrow.array(_TRUE, strings.type)).cast("float64")
+    return _numpy(compute.if_else(strings.is_valid(), found, None))
+
+
+def _spans(strings: Strings, _: TextFormat) -> Cells | None:
+    from pyarrow import compute
+
+    if not _all(compute.match_substring_regex(strings, _CLOCK)):
+        return None
+    moments = _cast(compute.replace_substring_regex(strings, "^", "1970-01-01 "), import_arrow().timestamp("us"))
+    return None if moments is None else moments - np.datetime64(0, "us")
+
+
+def _times(strings: Strings, kind: Any, parse: Parse, unit: str) -> Cells | None:
+    """Return times: Arrow reads those in ISO format, a parser all others."""
+    found = _cast(strings, kind)
+    if found is not None:
+        return found.astype(f"datetime64[{unit}]")
+    parsed: list[datetime | None] = []
+    for cell in strings.to_pylist():
+        parsed.append(None if cell is None else parse(cell))
+        if cell is not None and parsed[-1] is None:
+            return None
+    return np.array(parsed, dtype=f"datetime64[{unit}]")
+
+
+def _dates(strings: Strings, text: TextFormat) -> Cells | None:
+    return _times(strings, "date32", time_parser(text.dates, with_time=False), "D")
+
+
+def _moments(strings: Strings, text: TextFormat) -> Cells | None:
+    return _times(strings, import_arrow().timestamp("us"), time_parser(text.dates), "us")
+
+
+def _zoned(strings: Strings, text: TextFormat) -> Cells | None:
+    return _times(strings, import_arrow().timestamp("us", "UTC"), zoned_parser(text.dates), "us")
+
+
+def _integers(strings: Strings, text: TextFormat) -> Cells | None:
+    return numbers(strings, text, large=True)
+
+
+_PARSERS: Final[dict[str, Callable[[Strings, TextFormat], Cells | None]]] = {
+    NUMBERS: numbers,
+    INTEGERS: _integers,
+    TRUTH: _truth,
+    SPANS: _spans,
+    DATES: _dates,
+    TIMES: _moments,
+    ZONED: _zoned,
+}
+
+
+def _cast(strings: Strings, kind: Any) -> Cells | None:
+    """Return strings as another type, None where Arrow cannot read one; the first goes first, as errors are slow."""
+    try:
+        strings.slice(0, 1).cast(kind)
+        return _numpy(strings.cast(kind))
+    except import_arrow().ArrowInvalid:
+        return None
+
+
+def _numpy(values: Any) -> Cells:
+    return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def _all(found: Any) -> bool:
+    """Return whether something holds for all cells that are not missing."""
+    from pyarrow import compute
+
+    return bool(compute.all(found, min_count=0).as_py())
+
+
+def _any(found: Any) -> bool:
+    from pyarrow import compute
+
+    return bool(compute.any(found, min_count=0).as_py())

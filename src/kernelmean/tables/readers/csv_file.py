@@ -1,4 +1,4 @@
-"""CSV and TSV files: their separator, whether the first line is a header, and reading them into memory."""
+"""CSV and TSV files: their separator, whether the first line is a header, and their cells as strings."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
 
-from ...core.array import LARGEST_EXACT
-from ...core.cells import Cells, column_name
-from ...core.table import Frame, as_frame
+from ...core.cached import cached_property
+from ...core.cells import column_name
+from ...core.table import Frame
 from ...core.words import count, printable, skipping, written
 from ..files import MISSING_TEXTS, SEPARATORS, check_header, empty, ending, first_line, import_arrow, unnamed_note
-from .columns import TextColumns, check_units
-from .text_file import TextFile, not_encoded, open_text
-from .text_format import PLAIN, TextFormat
+from .columns import TextColumns, check_absent
+from .text_file import TextFile, open_text
+from .text_format import TextFormat
 
 BLOCK_BYTES: Final = 2**23
 _LINES, _LONGEST = 50, 40
@@ -32,10 +34,6 @@ _VALUE: Final = re.compile(
 )
 """Patterns of cells that are not text: a number, with or without a unit, a date or a truth value."""
 
-_CODE: Final = r"^\s*[+-]?0([0-9]+|[xX][0-9a-fA-F]+)\s*$"
-_LONG: Final = r"^\s*[+-]?([0-9]{17,}|9[0-9]{15})\s*$"  # 2^53 has 16 digits and begins with 9
-_WHOLE: Final = r"^\s*[+-]?(0[xX][0-9a-fA-F]+|[0-9]+)\s*$"
-"""Whole numbers that Arrow would turn into others: 01067 and 0x10, those beyond 2^53, and all of them."""
 _DIRECTIVE: Final = re.compile("sep=.?", re.IGNORECASE)  # for spreadsheets
 
 
@@ -168,163 +166,124 @@ def _is(pattern: re.Pattern[str], cell: str) -> bool:
     return len(bare) <= _LONGEST and pattern.fullmatch(bare) is not None
 
 
-def read_csv(path: Any, text: TextFormat) -> Frame:
-    """Return all columns of a CSV file, or of standard input.
+@final
+@dataclass(frozen=True)
+class CsvFile:
+    """A CSV file, or standard input, all of whose cells are read as strings.
 
-    Raises
-    ------
-    ValueError, OSError
-        When the file is empty, damaged, ragged, not text, or has no header with names; when a column with a unit does
-        not exist or holds a cell that is not a number in this unit.
+    Errors are a ``ValueError`` or an ``OSError``: when the file is empty, damaged, ragged, not text, or has no header
+    with names; when a column with texts of missing cells does not exist.
     """
-    file = open_text(path, text)
-    header = read_header(file, text)
-    raw = _read(file, header, text)
-    names = check_header([*map(column_name, raw.column_names)], file.name)
-    check_units(text, names, file.name)
-    notes = unnamed_note(raw.num_columns - len(names), file.name)
-    raw = raw.select(range(raw.num_columns - len(names), raw.num_columns))
-    if not raw.num_rows:
-        raise ValueError(f"{file.name} has a header line and no rows; rows are needed")
-    check_closed(file, raw)
-    raw = _with_texts(file, header, text, raw)
-    expected = header.separator == "," or header.one_column or ending(file.path).startswith(".tsv")
-    notes += () if expected else (f"{file.name}: cells are separated by {SEPARATORS[header.separator]}",)
-    return TextColumns(text, untyped=True).read(as_frame(raw.rename_columns(names), file.name, notes))
 
+    file: TextFile
+    header: Header
+    text: TextFormat
 
-def csv_options(file: TextFile, header: Header, text: TextFormat, block: int | None = None, **convert: Any) -> Any:
-    """Return Arrow's options for reading a file; blank lines are ignored in a table of several columns."""
-    from pyarrow import csv
+    @classmethod
+    def of(cls, path: Path, text: TextFormat) -> CsvFile:
+        """Read the beginning of a file."""
+        file = open_text(path, text)
+        return cls(file, read_header(file, text), text)
 
-    parse = {"delimiter": header.separator, "ignore_empty_lines": not header.one_column, "newlines_in_values": True}
-    return {
-        "read_options": csv.ReadOptions(
-            block_size=block, skip_rows=header.above, encoding="utf8" if file.is_utf8 else file.encoding
-        ),
-        "parse_options": csv.ParseOptions(**parse),
-        "convert_options": csv.ConvertOptions(
-            null_values=[*MISSING_TEXTS, *text.absent_in()],
-            strings_can_be_null=True,
-            decimal_point=text.decimal,
-            **convert,
-        ),
-    }
+    @cached_property
+    def raw(self) -> dict[str, str]:
+        """The names of the columns, and the same as written in the file; a first column without a name is left out."""
+        names = check_header([*map(column_name, self._written)], self.file.name)
+        check_absent(self.text, names, self.file.name)
+        return dict(zip(names, self._written[-len(names) :], strict=True))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of its rows should know."""
+        return unnamed_note(len(self._written) - len(self.raw), self.file.name)
 
-def text_columns(file: TextFile, header: Header, text: TextFormat) -> dict[str, Any]:
-    """Return the types of the columns that Arrow must leave as text: those with a unit."""
-    names = raw_names(file, header) if text.units else []
-    return {name: import_arrow().string() for name in names if column_name(name) in text.units}
+    def whole(self) -> Frame:
+        """Return all rows and columns."""
+        arrow = import_arrow()
+        batches = list(self._batches(list(self.raw)))
+        if not batches:
+            raise ValueError(f"{self.file.name} has a header line and no rows; rows are needed")
+        expected = self.header.separator == "," or self.header.one_column or ending(self.file.path).startswith(".tsv")
+        said = () if expected else (f"{self.file.name}: cells are separated by {SEPARATORS[self.header.separator]}",)
+        columns = TextColumns(self.text, untyped=True)
+        table = arrow.Table.from_batches(batches)
+        return self._frame(columns, table, 0, (*self.notes, *said))
 
+    def frames(self, names: Sequence[str], columns: TextColumns) -> Iterator[Frame]:
+        """Yield the rows of some columns, block by block."""
+        start = 0
+        for batch in self._batches(names):
+            yield self._frame(columns, batch, start)
+            start += len(batch)
 
-def raw_names(file: TextFile, header: Header) -> list[str]:
-    """Return the names of the columns as written in the file, with blanks around them."""
-    arrow = import_arrow()
-    from pyarrow import csv
+    def _frame(self, columns: TextColumns, rows: Any, start: int, notes: tuple[str, ...] = ()) -> Frame:
+        read = {name: columns.cells(name, _array(rows[name])) for name in rows.schema.names}
+        declared = {name: said for name, (_, said) in read.items() if said is not None}
+        cells = {name: own for name, (own, _) in read.items()}
+        numbers = np.arange(start + 1, start + 1 + rows.num_rows)
+        return Frame(cells, self.file.name, notes, numbers, declared, decimal=self.text.decimal)
 
-    try:
-        with file.open() as source, csv.open_csv(source, **csv_options(file, header, PLAIN)) as opened:
-            return list(opened.schema.names)
-    except (arrow.ArrowException, UnicodeDecodeError) as error:
-        raise refused(file, error) from error
+    def _batches(self, names: Sequence[str]) -> Iterator[Any]:
+        """Yield the cells of some columns as strings, block by block."""
+        arrow = import_arrow()
+        raw = [self.raw[name] for name in names]
+        needed = list(dict.fromkeys([*raw, self._written[-1]]))  # the last one shows whether all quotes are closed
+        convert = {"include_columns": needed, "column_types": dict.fromkeys(needed, arrow.large_string())}
+        start, last = 0, None
+        with self._refusing(), self.file.open() as source, self._reader(source, **convert) as reader:
+            for batch in reader:
+                if len(batch):
+                    start, last = start + len(batch), batch
+                    yield arrow.RecordBatch.from_arrays([batch[own] for own in raw], list(names))
+        if last is not None:
+            self._check_closed(last[self._written[-1]][-1].as_py(), start)
 
+    def _reader(self, source: Any, **convert: Any) -> Any:
+        """Return Arrow's reader; blank lines are ignored in a table of several columns."""
+        from pyarrow import csv
 
-def check_closed(file: TextFile, table: Any) -> None:
-    """Raise when an opening quotation mark is never closed, so that its cell holds the rest of the file."""
-    last = table.slice(table.num_rows - 1).column(table.num_columns - 1).to_pylist()
-    if last and isinstance(last[0], str) and "\n" in last[0].replace("\r", "\n") and not file.ends_with_quote():
-        raise ValueError(
-            f"{file.name}: a quotation mark in row {table.num_rows:,} is never closed, so that the cell would hold the "
-            "rest of the file; close it, or write two for one that is part of the text"
+        encoding = "utf8" if self.file.is_utf8 else self.file.encoding
+        return csv.open_csv(
+            source,
+            csv.ReadOptions(block_size=BLOCK_BYTES, skip_rows=self.header.above, encoding=encoding),
+            csv.ParseOptions(
+                delimiter=self.header.separator,
+                ignore_empty_lines=not self.header.one_column,
+                newlines_in_values=True,
+            ),
+            csv.ConvertOptions(
+                null_values=[*MISSING_TEXTS, *self.text.absent_in()], strings_can_be_null=True, **convert
+            ),
         )
 
+    @cached_property
+    def _written(self) -> list[str]:
+        """The names of all columns as written in the file, with blanks around them."""
+        with self._refusing(), self.file.open() as source, self._reader(source) as reader:
+            return list(reader.schema.names)
 
-def refused(file: TextFile, error: BaseException, separator: str = "") -> ValueError:
-    """Return the error for a file that Arrow cannot cut into cells."""
-    if isinstance(error, UnicodeDecodeError) or "UTF8" in str(error):
-        return not_encoded(file.name, file.encoding)
-    cells = f"cells separated by {SEPARATORS[separator]}" if separator else "cells"
-    return ValueError(
-        f"{file.name} is not a table of {cells} ({first_line(error)}); every line needs as many cells as the header. "
-        f"Where lines stand above the header, leave them out: {skipping()}"
-    )
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Turn what Arrow says of a file that it cannot cut into cells into a plain error."""
+        try:
+            yield
+        except (import_arrow().ArrowInvalid, UnicodeDecodeError) as error:
+            self.file.check_encoding()
+            raise ValueError(
+                f"{self.file.name} is not a table of cells separated by {SEPARATORS[self.header.separator]} "
+                f"({first_line(error)}); every line needs as many cells as the header. Where lines stand above the "
+                f"header, leave them out: {skipping()}"
+            ) from error
 
-
-def is_bytes(kind: Any) -> bool:
-    """Return whether a column has cells that are not UTF-8, which Arrow keeps as bytes."""
-    return str(kind) in ("binary", "large_binary")
-
-
-def kept_as_text(file: TextFile, header: Header, text: TextFormat, names: Sequence[str]) -> list[str]:
-    """Return which columns of numbers only text holds as they are written; the file is read once more for it.
-
-    These are whole numbers one of which begins with a zero (01067) or is hexadecimal (0x10), and columns with a whole
-    number of so many digits that float64 may round it.
-    """
-    from pyarrow import csv
-
-    codes, long, decimal = set[str](), set[str](), set[str]()
-    if names:
-        options = csv_options(file, header, text, BLOCK_BYTES, **_as_text(names))
-        with file.open() as source, csv.open_csv(source, **options) as reader:
-            for batch in reader:
-                for name, cells in zip(names, batch.columns, strict=True):
-                    for found, pattern, holds in ((codes, _CODE, True), (long, _LONG, True), (decimal, _WHOLE, False)):
-                        if name not in found and _any_match(cells, pattern, holds):
-                            found.add(name)
-    return [name for name in names if name in long or (name in codes and name not in decimal)]
+    def _check_closed(self, cell: str | None, rows: int) -> None:
+        """Raise when an opening quotation mark is never closed, so that its cell holds the rest of the file."""
+        if cell is not None and ("\n" in cell or "\r" in cell) and not self.file.ends_with_quote():
+            raise ValueError(
+                f"{self.file.name}: a quotation mark in row {rows:,} is never closed, so that the cell would hold the "
+                "rest of the file; close it, or write two for one that is part of the text"
+            )
 
 
-def _as_text(names: Sequence[str]) -> dict[str, Any]:
-    """Return the options by which Arrow reads some columns only, as text."""
-    return {"column_types": dict.fromkeys(names, import_arrow().string()), "include_columns": list(names)}
-
-
-def _any_match(cells: Any, pattern: str, holds: bool) -> bool:
-    """Return whether a cell of a column matches a pattern, or with ``holds`` False whether one does not."""
-    from pyarrow import compute
-
-    matches = compute.match_substring_regex(cells, pattern)
-    return bool(compute.any(matches if holds else compute.invert(matches)).as_py())
-
-
-def may_be_rounded(cells: Cells) -> bool:
-    """Return whether numbers are so large that float64 does not hold every integer of their size."""
-    return bool(cells.dtype == np.float64 and (np.abs(cells) >= LARGEST_EXACT).any())
-
-
-def _with_texts(file: TextFile, header: Header, text: TextFormat, table: Any) -> Any:
-    """Return a table in which columns that only text holds as they are written are text."""
-    arrow = import_arrow()
-    from pyarrow import csv
-
-    types = zip(table.column_names, table.schema.types, strict=True)
-    doubtful = [
-        name
-        for name, kind in types
-        if kind == arrow.int64() or (kind == arrow.float64() and may_be_rounded(table[name].to_numpy()))
-    ]
-    names = kept_as_text(file, header, text, doubtful)
-    if names:
-        with file.open() as source:
-            texts = csv.read_csv(source, **csv_options(file, header, text, **_as_text(names)))
-        for name in names:
-            table = table.set_column(table.column_names.index(name), name, texts[name])
-    return table
-
-
-def _read(file: TextFile, header: Header, text: TextFormat) -> Any:
-    arrow = import_arrow()
-    from pyarrow import csv
-
-    types = text_columns(file, header, text)
-    try:
-        with file.open() as source:
-            table = csv.read_csv(source, **csv_options(file, header, text, column_types=types))
-            table.schema.names  # noqa: B018 (decodes them)
-    except (arrow.ArrowException, UnicodeDecodeError) as error:
-        raise refused(file, error, header.separator) from error
-    if any(is_bytes(field.type) for field in table.schema):
-        raise not_encoded(file.name, file.encoding)
-    return table
+def _array(cells: Any) -> Any:
+    """Return a column of a table or of a batch as one array."""
+    return cells.combine_chunks() if hasattr(cells, "combine_chunks") else cells

@@ -17,7 +17,7 @@ from ...core.cells import Cells, Declared, column_name, is_missing, one_form
 from ...core.table import Frame
 from ...core.words import printable
 from ..files import check_columns, empty, first_line
-from .columns import TextColumns, check_units
+from .columns import TextColumns, check_absent
 from .text_file import TextFile, open_text, told
 from .text_format import PLAIN, TextFormat
 
@@ -53,7 +53,7 @@ class JsonLines:
         if not self.names:
             raise ValueError(empty(self._file.name))
         check_columns(self.names, self._file.name)
-        check_units(text, self.names, self._file.name)
+        check_absent(text, self.names, self._file.name)
 
     def frames(self, names: Sequence[str], rows: int | None, columns: TextColumns) -> Iterator[Frame]:
         """Yield frames of some columns with at most ``rows`` rows each (None: all in one)."""

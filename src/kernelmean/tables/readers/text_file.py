@@ -69,6 +69,14 @@ class TextFile:
                 with _opened(self.path, self.data) as file:
                     yield file
 
+    def check_encoding(self) -> None:
+        """Raise when a character of the file is not in its encoding."""
+        with told(self.name, self.encoding), _opened(self.path, self.data) as file:
+            decoder = codecs.getincrementaldecoder(self.encoding)()
+            while block := file.read(1 << 20):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+
     def ends_with_quote(self) -> bool:
         """Whether the last character, apart from line ends, is a quotation mark."""
         with told(self.name, self.encoding), _opened(self.path, self.data) as file:
