@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from sklearn.base import clone
 
+import kernelmean
 from kernelmean import Design, KernelMean, Plan
 from kernelmean.core import joined
 from kernelmean.estimators import NAMED
@@ -19,6 +22,7 @@ from kernelmean.inference import (
     mmd_problem,
     permutation_null,
 )
+from kernelmean.inference.request import Request
 
 
 def resampling(**options: Any) -> Resampling:
@@ -46,6 +50,26 @@ def mmd_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "u", **options: A
 def hsic_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "v", **options: Any) -> Null:
     """Return HSIC of every pair of kernels under the same permutations."""
     return permutation_null(hsic_problem((X, Y), kernels, statistic), resampling(**options))
+
+
+def _under(test: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a test that also takes the schemes that the package has names of its own for."""
+
+    def run(*data: Any, scheme: str = "auto", **options: Any) -> Any:
+        if scheme not in SCHEMES or scheme == "exact":
+            return test(*data, scheme=scheme, **options)
+
+        def resampling(self: Request, plan: Any) -> Resampling:
+            return Resampling.of(scheme, self.n_resamples, self.rng, plan)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Request, "resampling", resampling)
+            return test(*data, **options)
+
+    return run
+
+
+mmd_test, hsic_test = _under(kernelmean.mmd_test), _under(kernelmean.hsic_test)
 
 
 def packed(**options: Any) -> dict[str, Any]:

@@ -172,7 +172,7 @@ def anything(rng: Rng) -> None:
     paired = rng.random() < 0.5
     unit = 10.0 ** rng.uniform(-150, 150) if rng.random() < 0.3 else 1.0
     X, Y = table(rng, n, dim, unit=unit), table(rng, n if paired else m, dim, unit=unit)
-    schemes = ["auto", "auto", "random", "low-rank", "cyclic", "cyclic-tiles", "cyclic-low-rank", "blocks", "gemm"]
+    schemes = ["auto", "auto", "random"]
     if (n if paired else n + m) <= (6 if paired else 12):
         schemes.append("exact")  # up to two million permutations for more rows, which is true and slow
     estimators = ["kme", "s-kmse", "mkme", "mmkme", "adaptive", "log-mean-exp", "aggregate"]

@@ -10,18 +10,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from added_schemes import Xor, added
 from checkered import checkered
-from kernelmean.inference import hsic_test, mmd_test
-from nulls import schemes_for
+from nulls import hsic_test, mmd_test, schemes_for
 
 TRIALS = 150
 LEVELS = (0.05, 0.1, 0.25)
-TWO_SAMPLES = [
-    *(name for name in schemes_for(17, 8) if name != "cyclic"),
-    "xor",
-]
-PAIRS = [*(name for name in schemes_for(10) if name != "cyclic"), "xor"]
+TWO_SAMPLES, PAIRS = schemes_for(17, 8), schemes_for(10)
 
 
 def draw(law, n, rng):
@@ -41,12 +35,6 @@ def check(results, *, ties):
         assert rejected <= binom.ppf(0.9995, TRIALS, attained)
         if not ties:
             assert rejected >= binom.ppf(0.0005, TRIALS, attained)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _added_scheme():
-    with added(Xor()):
-        yield
 
 
 SIZES = [("normal", (12, 12)), ("binary", (10, 14)), ("normal", (5, 27)), ("rounded", (9, 9)), ("heavy tails", (8, 20))]

@@ -96,7 +96,7 @@ ATTRIBUTED = {
     "names": (["u", "v"],),
     "groups": ({"g": [0], "h": [1]},),
     **DRAWN,
-    "scheme": ("gather",),
+    "scheme": ("random",),
 }
 TABLE = {"missing": ("drop", "category"), "ordinal": (LEVELS,), "categorical": (["c"],), "scale": (False,)}
 MATCHED = {"n_components": 2, "random_state": 0, "max_iter": 60}
@@ -108,7 +108,7 @@ CASES: dict[str, tuple[Run, Values]] = {
             "estimator": ("mkme", "s-kmse", "adaptive", OWN, km.MKME(fit_on="each"), km.SKMSE(fit_on="pooled")),
             "statistic": ("v",),
             "design": DESIGNS,
-            "scheme": ("gather",),
+            "scheme": ("random",),
             "kernel": (LAPLACE,),
             **DRAWN,
         },
@@ -119,7 +119,7 @@ CASES: dict[str, tuple[Run, Values]] = {
             "estimator": ("mkme", "scose", "adaptive", OWN, km.MKME(fit_on="joint")),
             "statistic": ("u",),
             "design": tuple(km.Design(**{name: rows[0]}) for name, rows in ROWS.items()),
-            "scheme": ("cyclic",),
+            "scheme": ("random",),
             "kernel": (LAPLACE,),
             **DRAWN,
         },
@@ -359,7 +359,7 @@ CASES: dict[str, tuple[Run, Values]] = {
         {
             "n_resamples": (99999,),
             "kernels": ((2, 2),),
-            "scheme": ("gather",),
+            "scheme": ("random",),
             "plan": (km.Plan(threads=2), km.Plan(threads=1, memory=1e6)),
         },
     ),

@@ -1,8 +1,4 @@
-"""Exact permutation tests of samples (MMD) and of independence (HSIC), designs included, and the wild bootstrap.
-
-To write a scheme of permutations, use these: a ``Problem`` of two sides, the ``Shape`` and the ``Resources`` of a call,
-lists and groups of permutations, and the ``Sums`` of which a statistic is a function.
-"""
+"""Exact permutation tests of samples (MMD) and of independence (HSIC), designs included, and the wild bootstrap."""
 
 from .adaptive.candidates import candidates
 from .adaptive.kinds import EvidenceKind
@@ -16,7 +12,7 @@ from .independence import hsic_test, wild_hsic_test
 from .low_rank import Coordinates, pivoted_cholesky
 from .many_samples import dhsic_test, k_sample_test
 from .null import Null, PairOutcome, holm, max_t
-from .permutation_groups import ListedRotations, Rotations, Torus
+from .permutation_groups import ListedRotations, Rotations
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .problem import KernelSide, LabelSide, Problem
 from .questions import JointIndependence, KSamples, Pairs, Question, TwoSamples, hsic_problem, mmd_problem
@@ -63,7 +59,6 @@ __all__ = [
     "Shape",
     "Sums",
     "TestResult",
-    "Torus",
     "TwoSamples",
     "answer",
     "candidates",

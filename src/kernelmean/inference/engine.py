@@ -7,8 +7,8 @@ The rule of ``scheme="auto"``, by sizes alone, so that neither units nor install
    ("gather"): the textbook test, within milliseconds.
 3. Otherwise "cyclic": rotations of shuffled blocks, evaluated on low-rank factors if a pivoted Cholesky finds a
    rank at which they cost less, otherwise on tiles. Both give the same p-value: they sum over the same permutations.
-4. Two samples of more than 8000 rows together: "blocks", one pass over the Gram matrix, or "cyclic-low-rank" if
-   factors are found that fit the memory limit and cost less.
+4. Two samples of more than 8000 rows together: "cyclic-low-rank" if a factor is found whose rank is small for that
+   many rows, otherwise "blocks", one pass over the Gram matrix.
 
 Arrays of other libraries take tiles, never factors: a device makes them faster than it finds pivots.
 
@@ -32,12 +32,11 @@ from ..core.words import written
 from ..plan.plan import Plan, serial_blas
 from .low_rank_problem import LowRankError
 from .null import Null
-from .permutations import WITHOUT_GRAM, AllLabelings, AllPermutations, Permutations, RandomPermutations
+from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations, check_scheme
 from .problem import Problem
 from .resampling_options import MIB, Resampling, Resources, Shape, check_n_resamples, resources_of
-from .schemes import SCHEMES, Cyclic, Scheme
+from .schemes import SCHEMES, Scheme
 from .schemes.base import in_order
-from .schemes.device import check_scheme
 from .statistics import ROUNDING, SINGLE, ties
 
 _UNITS = (MIB, "MiB"), (1024, "KiB"), (1, "bytes")
@@ -45,15 +44,15 @@ _GEMM_ROWS = 100
 _GATHER_PAIRS = 32
 _BLOCKS_ROWS = 8000
 _HALVINGS = 64  # of what is still lacking, where a share of the memory is for factors
-_FIRST_TRIED = Cyclic("cyclic-low-rank", tiles=False)
+_FIRST_TRIED = SCHEMES["cyclic-low-rank"]
 
 
 def choose(shape: Shape, name: str) -> Scheme:
     """Return the scheme of that name, or the one that the rule picks; raise when it cannot serve the call."""
     rule = {"auto": automatic, "random": at_random}.get(name)
-    scheme = SCHEMES.get(name if rule is None else rule(shape))
-    if scheme is None:
-        raise ValueError(f"scheme is {name!r}; pass 'auto', 'random' or one of {', '.join(map(repr, SCHEMES))}")
+    if rule is None and name not in SCHEMES:
+        check_scheme(name)
+    scheme = SCHEMES[name if rule is None else rule(shape)]
     obstacle = scheme.obstacle(shape)
     if obstacle:
         raise ValueError(f"scheme {name!r} does not fit: {obstacle}")
@@ -96,14 +95,12 @@ def permutation_null(problem: Problem, how: Resampling) -> Null:
     """
     shape, generator = problem.shape(how.n_resamples), how.rng
     chosen = choose(shape, how.scheme)
-    if problem.left.on_device:
-        check_scheme(chosen.name)
     with serial_blas:
         if how.scheme == "auto" and chosen.name == "blocks" and not problem.left.on_device:
             before = generator.bit_generator.state
             with suppress(LowRankError):
                 return _null(_FIRST_TRIED, problem, shape, how)
-            generator.bit_generator.state = before  # so that scheme="blocks" gives the same p-value
+            generator.bit_generator.state = before  # as if nothing had been tried
         return _null(chosen, problem, shape, how)
 
 
@@ -258,11 +255,7 @@ class CustomStatistic:
 
 def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Permutations:
     """Return the permutations of samples (n, m) or pairs (n,) for a statistic that does not sum over a matrix."""
-    if how.scheme not in WITHOUT_GRAM:
-        raise ValueError(
-            f"scheme is {how.scheme!r}, which sums over a Gram matrix; a statistic that is refitted under every "
-            f"permutation takes one of {', '.join(map(repr, WITHOUT_GRAM))}"
-        )
+    check_scheme(how.scheme)
     count = how.n_resamples + 1
     n, first = sum(sizes), sizes[0] if len(sizes) == 2 else None
     shape = Shape(n, 0, how.n_resamples, first)

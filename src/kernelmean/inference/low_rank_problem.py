@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
@@ -22,6 +21,8 @@ _SQUARED = 16
 """Rows of a factor that are copied at a time."""
 _MOST_EXPLICIT = 256
 """The most columns of a kernel with explicit factors."""
+_MOST_NUMBERS = 2**26
+"""Of all factors that are searched for together."""
 
 
 @final
@@ -196,12 +197,12 @@ def _centered(factors: Sequence[Factor | None]) -> tuple[list[Factor], Array]:
 
 @final
 class LowRankError(ValueError):
-    """The rank of a Gram matrix is too high for a factor that fits the memory."""
+    """The rank of a Gram matrix is too high for factors."""
 
     def __init__(self, n: int, rank: int) -> None:
         super().__init__(
             f"a Gram matrix over {n} rows is not of low rank: it has nearly as many significant directions as rows, or "
-            f"more than {rank}, which is what the memory limit allows; write scheme='auto', or pass a larger memory"
+            f"more than {rank}; write scheme='auto'"
         )
 
 
@@ -210,13 +211,17 @@ def factor_bytes(shape: Shape, rank: int) -> float:
 
     The factors of all kernels are held at once, and for independence a transform of one of them.
     """
-    held = shape.kernels[0] + (0 if shape.first is not None else shape.kernels[1] + 1)
-    return 8.0 * shape.n * rank * held + 4.0 * min(CHUNK_BYTES, 16 * shape.n * rank) if rank else 0.0
+    return 8.0 * shape.n * rank * _held(shape) + 4.0 * min(CHUNK_BYTES, 16 * shape.n * rank) if rank else 0.0
 
 
-def fitting_rank(shape: Shape, memory: float) -> int:
-    """Return the highest rank whose factors fit the memory, 0 if there is none."""
-    return max(0, bisect_right(range(shape.n + 1), memory, key=lambda rank: factor_bytes(shape, rank)) - 1)
+def _held(shape: Shape) -> int:
+    """Return how many factors are held at once."""
+    return shape.kernels[0] + (0 if shape.first is not None else shape.kernels[1] + 1)
+
+
+def most_rank(shape: Shape) -> int:
+    """Return the highest rank that factors may have: by sizes alone, since what is chosen depends on it."""
+    return min(shape.n, _MOST_NUMBERS // (shape.n * _held(shape)))
 
 
 def explicit_bytes(shape: Shape) -> float:

@@ -1,19 +1,15 @@
-"""Groups of permutations with a fast transform: a test over one of them needs no random list of permutations.
+"""Rotations of blocks of rows: a group of permutations with a fast transform, which needs no random list of them.
 
 A test over a group is exact (Koning & Hemerik 2022). So is a test over cosets σG of the group by independent random
 permutations σ, the group itself among them: under the null the observed arrangement is a uniform draw from their union.
 Cosets are used if the group has fewer elements than you asked for.
 
 The rows are shuffled once by the seed and cut into blocks of equal length g. Rotations turn all blocks together by s
-places, s = 0 … g-1, a cyclic group whose sums are convolutions. The torus, a product of two cyclic groups, turns those
-of the first half by s and those of the second by t: g² permutations come from correlations over blocks of g rows. A
-share of 2/g of them leaves one half as it was, and so keeps a quarter of HSIC: with short blocks the test has less
-power, but never a wrong level. The few rows that do not fill a block stay in place.
+places, s = 0 … g-1, a cyclic group whose sums are convolutions. The few rows that do not fill a block stay in place.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -32,13 +28,13 @@ Spectrum = npt.NDArray[np.complexfloating[Any, Any]]
 
 _SHORT = 128
 _LEAST, _MOST = 1000, 2560
-_LONGER = 1.5
 _AT_ONCE = 2**16  # numbers that are transformed together
 
 
+@final
 @dataclass(frozen=True)
-class Group(ABC):
-    """The union of cosets of a group of permutations."""
+class Rotations:
+    """The rotations of blocks of ``order`` rows, the first ``blocks`` · ``order`` of the shuffled ones, over cosets."""
 
     shuffle: IntArray
     """The order, drawn by the seed, in which the rows are numbered for the group, shape (n,)."""
@@ -46,6 +42,15 @@ class Group(ABC):
     """The permutations σ, the identity first, shape (c, n)."""
     order: int
     """The number of elements of the group."""
+
+    @classmethod
+    def draw(cls, n: int, count: int, rng: np.random.Generator) -> Rotations:
+        """Draw the shuffle of the rows, and as many cosets as ``count`` permutations need."""
+        length = block_length(n, count)
+        cosets = np.tile(np.arange(n), (-(-count // length), 1))
+        shuffle = rng.permutation(n)
+        rng.permuted(cosets[1:], axis=1, out=cosets[1:])
+        return cls(shuffle, cosets, length)
 
     @property
     def n(self) -> int:
@@ -56,44 +61,6 @@ class Group(ABC):
     def count(self) -> int:
         """Return the number of permutations, the identity included."""
         return len(self.cosets) * self.order
-
-    @abstractmethod
-    def correlate(self, left: Array, right: Array) -> Array:
-        """Return Σ_i left_i right_g(i) for all g of the group: (m, n) and (m, n), or (1, n) for all, to (m, order)."""
-
-    def correlations(self, left: Array, right: Array) -> Array:
-        """Return Σ_i left_i right_π(i) for all π, shape (m, count)."""
-        return np.concatenate([self.correlate(left, right[:, coset]) for coset in self.cosets], axis=1)
-
-    def centered(self, problem: Problem, raw: Array, rows: tuple[Array, Array]) -> Sums:
-        """Return the sums of centered matrices from those of the matrices, shape (m, count), and their row sums."""
-        left, right = problem.index
-        linear = self.correlations(rows[0][left], rows[1][right])
-        diagonals = problem.left.diagonal(rows[0])[left], problem.right.coupling(rows[1])[right]
-        return problem.centered_sums(raw, linear, self.correlations(*diagonals), rows)
-
-
-def draw(n: int, order: int, count: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return a shuffle of the rows, and as many cosets of a group of this order as ``count`` permutations need."""
-    cosets = np.tile(np.arange(n), (-(-count // order), 1))
-    shuffle = rng.permutation(n)
-    rng.permuted(cosets[1:], axis=1, out=cosets[1:])
-    return shuffle, cosets
-
-
-# -- rotations ---------------------------------------------------------------------------------------------------------
-
-
-@final
-@dataclass(frozen=True)
-class Rotations(Group):
-    """The rotations of blocks of ``order`` rows, the first ``blocks`` · ``order`` of the shuffled ones."""
-
-    @classmethod
-    def draw(cls, n: int, count: int, rng: np.random.Generator) -> Rotations:
-        """Draw the shuffle and the cosets for at least ``count`` permutations."""
-        length = block_length(n, count)
-        return cls(*draw(n, length, count, rng), length)
 
     @property
     def blocks(self) -> int:
@@ -114,7 +81,18 @@ class Rotations(Group):
         """Return the function of s of a spectrum, over one axis."""
         return np.asarray(fft.irfft(spectrum, n=self.order, axis=axis))
 
-    def correlate(self, left: Array, right: Array) -> Array:
+    def correlations(self, left: Array, right: Array) -> Array:
+        """Return Σ_i left_i right_π(i) for all π, shape (m, count); (m, n) and (m, n), or (1, n) for all."""
+        return np.concatenate([self._correlate(left, right[:, coset]) for coset in self.cosets], axis=1)
+
+    def centered(self, problem: Problem, raw: Array, rows: tuple[Array, Array]) -> Sums:
+        """Return the sums of centered matrices from those of the matrices, shape (m, count), and their row sums."""
+        left, right = problem.index
+        linear = self.correlations(rows[0][left], rows[1][right])
+        diagonals = problem.left.diagonal(rows[0])[left], problem.right.coupling(rows[1])[right]
+        return problem.centered_sums(raw, linear, self.correlations(*diagonals), rows)
+
+    def _correlate(self, left: Array, right: Array) -> Array:
         """Return Σ_i left_i right_s(i) for all rotations s: (m, n) and (m, n), or (1, n) for all, to (m, order)."""
         fixed = (left[:, self.rest] * right[:, self.rest]).sum(axis=1, keepdims=True)
         parts = slices(len(left), max(1, _AT_ONCE // self.n))
@@ -171,83 +149,3 @@ def is_fast(length: int) -> bool:
         while length % prime == 0:
             length //= prime
     return length == 1
-
-
-# -- the torus ---------------------------------------------------------------------------------------------------------
-
-
-@final
-@dataclass(frozen=True)
-class Torus(Group):
-    """The rotations of two halves of ``length`` · ``each`` rows; element s · ``length`` + t of the group is (s, t)."""
-
-    length: int
-
-    @classmethod
-    def draw(cls, n: int, count: int, rng: np.random.Generator) -> Torus:
-        """Draw the shuffle and the cosets for at least ``count`` permutations."""
-        length = torus_length(n, count)
-        return cls(*draw(n, length**2, count, rng), length**2, length)
-
-    @property
-    def each(self) -> int:
-        """Return the number of blocks of each half."""
-        return self.n // (2 * self.length)
-
-    @property
-    def blocks(self) -> list[slice]:
-        """Return the blocks, those of the first half first."""
-        return [slice(k * self.length, (k + 1) * self.length) for k in range(2 * self.each)]
-
-    @property
-    def rest(self) -> slice:
-        """Return the rows that stay in place."""
-        return slice(2 * self.each * self.length, self.n)
-
-    def half(self, block: slice) -> int:
-        """Return 0 for a block of the first half, 1 for one of the second."""
-        return int(block.start >= self.each * self.length)
-
-    def correlate(self, left: Array, right: Array) -> Array:
-        """Return Σ_i left_i right_(s,t)(i) for all (s, t): (m, n) and (m, n) to (m, order)."""
-        turning, rows = self._turning
-        first, second = (
-            turning.correlate(left[:, half], right[:, half]) for half in (slice(rows), slice(rows, 2 * rows))
-        )
-        fixed = np.einsum("mr,mr->m", left[:, self.rest], right[:, self.rest])
-        return self.spread(first, second + fixed[:, None])
-
-    def halves(self, left: Array, right: Array) -> tuple[Array, Array]:
-        """Return F and G with Σ_i left_ri right_q,(s,t)(i) = F_rq(s) + G_rq(t), (r q, length) each, of all r and q."""
-        turning, rows = self._turning
-        fixed = left[:, self.rest] @ right[:, self.rest].T
-        found = []
-        for half in (slice(rows), slice(rows, 2 * rows)):
-            own, other = (turning.spectra(side[:, half]).transpose(2, 0, 1) for side in (left, right))
-            found.append(turning.back((np.conj(own) @ other.transpose(0, 2, 1)).transpose(1, 2, 0)))
-        first, second = found
-        second += fixed[:, :, None]
-        return first.reshape(-1, self.length), second.reshape(-1, self.length)
-
-    @property
-    def _turning(self) -> tuple[Rotations, int]:
-        """The rotations of one half, and its rows."""
-        rows = self.each * self.length
-        return Rotations(np.arange(rows), np.arange(rows)[None], self.length), rows
-
-    def spread(self, first: Array, second: Array) -> Array:
-        """Return f(s) + g(t) from f and g, (…, length) each, shape (…, order)."""
-        both = first[..., :, None] + second[..., None, :]
-        return np.asarray(both.reshape(*both.shape[:-2], self.order))
-
-
-@cache
-def torus_length(n: int, count: int) -> int:
-    """Return a length with a fast transform whose square holds ``count`` permutations, as far as half the rows allow.
-
-    Up to half as long again if that leaves fewer percent of the rows over.
-    """
-    least = min(n // 2, int(np.ceil(np.sqrt(count))))
-    longest = min(n // 2, int(_LONGER * least) + 1)
-    lengths = [g for g in range(least, longest + 1) if is_fast(g)] or [least]
-    return min(lengths, key=lambda g: (100 * (n % (2 * g)) // n, g))

@@ -18,8 +18,8 @@ from scipy.special import gammaln
 
 from ..core.array import Array, IntArray
 
-WITHOUT_GRAM = ("auto", "exact", "random")
-"""What ``scheme=`` takes for a statistic that is not a sum over a Gram matrix: designs, weights that are refitted."""
+OFFERED = ("auto", "exact", "random")
+"""What ``scheme=`` takes, besides "bins": how they are evaluated is decided by the sizes."""
 
 
 class Permutations(ABC):
@@ -300,10 +300,9 @@ class SignFlips:
 
 
 def check_scheme(scheme: str) -> None:
-    """Raise when the scheme does not work with designs."""
-    if scheme not in WITHOUT_GRAM:
-        known = ", ".join(map(repr, WITHOUT_GRAM))
-        raise ValueError(f"scheme {scheme!r} does not serve designs; pass one of {known}")
+    """Raise for another scheme than those that are offered."""
+    if scheme not in OFFERED:
+        raise ValueError(f"scheme is {scheme!r}; pass one of {', '.join(map(repr, OFFERED))}")
 
 
 def too_many() -> ValueError:

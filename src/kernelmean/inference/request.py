@@ -25,6 +25,7 @@ from ..plan.plan import Plan
 from ..tables.limits import ADAPTIVE_LIMIT
 from .adaptive.many_kernels import NAMED, Adaptive
 from .designs.design import Design
+from .permutations import check_scheme
 from .resampling_options import Resampling
 from .statistics import StatisticForm
 
@@ -229,7 +230,7 @@ class Request:
     design: Design
     statistic: StatisticForm
     scheme: str
-    """A name of ``SCHEMES``, or "bins"."""
+    """One of ``OFFERED``, or "bins"."""
     n_resamples: int
     rng: RngLike
     """As of :class:`~kernelmean.inference.resampling_options.Resampling`."""
@@ -241,8 +242,7 @@ class Request:
 
     def resampling(self, plan: Plan | None) -> Resampling:
         """Return how the null distribution is found."""
-        if not isinstance(self.scheme, str):
-            raise TypeError(f"scheme is {self.scheme!r}; pass the name of a scheme")
+        check_scheme(self.scheme)
         return Resampling.of(self.scheme, self.n_resamples, self.rng, plan)
 
 

@@ -78,7 +78,7 @@ class Resampling:
     Attributes
     ----------
     scheme : str
-        "auto" or a name of ``SCHEMES``.
+        "auto", "random" or a name of ``SCHEMES``.
     n_resamples : int
         The least number besides the observed one; all of them if there are no more.
     rng : Generator
@@ -105,13 +105,6 @@ class Resampling:
     def repeated(self, scheme: str) -> Self:
         """Return a copy that starts from the present state of the generator, whatever is drawn from it later."""
         return replace(self, scheme=scheme, rng=deepcopy(self.rng))
-
-    def over_sums(self) -> Self:
-        """Return the options for an equal statistic that is a function of sums, which has no scheme "random".
-
-        On constant data all estimators are alike, and so are all permutations.
-        """
-        return self.with_scheme("auto") if self.scheme == "random" else self
 
 
 def check_n_resamples(n_resamples: Any, least: int = 1) -> int:

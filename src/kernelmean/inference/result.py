@@ -58,7 +58,7 @@ class TestResult(Explained, Frozen, Result):
     statistic_name : str
         The name of the statistic.
     scheme : str
-        How the arrangements were chosen and evaluated, a name that ``scheme=`` takes; "bins" and "shifts" are those of
+        How the arrangements were chosen and evaluated, such as "exact" or "cyclic"; "bins" and "shifts" are those of
         tests in bins.
     n_resamples : int
         How many arrangements besides the observed one. Group schemes use at least as many as you asked for; enumeration

@@ -338,9 +338,11 @@ class Explained:
         """
         from .explain import ColumnTests, attribute
         from .explain.subject import check_plain
+        from .permutations import check_scheme
         from .request import ESTIMATORS, asked
         from .resampling_options import Resampling
 
+        check_scheme(scheme)
         question = check_plain(self.question)
         wanted = asked(kernel, estimator, ESTIMATORS, len(question.table_names), adaptive=False)
         how = Resampling.of(scheme, n_resamples, rng, plan)

@@ -66,11 +66,10 @@ def mmd_test(
     statistic : {"u", "v"}
         The unbiased statistic, or the V-statistic, which is never negative. With weights b, "u" leaves out the
         diagonal, n/(n-1) Σ_{i≠j} b_i b_j k(x_i, x_j); shrinkage makes it biased.
-    scheme : str
-        "auto", "exact", "random", or a name of :data:`kernelmean.inference.SCHEMES`; all are exact. With a design, or
-        with an estimator that is fitted again under every permutation (all but kme, mkme, mmkme and s-kmse), only the
-        first three serve. "bins" adds up features of the rows in about 1000 bins, wherever the rows are, in memory that
-        does not grow with them. It serves adaptive tests, kme, mkme and mmkme, without designs.
+    scheme : {"auto", "exact", "random", "bins"}
+        Permutations that are evaluated fast together, all of them, or independent random ones; all are exact. "bins"
+        adds up features of the rows in about 1000 bins, wherever the rows are, in memory that does not grow with them.
+        It serves adaptive tests, kme, mkme and mmkme, without designs.
     n_resamples : int
         The least number of permutations besides the observed one, or all of them if there are no more.
     rng : int, Generator, or None

@@ -102,7 +102,7 @@ def test_pivots_are_never_sought_where_points_live_elsewhere(library: Library, m
 
     cyclic = "kernelmean.inference.schemes.cyclic"
     monkeypatch.setattr(f"{cyclic}.split", split)
-    monkeypatch.setattr(f"{cyclic}.worthwhile_rank", lambda shape, tiles: 20)
+    monkeypatch.setattr(f"{cyclic}.worthwhile_rank", lambda shape: 20)
     sides = (KernelSide(library.make(Z), KERNELS[1:]) for Z in (X, X[:, :1]))
     problem = Problem(*sides, ((0, 0),), HSIC(23, "u"))
     found = Cyclic("any").sums(problem, 9, np.random.default_rng(0), Resources())

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from added_schemes import Translations, Xor, added
-from kernelmean.inference import RandomPermutations, Rotations, RowBins, Torus
+from kernelmean.inference import RandomPermutations, Rotations, RowBins
 
 
 def mmd(gram, labels, kind):
@@ -52,38 +51,11 @@ def rotate(group):
     return act
 
 
-def translate(group):
-    def act(i, t):
-        moved = i.copy()
-        for block in group.blocks:
-            inside = i[block] - block.start
-            moved[block] = block.start + (inside ^ (t % (block.stop - block.start)))
-        return moved
-
-    return act
-
-
-def turn_halves(group):
-    def act(i, element):
-        s, t = divmod(element, group.length)
-        by = np.where(i < group.each * group.length, s, t)
-        turned = i // group.length * group.length + (i % group.length + by) % group.length
-        return np.where(i < group.rest.start, turned, i)
-
-    return act
-
-
 def permutations_of(scheme, n, n_resamples, seed):
     """The permutations, shape (P, n), that a scheme of that name looks at under a seed."""
     rng = np.random.default_rng(seed)
     if scheme in ("gemm", "gather", "low-rank"):
         return next(RandomPermutations(n, n_resamples + 1, rng).batches(n_resamples + 1))
-    if scheme == "xor":
-        group = Translations.draw(n, n_resamples + 1, rng)
-        return orbit(group, translate(group))
-    if scheme == "torus":
-        group = Torus.draw(n, n_resamples + 1, rng)
-        return orbit(group, turn_halves(group))
     if scheme.startswith("cyclic"):
         group = Rotations.draw(n, n_resamples + 1, rng)
         return orbit(group, rotate(group))
@@ -114,13 +86,6 @@ def pvalue(values):
     return np.mean(values >= values[0] - 1e-9 * scale - 1e-13)
 
 
-@pytest.fixture
-def xor():
-    """Let calls name a scheme that the package lacks."""
-    with added(Xor()):
-        yield
-
-
 @pytest.fixture(scope="session")
 def brute():
     return SimpleNamespace(
@@ -128,8 +93,6 @@ def brute():
         hsic=hsic,
         orbit=orbit,
         rotate=rotate,
-        translate=translate,
-        turn_halves=turn_halves,
         permutations_of=permutations_of,
         labelings_of=labelings_of,
         pvalue=pvalue,

@@ -11,13 +11,13 @@ from scipy import stats
 
 import kernelmean as km
 from dense_members import combined, viewed
-from kernelmean.inference import Adaptive, Member, PairMember, hsic_test, mmd_test
+from kernelmean.inference import Adaptive, Member, PairMember
 from kernelmean.inference.adaptive import many_kernels
 from kernelmean.inference.adaptive.many_kernels import COMBINATIONS, evidence, snapped
 from kernelmean.inference.adaptive.views import view
 from kernelmean.inference.null import standardized
 from kernelmean.kernels import DistanceInduced, Gaussian, Linear, Polynomial
-from nulls import mmd_null
+from nulls import hsic_test, mmd_null, mmd_test
 
 TWO = (
     Member("data", Gaussian(0.5), 3.0),

@@ -9,8 +9,8 @@ import pytest
 
 import kernelmean as km
 from dense_members import combined, independence_values, two_sample_values
-from kernelmean.inference import Adaptive, candidates, hsic_test, mmd_test
-from nulls import schemes_for
+from kernelmean.inference import Adaptive, candidates
+from nulls import hsic_test, mmd_test, schemes_for
 
 SIZES = 28, 34
 LISTED = "gemm", "low-rank"
@@ -52,7 +52,7 @@ def test_pairs_under_every_scheme_equal_dense_gram_matrices(brute, scheme):
     np.testing.assert_allclose(result.null_distribution, whole(values, result.members)[1:], atol=1e-6)
 
 
-ALIKE = [("cyclic", "cyclic-tiles"), ("cyclic", "cyclic-low-rank"), ("low-rank", "gemm")]
+ALIKE = [("cyclic", "cyclic-low-rank"), ("low-rank", "gemm")]
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
@@ -63,7 +63,7 @@ def test_two_samples_on_landmarks_are_the_same_under_the_same_permutations(one, 
     alike(*(mmd_test(X, Y, scheme=scheme, **how) for scheme in (one, other)))
 
 
-@pytest.mark.parametrize(("one", "other"), [*ALIKE[:2], ("low-rank", "gather")])
+@pytest.mark.parametrize(("one", "other"), [ALIKE[0], ("low-rank", "gather")])
 @pytest.mark.parametrize("statistic", ["u", "v"])
 def test_pairs_on_landmarks_are_the_same_under_the_same_permutations(one, other, statistic):
     X, Y = pairs(150, dims=(2, 2))

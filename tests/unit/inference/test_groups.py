@@ -1,19 +1,13 @@
-"""Rotations and translations are groups that act on the rows, and transforms of rotations sum over them."""
+"""Rotations are a group that acts on the rows, and transforms sum over it."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from added_schemes import Translations
-from kernelmean.inference import ListedRotations, Rotations, Torus
+from kernelmean.inference import ListedRotations, Rotations
 
-CASES = [
-    pytest.param(Rotations, "rotate", 23, 5, id="rotations"),
-    pytest.param(Rotations, "rotate", 12, 12, id="one block"),
-    pytest.param(Translations, "translate", 23, 8, id="translations"),
-    pytest.param(Translations, "translate", 16, 4, id="no rest"),
-]
+CASES = pytest.mark.parametrize(("n", "order"), [(23, 5), (12, 12)])
 
 
 def is_prime(number):
@@ -24,20 +18,16 @@ def block_length(n, count):
     return Rotations.draw(n, count, np.random.default_rng(0)).order
 
 
-def torus_length(n, count):
-    return Torus.draw(n, count, np.random.default_rng(0)).length
-
-
-def make(cls, n, order, cosets=1):
+def make(n, order, cosets=1):
     rng = np.random.default_rng(0)
     orders = np.array([np.arange(n)] + [rng.permutation(n) for _ in range(cosets - 1)])
-    return cls(rng.permutation(n), orders, order)
+    return Rotations(rng.permutation(n), orders, order)
 
 
-@pytest.mark.parametrize(("cls", "act", "n", "order"), CASES)
-def test_the_elements_form_a_group_of_permutations(brute, cls, act, n, order):
-    group = make(cls, n, order)
-    elements = {tuple(row) for row in brute.orbit(group, getattr(brute, act)(group))}
+@CASES
+def test_the_elements_form_a_group_of_permutations(brute, n, order):
+    group = make(n, order)
+    elements = {tuple(row) for row in brute.orbit(group, brute.rotate(group))}
     assert tuple(range(n)) in elements
     assert len(elements) == order
     for first in elements:
@@ -46,11 +36,11 @@ def test_the_elements_form_a_group_of_permutations(brute, cls, act, n, order):
             assert tuple(np.array(first)[list(second)]) in elements
 
 
-@pytest.mark.parametrize(("cls", "act", "n", "order"), CASES[:2])
-def test_correlations_are_sums_over_all_permutations(brute, cls, act, n, order):
-    group = make(cls, n, order, cosets=3)
+@CASES
+def test_correlations_are_sums_over_all_permutations(brute, n, order):
+    group = make(n, order, cosets=3)
     left, right = np.random.default_rng(1).standard_normal((2, 2, n))
-    orders = brute.orbit(group, getattr(brute, act)(group))
+    orders = brute.orbit(group, brute.rotate(group))
     expected = np.einsum("mi,mpi->mp", left, right[:, orders])
     moved = group.correlations(left[:, group.shuffle], right[:, group.shuffle])
     np.testing.assert_allclose(moved, expected, atol=1e-13)
@@ -62,7 +52,7 @@ def test_many_correlations_are_made_in_parts_that_are_those_of_single_rows(
     at_once: int, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kernelmean.inference.permutation_groups._AT_ONCE", at_once)
-    group = make(Rotations, 23, 5, cosets=2)
+    group = make(23, 5, cosets=2)
     left, right = np.random.default_rng(1).standard_normal((2, rows, 23))
     expected = [group.correlations(row[None], other[None])[0] for row, other in zip(left, right, strict=True)]
     np.testing.assert_allclose(group.correlations(left, right), expected, atol=1e-13)
@@ -70,10 +60,9 @@ def test_many_correlations_are_made_in_parts_that_are_those_of_single_rows(
     np.testing.assert_allclose(group.correlations(left, right[:1]), for_all, atol=1e-13)
 
 
-@pytest.mark.parametrize("cls", [Rotations, Translations])
-def test_few_rows_get_enough_permutations_from_cosets(cls):
+def test_few_rows_get_enough_permutations_from_cosets():
     for n in (2, 3, 10, 77, 500):
-        group = cls.draw(n, 1000, np.random.default_rng(0))
+        group = Rotations.draw(n, 1000, np.random.default_rng(0))
         assert 1000 <= group.count < 1000 + group.order
         assert (group.cosets[0] == np.arange(n)).all()
 
@@ -88,20 +77,10 @@ def test_blocks_are_long_enough_fast_and_leave_few_rows():
                 assert max(factor for factor in range(1, length + 1) if length % factor == 0 and is_prime(factor)) <= 19
 
 
-def test_translations_move_every_row_but_at_most_one():
-    for n in (2, 3, 13, 100, 1000, 3001):
-        group = Translations.draw(n, 1000, np.random.default_rng(0))
-        assert sum(block.stop - block.start for block in group.blocks) == n
-        assert sum(block.stop - block.start == 1 for block in group.blocks) <= 1
-        assert group.order <= n < 2 * group.order or group.order == 1024
-
-
 def test_a_seed_keeps_its_permutations_the_lengths_are_these():
     rotations = {(100, 1000): 100, (128, 10): 128, (129, 10): 128, (130, 10): 130, (2000, 10): 1000}
     rotations |= {(9973, 61_250): 2475, (9973, 1000): 1105, (100_000, 5000): 2500}
     assert {sizes: block_length(*sizes) for sizes in rotations} == rotations
-    halves = {(8, 10): 4, (12, 10): 6, (34, 100): 16, (210, 10): 4, (221, 5000): 105, (46, 1000): 23, (200, 5000): 100}
-    assert {sizes: torus_length(*sizes) for sizes in halves} == halves
 
 
 def test_lengths_are_fast_when_no_prime_factor_exceeds_nineteen():
@@ -112,31 +91,13 @@ def test_lengths_are_fast_when_no_prime_factor_exceeds_nineteen():
 
 
 def test_blocks_cover_the_rows_and_the_rest_stays_in_place():
-    rotations = make(Rotations, 23, 5)
+    rotations = make(23, 5)
     assert (rotations.n, rotations.blocks, rotations.rest, rotations.count) == (23, 4, slice(20, 23), 5)
-    torus = Torus(np.arange(23), np.arange(23)[None].repeat(3, 0), 25, 5)
-    assert (torus.each, torus.rest, torus.count) == (2, slice(20, 23), 75)
-    assert torus.blocks == [slice(0, 5), slice(5, 10), slice(10, 15), slice(15, 20)]
-    assert [torus.half(block) for block in torus.blocks] == [0, 0, 1, 1]
-    translations = make(Translations, 23, 8)
-    assert translations.blocks == [slice(0, 8), slice(8, 16), slice(16, 20), slice(20, 22), slice(22, 23)]
 
 
-def test_correlations_of_two_halves_are_sums_over_all_turns(brute):
-    n, rng = 23, np.random.default_rng(0)
-    group = Torus(rng.permutation(n), np.array([np.arange(n), rng.permutation(n)]), 25, 5)
-    left, right = rng.standard_normal((2, 2, n))
-    orders = brute.orbit(group, brute.turn_halves(group))
-    expected = np.einsum("mi,mpi->mp", left, right[:, orders])
-    np.testing.assert_allclose(
-        group.correlations(left[:, group.shuffle], right[:, group.shuffle]), expected, atol=1e-13
-    )
-
-
-@pytest.mark.parametrize("cls", [Rotations, Translations, Torus])
-def test_a_draw_has_no_more_cosets_than_it_needs_and_shuffles_each_of_them(cls):
+def test_a_draw_has_no_more_cosets_than_it_needs_and_shuffles_each_of_them():
     for n, count in ((10, 37), (30, 1000), (64, 64)):
-        group = cls.draw(n, count, np.random.default_rng(3))
+        group = Rotations.draw(n, count, np.random.default_rng(3))
         assert len(group.cosets) == -(-count // group.order)
         np.testing.assert_array_equal(np.sort(group.cosets, axis=1), np.tile(np.arange(n), (len(group.cosets), 1)))
         np.testing.assert_array_equal(np.sort(group.shuffle), np.arange(n))
@@ -146,7 +107,7 @@ def test_a_draw_has_no_more_cosets_than_it_needs_and_shuffles_each_of_them(cls):
 
 @pytest.mark.parametrize("size", [1, 4, 1000])
 def test_listed_rotations_are_all_of_them_in_order_whatever_the_batch(brute, size):
-    group = make(Rotations, 23, 5, cosets=2)
+    group = make(23, 5, cosets=2)
     listed = ListedRotations(group)
     batches = list(listed.batches(size))
     assert max(map(len, batches)) <= size
@@ -158,7 +119,7 @@ def test_listed_rotations_are_all_of_them_in_order_whatever_the_batch(brute, siz
 
 @pytest.mark.parametrize("shape", [(), (2,), (2, 3)])
 def test_transforms_of_blocks_go_there_and_back_over_any_axes(shape):
-    rotations = make(Rotations, 23, 5)
+    rotations = make(23, 5)
     rows = np.random.default_rng(0).standard_normal((*shape, 23))
     spectra = rotations.spectra(rows)
     assert spectra.shape == (*shape, 4, 3)

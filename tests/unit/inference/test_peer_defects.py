@@ -8,8 +8,8 @@ from scipy.stats import binom
 
 from checkered import checkered
 from kernelmean import Design
-from kernelmean.inference import hsic_test, mmd_test
 from kernelmean.kernels import Gaussian
+from nulls import hsic_test, mmd_test
 
 
 def normal(n, dim=2, seed=0):

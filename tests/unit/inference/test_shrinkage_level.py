@@ -14,6 +14,7 @@ from scipy.stats import binom
 import kernelmean as km
 from checkered import checkered
 from kernelmean.estimators import Landweber
+from nulls import hsic_test, mmd_test
 
 LEVELS = (0.05, 0.1, 0.25)
 LEVELS_OF_MANY = (0.01, 0.05, 0.1)
@@ -74,7 +75,7 @@ def study(run, tables, trials, n_resamples, levels, *, ties, seed):
 
 def two_samples(name, law, sizes, trials, n_resamples, levels, seed):
     def run(X, Y, **options):
-        return km.mmd_test(X, Y, **options, **TWO_SAMPLES[name])
+        return mmd_test(X, Y, **options, **TWO_SAMPLES[name])
 
     def tables(rng):
         return draw(law, sizes[0], rng), draw(law, sizes[1], rng)
@@ -86,7 +87,7 @@ def two_samples(name, law, sizes, trials, n_resamples, levels, seed):
 
 def pairs(name, law, n, trials, n_resamples, levels, seed):
     def run(X, Y, **options):
-        return km.hsic_test(X, Y, **options, **PAIRS[name])
+        return hsic_test(X, Y, **options, **PAIRS[name])
 
     def tables(rng):
         return draw(law, n, rng), draw(law, n, rng)
@@ -151,7 +152,7 @@ def test_independence_at_length(name, law, n):
 @pytest.mark.parametrize("law", ["normal", "binary"])
 def test_noises_of_each_sample_at_length(law):
     def run(X, Y, **options):
-        return km.mmd_test(X, Y, estimator=km.MKME(fit_on="each"), **options)
+        return mmd_test(X, Y, estimator=km.MKME(fit_on="each"), **options)
 
     def tables(rng):
         return draw(law, 4, rng), draw(law, 6, rng)

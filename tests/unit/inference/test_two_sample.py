@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from kernelmean import KME, Plan
-from kernelmean.inference import mmd_test
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal
+from nulls import mmd_test
 
 SCHEMES = ["auto", "gemm", "low-rank", "cyclic", "blocks"]
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from dense_members import labelings, rank, volume_values
-from kernelmean.inference import Adaptive, Design, Member, mmd_test
+from kernelmean.inference import Adaptive, Design, Member
 from kernelmean.kernels import Linear
+from nulls import mmd_test
 
 RIDGE = 0.001
 VOLUME = Member("volume", Linear(), ridge=RIDGE)
@@ -96,7 +97,7 @@ def test_it_takes_part_where_columns_are_many():
         assert volume_of(mmd_test(X, Y, estimator="adaptive", design=design, n_resamples=19, rng=0)) is None
 
 
-@pytest.mark.parametrize("scheme", ["cyclic", "cyclic-tiles", "blocks"])
+@pytest.mark.parametrize("scheme", ["cyclic", "blocks"])
 def test_it_is_left_out_where_no_permutations_are_listed(scheme):
     X, Y = samples(40, 40, 20)
     result = mmd_test(X, Y, estimator="adaptive", scheme=scheme, n_resamples=39, rng=0)

@@ -64,7 +64,7 @@ class PairEstimator:
         (X, Y), kernels = variables, (chosen[0].kernel, chosen[1].kernel)
         HSIC(X.shape[0], kind)
         if is_constant(as_host(X)) or is_constant(as_host(Y)):
-            return plain(variables, [kernels], kind, how.over_sums()), chosen
+            return plain(variables, [kernels], kind, how), chosen
         if self.joint is not None:
             return _joint((as_host(X), as_host(Y)), self.joint, chosen, kind, how)
         if isinstance(self.filter, Ridge):

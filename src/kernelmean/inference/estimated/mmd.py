@@ -66,7 +66,7 @@ class EstimatedMMD:
             )
         if is_constant(pooled if self.way == "each" else pooled[rows]):  # nothing to fit
             alone = replace(made, estimator=KernelMean(made.kernel, noise=Dirac()))
-            return self.plain((joined([X, Y]),), [made.kernel], self.kind, self.how.over_sums()), alone
+            return self.plain((joined([X, Y]),), [made.kernel], self.kind, self.how), alone
         return self._each(X, Y, made) if self.way == "each" else self._pooled(X, Y, made, rows)
 
     @property

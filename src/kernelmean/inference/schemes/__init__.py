@@ -10,7 +10,6 @@ from .exact import Exact
 from .low_rank import LowRank
 from .random_labels import Gemm, label_sums
 from .random_pairs import Gather, permutation_sums
-from .torus import TwoHalves
 
 SCHEMES: dict[str, Scheme] = {
     scheme.name: scheme
@@ -20,10 +19,8 @@ SCHEMES: dict[str, Scheme] = {
         Gather(),
         LowRank(),
         Cyclic("cyclic"),
-        Cyclic("cyclic-tiles", factors="never"),
-        Cyclic("cyclic-low-rank", tiles=False, factors="fitting"),
+        Cyclic("cyclic-low-rank", tiles=False),
         Blocks(),
-        TwoHalves(),
     )
 }
 

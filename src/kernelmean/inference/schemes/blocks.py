@@ -167,9 +167,9 @@ class Blocks(Scheme):
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse independence, and samples so unequal that the bins would be too many."""
         if shape.first is None:
-            return "it serves two-sample tests; use 'cyclic'"
+            return "it serves two-sample tests"
         if shape.n > _MOST_BINS * bin_size(shape.first, shape.n - shape.first):
-            return f"with {shape.first} rows against {shape.n - shape.first} it needs too many bins; use 'cyclic'"
+            return f"with {shape.first} rows against {shape.n - shape.first} it needs too many bins"
         return None
 
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import local
-from typing import Any, Literal, final
+from typing import Any, final
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from scipy import fft
 
 from ...core.array import Array, as_float64, as_host, like, namespace, slices, to_numpy, total
-from ..low_rank_problem import Factored, LowRankError, SharedRows, explicit_bytes, factor_bytes, fitting_rank, split
+from ..low_rank_problem import Factored, LowRankError, SharedRows, explicit_bytes, factor_bytes, most_rank, split
 from ..permutation_groups import ListedRotations, Rotations, Spectrum, block_length
 from ..problem import Problem, Side
 from ..resampling_options import Resources, Shape, point_bytes
@@ -300,12 +300,13 @@ def _row_products(left: Any, right: Any) -> Any:
 
 # -- whichever costs less ----------------------------------------------------------------------------------------------
 
-# Nanoseconds, measured on one core of an AVX-512 server.
-_TILE_NS = 7.0  # per entry of the two Gram matrices, evaluated and transformed
-_ROW_NS, _ROW_RANK_NS = 12.0, 0.03  # per entry of a factor, and that times its rank
-_ENTRY_NS, _BLOCK_NS = 5.0, 0.1  # per entry of A Cᵀ and rotation, or and row of the sample
-_BIN_NS = 1.5  # per entry of the Gram matrix of "blocks"
-_SEARCH_NS = 2e6  # to find the pivots of one kernel
+# How many multiplications in a product of matrices take as long.
+_TILE = 233.0  # an entry of the two Gram matrices, evaluated and transformed
+_ENTRY = 400.0  # an entry of a factor, besides one for every row of it
+_TURNED, _ROW = 167.0, 3.3  # an entry of A Cᵀ, for every rotation and for every row of the sample
+_SEARCH = 6.7e7  # the pivots of one kernel
+_MOST_ROWS, _FEW = 500, 16
+"""Without tiles, factors have at most so many rows, or one for so many of the sample if these are more."""
 
 
 @final
@@ -314,16 +315,14 @@ class Cyclic(Scheme):
 
     summary = "rotations of shuffled blocks of rows"
 
-    def __init__(
-        self, name: str, *, tiles: bool = True, factors: Literal["never", "worthwhile", "fitting"] = "worthwhile"
-    ) -> None:
-        self.name, self.tiles, self.factors = name, tiles, factors
+    def __init__(self, name: str, *, tiles: bool = True) -> None:
+        self.name, self.tiles = name, tiles
 
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Draw the group and its cosets, and add up factors, or tiles where there are none."""
         rotations = Rotations.draw(problem.n, n_resamples + 1, rng)
         problem = problem.shuffled(rotations.shuffle)
-        rank = 0 if problem.left.on_device else self._rank(problem.shape(n_resamples), resources)
+        rank = 0 if problem.left.on_device else self._rank(problem.shape(n_resamples))
         found, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
         if others and not self.tiles:
             raise LowRankError(problem.n, rank)
@@ -334,20 +333,17 @@ class Cyclic(Scheme):
             parts.append(tile_sums(problem.restricted(others), rotations, resources))
         return Sums.joined(parts, axis=0).reordered(np.argsort(low + others))
 
-    def _rank(self, shape: Shape, resources: Resources) -> int:
+    def _rank(self, shape: Shape) -> int:
         """Return the highest rank that factors may have; 0 for tiles only."""
-        if self.factors == "never":
-            return 0
         if shape.explicit:
             return shape.n
-        fitting = fitting_rank(shape, resources.memory - self._without_factors(shape, resources))
-        return fitting if self.factors == "fitting" else min(fitting, worthwhile_rank(shape, tiles=self.tiles))
+        return min(most_rank(shape), worthwhile_rank(shape) if self.tiles else max(_MOST_ROWS, shape.n // _FEW))
 
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count points, tiles, and factors of the highest rank that they may have."""
         if shape.explicit:
             return explicit_bytes(shape)
-        return self._without_factors(shape, resources) + factor_bytes(shape, self._rank(shape, resources))
+        return self._without_factors(shape, resources) + factor_bytes(shape, self._rank(shape))
 
     def _without_factors(self, shape: Shape, resources: Resources) -> float:
         """Count the prepared points of every coset, and the tiles of every thread."""
@@ -364,12 +360,12 @@ def _group(shape: Shape) -> tuple[int, int]:
     return length, -(-(shape.n_resamples + 1) // length)
 
 
-def worthwhile_rank(shape: Shape, *, tiles: bool) -> int:
-    """Return the highest rank at which factors cost less than tiles, or than the bins of "blocks"; 0 for never."""
+def worthwhile_rank(shape: Shape) -> int:
+    """Return the highest rank at which factors take fewer multiplications than tiles; 0 for never."""
     n, (length, cosets) = shape.n, _group(shape)
     ranks = np.arange(8, max(9, min(n, 20_000)))
-    other = 1 if shape.first is not None else ranks
-    rows = n * (ranks + (other > 1) * other) * (_ROW_NS + _ROW_RANK_NS * ranks)
-    entries = ranks * other * cosets * (_ENTRY_NS * length + _BLOCK_NS * n)
-    instead = n**2 * (_TILE_NS * (1 + cosets) / 2 if tiles else _BIN_NS)
-    return int(max(ranks[rows + entries + _SEARCH_NS < instead], default=0))
+    columns = 1 if shape.first is not None else ranks
+    rows = n * (ranks + (columns > 1) * columns) * (_ENTRY + ranks)
+    entries = ranks * columns * cosets * (_TURNED * length + _ROW * n)
+    tiles = _TILE * n**2 * (1 + cosets) / 2
+    return int(max(ranks[rows + entries + _SEARCH < tiles], default=0))

@@ -1,4 +1,4 @@
-"""Which schemes run on arrays of other libraries, such as torch tensors on a GPU, and in what tiles.
+"""Schemes on arrays of other libraries, such as torch tensors on a GPU: in what tiles they run.
 
 Kernel values have the type of the points; everything that is added up is float64. What a tile adds stays on the device
 of the points; results are copied once, or once per batch of permutations.
@@ -13,20 +13,8 @@ from ...core.array import Array, IntArray, as_host, joined, like, namespace, sli
 from ..problem import KernelSide
 from ..resampling_options import Resources
 
-ON_DEVICE = ("exact", "gemm", "gather", "cyclic", "cyclic-tiles", "blocks")
-"""The schemes that run on the device of the points."""
-
 _HOST_TILE = (512, 512)
 _TILE_SHARE = 0.5  # of the memory
-
-
-def check_scheme(name: str) -> None:
-    """Raise when a scheme does not run on a device."""
-    if name not in ON_DEVICE:
-        raise ValueError(
-            f"scheme {name!r} runs on NumPy's arrays; pass one of {', '.join(map(repr, ON_DEVICE))}, or the points as "
-            "NumPy's, such as X.cpu().numpy()"
-        )
 
 
 def tile_side(side: KernelSide, resources: Resources) -> int:

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ..low_rank_problem import Factored, LowRankError, SharedRows, factor_bytes, fitting_rank, split
+from ..low_rank_problem import Factored, LowRankError, SharedRows, factor_bytes, most_rank, split
 from ..permutations import Permutations
 from ..problem import Problem
 from ..resampling_options import MIB, Resources, Shape
@@ -26,7 +26,7 @@ class LowRank(Scheme):
 
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Evaluate random permutations."""
-        rank = fitting_rank(problem.shape(n_resamples), 0.8 * resources.memory)
+        rank = most_rank(problem.shape(n_resamples))
         factored, _, others = split(problem, rank)
         if factored is None or others:
             raise LowRankError(problem.n, rank)
@@ -35,7 +35,7 @@ class LowRank(Scheme):
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count factors of the highest rank that they may have, and a batch per thread."""
         batches = 3.0 * resources.n_jobs * _batch_bytes(resources)
-        return factor_bytes(shape, fitting_rank(shape, 0.8 * resources.memory)) + batches
+        return factor_bytes(shape, most_rank(shape)) + batches
 
 
 def _batch_bytes(resources: Resources) -> float:

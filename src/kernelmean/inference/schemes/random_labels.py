@@ -55,7 +55,7 @@ class Gemm(RandomList):
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse independence, which is not a matrix product."""
-        return None if shape.first is not None else "it serves two-sample tests; use 'gather' or 'cyclic'"
+        return None if shape.first is not None else "it serves two-sample tests"
 
 
 def _batch_sums(problem: Problem, batch: IntArray, resources: Resources) -> Sums:

@@ -56,9 +56,9 @@ class Gather(RandomList):
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse two samples, and calls that would need large dense matrices."""
         if shape.first is not None:
-            return "it serves independence tests; use 'gemm' or 'cyclic'"
+            return "it serves independence tests"
         if shape.n > DENSE_LIMIT:
-            return f"it holds n × n matrices, for at most {DENSE_LIMIT} rows; use 'cyclic'"
+            return f"it holds n × n matrices, for at most {DENSE_LIMIT} rows; use scheme='auto'"
         return None
 
 
