@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         dhsic_test,
         hsic_test,
         k_sample_test,
-        memory_estimate,
         mmd_test,
         paired_mmd_test,
         wild_hsic_test,
@@ -71,7 +70,6 @@ __all__ = [
     "linear_form",
     "load",
     "median_bandwidth",
-    "memory_estimate",
     "mmd_test",
     "noise",
     "paired_mmd_test",
@@ -92,7 +90,7 @@ _lazy.attach(
         "estimators": "FKMSE KME MKME MMKME SKMSE VPMKME BayesianKernelMean KernelMean MedianOfMeans",
         "estimators.files": "load save",
         "expected": "expected smoothed support",
-        "inference": "Design TestResult dhsic_test hsic_test k_sample_test memory_estimate mmd_test paired_mmd_test "
+        "inference": "Design TestResult dhsic_test hsic_test k_sample_test mmd_test paired_mmd_test "
         "wild_hsic_test wild_mmd_test",
         "inference.cluster": "DaskPlan",
         "inference.monitoring": "DriftMonitor",

@@ -96,7 +96,7 @@ ATTRIBUTED = {
     "names": (["u", "v"],),
     "groups": ({"g": [0], "h": [1]},),
     **DRAWN,
-    "scheme": ("random",),
+    "scheme": ("exact",),
 }
 TABLE = {"missing": ("drop", "category"), "ordinal": (LEVELS,), "categorical": (["c"],), "scale": (False,)}
 MATCHED = {"n_components": 2, "random_state": 0, "max_iter": 60}
@@ -108,7 +108,7 @@ CASES: dict[str, tuple[Run, Values]] = {
             "estimator": ("mkme", "s-kmse", "adaptive", OWN, km.MKME(fit_on="each"), km.SKMSE(fit_on="pooled")),
             "statistic": ("v",),
             "design": DESIGNS,
-            "scheme": ("random",),
+            "scheme": ("exact",),
             "kernel": (LAPLACE,),
             **DRAWN,
         },
@@ -119,7 +119,7 @@ CASES: dict[str, tuple[Run, Values]] = {
             "estimator": ("mkme", "scose", "adaptive", OWN, km.MKME(fit_on="joint")),
             "statistic": ("u",),
             "design": tuple(km.Design(**{name: rows[0]}) for name, rows in ROWS.items()),
-            "scheme": ("random",),
+            "scheme": ("exact",),
             "kernel": (LAPLACE,),
             **DRAWN,
         },
@@ -354,15 +354,6 @@ CASES: dict[str, tuple[Run, Values]] = {
         of(km.median_bandwidth, X, show=lambda found: (float(found), found.rule, found.n_points)),
         {"squared": (False,), "exact_up_to": (10,), "rng": (1,)},
     ),
-    "memory_estimate": (
-        of(km.memory_estimate, (3000,), 4),
-        {
-            "n_resamples": (99999,),
-            "kernels": ((2, 2),),
-            "scheme": ("random",),
-            "plan": (km.Plan(threads=2), km.Plan(threads=1, memory=1e6)),
-        },
-    ),
     "embed": (
         of(km.embed, X, GAUSS, show=lambda found: (found.weights, found.noise)),
         {"weights": (np.linspace(0, 1, 24),), "noise": (noise.Normal(0.1),)},
@@ -414,9 +405,6 @@ FIRST = "the best step may come before the last"
 EXCEPTIONS: dict[tuple[str, str, str], str] = {
     ("dependence_equivalence_test", "rng", "unit"): CHANCE,
     ("dependence", "n_resamples", "ordinal"): "all pairs are tested again with the permutations that Holm needs",
-    ("memory_estimate", "plan", "scheme"): "a limit that is not reached",
-    ("memory_estimate", "n_resamples", "scheme"): CHANCE,
-    ("memory_estimate", "plan", "n_resamples"): "a limit that is not reached",
     **{("KernelMeanMatching", "max_iter", other): FIRST for other in ("estimator", "kernel", "random_state")},
 }
 """Pairs of which one may leave the other without effect, and why."""

@@ -67,9 +67,3 @@ def test_the_option_of_threads_changes_no_number(
     assert shown[0] == shown[1] == shown[2]
     assert run([*words, "--threads", "0"]) == 2
     assert "--threads" in capsys.readouterr().err
-
-
-def test_the_memory_of_a_plan_is_that_of_every_pair() -> None:
-    rows = np.random.default_rng(0).normal(size=(2500, 2))
-    with pytest.raises(MemoryError, match="Plan"):
-        km.dependence(rows, estimator="kme", plan=km.Plan(memory=2.0**20))

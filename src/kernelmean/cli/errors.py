@@ -92,8 +92,6 @@ def _bad_input(error: Exception) -> str | None:
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else "the output cannot be written: "
         return f"{where}{error.strerror}"
-    if isinstance(error, MemoryError) and is_refusal(error):
-        return str(error)
     if isinstance(error, MemoryError) or "start new thread" in str(error):
         return (
             "there is not enough memory for so many rows; use --max-rows N with a smaller N (compare A B and "

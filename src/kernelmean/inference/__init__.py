@@ -7,7 +7,7 @@ from .adaptive.members import Member, PairMember
 from .answering import answer
 from .base_result import Result
 from .designs.design import Design
-from .engine import CustomStatistic, memory_estimate, permutation_null
+from .engine import CustomStatistic, permutation_null
 from .independence import hsic_test, wild_hsic_test
 from .low_rank import Coordinates, pivoted_cholesky
 from .many_samples import dhsic_test, k_sample_test
@@ -69,7 +69,6 @@ __all__ = [
     "k_sample_test",
     "label_sums",
     "max_t",
-    "memory_estimate",
     "mmd_problem",
     "mmd_test",
     "paired_mmd_test",

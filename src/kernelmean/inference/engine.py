@@ -1,4 +1,4 @@
-"""Which scheme serves a call, how much memory it needs, and the permutation distribution that results.
+"""Which scheme serves a call, and the permutation distribution that results.
 
 The rule of ``scheme="auto"``, by sizes alone, so that neither units nor installed extras change an answer:
 
@@ -27,23 +27,19 @@ from typing import final
 import numpy as np
 
 from ..core.array import Array, IntArray, precision
-from ..core.validate import check_integer
-from ..core.words import written
-from ..plan.plan import Plan, serial_blas
+from ..plan.plan import serial_blas
 from .low_rank_problem import LowRankError
 from .null import Null
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations, check_scheme
 from .problem import Problem
-from .resampling_options import MIB, Resampling, Resources, Shape, check_n_resamples, resources_of
+from .resampling_options import Resampling, Shape
 from .schemes import SCHEMES, Scheme
 from .schemes.base import in_order
 from .statistics import ROUNDING, SINGLE, ties
 
-_UNITS = (MIB, "MiB"), (1024, "KiB"), (1, "bytes")
 _GEMM_ROWS = 100
 _GATHER_PAIRS = 32
 _BLOCKS_ROWS = 8000
-_HALVINGS = 64  # of what is still lacking, where a share of the memory is for factors
 _FIRST_TRIED = SCHEMES["cyclic-low-rank"]
 
 
@@ -90,8 +86,6 @@ def permutation_null(problem: Problem, how: Resampling) -> Null:
     ------
     ValueError
         When the scheme does not fit, or (``LowRankError``) a factor does not.
-    MemoryError
-        When the scheme needs more than the plan allows.
     """
     shape, generator = problem.shape(how.n_resamples), how.rng
     chosen = choose(shape, how.scheme)
@@ -105,89 +99,12 @@ def permutation_null(problem: Problem, how: Resampling) -> Null:
 
 
 def _null(scheme: Scheme, problem: Problem, shape: Shape, how: Resampling) -> Null:
-    needed, statistic = scheme.memory(shape, how.resources), problem.statistic
-    check_memory(needed, how.resources, f"scheme {scheme.name!r}", shape.n)
+    statistic = problem.statistic
     sums = scheme.sums(problem, shape.n_resamples, how.rng, how.resources)
     if precision(problem.left.points) == "float32":
         sums = replace(sums, rounding=SINGLE)
     values = statistic(sums)
-    return Null(values, statistic.tolerance(values, sums), statistic.name, scheme.name, needed)
-
-
-def check_memory(
-    needed: float, resources: Resources, what: str, n: int, at: Callable[[Resources], float] | None = None
-) -> None:
-    """Raise when something may need more bytes than are available; ``at`` gives those of others, if more take more."""
-    if needed > resources.memory:
-        enough = needed
-        for _ in range(_HALVINGS):
-            enough = needed if at is None else at(replace(resources, memory=enough))
-        instead = written(
-            f"pass plan=Plan(memory={int(np.ceil(enough))}), or fewer threads or kernels",
-            f"add --memory {np.ceil(100 * enough / 2**30) / 100:g} (GiB), or --max-rows N with a smaller N",
-        )
-        raise MemoryError(
-            f"{what} may need {in_units(needed, np.ceil)} for {n} rows, the limit is "
-            f"{in_units(resources.memory, np.floor)}; {instead}"
-        )
-
-
-def in_units(amount: float, rounded: Callable[[float], float]) -> str:
-    """Return bytes in MiB, KiB or bytes, the largest of these that is not more than the amount."""
-    unit, name = next((unit, name) for unit, name in _UNITS if amount >= unit or unit == 1)
-    return f"{rounded(amount / unit):.0f} {name}"
-
-
-def memory_estimate(
-    sizes: tuple[int, ...],
-    dim: int,
-    *,
-    n_resamples: int = 999,
-    kernels: tuple[int, int] = (1, 1),
-    scheme: str = "auto",
-    plan: Plan | None = None,
-) -> tuple[str, float]:
-    """Return the scheme that a call will use, and the bytes it will need at most, without running it.
-
-    If the rule first tries low-rank factors, whose rank depends on the data, the bytes are those of the highest rank
-    within the limit.
-
-    Parameters
-    ----------
-    sizes : (n, m) or (n,)
-        The rows of two samples, or the number of pairs.
-    dim : int
-        The number of columns; for independence of X and Y together.
-    n_resamples, kernels, scheme, plan
-        As in the tests; ``kernels`` has the numbers of kernels on the left and on the right.
-
-    Raises
-    ------
-    ValueError
-        When a number of rows, columns, kernels or permutations is not a positive integer, ``sizes`` has neither one
-        entry nor two, or the scheme does not fit.
-
-    Examples
-    --------
-    >>> name, needed = memory_estimate((3000,), 4)
-    >>> name, needed < 2**30
-    ('cyclic', True)
-    """
-    if not isinstance(sizes, tuple | list) or len(sizes) not in (1, 2):
-        raise ValueError(f"sizes is {sizes!r}; pass (n, m) for two samples, (n,) for n pairs")
-    if not isinstance(kernels, tuple | list) or len(kernels) != 2:
-        raise ValueError(f"kernels is {kernels!r}; pass how many are on the left and on the right, such as (1, 1)")
-    rows = [check_integer(size, "an entry of sizes", 3 - len(sizes)) for size in sizes]
-    left, right = (check_integer(many, "an entry of kernels", 1) for many in kernels)
-    first = rows[0] if len(rows) == 2 else None
-    shape = Shape(sum(rows), check_integer(dim, "dim", 1), check_n_resamples(n_resamples), first, (left, right))
-    resources = resources_of(plan)
-    chosen = choose(shape, scheme)
-    tried = [chosen, _FIRST_TRIED] if scheme == "auto" and chosen.name == "blocks" else [chosen]
-    return chosen.name, max(each.memory(shape, resources) for each in tried)
-
-
-_AT_LEAST = 2.0 * MIB  # a thread: what does not grow with the rows
+    return Null(values, statistic.tolerance(values, sums), statistic.name, scheme.name)
 
 
 @final
@@ -204,8 +121,6 @@ class CustomStatistic:
         The name of the values.
     batch : int
         How many permutations ``function`` gets at once.
-    needed : (float, float)
-        The bytes that ``function`` needs at all times, and for every permutation of a batch.
     magnitude : float
         The magnitude of those numbers, if it is the same for all permutations and known beforehand.
     sized : bool
@@ -217,7 +132,6 @@ class CustomStatistic:
     function: Callable[[IntArray], Array]
     name: str
     batch: int = 256
-    needed: tuple[float, float] = (0.0, 0.0)
     magnitude: float = 0.0
     sized: bool = False
     precision: tuple[float, float] = ROUNDING
@@ -230,8 +144,6 @@ class CustomStatistic:
         ValueError
             When the scheme is not "auto", "exact" or "random", or there are more than two million permutations to
             enumerate.
-        MemoryError
-            When more memory is needed than the plan allows.
 
         Examples
         --------
@@ -241,16 +153,14 @@ class CustomStatistic:
         >>> float(statistic.null((2, 2), Resampling.of(n_resamples=99)).pvalues[0] * 6)
         1.0
         """
-        listed, resources = permutations_of(sizes, how), how.resources
-        total = self.needed[0] + resources.n_jobs * (_AT_LEAST + self.batch * (self.needed[1] + 8.0 * listed.n))
-        check_memory(total, resources, self.name, listed.n)
+        listed = permutations_of(sizes, how)
         with serial_blas:
-            parts = list(in_order(self.function, listed.batches(self.batch), resources.n_jobs))
+            parts = list(in_order(self.function, listed.batches(self.batch), how.resources.n_jobs))
         values, magnitude = np.concatenate([np.atleast_2d(part) for part in parts], axis=1), self.magnitude
         if self.sized:
             values, magnitude = values[:-1], float(values[-1].max())
         largest = np.maximum(np.abs(values).max(axis=1), magnitude)
-        return Null(values, ties(values, largest, self.precision), self.name, listed.scheme, total)
+        return Null(values, ties(values, largest, self.precision), self.name, listed.scheme)
 
 
 def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Permutations:

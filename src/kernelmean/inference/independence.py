@@ -75,8 +75,6 @@ def hsic_test(
         work with an option.
     TypeError, OSError, ImportError
         As :func:`kernelmean.read`.
-    MemoryError
-        When the scheme needs more memory than the plan allows.
 
     Notes
     -----
@@ -178,8 +176,6 @@ def wild_hsic_test(
     ------
     ValueError
         When the numbers of rows differ, there are fewer than four or ``block_length`` rows, or a value is not finite.
-    MemoryError
-        When more memory is needed than the plan allows.
 
     Notes
     -----

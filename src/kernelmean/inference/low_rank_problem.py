@@ -13,14 +13,11 @@ from ..core.array import Array, slices
 from ..core.cached import cached_property
 from .low_rank import Factor, by_rows
 from .problem import Problem
-from .resampling_options import MIB, Shape
+from .resampling_options import Shape
 from .statistics import RemovedMeans, Sums
 
-CHUNK_BYTES = 48 * MIB
 _SQUARED = 16
 """Rows of a factor that are copied at a time."""
-_MOST_EXPLICIT = 256
-"""The most columns of a kernel with explicit factors."""
 _MOST_NUMBERS = 2**26
 """Of all factors that are searched for together."""
 
@@ -206,25 +203,11 @@ class LowRankError(ValueError):
         )
 
 
-def factor_bytes(shape: Shape, rank: int) -> float:
-    """Return the memory of factors of this rank, and of the chunks for their convolution.
-
-    The factors of all kernels are held at once, and for independence a transform of one of them.
-    """
-    return 8.0 * shape.n * rank * _held(shape) + 4.0 * min(CHUNK_BYTES, 16 * shape.n * rank) if rank else 0.0
-
-
-def _held(shape: Shape) -> int:
-    """Return how many factors are held at once."""
-    return shape.kernels[0] + (0 if shape.first is not None else shape.kernels[1] + 1)
-
-
 def most_rank(shape: Shape) -> int:
-    """Return the highest rank that factors may have: by sizes alone, since what is chosen depends on it."""
-    return min(shape.n, _MOST_NUMBERS // (shape.n * _held(shape)))
+    """Return the highest rank that factors may have."""
+    return highest_rank(shape.n, shape.kernels[0] + (0 if shape.first is not None else shape.kernels[1] + 1))
 
 
-def explicit_bytes(shape: Shape) -> float:
-    """Return the memory of a problem whose factors are columns of its rows: copies of these, and the chunks."""
-    entries = 16.0 * shape.n * shape.dim * (1 if shape.first is not None else _MOST_EXPLICIT)
-    return 8.0 * shape.n * (4 * shape.dim + 2 * sum(shape.kernels)) + 4.0 * min(CHUNK_BYTES, entries)
+def highest_rank(n: int, held: int) -> int:
+    """Return the same for so many factors that are held at once; by sizes alone, since permutations depend on it."""
+    return min(n, _MOST_NUMBERS // (n * held))

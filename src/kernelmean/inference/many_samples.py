@@ -63,8 +63,6 @@ def k_sample_test(
     ValueError
         When there are fewer than two samples, a design was passed, columns differ, or a sample is too small for the
         statistic.
-    MemoryError
-        When more memory is needed than the plan allows.
 
     Notes
     -----
@@ -135,8 +133,6 @@ def dhsic_test(
     ValueError
         When there are fewer than two variables, a design was passed, numbers of rows differ, there are fewer than two
         rows, or a value is not finite.
-    MemoryError
-        When more memory is needed than the plan allows.
 
     Notes
     -----

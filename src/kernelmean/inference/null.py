@@ -181,8 +181,6 @@ class Null:
         What the values are.
     scheme : str
         Which permutations, and how they were evaluated.
-    memory : float
-        The memory in bytes, as estimated beforehand.
     parts : mapping from (g, h) to Null
         Of several samples: the same of every pair of them, under the same permutations.
     """
@@ -191,7 +189,6 @@ class Null:
     tolerance: Array
     statistic_name: str
     scheme: str
-    memory: float
     parts: Mapping[tuple[int, int], Null] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -205,7 +202,7 @@ class Null:
         """Return this null with the rows of another, under the same permutations, appended."""
         values, tolerance = (np.concatenate([getattr(own, name) for own in (self, other)]) for name in _PER_KERNEL)
         parts = {pair: part.beside(other.parts[pair]) for pair, part in self.parts.items()}
-        return replace(self, values=values, tolerance=tolerance, memory=self.memory + other.memory, parts=parts)
+        return replace(self, values=values, tolerance=tolerance, parts=parts)
 
     @property
     def snapped(self) -> Array:
@@ -226,7 +223,6 @@ class Null:
             "tolerance": float(self.tolerance[pair]),
             "statistic_name": self.statistic_name,
             "scheme": self.scheme,
-            "memory": self.memory,
             "pairs": pair_outcomes({pair: part.snapped[0] for pair, part in self.parts.items()}),
         }
 

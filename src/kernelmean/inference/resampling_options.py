@@ -1,6 +1,6 @@
 """How a null distribution is found: which permutations, how many, from which seed, with which threads and memory.
 
-The choice of a scheme and its memory depend on the :class:`Shape` of a call and on nothing else.
+The choice of a scheme depends on the :class:`Shape` of a call, and on the ranks of its kernels.
 """
 
 from __future__ import annotations
@@ -54,11 +54,6 @@ class Shape:
             if count > limit:
                 return limit + 1
         return count
-
-
-def point_bytes(shape: Shape, prepared: int) -> float:
-    """Return the memory of the points: copies made on the way, and what a number of prepared kernels hold of them."""
-    return 8.0 * shape.n * (7 * shape.dim + prepared * (5 * shape.dim + 6))
 
 
 @final

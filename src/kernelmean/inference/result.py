@@ -34,7 +34,7 @@ _FLAT = (
     "none differs from the observed one by more than rounding: too few rows differ, or the kernel does not "
     "tell them apart (its bandwidth may be far too large or too small)"
 )
-_PLAIN = ("statistic", "pvalue", "tolerance", "method", "statistic_name", "scheme", "memory")
+_PLAIN = ("statistic", "pvalue", "tolerance", "method", "statistic_name", "scheme")
 
 
 @final
@@ -69,8 +69,6 @@ class TestResult(Explained, Frozen, Result):
         The noise that the kernels were smoothed with.
     sizes : tuple of int
         The rows of the two samples, or the number of pairs.
-    memory : float
-        The working memory in bytes, as estimated before the test ran.
     notes : tuple of str
         What else a reader should know.
     members : tuple of MemberOutcome
@@ -99,7 +97,6 @@ class TestResult(Explained, Frozen, Result):
     kernel: Any
     noise: Any
     sizes: tuple[int, ...]
-    memory: float
     notes: tuple[str, ...] = ()
     members: tuple[MemberOutcome, ...] = ()
     pairs: tuple[PairOutcome, ...] = ()
@@ -226,7 +223,6 @@ class TestResult(Explained, Frozen, Result):
         if self.scheme in SCHEMES:
             facts.append(("scheme", f"{self.scheme} ({SCHEMES[self.scheme].summary})"))
         facts += [("rows", " and ".join(f"{size:,}" for size in self.sizes))]
-        facts += [("memory", f"about {self.memory / 2**20:.3g} MiB")]
         values = ((p, (p.statistic, p.pvalue, p.adjusted)) for p in self.pairs)
         rows = [(f"{p.first} and {p.second}", *(f"{x:.4g}" for x in row)) for p, row in values]
         pairs = Grid("Pairs of samples", ("samples", "statistic", "p", "adjusted p"), rows, noun="pair")
@@ -366,7 +362,7 @@ def _content(text: str) -> dict[str, Any]:
     content = parse(text, infinite=True)
     if not isinstance(content, dict):
         raise TypeError("an object in braces is needed")
-    for name in ("statistic", "pvalue", "tolerance", "memory"):
+    for name in ("statistic", "pvalue", "tolerance"):
         math.isfinite(content[name])  # a number, or a TypeError
     if "null_distribution" not in content:
         raise ValueError("the null distribution is missing; write result.to_json(null_distribution=True)")

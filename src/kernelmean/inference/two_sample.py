@@ -75,9 +75,8 @@ def mmd_test(
     rng : int, Generator, or None
         The seed. The same seed gives the same p-value, whatever the plan.
     plan : Plan or DaskPlan, optional
-        The number of threads, by default one (in bins all), and the limit of memory, by default 1 GiB; see
-        :func:`memory_estimate`. Or a cluster, if X and Y are dask arrays, dask data frames or folders of Parquet files;
-        see :class:`kernelmean.DaskPlan`.
+        The number of threads, by default one (in bins all), and the memory of batches. Or a cluster, if X and Y are
+        dask arrays, dask data frames or folders of Parquet files; see :class:`kernelmean.DaskPlan`.
 
     Returns
     -------
@@ -93,8 +92,6 @@ def mmd_test(
         bins do not work with an option.
     TypeError, OSError, ImportError
         As :func:`kernelmean.read`.
-    MemoryError
-        When the scheme needs more memory than the plan allows.
 
     Notes
     -----
@@ -213,8 +210,6 @@ def paired_mmd_test(
     ------
     ValueError
         When the rows or columns differ in number, there are fewer than two pairs, or a value is not finite.
-    MemoryError
-        When more memory is needed than the plan allows.
 
     Notes
     -----
@@ -278,8 +273,6 @@ def wild_mmd_test(
     ------
     ValueError
         When the columns differ, a series has fewer than four or ``block_length`` rows, or a value is not finite.
-    MemoryError
-        When more memory is needed than the plan allows.
 
     Notes
     -----

@@ -53,8 +53,8 @@ class Plan:
         Bytes that tiles of arrays on a device, such as a GPU, may take; ``block`` and ``threads`` are for processors.
         Tiles on a device have the type of the points, or float32 with ``dtype="float32"``.
     memory : float
-        Bytes that the null distribution of a test may take, 1 GiB by default. A test estimates its need beforehand and
-        refuses to start if it needs more; see :func:`kernelmean.memory_estimate`.
+        Bytes by which a test cuts its batches of permutations, its tiles on a device, and the threads and kernels that
+        work at once; 1 GiB by default. The p-value does not depend on it.
 
     Raises
     ------

@@ -228,9 +228,3 @@ def null_of_your_own() -> Values:
     statistic = CustomStatistic(lambda first: pooled[first][:, :40].mean(axis=1), "mean")
     null = statistic.null((40, 30), Resampling.of("random", 99, 3))
     return {"observed": float(np.ravel(null.values)[0]), "pvalues": shown.plain(null.pvalues)}
-
-
-@recorded("mmd/memory")
-def memory() -> Values:
-    scheme, needed = km.memory_estimate((2000, 1500), 3, n_resamples=999, scheme="auto")
-    return {"scheme": scheme, "bytes": needed}

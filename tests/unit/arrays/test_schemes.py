@@ -9,12 +9,23 @@ import numpy as np
 import pytest
 
 from kernelmean.core.array import to_numpy
-from kernelmean.inference import HSIC, MMD, Coordinates, Cyclic, KernelSide, LabelSide, Problem, Resources, Rotations
+from kernelmean.inference import (
+    HSIC,
+    MMD,
+    AllPermutations,
+    Coordinates,
+    Cyclic,
+    KernelSide,
+    LabelSide,
+    Problem,
+    Resources,
+    Rotations,
+)
 from kernelmean.inference.engine import permutation_null
 from kernelmean.inference.schemes import device
 from kernelmean.inference.schemes.blocks import BinTiling, RowBins
 from kernelmean.inference.schemes.cyclic import tile_sums
-from kernelmean.inference.schemes.random_labels import _forms, device_batch
+from kernelmean.inference.schemes.random_labels import _forms, labelings_at_once
 from kernelmean.inference.schemes.random_pairs import _gather
 from kernelmean.kernels import Gaussian, Linear
 from nulls import problem_of, resampling
@@ -57,7 +68,7 @@ def test_sums_of_bins(library: Library, edges: list[int]) -> None:
     labels = np.repeat([1.0, 0.0], [12, 11])
     problem = Problem(side, LabelSide(labels), ((0, 0), (1, 0)), MMD(12, 11))
     bins = RowBins(np.arange(23), np.array(edges), np.ones(len(edges) - 1), len(edges) - 2)
-    tiling = BinTiling(problem, bins, np.arange(len(edges) - 2)[None], device.tile_side(side, Resources()))
+    tiling = BinTiling(problem, bins, AllPermutations(1), size=device.tile_side(side, Resources()))
     (found,) = tiling.evaluated()
     member = np.repeat(np.eye(len(edges) - 1), np.diff(edges), axis=0)
     np.testing.assert_allclose(found, [member.T @ gram @ member for gram in grams()], rtol=1e-11)
@@ -91,8 +102,10 @@ def test_rotations_of_blocks_and_rows_that_stay(library: Library, order: int, me
 
 
 def test_batches_of_labelings_fit_a_quarter_of_the_memory() -> None:
-    assert device_batch(1000, Resources(1, 2.0**30)) == 2**30 // 4 // 24_000
-    assert device_batch(1000, Resources(1, 1.0)) == 64
+    host, elsewhere = (KernelSide(table, KERNELS) for table in (X, STRICT.values[0].make(X)))
+    assert labelings_at_once(host, Resources(1, 2.0**30)) == 2**30 // 4 // (16 * 23)
+    assert labelings_at_once(elsewhere, Resources(1, 2.0**30)) == 2**30 // 4 // (24 * 23)
+    assert labelings_at_once(host, Resources(1, 1.0)) == 64
 
 
 @pytest.mark.parametrize("library", [STRICT])
@@ -117,12 +130,12 @@ def test_large_samples_elsewhere_are_summed_in_blocks_at_once(
 ) -> None:
     """Of NumPy's arrays rotations on factors are tried first."""
 
-    def memory(*arguments: Any) -> float:
+    def sums(*arguments: Any) -> Any:
         raise NotImplementedError("rotations were tried")
 
     monkeypatch.setattr("kernelmean.inference.engine._BLOCKS_ROWS", 40)
     monkeypatch.setattr("kernelmean.inference.engine._GEMM_ROWS", 40)
-    monkeypatch.setattr("kernelmean.inference.engine._FIRST_TRIED", SimpleNamespace(memory=memory))
+    monkeypatch.setattr("kernelmean.inference.engine._FIRST_TRIED", SimpleNamespace(sums=sums))
     with pytest.raises(NotImplementedError, match="rotations were tried"):
         permutation_null(problem_of((X, X + 1.0), KERNELS, "u"), resampling(n_resamples=19, rng=0))
     problem = problem_of((library.make(X), library.make(X + 1.0)), KERNELS, "u")

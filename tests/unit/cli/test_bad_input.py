@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -322,30 +320,6 @@ def test_without_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         main(["estimate", "eckerle4"])
     assert exit_.value.code == 2
     assert "--max-rows" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("command", ["compare a.csv b.csv", "compare c.csv --by arm"])
-def test_the_memory_that_a_test_needs_is_said_and_can_be_given(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    tables = [pd.DataFrame(rng.normal(size=(2500, 2))) for _ in range(3)]
-    for name, table in zip("ab", tables, strict=False):
-        table.to_csv(f"{name}.csv", index=False)
-    pd.concat([table.assign(arm=arm) for arm, table in zip("xyz", tables, strict=True)]).to_csv("c.csv", index=False)
-    few = [*command.split(), "--resamples", "9", "--quiet"]
-    with pytest.raises(SystemExit) as exit_:
-        main([*few, "--memory", "0.01"])
-    err = capsys.readouterr().err
-    assert exit_.value.code == 2
-    (more,) = re.findall(r"rows, the limit is 10 MiB; add --memory ([.\d]+) \(GiB\), or --max-rows N with", err)
-    assert "Plan" not in err
-    assert float(more) < 1.0
-    if "arm" not in command:  # which take seconds
-        with suppress(SystemExit):
-            main([*few, "--memory", more])
-        assert "MiB" not in capsys.readouterr().err
 
 
 def test_the_installed_program(tmp_path: Path) -> None:

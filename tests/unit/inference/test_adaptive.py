@@ -12,9 +12,9 @@ from scipy import stats
 import kernelmean as km
 from dense_members import combined, viewed
 from kernelmean.inference import Adaptive, Member, PairMember
-from kernelmean.inference.adaptive import many_kernels
 from kernelmean.inference.adaptive.many_kernels import COMBINATIONS, evidence, snapped
 from kernelmean.inference.adaptive.views import view
+from kernelmean.inference.designs.joint import ManyVariables
 from kernelmean.inference.null import standardized
 from kernelmean.kernels import DistanceInduced, Gaussian, Linear, Polynomial
 from nulls import hsic_test, mmd_null, mmd_test
@@ -88,28 +88,18 @@ def test_swapping_the_samples_changes_nothing():
     assert one.statistic == pytest.approx(two.statistic, rel=1e-12)
 
 
-@pytest.mark.parametrize(("test", "scheme"), [(mmd_test, "gemm"), (hsic_test, "gather")])  # what kernels take adds up
-def test_kernels_evaluated_in_parts_are_permuted_alike(test, scheme, monkeypatch):
+def test_kernels_evaluated_in_parts_are_permuted_alike(monkeypatch):
     evaluated = []
-    joined = many_kernels._joined
-
-    def watched(evaluate, parts, how):
-        found = joined(evaluate, parts, how)
-        evaluated.append(len(parts))
-        return found
-
-    monkeypatch.setattr(many_kernels, "_joined", watched)
+    null = ManyVariables.null
+    monkeypatch.setattr(ManyVariables, "null", lambda *given: evaluated.append(len(given[2])) or null(*given))
     rng = np.random.default_rng(3)
-    X, Y = rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 0.3
-    how = {"estimator": "adaptive", "scheme": scheme, "n_resamples": 199, "rng": 0}
-    free = test(X, Y, **how)
-    tight = test(X, Y, plan=km.Plan(threads=1, memory=free.memory - 8 * 8 * 60**2), **how)
-    assert evaluated[0] == 1
-    assert evaluated[1] >= 2
-    assert tight.memory < free.memory
-    np.testing.assert_allclose(free.null_distribution, tight.null_distribution, rtol=1e-9)
-    with pytest.raises(MemoryError, match="memory="):
-        test(X, Y, plan=km.Plan(memory=1000), **how)
+    tables, how = [rng.normal(size=(60, 2)) for _ in range(3)], {"n_resamples": 199, "rng": 0}
+    free = km.dhsic_test(*tables, **how)
+    tight = km.dhsic_test(*tables, plan=km.Plan(threads=1, memory=2 * 8 * 4 * 60**2), **how)
+    single = km.dhsic_test(*tables, plan=km.Plan(threads=1, memory=1), **how)
+    assert evaluated == [4, 2, 2, 1, 1, 1, 1]
+    for own in (tight, single):
+        np.testing.assert_allclose(free.null_distribution, own.null_distribution, rtol=1e-9)
 
 
 def test_members_report_what_a_test_of_their_own_finds():

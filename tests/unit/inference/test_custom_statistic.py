@@ -1,9 +1,8 @@
-"""Any function of permutations as a statistic: its permutations, its ties, and the memory that it announces."""
+"""Any function of permutations as a statistic: its permutations, and its ties."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from kernelmean.inference import CustomStatistic
 from nulls import resampling
@@ -47,12 +46,3 @@ def test_the_last_row_of_a_custom_statistic_may_be_a_magnitude() -> None:
     np.testing.assert_array_equal(sized.tolerance, [6.0, 40.0, 6.0])
     plain = CustomStatistic(values, "value", precision=(0.0, 0.5)).null((3,), how)
     np.testing.assert_array_equal(plain.tolerance, [1.0, 40.0, 0.5, 6.0])
-
-
-def test_a_custom_statistic_announces_what_it_needs() -> None:
-    own = CustomStatistic(lambda order: order[:, :1].T, "partner", batch=10, needed=(1000.0, 50.0))
-    null = own.null((3,), resampling(n_resamples=5, threads=3))
-    assert null.memory == 1000.0 + 3 * (2 * 2**20 + 10 * (50.0 + 8.0 * 3))
-    assert null.statistic_name == "partner"
-    with pytest.raises(MemoryError, match=r"^partner may need 3 MiB for 3 rows, the limit is 1 MiB"):
-        own.null((3,), resampling(n_resamples=5, memory=2**20))

@@ -1,27 +1,23 @@
-"""The choice of a scheme, the memory it announces, and the errors it raises."""
+"""The choice of a scheme, and the errors it raises."""
 
 from __future__ import annotations
-
-import tracemalloc
 
 import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.core import command_line
 from kernelmean.inference import (
     SCHEMES,
     Resources,
     Shape,
-    memory_estimate,
     mmd_test,
     permutation_null,
 )
-from kernelmean.inference.engine import automatic, check_memory, in_units
+from kernelmean.inference.engine import automatic
 from kernelmean.inference.resampling_options import resources_of
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.distances import ExponentialBlocks
-from nulls import hsic_null, mmd_null, packed, problem_of, resampling
+from nulls import hsic_null, mmd_null, problem_of, resampling
 
 KERNEL = Gaussian(1.5)
 
@@ -77,100 +73,6 @@ def test_few_rows_take_factors_or_leave_no_trace_of_the_search_as_many_do(monkey
         np.testing.assert_array_equal(chosen.values, mmd_null(X, Y, [kernel], scheme=scheme, rng=0).values)
 
 
-@pytest.mark.parametrize(
-    ("name", "sizes"),
-    [
-        ("gemm", (900, 700)),
-        ("low-rank", (900, 700)),
-        ("cyclic", (900, 700)),
-        ("cyclic-low-rank", (3000, 2500)),
-        ("blocks", (3000, 2500)),
-        ("cyclic", (1200,)),
-        ("gather", (300,)),
-    ],
-)
-def test_the_announced_memory_suffices(name, sizes):
-    X, Y = normal(sizes[0]), normal(sizes[-1], seed=1)
-    scheme, announced = memory_estimate(sizes, 2 if len(sizes) == 2 else 4, scheme=name)
-    assert scheme == name
-    tracemalloc.start()
-    try:
-        if len(sizes) == 2:
-            mmd_null(X, Y, [KERNEL], scheme=name, rng=0)
-        else:
-            hsic_null(X, Y, [(KERNEL, KERNEL)], scheme=name, rng=0)
-        used = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert used <= announced
-
-
-@pytest.mark.parametrize(
-    ("name", "shape", "resources", "announced"),
-    [
-        ("exact", Shape(9, 2, 99, 4, (2, 1)), Resources(3), 142_992),
-        ("exact", Shape(5, 2, 99, None, (2, 3)), Resources(3), 50_333_848),
-        ("gemm", Shape(50, 3, 99, 20, (2, 1)), Resources(3), 945_200),
-        ("gemm", Shape(100_000, 3, 9999, 20_000), Resources(2), 316_119_040),
-        ("gather", Shape(50, 3, 99, None, (2, 3)), Resources(3), 8 * 50**2 * (5 + 3 + 3) + 2 * 3 * 2**23),
-        ("low-rank", Shape(1000, 3, 99, None, (2, 3)), Resources(3, 2.0**26), 66_230_912),
-        ("low-rank", Shape(1000, 3, 99, 300, (2, 1)), Resources(3, 2.0**30), 281_326_592),
-        ("cyclic", Shape(3000, 3, 1999, None, (2, 3)), Resources(3), 418_536_000),
-        ("cyclic", Shape(3000, 3, 1999, 1000, (2, 1)), Resources(3), 382_488_000),
-        ("cyclic-low-rank", Shape(3000, 3, 1999, None, (2, 3)), Resources(3), 637_958_592),
-        ("blocks", Shape(3000, 3, 1999, 1000, (2, 1)), Resources(3), 98_120_592),
-        ("cyclic", Shape(90, 3, 89, None, (2, 3)), Resources(3), 2_036_160),
-        ("cyclic", Shape(90, 3, 90, None, (2, 3)), Resources(3), 3_249_360),
-        ("exact", Shape(40, 3, 9, 3, (2, 1)), Resources(3), 44_517_440),
-    ],
-)
-def test_the_announced_memory_is_that_of_the_arrays_that_a_call_holds(name, shape, resources, announced):
-    assert SCHEMES[name].memory(shape, resources) == announced
-
-
-@pytest.mark.parametrize(
-    ("sizes", "options", "message"),
-    [
-        ((-5, 3), {}, "sizes is -5, an integer ≥ 1"),
-        ((1,), {}, "sizes is 1, an integer ≥ 2"),
-        ((3, 3, 3), {}, r"sizes is \(3, 3, 3\); pass \(n, m\)"),
-        (3, {}, r"sizes is 3; pass \(n, m\)"),
-        ((3, 3), {"n_resamples": 0}, "n_resamples is 0"),
-        ((3, 3), {"dim": -2}, "dim is -2, an integer ≥ 1"),
-        ((3, 3), {"kernels": (0, 1)}, "kernels is 0, an integer ≥ 1"),
-        ((3, 3), {"kernels": 2}, "kernels is 2; pass how many"),
-    ],
-)
-def test_the_memory_of_impossible_calls_is_not_estimated(sizes, options, message):
-    with pytest.raises(ValueError, match=message):
-        km.memory_estimate(sizes, **{"dim": 1, **options})
-
-
-def test_the_estimate_of_a_call_is_that_of_its_sizes_kernels_and_threads():
-    for options in ({}, {"threads": 3}, {"kernels": (2, 3)}, {"n_resamples": 1999}):
-        shape = Shape(3000, 3, options.get("n_resamples", 999), None, options.get("kernels", (1, 1)))
-        expected = SCHEMES["cyclic"].memory(shape, Resources(options.get("threads", 1)))
-        assert memory_estimate((3000,), 3, **packed(**options)) == ("cyclic", expected)
-    assert memory_estimate((30,), 3)[0] == "gather"
-    assert memory_estimate((15, 15), 3)[0] == "gemm"
-    for limit in (2.0**26, 2.0**30):
-        expected = SCHEMES["low-rank"].memory(Shape(1000, 3, 999), Resources(1, limit))
-        assert memory_estimate((1000,), 3, scheme="low-rank", plan=km.Plan(threads=1, memory=limit)) == (
-            "low-rank",
-            expected,
-        )
-
-
-def test_the_estimate_of_large_samples_counts_the_factors_that_are_tried_first():
-    tried = SCHEMES["cyclic-low-rank"].memory(Shape(8001, 3, 999, 4000), Resources())
-    blocks = SCHEMES["blocks"].memory(Shape(8001, 3, 999, 4000), Resources())
-    assert tried > 2 * blocks
-    assert memory_estimate((4000, 4001), 3) == ("blocks", tried)
-    assert memory_estimate((4000, 4001), 3, scheme="blocks") == ("blocks", blocks)
-    small = Shape(30, 3, 999, 15)
-    assert memory_estimate((15, 15), 3) == ("gemm", SCHEMES["gemm"].memory(small, Resources()))
-
-
 def test_a_plan_says_how_many_threads_and_bytes(monkeypatch):
     monkeypatch.setattr("kernelmean.inference.resampling_options.cpu_count", lambda: 8)
     assert resources_of(None) == Resources(1, 2.0**30)
@@ -179,20 +81,12 @@ def test_a_plan_says_how_many_threads_and_bytes(monkeypatch):
     assert resources_of(km.Plan(threads=2, memory=5e8)) == Resources(2, 5e8)
 
 
-def test_a_limit_that_is_just_met_is_met():
-    check_memory(1000.0, Resources(1, 1000.0), "it", 5)
-    assert [in_units(x, np.floor) for x in (0.5, 1.0, 1023.0, 1024.0, 2.0**20 - 1, 2.0**20)] == [
-        *("0 bytes", "1 bytes", "1023 bytes", "1 KiB", "1023 KiB", "1 MiB")
-    ]
-
-
-def test_the_null_says_by_which_scheme_and_with_how_much_memory():
+def test_the_null_says_by_which_scheme():
     X, Y = normal(40, 2), normal(50, 2, seed=1)
     problem = problem_of((X, Y), [KERNEL], "u")
     for name in ("gemm", "cyclic", "blocks"):
         null = permutation_null(problem, resampling(n_resamples=19, scheme=name, rng=0, threads=2))
         assert (null.scheme, null.statistic_name) == (name, "MMD² (unbiased)")
-        assert null.memory == memory_estimate((40, 50), 2, scheme=name, n_resamples=19, plan=km.Plan(threads=2))[1]
     assert permutation_null(problem, resampling(n_resamples=19)).scheme == "gemm"
 
 
@@ -227,21 +121,6 @@ def test_single_precision_counts_more_as_a_tie():
     assert 1e-9 < double.tolerance[0] / np.ptp(double.values) < 1e-8
 
 
-def test_memory_does_not_grow_with_the_square():
-    for scheme in ("gemm", "blocks", "cyclic"):
-        small, large = (memory_estimate((n, n), 20, scheme=scheme)[1] for n in (100_000, 400_000))
-        assert large < 5 * small
-        assert small < 2**30 or scheme == "gemm"
-    assert memory_estimate((10**5,), 40, scheme="cyclic")[1] < 2**30
-
-
-def test_too_little_memory_says_how_much_is_needed():
-    with pytest.raises(
-        MemoryError, match=r"'cyclic' may need \d+ MiB for 2000 rows, the limit is 1 MiB; pass plan=Plan\(memory="
-    ):
-        hsic_null(normal(2000), normal(2000), [(KERNEL, KERNEL)], scheme="cyclic", memory=2**20)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -263,19 +142,6 @@ def test_too_little_memory_says_how_much_is_needed():
 def test_bad_options_say_what_to_write(options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         mmd_test(normal(30), normal(30), **options)
-
-
-@pytest.mark.parametrize(("needed", "gib"), [(2**30, "1"), (1.5 * 2**30 + 1, "1.51"), (2**28, "0.25"), (5, "0.01")])
-def test_the_command_is_told_the_option_in_gibibytes_rounded_up(needed, gib):
-    with command_line(), pytest.raises(MemoryError) as error:
-        check_memory(needed, Resources(memory=1.0), "it", 7)
-    assert str(error.value).endswith(f"; add --memory {gib} (GiB), or --max-rows N with a smaller N")
-
-
-def test_little_memory_is_told_in_bytes():
-    message = r"may need \d+ KiB for 24 rows, the limit is 10 bytes; pass plan=Plan\(memory="
-    with pytest.raises(MemoryError, match=message):
-        mmd_test(normal(12), normal(12, seed=1), plan=km.Plan(threads=1, memory=10), estimator="kme")
 
 
 @pytest.mark.parametrize("test", [km.mmd_test, km.hsic_test, km.paired_mmd_test])

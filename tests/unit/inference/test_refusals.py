@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import HSIC, MMD, Resources, Shape, memory_estimate
-from kernelmean.inference.engine import check_memory, choose
+from kernelmean.inference import HSIC, MMD, Shape
+from kernelmean.inference.engine import choose
 from kernelmean.inference.resampling_options import check_n_resamples
 from kernelmean.inference.statistics import check_kind
 from kernelmean.kernels import Gaussian, Linear
@@ -62,56 +62,6 @@ MESSAGES = [
     (lambda: km.Plan(threads="2"), ValueError, "threads is '2', an integer ≥ 1 is needed"),
     (lambda: km.Plan(memory="1GB"), ValueError, "memory is '1GB', a finite positive number is needed"),
     (lambda: km.Plan(memory=-1), ValueError, "memory is -1, a finite positive number is needed"),
-    (
-        lambda: memory_estimate((3, 3), 1, plan=2),
-        TypeError,
-        "plan is 2; pass a Plan, such as Plan(threads=2, memory=2**30), or None",
-    ),
-    (
-        lambda: check_memory(3 * 2**20 + 1, Resources(1, 2**20 - 1), "scheme 'gemm'", 24),
-        MemoryError,
-        (
-            "scheme 'gemm' may need 4 MiB for 24 rows, the limit is 1023 KiB; pass plan=Plan(memory=3145729), or fewer "
-            "threads or kernels"
-        ),
-    ),
-    (
-        lambda: check_memory(1025.0, Resources(1, 1023.5), "it", 2),
-        MemoryError,
-        (
-            "it may need 2 KiB for 2 rows, the limit is 1023 bytes; pass plan=Plan(memory=1025), or fewer threads "
-            "or kernels"
-        ),
-    ),
-    (lambda: memory_estimate(3, 1), ValueError, "sizes is 3; pass (n, m) for two samples, (n,) for n pairs"),
-    (
-        lambda: memory_estimate((3, 3, 3), 1),
-        ValueError,
-        "sizes is (3, 3, 3); pass (n, m) for two samples, (n,) for n pairs",
-    ),
-    (
-        lambda: memory_estimate((3, 3), 1, kernels=2),
-        ValueError,
-        "kernels is 2; pass how many are on the left and on the right, such as (1, 1)",
-    ),
-    (
-        lambda: memory_estimate((3, 3), 1, kernels=(1, 1, 1)),
-        ValueError,
-        "kernels is (1, 1, 1); pass how many are on the left and on the right, such as (1, 1)",
-    ),
-    (lambda: memory_estimate((1,), 1), ValueError, "an entry of sizes is 1, an integer ≥ 2 is needed"),
-    (lambda: memory_estimate((0, 3), 1), ValueError, "an entry of sizes is 0, an integer ≥ 1 is needed"),
-    (
-        lambda: memory_estimate((3, 3), 1, kernels=(1, 0)),
-        ValueError,
-        "an entry of kernels is 0, an integer ≥ 1 is needed",
-    ),
-    (
-        lambda: memory_estimate((3, 9000), 1, scheme="blocks"),
-        ValueError,
-        "scheme 'blocks' does not fit: with 3 rows against 9000 it needs too many bins",
-    ),
-    (lambda: memory_estimate((3, 3), 0), ValueError, "dim is 0, an integer ≥ 1 is needed"),
     (
         lambda: MMD(1, 5, "u"),
         ValueError,

@@ -153,7 +153,6 @@ def test_data_frames_are_matched_by_name():
     [
         ([[1.0, 2.0]], [[1.0]], {}, "X has 2 columns and Y has 1"),
         ([[np.nan]], [[1.0]], {}, "NaN"),
-        ([1.0, 2.0], [[1.0]], {}, "shape"),
         (np.empty((0, 1)), [[1.0]], {}, "at least one row"),
         ([[1.0], [2.0]], [[1.0], [5.0]], {"estimator": "best"}, "estimator is 'best'"),
         ([[1.0], [2.0]], [[1.0], [5.0]], {"kernel": "best"}, "kernel is 'best'"),

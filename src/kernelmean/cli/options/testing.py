@@ -78,11 +78,11 @@ class Threads:
 
 @dataclass(frozen=True)
 class PlanOptions(Threads):
-    """How many threads work, and how much memory a test may take."""
+    """How many threads work, and how much memory the batches of a test take."""
 
     memory: Annotated[
         float,
-        test_option(metavar="GIB", min=0.01, help="The memory that a test of rows in memory may take, in GiB."),
+        test_option(metavar="GIB", min=0.01, help="The memory for batches of permutations of rows in memory, in GiB."),
     ] = 1.0
 
     @property

@@ -17,9 +17,11 @@ import numpy as np
 
 from ...core.array import Array
 from ...kernels import Kernel, Polynomial, TensorProduct
+from ..low_rank import Coordinates
 from ..null import Null
 from ..resampling_options import Resampling
 from ..samples import alone
+from ..schemes.random_pairs import DENSE_LIMIT
 from .columns import DIRECT, put_back, row_order
 from .many_kernels import Adaptive, in_parts
 from .members import MEDIAN, QUARTER, WIDE, Member, present
@@ -60,7 +62,7 @@ class Candidates:
     def evaluated(self, over: Over, how: Resampling, sizes: tuple[int, ...]) -> Evaluated:
         """Evaluate all members under the same permutations."""
         kernels = [kernel for own in self.kernels for kernel in own]
-        nulls = [in_parts(partial(over, self.tables), kernels, how)] if kernels else []
+        nulls = [in_parts(partial(over, self.tables), kernels, how, self._bytes_of_one(kernels))] if kernels else []
         scheme = nulls[0].scheme if nulls else how.scheme
         others = self.members[len(self.kernels) :]
         nulls += [
@@ -68,6 +70,13 @@ class Candidates:
             for member in others
         ]
         return reduce(Null.beside, nulls), self.members, [len(own) for own in self.kernels] + [1] * len(others)
+
+    def _bytes_of_one(self, kernels: Sequence[Any]) -> float:
+        """Return what the matrices of a kernel take where they are held; kernels on a few columns have none."""
+        sides = (own for kernel in kernels for own in (kernel if isinstance(kernel, tuple) else (kernel,)))
+        if all(isinstance(own, Coordinates) for own in sides):
+            return 0.0
+        return 8.0 * min(len(self.tables[0]), DENSE_LIMIT) ** 2 * (1 + len(self.tables))
 
 
 def candidates(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from typing import Any, TypeVar, final
@@ -196,26 +196,16 @@ NAMED: dict[str, Adaptive] = {
 """The adaptive tests that ``estimator=`` takes by name."""
 
 
-def in_parts(evaluate: Evaluate[Item], kernels: Sequence[Item], how: Resampling) -> Null:
+def in_parts(evaluate: Evaluate[Item], kernels: Sequence[Item], how: Resampling, bytes_of_one: float = 0.0) -> Null:
     """Evaluate all kernels, as many at a time as memory allows, all under the same permutations.
 
     Every part starts from the same state of the generator and takes the scheme that the first part took.
     """
-    size = _MOST_AT_ONCE
-    while True:
-        try:
-            return _joined(evaluate, [kernels[i : i + size] for i in range(0, len(kernels), size)], how)
-        except MemoryError:
-            if size == 1:
-                raise
-            size //= 2
-
-
-def _joined(evaluate: Evaluate[Item], parts: Sequence[Sequence[Item]], how: Resampling) -> Null:
+    size = int(np.clip(how.resources.memory / max(bytes_of_one, 1.0), 1, _MOST_AT_ONCE))
+    parts = [kernels[start : start + size] for start in range(0, len(kernels), size)]
     nulls = [evaluate(parts[0], how.repeated(how.scheme))]
     nulls += [evaluate(part, how.repeated(nulls[0].scheme)) for part in parts[1:]]
-    together = reduce(Null.beside, nulls)
-    return replace(together, memory=max(null.memory for null in nulls) + together.values.nbytes)
+    return reduce(Null.beside, nulls)
 
 
 def combined(
@@ -264,7 +254,7 @@ def _in_one(null: Null, rows: Array, rule: str, weights: Array, counts: Sequence
     slack = np.array([_ROUNDING * (1.0 + np.abs(values).max())])
     name = f"{rule} combination of {len(weights)} statistics, {null.statistic_name}"
     parts = {pair: _in_one(part, _per_member(part, counts), rule, weights, counts) for pair, part in null.parts.items()}
-    return Null(values[None], slack, name, null.scheme, null.memory, parts)
+    return Null(values[None], slack, name, null.scheme, parts)
 
 
 def _per_member(null: Null, counts: Sequence[int]) -> Array:

@@ -65,8 +65,7 @@ def volume_statistic(table: Array, n_first: int, ridge: float) -> CustomStatisti
         first, second = places[:, :n_first], places[:, n_first:]
         return (_log_volumes(gram, first, ridge) - _log_volumes(gram, second, ridge))[None]
 
-    needed = 8.0 * n**2, 3 * 8.0 * max(n_first, n - n_first) ** 2
-    return CustomStatistic(values, "difference of log-volumes", batch=batch, needed=needed)
+    return CustomStatistic(values, "difference of log-volumes", batch=batch)
 
 
 def _log_volumes(gram: Array, rows: IntArray, ridge: float) -> Array:

@@ -13,14 +13,12 @@ from ...plan.plan import Plan, serial_blas
 from ...tables.batchwise import readable
 from ...tables.prefetch import ahead
 from ..designs.design import Design
-from ..engine import check_memory
 from ..questions import Question, TwoSamples
 from ..request import Request
-from ..resampling_options import resources_of
 from ..result import TestResult
 from .dealing import deal
 from .fitting import Fitted, fitted
-from .pairs import PairSums, memory_of, pilot_rows, rotations
+from .pairs import PairSums, pilot_rows, rotations
 from .reading import Two, batches, length, matched, taken, unequal, windows
 from .request import BinnedTest, Reason
 from .sample_sums import SampleSums, TwoSums
@@ -87,7 +85,6 @@ def _pairs(sources: Two, test: BinnedTest, plan: Plan) -> TestResult:
     fit = fitted(pilot_question(test, sources, pilot), test.request, (n,), test.seed)
     x, y = fit.columns
     sums = PairSums.empty(x, y, fit.kernels, many, test.seed)
-    check_memory(memory_of(sums.pairs, many), resources_of(plan), f"{many:,} rotations", n)
     rows = batches(sources[0]), batches(sources[1])
     with closing(ahead(windows(rows, sources, sums.window))) as read:
         for both in read:

@@ -94,7 +94,7 @@ class Halves:
                 gaps = first[turns[part, 0]]
                 gaps += second[turns[part, 1]]
                 values[pair.numbers, part] += pair.statistics(gaps)
-        return null_of(values, self.rows, self.memory(pairs, self.first.rotations))
+        return null_of(values, self.rows)
 
     def _gaps(self, number: int) -> tuple[Array, Array]:
         """Return two parts whose sums are the covariances under two rotations, shape (rotations, r, q) each."""

@@ -246,7 +246,7 @@ class PairSums:
             gaps /= n
             gaps -= np.multiply.outer(*(sums / n for sums in self.margins_of(pair)))
             values[pair.numbers] = pair.statistics(gaps)
-        return null_of(values, n, memory_of(self.pairs, self.rotations))
+        return null_of(values, n)
 
     def rotated(self, number: int) -> Array:
         """Return the sums of products of a pair of blocks under all rotations, shape (rotations, r, q)."""
@@ -260,8 +260,8 @@ class PairSums:
         return left[self.x.blocks[pair.left].place][:r], right[self.y.blocks[pair.right].place][:q]
 
 
-def null_of(values: Array, n: int, memory: float) -> Null:
+def null_of(values: Array, n: int) -> Null:
     """Return the null of V-statistics of HSIC over ``n`` pairs, one row per pair of kernels, the observed one first."""
     measure = HSIC(n, "v")
     sums = Sums(values, values, values.max(axis=1) * n, np.ones(len(values)))
-    return Null(values, measure.tolerance(values, sums), measure.name, SCHEME, memory)
+    return Null(values, measure.tolerance(values, sums), measure.name, SCHEME)

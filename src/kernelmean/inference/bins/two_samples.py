@@ -55,8 +55,7 @@ def binned_null(columns: Columns, samples: tuple[Bins, Bins], statistic: Statist
     draws = RandomPermutations(len(binned.moving), how.n_resamples + 1, how.rng)
     sums = Sums.joined([binned.sums(batch) for batch in draws.batches(_BATCH)], axis=1)
     values = measure(sums)
-    memory = float(2 * (first.full.nbytes + second.full.nbytes))
-    return Null(values, measure.tolerance(values, sums), measure.name, SCHEME, memory)
+    return Null(values, measure.tolerance(values, sums), measure.name, SCHEME)
 
 
 def _place(own: Bins, columns: Columns) -> tuple[int, list[float]]:

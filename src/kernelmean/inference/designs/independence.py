@@ -19,13 +19,12 @@ import numpy as np
 
 from ...core.array import Array, IntArray, slices
 from ...plan.plan import serial_blas
-from ..engine import check_memory
 from ..low_rank import Factor
-from ..low_rank_problem import SharedRows, shared_rows
+from ..low_rank_problem import SharedRows, highest_rank, shared_rows
 from ..null import Null
 from ..permutations import Expanded, Permutations, within_cells
 from ..problem import KernelPair, KernelSide, distinct_side
-from ..resampling_options import MIB, Resampling, Resources
+from ..resampling_options import Resampling, Resources
 from ..schemes.base import Tile, in_order, upper_tiles
 from ..schemes.random_pairs import DENSE_LIMIT, gatherer
 from ..statistics import StatisticForm, ties
@@ -60,7 +59,7 @@ def stratified_hsic(
     On factors if both ranks are low, otherwise on dense matrices, above 5000 rows on tiles.
     """
     left, right = sides
-    factors = _factors(left, right, resources)
+    factors = _factors(left, right)
     if factors is not None:
         centered = _centered(factors[0], layout), factors[1]
         traces = [np.array([factor.diagonal.sum() for factor in side]) for side in centered]
@@ -72,14 +71,14 @@ def stratified_hsic(
     return values, np.array([traces[0][i] * traces[1][j] for i, j in pairs])
 
 
-def _factors(left: KernelSide, right: KernelSide, resources: Resources) -> tuple[Factors, Factors] | None:
+def _factors(left: KernelSide, right: KernelSide) -> tuple[Factors, Factors] | None:
     """Return low-rank factors of all kernels, or None where a rank is too high to pay."""
     if left.explicit and right.explicit:
         return left.known_factors(), right.known_factors()
     n = left.n
     pays = _PAYS * np.sqrt(n) if n <= DENSE_LIMIT else n / 8
-    rank = int(min(pays, resources.memory / (32 * n * (left.count + right.count))))
-    if n < FACTORS_FROM or not rank:
+    rank = min(int(pays), highest_rank(n, left.count + right.count))
+    if n < FACTORS_FROM:
         return None
     own, other = ([factor for factor in side.factors(rank) if factor is not None] for side in (left, right))
     return (own, other) if [len(own), len(other)] == [left.count, right.count] else None
@@ -208,14 +207,11 @@ class PairDesign:
         layout, resources = self.layout, how.resources
         units = within_cells(layout.cells, how.n_resamples, how.rng, scheme=how.scheme)
         sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate(tables)]
-        at = partial(_bytes, layout, sides[0][0], sides[1][0])
-        needed = at(resources)
-        check_memory(needed, resources, "this design", layout.n, at)
         with serial_blas:
             pairs = tuple(zip(sides[0][1], sides[1][1], strict=True))
             listed = Expanded(units, layout.sizes)
             values, magnitude = stratified_hsic((sides[0][0], sides[1][0]), pairs, layout, listed, resources)
-        return Null(values, ties(values, magnitude), "HSIC (V-statistic)", units.scheme, needed)
+        return Null(values, ties(values, magnitude), "HSIC (V-statistic)", units.scheme)
 
 
 _WEIGHTS_STAY = (
@@ -238,14 +234,3 @@ def pair_design(n: int, design: Design) -> PairDesign:
         notes += (_WEIGHTS_STAY, *effective(every[kept]))
     used = tuple(name for code, name in enumerate(names) if strata is None or (strata[kept] == code).any())
     return PairDesign(kept[layout.order], layout, notes + description(layout, used, clusters is not None))
-
-
-def _bytes(layout: Layout, left: KernelSide, right: KernelSide, resources: Resources) -> float:
-    """Return the most memory needed: means over strata, dense matrices if used, factors, and batches."""
-    n, kernels = layout.n, left.count + right.count
-    if left.explicit and right.explicit:
-        return 8.0 * n * (4 * left.dim + 2 * right.dim + kernels) + 32 * MIB * resources.n_jobs
-    grams = 8.0 * n**2 * (kernels + 3) if n <= DENSE_LIMIT else 8.0 * 64 * n
-    means = 8.0 * n * (int(layout.stratum[-1]) + 1) * (left.count + 2)
-    points = 8.0 * n * (7 * (left.dim + right.dim) + 8 * kernels)
-    return grams + means + points + resources.memory / 4 * (n > DENSE_LIMIT) + 32 * MIB * resources.n_jobs

@@ -13,11 +13,10 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ...kernels import Kernel
 from ...plan.plan import serial_blas
-from ..engine import check_memory
 from ..null import Null
 from ..permutations import within_cells
 from ..problem import KernelSide
-from ..resampling_options import MIB, Resampling, Resources
+from ..resampling_options import Resampling, Resources
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.random_pairs import DENSE_LIMIT
 from ..statistics import StatisticForm, ties
@@ -56,14 +55,12 @@ class ManyVariables:
         n, many, resources = len(tables[0]), self.many, how.resources
         cells = np.repeat(np.arange(many - 1), n)  # one per variable that is permuted
         listed = within_cells(cells, how.n_resamples, how.rng, scheme=how.scheme)
-        needed = _bytes(n, sum(table.shape[1] for table in tables), many, len(kernels), resources)
-        check_memory(needed, resources, "the test", n)
         with serial_blas:
             joints = [_Joint(tables, own, resources) for own in kernels]
             orders = (batch.reshape(-1, many - 1, n) % n for batch in listed.batches(_BATCH))
             values = np.concatenate([np.stack([joint(batch) for joint in joints]) for batch in orders], axis=1)
         slack = ties(values, np.array([joint.magnitude for joint in joints]))
-        return Null(values, slack, "dHSIC (V-statistic)", listed.scheme, needed)
+        return Null(values, slack, "dHSIC (V-statistic)", listed.scheme)
 
 
 @final
@@ -129,10 +126,3 @@ class _Joint:
             ]
             found.append(weight * float(np.vdot(reduce(np.multiply, others[:-1], first), others[-1])))
         return np.array(found)
-
-
-def _bytes(n: int, dim: int, many: int, kernels: int, resources: Resources) -> float:
-    """Return the most memory needed: dense matrices if used, points, tiles and a batch of permutations."""
-    grams = 8.0 * n**2 * (kernels * many + 1) if n <= DENSE_LIMIT else 0.0
-    tiles = 8.0 * resources.n_jobs * TILE**2 * (many + 3)
-    return grams + tiles + 8.0 * n * (7 * dim * kernels + 3 * _BATCH * many) + 64 * MIB

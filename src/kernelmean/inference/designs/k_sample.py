@@ -12,13 +12,12 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...kernels import Kernel
 from ...plan.plan import serial_blas
-from ..engine import check_memory
 from ..null import Null
 from ..permutations import within_cells
 from ..problem import KernelSide
-from ..resampling_options import Resampling, Resources
+from ..resampling_options import Resampling
 from ..statistics import StatisticForm, check_kind, named, ties
-from .quadratic_forms import Forms, forms_bytes, gram_forms
+from .quadratic_forms import Forms, gram_forms
 
 
 @final
@@ -48,24 +47,17 @@ class ManySamples:
         labels = np.repeat(np.arange(len(sizes)), sizes)
         listed = within_cells(np.zeros_like(labels), how.n_resamples, how.rng, labels, how.scheme)
         side = KernelSide(pooled, tuple(kernels))
-
-        def at(own: Resources) -> float:
-            return forms_bytes(side, listed.count, own) + 8.0 * side.count * len(sizes) ** 2 * listed.count
-
-        needed = at(resources)
-        check_memory(needed, resources, "the test", side.n, at)
         with serial_blas:
             between = _Between(gram_forms(side, resources), sizes, statistic)
             values = np.concatenate([between(labels[batch.T]) for batch in listed.batches(between.batch)], axis=-1)
         slack = ties(values, between.magnitude)
         scheme, name = listed.scheme, named("MMD²", statistic)
         parts = {
-            pair: Null(values[:, place], slack[:, place], name, scheme, needed)
-            for place, pair in enumerate(between.pairs)
+            pair: Null(values[:, place], slack[:, place], name, scheme) for place, pair in enumerate(between.pairs)
         }
         mean = np.einsum("p,mpb->mb", between.shares, values)
         name = named("mean MMD² of all pairs", statistic)
-        return Null(mean, slack @ between.shares, name, scheme, needed, parts)
+        return Null(mean, slack @ between.shares, name, scheme, parts)
 
 
 @final

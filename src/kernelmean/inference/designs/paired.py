@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar, Self, final
 
 import numpy as np
@@ -13,7 +12,6 @@ from ...core.array import Array, slices
 from ...kernels import Kernel
 from ...kernels.distances import Blocks
 from ...plan.plan import serial_blas
-from ..engine import check_memory
 from ..low_rank import Coordinates
 from ..null import Null
 from ..permutations import SignFlips
@@ -21,7 +19,7 @@ from ..problem import KernelSide
 from ..resampling_options import Resampling
 from ..samples import in_fixed_order
 from ..statistics import StatisticForm, check_kind, named, ties
-from .quadratic_forms import forms_bytes, gram_forms
+from .quadratic_forms import gram_forms
 
 _STRIP = 64
 
@@ -94,9 +92,6 @@ class PairedDesign:
         X, Y = pooled[:n], pooled[n:]
         flips = SignFlips.choose(n, how.n_resamples, how.rng, how.scheme)
         side = _differences(X, Y, kernels)
-        at = partial(forms_bytes, side, flips.count)
-        needed = at(resources)
-        check_memory(needed, resources, "the test", n, at)
         with serial_blas:
             forms = gram_forms(side.unshifted(), resources)
             raw = np.concatenate([forms.forms(signs) for signs in flips.batches(forms.batch)], axis=1)
@@ -104,7 +99,7 @@ class PairedDesign:
         values = raw / n**2 if statistic == "v" else (raw - trace) / (n * (n - 1))
         scale = np.array([(kernel.diag(X) + kernel.diag(Y)).mean() for kernel in kernels])
         slack, name = ties(values, np.abs(scale)), named("MMD²", statistic)
-        return Null(values, slack, name, "exact" if flips.exact else "random", needed)
+        return Null(values, slack, name, "exact" if flips.exact else "random")
 
 
 def _differences(X: Array, Y: Array, kernels: Sequence[Kernel]) -> KernelSide:

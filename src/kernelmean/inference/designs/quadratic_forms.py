@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray, slices
 from ..low_rank import Factor, by_rows
+from ..low_rank_problem import highest_rank
 from ..problem import KernelSide, Tiles
 from ..resampling_options import MIB, Resources
 from ..schemes.base import in_order, upper_tiles
@@ -18,7 +19,6 @@ from ..schemes.base import in_order, upper_tiles
 TILE = 512
 _UNIT = 2048
 _BATCH_BYTES = 32 * MIB
-_COPIES = 10  # of a batch: permutations, their order, labels, vectors
 FACTORS_FROM = 1000
 _LEAST_GAIN = 8
 _LEAST_BATCH = 64
@@ -153,8 +153,8 @@ def gram_forms(side: KernelSide, resources: Resources) -> Forms:
     n = side.n
     if side.explicit:
         return FactorForms.of(side.known_factors())
-    rank = int(min(n // _LEAST_GAIN, resources.memory / (32 * n * side.count)))
-    if n >= FACTORS_FROM and rank:
+    rank = min(n // _LEAST_GAIN, highest_rank(n, side.count))
+    if n >= FACTORS_FROM:
         factors = [factor for factor in side.factors(rank) if factor is not None]
         if len(factors) == side.count:
             return FactorForms.of(factors)
@@ -169,15 +169,3 @@ def tiled_forms(side: KernelSide, resources: Resources) -> TiledForms:
         return [gram - shift for gram, shift in zip(tiles(i, j), side.shifts, strict=True)]
 
     return TiledForms(shifted, side.gram_diagonal(), resources.n_jobs)
-
-
-def forms_bytes(side: KernelSide, n_resamples: int, resources: Resources) -> float:
-    """Return the most memory that the forms of ``n_resamples`` vectors take, with factors of the highest rank."""
-    n, dim, kernels = side.n, side.dim, side.count
-    vectors = min(n_resamples, max(_LEAST_BATCH, _BATCH_BYTES // (8 * n)))
-    batch = 8.0 * n * vectors * _COPIES
-    if side.explicit:
-        return batch + 8.0 * (n * (2 * dim + kernels) + 2 * vectors * side.widest)
-    factors = resources.memory / 4 if n >= FACTORS_FROM else 0.0
-    tiles = 8.0 * resources.n_jobs * min(TILE, n) ** 2 * 4 * kernels
-    return 8.0 * n * (7 * dim + kernels * (5 * dim + 8)) + batch + factors + tiles

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -23,7 +22,6 @@ from ...core.array import Array, BoolArray, IntArray, check_numpy
 from ...core.words import listed
 from ...kernels import Kernel
 from ...plan.plan import serial_blas
-from ..engine import check_memory
 from ..null import Null
 from ..permutations import within_cells
 from ..problem import KernelSide
@@ -43,7 +41,7 @@ from .design import (
     taken_layout,
     weightless,
 )
-from .quadratic_forms import Forms, forms_bytes, gram_forms
+from .quadratic_forms import Forms, gram_forms
 
 _LEAST_PAIRS = 1e-9
 _LEAST_SHARE = 1e-8
@@ -182,15 +180,12 @@ class TwoSampleDesign:
         layout, resources = self.layout, how.resources
         permutations = within_cells(layout.cells, how.n_resamples, how.rng, layout.labels, how.scheme)
         side = KernelSide(pooled[layout.order], tuple(kernels))
-        at = partial(forms_bytes, side, permutations.count)
-        needed = at(resources)
-        check_memory(needed, resources, "this design", layout.n, at)
         with serial_blas:
             criterion = StratifiedMMD(side, layout, statistic, resources)
             batches = permutations.batches(criterion.forms.batch)
             values = np.concatenate([criterion(layout.labels[batch.T].astype(float)) for batch in batches], axis=1)
             slack = ties(values, criterion.magnitude())
-        return Null(values, slack, named("MMD²", statistic), permutations.scheme, needed)
+        return Null(values, slack, named("MMD²", statistic), permutations.scheme)
 
     def _check_kind(self, statistic: StatisticForm) -> None:
         """Raise when the statistic does not work with the design."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar, Self, final
 
 import numpy as np
@@ -13,14 +12,13 @@ from ...core.array import Array
 from ...core.validate import check_positive
 from ...kernels import Kernel
 from ...plan.plan import serial_blas
-from ..engine import check_memory
 from ..null import WILD, Null
 from ..problem import KernelPair, KernelSide
-from ..resampling_options import Resampling, Resources
+from ..resampling_options import Resampling
 from ..statistics import StatisticForm, ties
 from .design import make_layout, only
 from .independence import CenteredTiles
-from .quadratic_forms import TiledForms, forms_bytes, gram_forms
+from .quadratic_forms import TiledForms, gram_forms
 
 _LEAST_ROWS = 4
 
@@ -70,16 +68,13 @@ class WildSamples(_WildBootstrap):
         del statistic  # which is "v": the bootstrap has no other
         (n, m), (pooled,), count = map(len, self.samples), tables, how.n_resamples
         side = KernelSide(pooled, tuple(kernels))
-        at = partial(forms_bytes, side, count)
-        needed = at(how.resources)
-        check_memory(needed, how.resources, "the wild bootstrap", side.n, at)
         signs = np.repeat([1 / n, -1 / m], [n, m])[:, None]
         with serial_blas:
             forms = gram_forms(side, how.resources)
             drawn = centered_multipliers((n, m), self.block_length, count, how.rng, forms.batch)
             values = np.concatenate([forms.forms(signs * part) for part in drawn], axis=1)
         magnitude = np.abs(forms.diagonal).sum(axis=1) * (1 / n + 1 / m)
-        return Null(values, ties(values, magnitude), "MMD² (V-statistic)", WILD, needed)
+        return Null(values, ties(values, magnitude), "MMD² (V-statistic)", WILD)
 
 
 @final
@@ -112,8 +107,6 @@ class WildPairs(_WildBootstrap):
         del statistic  # which is "v": the bootstrap has no other
         pair, n, count = only(kernels), len(tables[0]), how.n_resamples
         sides = [KernelSide(points, (kernel,)) for points, kernel in zip(tables, pair, strict=True)]
-        needed = _of_both(sides, count, how.resources)
-        check_memory(needed, how.resources, "the wild bootstrap", n, partial(_of_both, sides, count))
         with serial_blas:
             plain = make_layout(np.ones(n), None, None, np.zeros(n, dtype=np.intp))
             left, right = (CenteredTiles(side, plain, how.resources) for side in sides)
@@ -121,7 +114,7 @@ class WildPairs(_WildBootstrap):
             drawn = centered_multipliers((n,), self.block_length, count, how.rng, forms.batch)
             values = n**2 * np.concatenate([forms.forms(part) for part in drawn], axis=1)
         magnitude = n**2 * left.magnitude() * right.magnitude()
-        return Null(values, ties(values, magnitude), "HSIC (V-statistic)", WILD, needed)
+        return Null(values, ties(values, magnitude), "HSIC (V-statistic)", WILD)
 
 
 def multipliers(n: int, block_length: float, count: int, rng: np.random.Generator) -> Array:
@@ -161,11 +154,6 @@ def _centered(series: Array, block_length: float) -> Array:
     lags = np.arange(1, n)
     of_mean = (n + 2 * ((n - lags) @ np.exp(-lags / block_length))) / n**2
     return np.asarray((series - series.mean(axis=0)) / np.sqrt(1 - of_mean))
-
-
-def _of_both(sides: Sequence[KernelSide], n_resamples: int, resources: Resources) -> float:
-    """Return the most memory that the forms of both sides take."""
-    return sum(forms_bytes(side, n_resamples, resources) for side in sides)
 
 
 def _check_length(n: int, block_length: float, name: str) -> None:

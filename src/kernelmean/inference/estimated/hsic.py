@@ -28,7 +28,7 @@ from ..request import Chosen, KernelOf, check_fit_on, fitted, is_constant
 from ..resampling_options import Resampling
 from ..statistics import HSIC, SEARCHED, StatisticForm, Sums, check_kind
 from .mmd import REFITTED_ROWS, SOLVED_ROWS, WEIGHTED_ROWS
-from .refitted_noise import RefittedNoiseHSIC, batch_bytes, batch_of, is_common_noise, squared_distances
+from .refitted_noise import RefittedNoiseHSIC, batch_of, is_common_noise, squared_distances
 from .shrinkage import SCOSE
 from .weighted_mmd import FilterWeights
 
@@ -154,9 +154,7 @@ def _fcose(
         found = weights(grams.copy())
         return np.asarray(np.einsum("bi,bij,bj->b", found, grams, found, optimize=True))[None]
 
-    needed = 8.0 * 5 * left.size, weights.bytes(len(X)) + 16.0 * left.size
-    batch = weights.batch(len(X))
-    return _listed(CustomStatistic(statistic, "shrunk HSIC (FCOSE)", batch, needed), (left, right), how)
+    return _listed(CustomStatistic(statistic, "shrunk HSIC (FCOSE)", weights.batch(len(X))), (left, right), how)
 
 
 def _centered(points: Array, kernel: Kernel) -> Array:
@@ -199,8 +197,8 @@ def _joint(
     ends[1] = replace(ends[1], notes=(*ends[1].notes, words))
     grams = tuple(_centered(points, own.kernel) for points, own in zip((X, Y), ends, strict=True))
     name = f"{HSIC(len(X), kind).name[:-1]}, joint noise)"
-    batch, needed = criterion.batches()
-    statistic = CustomStatistic(criterion.statistic(), name, batch, needed, precision=SEARCHED)
+    batch = batch_of(len(X)) if is_common_noise(joint) else _JOINT_BATCH
+    statistic = CustomStatistic(criterion.statistic(), name, batch, precision=SEARCHED)
     return _listed(statistic, (grams[0], grams[1]), how), ends
 
 
@@ -231,13 +229,6 @@ class JointNoise:
         left, right = (squared_distances(*side) for side in zip(self.tables, self.bandwidths, strict=True))
         dim = sum(table.shape[1] for table in self.tables)
         return RefittedNoiseHSIC(left, right, dim, self.estimator.criterion, self.kind)
-
-    def batches(self) -> tuple[int, tuple[float, float]]:
-        """Return how many permutations are evaluated together, and the memory at all times and for each of them."""
-        n = len(self.tables[0])
-        if is_common_noise(self.estimator):
-            return batch_of(n), (32.0 * n**2, batch_bytes(n))
-        return _JOINT_BATCH, (16.0 * n**2, 8.0 * 8 * n**2 / _JOINT_BATCH)
 
     def sides(self, order: IntArray) -> list[tuple[Kernel, Noise]]:
         """Return the smoothed kernel and the noise of both variables when row i of X is paired with row π(i) of Y."""

@@ -25,11 +25,11 @@ from ...kernels import Gaussian, Kernel
 from ...noise import Dirac, Normal
 from ..engine import CustomStatistic
 from ..null import Null
-from ..request import MEDIAN_ROWS, Chosen, base_kernel, fitted, is_constant, median_rows, settled, with_noise
+from ..request import Chosen, base_kernel, fitted, is_constant, median_rows, settled, with_noise
 from ..resampling_options import Resampling
 from ..statistics import MMD, SEARCHED, StatisticForm
 from .contracted_mmd import ContractedMMD
-from .refitted_noise import RefittedNoiseMMD, batch_bytes, batch_of, is_common_noise, squared_distances
+from .refitted_noise import RefittedNoiseMMD, batch_of, is_common_noise, squared_distances
 from .shrinkage import ShrunkMMD
 from .weighted_mmd import Estimate, FilterWeights, RefittedMMD, WeightedMMD
 
@@ -38,7 +38,6 @@ Plain = Callable[[tuple[Array, ...], Sequence[Kernel], Any, Resampling], Any]
 
 WEIGHTED_ROWS, SOLVED_ROWS, REFITTED_ROWS = 1000, 3000, 500
 _REFIT_BATCH = 8
-_FIT_ARRAYS = 7  # of the size of a Gram matrix
 _POOLED = "the pooled sample"
 
 
@@ -132,21 +131,18 @@ class EstimatedMMD:
         gram = kernel(pooled, pooled)
         np.fill_diagonal(gram, kernel.diag(pooled))
         statistic = WeightedMMD(gram, len(X), weights, self.kind)
-        needed = max(16.0 * gram.size, self._fit_bytes(len(pooled))), weights.bytes(largest) + 64.0 * len(pooled)
         magnitude = float(np.diagonal(gram).mean())
-        batch = weights.batch(largest)
-        return self._listed(statistic, (len(X), len(Y)), batch=batch, needed=needed, magnitude=magnitude)
+        return self._listed(statistic, (len(X), len(Y)), batch=weights.batch(largest), magnitude=magnitude)
 
     def _contracted(self, pooled: Array, n_first: int, found: KernelMean, kernel: Gaussian) -> Null:
-        n, sizes, dim = len(pooled), (n_first, len(pooled) - n_first), pooled.shape[1]
+        sizes, dim = (n_first, len(pooled) - n_first), pooled.shape[1]
         check_rows(max(sizes), SOLVED_ROWS, self.estimator, self.way)
         variance = float(found.noise_.covariance) if isinstance(found.noise_, Normal) else 0.0
         spread = 1.0 + 2.0 * variance / kernel.bandwidth**2
         points = centered(pooled)[0] / (kernel.bandwidth * math.sqrt(spread))
         height = _scale(found) ** 2 * spread ** (-dim / 2)
         statistic = ContractedMMD(points, n_first, found.contraction_, height, self.kind)
-        needed = max(16.0 * n**2, self._fit_bytes(n)), 96.0 * n
-        return self._listed(statistic, sizes, needed=needed, magnitude=height)
+        return self._listed(statistic, sizes, magnitude=height)
 
     def _refitted(self, pooled: Array, sizes: tuple[int, int], estimate: Estimate, kernel: Kernel) -> Null:
         """Refit one by one, but a common noise with a Gaussian kernel for many permutations at once."""
@@ -156,14 +152,9 @@ class EstimatedMMD:
         if is_common_noise(self.estimator) and isinstance(kernel, Gaussian) and np.ndim(kernel.bandwidth) == 0:
             distances = squared_distances(pooled, kernel.bandwidth)
             statistic = RefittedNoiseMMD(distances, sizes[0], pooled.shape[1], self.estimator.criterion, self.kind)
-            return self._listed(statistic, sizes, batch=batch_of(n), needed=(16.0 * n**2, batch_bytes(n)), **takes)
+            return self._listed(statistic, sizes, batch=batch_of(n), **takes)
         statistic = RefittedMMD(pooled, sizes[0], estimate, self.kind)
-        needed = self._fit_bytes(n), 64.0 * max(sizes) ** 2 / _REFIT_BATCH
-        return self._listed(statistic, sizes, batch=_REFIT_BATCH, needed=needed, **takes)
-
-    def _fit_bytes(self, n: int) -> float:
-        """Return the memory of the fit to the pooled rows, which ends before permutations begin."""
-        return _FIT_ARRAYS * 8.0 * min(n, MEDIAN_ROWS) ** 2 if self.way == "pooled" else 0.0
+        return self._listed(statistic, sizes, batch=_REFIT_BATCH, **takes)
 
     def _listed(self, statistic: Callable[[IntArray], Array], sizes: tuple[int, int], **takes: Any) -> Null:
         default = type(self.estimator)().kernel  # the result tells the kernel that was used

@@ -36,10 +36,6 @@ class Scheme(ABC):
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Return the sums of all pairs of kernels over all permutations, the observed one first."""
 
-    @abstractmethod
-    def memory(self, shape: Shape, resources: Resources) -> float:
-        """Return an upper estimate of the working memory, in bytes."""
-
     def obstacle(self, shape: Shape) -> str | None:
         """Say why the scheme cannot serve a call of this shape, or None."""
         del shape

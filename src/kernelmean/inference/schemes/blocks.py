@@ -16,9 +16,9 @@ from typing import Any, final
 import numpy as np
 
 from ...core.array import Array, IntArray, as_host, joined, namespace, slices, total
-from ..permutations import RandomPermutations
+from ..permutations import Permutations, RandomPermutations
 from ..problem import Problem
-from ..resampling_options import Resources, Shape, point_bytes
+from ..resampling_options import Resources, Shape
 from ..statistics import RemovedMeans, Sums
 from .base import Scheme, Tile, Tiling, Total, upper_tiles
 from .device import tile_side
@@ -27,6 +27,7 @@ _BINS = 512
 _LEAST_BINS = 64
 _MOST_BINS = 4096
 _TILE = 512
+_LABEL_SHARE = 0.25  # of the memory
 
 
 @final
@@ -85,9 +86,10 @@ class BinTiling(Tiling):
 
     problem: Problem
     bins: RowBins
-    permutations: IntArray
-    """The observed arrangement first, shape (P, movable bins)."""
-
+    permutations: Permutations
+    """Of the movable bins, the observed arrangement first."""
+    at_once: int = 1024
+    """How many of them are evaluated together."""
     size: int = _TILE
     """The most rows of a tile, unless one bin has more."""
 
@@ -131,13 +133,17 @@ class BinTiling(Tiling):
         raw_diagonals = np.add.reduceat(self.problem.left.unshifted().gram_diagonal(), bins.edges[:-1], axis=1)
         row_means = raw.sum(axis=2) / n
         grams, diagonals = _centered(raw, raw_diagonals, row_means, bins.sizes)
-        labels = bins.permuted(self.permutations)
-        pairs = np.stack([np.einsum("ip,ip->p", labels, gram @ labels) for gram in grams])
         first = float(self.problem.labels.sum())
         left, _ = self.problem.index
         right_trace = np.full(len(left), first * (1 - first / n))
-        level = RemovedMeans((row_means @ labels)[left], row_means.sum(axis=1)[left] / n)
-        return Sums(pairs[left], (diagonals @ labels)[left], diagonals.sum(axis=1)[left], right_trace, level)
+
+        def of(batch: IntArray) -> Sums:
+            labels = bins.permuted(batch)
+            pairs = np.stack([np.einsum("ip,ip->p", labels, gram @ labels) for gram in grams])
+            level = RemovedMeans((row_means @ labels)[left], row_means.sum(axis=1)[left] / n)
+            return Sums(pairs[left], (diagonals @ labels)[left], diagonals.sum(axis=1)[left], right_trace, level)
+
+        return Sums.joined(list(map(of, self.permutations.batches(self.at_once))), axis=1)
 
 
 @final
@@ -150,19 +156,13 @@ class Blocks(Scheme):
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Draw the bins and their permutations, and add up all tiles."""
         bins = RowBins.draw(problem.labels, rng)
-        permutations = np.concatenate(list(RandomPermutations(bins.movable, n_resamples + 1, rng).batches(1024)))
-        tiling = BinTiling(problem.shuffled(bins.order), bins, permutations)
+        permutations = RandomPermutations(bins.movable, n_resamples + 1, rng)
+        at_once = max(64, int(_LABEL_SHARE * resources.memory / (24 * len(bins.labels))))
+        tiling = BinTiling(problem.shuffled(bins.order), bins, permutations, at_once)
         if not problem.left.on_device:
             return tiling.sums(tiling.evaluated(resources.n_jobs))
         tiling = replace(tiling, size=tile_side(problem.left, resources))
         return tiling.sums(tiling.evaluated())
-
-    def memory(self, shape: Shape, resources: Resources) -> float:
-        """Count the prepared points, the bin sums, the labels of the bins and the tiles."""
-        assert shape.first is not None
-        bins = shape.n / bin_size(shape.first, shape.n - shape.first) + 2
-        grams = 3 * bins**2 + 4 * resources.n_jobs * _TILE**2
-        return point_bytes(shape, shape.kernels[0]) + 8.0 * (shape.kernels[0] * grams + 3 * bins * shape.n_resamples)
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse independence, and samples so unequal that the bins would be too many."""

@@ -22,10 +22,10 @@ from numpy.lib.stride_tricks import as_strided
 from scipy import fft
 
 from ...core.array import Array, as_float64, as_host, like, namespace, slices, to_numpy, total
-from ..low_rank_problem import Factored, LowRankError, SharedRows, explicit_bytes, factor_bytes, most_rank, split
+from ..low_rank_problem import Factored, LowRankError, SharedRows, most_rank, split
 from ..permutation_groups import ListedRotations, Rotations, Spectrum, block_length
 from ..problem import Problem, Side
-from ..resampling_options import Resources, Shape, point_bytes
+from ..resampling_options import Resources, Shape
 from ..statistics import Sums
 from .base import RowSums, Scheme, Tile, Tiling, Total, stacked, upper_tiles
 from .random_labels import label_sums
@@ -163,9 +163,14 @@ class RotationTiling(Tiling):
 
 
 def tile_sums(problem: Problem, rotations: Rotations, resources: Resources) -> Sums:
-    """Return the sums over all rotations of the shuffled rows; on a device two samples take a list of labelings."""
+    """Return the sums over all rotations of the shuffled rows; on a device two samples take a list of labelings.
+
+    No more threads work than have room for tiles of their own.
+    """
     if not problem.left.on_device:
-        tiling, n_jobs = RotationTiling(problem, rotations), resources.n_jobs
+        tile = 16 * rotations.order**2 * (problem.left.count + problem.right.count * len(rotations.cosets))
+        n_jobs = min(resources.n_jobs, max(1, int(resources.memory // tile)))
+        tiling = RotationTiling(problem, rotations)
     elif problem.two_samples:
         return label_sums(problem, ListedRotations(rotations), resources)
     else:
@@ -338,20 +343,6 @@ class Cyclic(Scheme):
         if shape.explicit:
             return shape.n
         return min(most_rank(shape), worthwhile_rank(shape) if self.tiles else max(_MOST_ROWS, shape.n // _FEW))
-
-    def memory(self, shape: Shape, resources: Resources) -> float:
-        """Count points, tiles, and factors of the highest rank that they may have."""
-        if shape.explicit:
-            return explicit_bytes(shape)
-        return self._without_factors(shape, resources) + factor_bytes(shape, self._rank(shape))
-
-    def _without_factors(self, shape: Shape, resources: Resources) -> float:
-        """Count the prepared points of every coset, and the tiles of every thread."""
-        length, cosets = _group(shape)
-        right = shape.kernels[1] * cosets
-        tiles = 16.0 * (shape.kernels[0] + right) * resources.n_jobs * length**2 if self.tiles else 0.0
-        prepared = shape.kernels[0] + (right if shape.first is None else 0)
-        return point_bytes(shape, prepared) + 16.0 * shape.n * cosets + tiles
 
 
 def _group(shape: Shape) -> tuple[int, int]:

@@ -10,8 +10,8 @@ from ..problem import Problem
 from ..resampling_options import Resources, Shape
 from ..statistics import Sums
 from .base import Scheme
-from .random_labels import Gemm, label_sums
-from .random_pairs import Gather, permutation_sums
+from .random_labels import label_sums
+from .random_pairs import permutation_sums
 
 _MOST = 2 * 10**6
 
@@ -28,12 +28,6 @@ class Exact(Scheme):
         del n_resamples, rng
         evaluate = label_sums if problem.two_samples else permutation_sums
         return evaluate(problem, problem.everything(), resources)
-
-    def memory(self, shape: Shape, resources: Resources) -> float:
-        """Count like the random scheme of the same size."""
-        scheme = Gather() if shape.first is None else Gemm()
-        everything = Shape(shape.n, shape.dim, shape.count_all(_MOST), shape.first, shape.kernels)
-        return scheme.memory(everything, resources)
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse lists beyond two million."""

@@ -7,10 +7,10 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ..low_rank_problem import Factored, LowRankError, SharedRows, factor_bytes, most_rank, split
+from ..low_rank_problem import Factored, LowRankError, SharedRows, most_rank, split
 from ..permutations import Permutations
 from ..problem import Problem
-from ..resampling_options import MIB, Resources, Shape
+from ..resampling_options import MIB, Resources
 from ..statistics import Sums
 from .base import Scheme, in_order
 
@@ -31,11 +31,6 @@ class LowRank(Scheme):
         if factored is None or others:
             raise LowRankError(problem.n, rank)
         return factor_sums(factored, problem.some(n_resamples, rng), resources)
-
-    def memory(self, shape: Shape, resources: Resources) -> float:
-        """Count factors of the highest rank that they may have, and a batch per thread."""
-        batches = 3.0 * resources.n_jobs * _batch_bytes(resources)
-        return factor_bytes(shape, most_rank(shape)) + batches
 
 
 def _batch_bytes(resources: Resources) -> float:

@@ -9,31 +9,23 @@ import numpy as np
 from ...core.array import Array, IntArray, as_float64, as_host, like, slices, total
 from ..permutations import Permutations
 from ..problem import KernelSide, Problem
-from ..resampling_options import MIB, Resources, Shape, point_bytes
+from ..resampling_options import Resources, Shape
 from ..statistics import Sums
 from .base import RandomList, RowSums, Tile, in_order, stacked, upper_tiles
 from .device import tile_side
 
 _TILE = 512
-_BATCH_BYTES = 256 * MIB
+_LABEL_SHARE = 0.25  # of the memory
 
 
-_LABEL_SHARE = 0.25  # of the memory, on a device
-
-
-def _batch(n: int, count: int) -> int:
-    return int(min(count, max(64, _BATCH_BYTES // (16 * n))))
-
-
-def device_batch(n: int, resources: Resources) -> int:
-    """Return how many labelings are held at once on a device."""
-    return max(64, int(_LABEL_SHARE * resources.memory / (24 * n)))
+def labelings_at_once(side: KernelSide, resources: Resources) -> int:
+    """Return how many labelings are held at once."""
+    return max(64, int(_LABEL_SHARE * resources.memory / ((24 if side.on_device else 16) * side.n)))
 
 
 def label_sums(problem: Problem, permutations: Permutations, resources: Resources) -> Sums:
     """Return the sums over the labelings in the list; O(n² P) time, O(n P) memory in batches."""
-    most = device_batch(problem.n, resources) if problem.left.on_device else _batch(problem.n, permutations.count)
-    batches = permutations.batches(most)
+    batches = permutations.batches(labelings_at_once(problem.left, resources))
     return Sums.joined([_batch_sums(problem, batch, resources) for batch in batches], axis=1)
 
 
@@ -44,14 +36,6 @@ class Gemm(RandomList):
     name = "gemm"
     summary = "random labelings, all of them in one matrix product"
     evaluate = staticmethod(label_sums)
-
-    def memory(self, shape: Shape, resources: Resources) -> float:
-        """Count a batch of labels (as integers and numbers) and one tile with its product per thread."""
-        batch = _batch(shape.n, shape.n_resamples + 1)
-        tile = min(_TILE, shape.n)
-        return point_bytes(shape, shape.kernels[0]) + 8.0 * (
-            2 * shape.n * batch + resources.n_jobs * tile * (3 * tile + 2 * batch) * shape.kernels[0]
-        )
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse independence, which is not a matrix product."""

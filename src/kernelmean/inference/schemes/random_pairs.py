@@ -49,10 +49,6 @@ class Gather(RandomList):
     summary = "random permutations, gathered one by one"
     evaluate = staticmethod(permutation_sums)
 
-    def memory(self, shape: Shape, resources: Resources) -> float:
-        """Count the dense matrices, the copies made while centering, and a batch per thread."""
-        return 8.0 * shape.n**2 * (sum(shape.kernels) + 3 + resources.n_jobs) + 2.0 * resources.n_jobs * _BATCH_BYTES
-
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse two samples, and calls that would need large dense matrices."""
         if shape.first is not None:

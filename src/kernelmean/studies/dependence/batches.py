@@ -21,7 +21,6 @@ from ...inference.bins.pairs import BlockPair, block_pairs
 from ...inference.bins.request import seed_of
 from ...inference.bins.stripes import Stripes
 from ...inference.designs.design import Design
-from ...inference.engine import check_memory
 from ...inference.null import adjusted
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
@@ -189,8 +188,6 @@ class _Study:
         fit = fitted(question, request, self.learnt.rows, self.seed)
         x, y = fit.columns
         blocks, rotations = block_pairs(x, y, fit.kernels), self.stripes.rotations
-        needed, rows = Halves.memory(blocks, rotations), self.learnt.rows[0]
-        check_memory(needed, resources_of(asked.plan), f"{2 * rotations:,} rotations", rows)
         return _GroupTest(fit, Halves.empty(x, y, blocks, rotations), (first, second))
 
     def _features(self, pair: Pair) -> PairFeatures:

@@ -173,7 +173,6 @@ def test_a_design_is_for_two_samples(design):
         ((5, 1, 4), {}, ValueError, "pass statistic='v'"),
         ((5, 4, 4), {"scheme": "blocks"}, ValueError, "'auto', 'exact', 'random'"),
         ((5, 4, 4), {"statistic": "w"}, ValueError, "'w'"),
-        ((5, 4, 4), {"memory": 1e3}, MemoryError, r"pass plan=Plan\(memory="),
     ],
 )
 def test_what_is_refused(sizes, options, error, words):

@@ -138,7 +138,6 @@ def test_constants_have_p_value_one():
         ({"groups": [0, 0, 0, 1, 1, None]}, ValueError, "no label in row 6"),
         ({"groups": np.array([0, 0, 0, 1, 1, "a"], dtype=object)}, TypeError, "mixes labels that do not compare"),
         ({"weights": [1] * 6, "scheme": "gather"}, ValueError, "'auto', 'exact', 'random'"),
-        ({"weights": [1] * 6, "memory": 1e4}, MemoryError, r"pass plan=Plan\(memory="),
     ],
 )
 def test_what_is_refused(options, error, words):

@@ -125,7 +125,6 @@ def test_an_adaptive_test_of_pairs():
         ((5, 5), {"statistic": "w"}, ValueError, "'w'"),
         ((5, 5), {"scheme": "gemm"}, ValueError, "'auto', 'exact', 'random'"),
         ((40, 40), {"scheme": "exact"}, ValueError, "more than 2,000,000"),
-        ((40, 40), {"memory": 1e3}, MemoryError, r"pass plan=Plan\(memory="),
     ],
 )
 def test_what_is_refused(sizes, options, error, words):

@@ -235,7 +235,6 @@ def test_notes_count_the_units_that_can_change_places():
         ({"weights": ([1] + [1e-30] * 5, [1] * 5)}, ValueError, "nearly all the weight"),
         ({"weights": ([1] * 6, [1e-200] * 5)}, ValueError, "eight orders of magnitude"),
         ({"weights": ([1] * 6, [1] * 5), "scheme": "cyclic"}, ValueError, "'auto', 'exact', 'random'"),
-        ({"weights": ([1] * 6, [1] * 5), "memory": 1e4}, MemoryError, r"pass plan=Plan\(memory="),
         ({"weights": ([1] * 6, [1] * 5), "n_resamples": 0}, ValueError, "n_resamples is 0"),
     ],
 )  # fmt: skip

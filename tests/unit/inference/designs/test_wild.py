@@ -113,7 +113,6 @@ def test_no_p_value_is_zero():
         (3, {"block_length": 1}, ValueError, "3 rows"),
         (10, {"block_length": 0}, ValueError, "block_length is 0"),
         (10, {"block_length": 2, "n_resamples": 0}, ValueError, "n_resamples is 0"),
-        (10, {"block_length": 2, "memory": 1e3}, MemoryError, r"pass plan=Plan\(memory="),
         (10, {}, TypeError, "block_length"),
     ],
 )
