@@ -103,22 +103,8 @@ def mmd_values(gram: Array, labels: Array) -> Array:
     return within - 2 * np.einsum("pi,ij,pj->p", labels, gram, other) / (n * m)
 
 
-def volume_values(points: Array, labels: Array, ridge: float) -> Array:
-    """|V_X - V_Y - mean|, V = log det(I + S / λ) by slogdet."""
-    table = spread_units(points) / np.sqrt(points.shape[1])
-
-    def volume(rows: Array) -> float:
-        own = table[rows] - table[rows].mean(0)
-        return float(np.linalg.slogdet(np.eye(len(own)) + own @ own.T / len(own) / ridge)[1])
-
-    difference = np.array([volume(row == 1) - volume(row == 0) for row in labels])
-    return np.abs(difference - difference.mean())
-
-
 def two_sample_values(points: Array, labels: Array, member: Any) -> Array:
     """The statistic of a member under every labeling."""
-    if member.view == "volume":
-        return volume_values(points, labels, member.ridge)
     return _largest([mmd_values(gram, labels) for gram in grams(points, member)])
 
 

@@ -27,7 +27,7 @@ def on_landmarks(law, rng):
 
 
 def many_columns(law, rng):
-    """Columns of which the volumes tell."""
+    """More columns than rows."""
     return NullData(mmd_test, (points(law, 8, rng, 20), points(law, 14, rng, 20)))
 
 

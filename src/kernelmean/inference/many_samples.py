@@ -42,7 +42,7 @@ def k_sample_test(
         Two or more samples of the same columns; sizes may differ. They are held in memory.
     kernel, estimator
         As in :func:`kernelmean.mmd_test`, "adaptive" by default. Kernels are found from all rows together. The adaptive
-        test has the members of the two-sample test, except volumes.
+        test has the members of the two-sample test.
     design : Design, optional
         Leave it out: strata, clusters, weights and pairs work with two samples only.
     statistic : {"u", "v"}

@@ -104,7 +104,7 @@ def test_kernels_of_the_pilot_are_those_of_its_columns() -> None:
     assert 24 <= len(pilot) < 24 + 8
     points = coordinates(prepared.fit.columns[0], pilot)
     rng = Resampling.of("auto", 19, prepared.test.seed).rng
-    alone = candidates(NAMED["adaptive"], (pilot,), harmonic_mean((80, 60)), rng, volumes=False)
+    alone = candidates(NAMED["adaptive"], (pilot,), harmonic_mean((80, 60)), rng)
     np.testing.assert_allclose(points, alone.tables[0], rtol=0, atol=1e-9)
 
 

@@ -35,7 +35,7 @@ def whole(values, members):
 def test_two_samples_under_every_scheme_equal_dense_gram_matrices(brute, scheme):
     pooled = pairs(sum(SIZES))[0]
     result = mmd_test(pooled[:28], pooled[28:], estimator="adaptive", scheme=scheme, n_resamples=59, rng=0)
-    members = candidates(Adaptive(), (pooled,), 30.7, np.random.default_rng(0), volumes=scheme in LISTED).members
+    members = candidates(Adaptive(), (pooled,), 30.7, np.random.default_rng(0)).members
     labels = brute.labelings_of(scheme, SIZES, 59, 0)
     values = np.array([two_sample_values(pooled, labels, member) for member in members])
     np.testing.assert_allclose(result.null_distribution, whole(values, result.members)[1:], atol=1e-6)
@@ -46,7 +46,7 @@ def test_two_samples_under_every_scheme_equal_dense_gram_matrices(brute, scheme)
 def test_pairs_under_every_scheme_equal_dense_gram_matrices(brute, scheme):
     X, Y = pairs(60)
     result = hsic_test(X, Y, estimator="adaptive", scheme=scheme, n_resamples=59, rng=0)
-    members = candidates(Adaptive(), (X, Y), 60, np.random.default_rng(0), volumes=False).members
+    members = candidates(Adaptive(), (X, Y), 60, np.random.default_rng(0)).members
     orders = brute.permutations_of(scheme, 60, 59, 0)
     values = np.array([independence_values(X, Y, orders, pair) for pair in members])
     np.testing.assert_allclose(result.null_distribution, whole(values, result.members)[1:], atol=1e-6)

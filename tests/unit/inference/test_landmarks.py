@@ -139,7 +139,7 @@ def nystrom(gram, landmarks):
 def test_features_are_nystrom_features_without_what_counts_for_a_hundredth(name, kind):
     points, (view, kernel) = table(kind), FEATURES[name]
     members = [Member(view, kernel, ridge=ridge) for ridge in (None, 0.1, 0.001)]
-    found = candidates(Adaptive(members=members), (points,), 75.0, np.random.default_rng(0), volumes=False)
+    found = candidates(Adaptive(members=members), (points,), 75.0, np.random.default_rng(0))
     own = viewed(points, view)
     landmarks = ViewSource(points).drawn(64, np.random.default_rng(0))
     values, vectors = np.linalg.eigh(nystrom(kernel(own, own), landmarks))
@@ -260,7 +260,7 @@ def test_views():
     of_one_column = {"data", "near", "nearest", "blocks", "scores", "ranks", "order", "radius", "spread", "squares"}
     assert set(available(50, 1)) == of_one_column
     assert available(24, 3) == tuple(name for name in VIEWS if name not in ("order", "product axes"))
-    assert available(25, 3) == tuple(name for name in VIEWS if name not in ("order", "product axes", "volume"))
+    assert available(25, 3) == tuple(name for name in VIEWS if name not in ("order", "product axes"))
     of_pairs = {dim: [name for name in available(5000, dim) if "product" in name] for dim in (1, 23, 24, 46)}
     assert of_pairs == {1: [], 23: ["products"], 24: ["product axes"], 46: []}
     assert ["product axes" in available(n, 45) for n in (4000, 4300)] == [True, False]
@@ -276,7 +276,7 @@ def test_views():
     np.testing.assert_allclose(view(points, "squares"), scores**2 - (scores**2).mean(0), rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(view(points, "square axes"), view(points, "squares"))
     np.testing.assert_array_equal(view(points, "product axes"), view(points, "products"))
-    for like_data in ("near", "nearest", "blocks", "volume"):
+    for like_data in ("near", "nearest", "blocks"):
         np.testing.assert_array_equal(view(points, like_data), view(points, "data"))
     order = Member("order", Wendland(0, 2.0))
     assert Views.of(ViewSource(points), [order], np.arange(9), np.arange(9)).table.max() == 200
@@ -348,7 +348,7 @@ def fitted(points, name: str) -> tuple[ViewSource, Views]:
     return source, Views.of(source, [member], everything, everything[:20])
 
 
-@pytest.mark.parametrize("name", sorted({*VIEWS} - {"order", "volume"}))
+@pytest.mark.parametrize("name", sorted({*VIEWS} - {"order"}))
 @pytest.mark.parametrize("law", ["normal", "ties", "constant"])
 def test_rows_look_the_same_whether_a_view_was_fitted_to_them_alone_or_with_others(name: str, law: str):
     points = np.random.default_rng(5).normal(size=(90, 3))

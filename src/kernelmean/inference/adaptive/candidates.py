@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from itertools import product
 from typing import Any, final
 
@@ -26,7 +26,6 @@ from .columns import DIRECT, put_back, row_order
 from .many_kernels import Adaptive, in_parts
 from .members import MEDIAN, QUARTER, WIDE, Member, present
 from .views import View, Views, ViewSource
-from .volume import volume_null
 
 _LANDMARKS = 64
 """Features of a view: more do not find more (docs/adaptive.md), and the cost grows with their square."""
@@ -47,29 +46,21 @@ class Candidates:
     """The members of a test, and what they look at."""
 
     members: Sequence[Any]
-    """Those that add something for these rows; the ones without a kernel come last."""
+    """Those that add something for these rows."""
     kernels: list[list[Any]]
-    """The kernels, or tuples of kernels for several tables, of every member that has some."""
+    """The kernels, or tuples of kernels for several tables, of every member."""
     tables: tuple[Array, ...]
     """The columns that the kernels look at."""
-    in_spreads: Array
-    """The rows of the first table in units of their spread."""
     sources: tuple[ViewSource, ...] = ()
     """The tables, with their rows in order."""
     views: tuple[Views, ...] = ()
     """Gives the same columns of any other rows, one for each table."""
 
-    def evaluated(self, over: Over, how: Resampling, sizes: tuple[int, ...]) -> Evaluated:
+    def evaluated(self, over: Over, how: Resampling) -> Evaluated:
         """Evaluate all members under the same permutations."""
         kernels = [kernel for own in self.kernels for kernel in own]
-        nulls = [in_parts(partial(over, self.tables), kernels, how, self._bytes_of_one(kernels))] if kernels else []
-        scheme = nulls[0].scheme if nulls else how.scheme
-        others = self.members[len(self.kernels) :]
-        nulls += [
-            volume_null(self.in_spreads, (min(sizes), max(sizes)), member.ridge, how.repeated(scheme))
-            for member in others
-        ]
-        return reduce(Null.beside, nulls), self.members, [len(own) for own in self.kernels] + [1] * len(others)
+        null = in_parts(partial(over, self.tables), kernels, how, self._bytes_of_one(kernels))
+        return null, self.members, [len(own) for own in self.kernels]
 
     def _bytes_of_one(self, kernels: Sequence[Any]) -> float:
         """Return what the matrices of a kernel take where they are held; kernels on a few columns have none."""
@@ -79,9 +70,7 @@ class Candidates:
         return 8.0 * min(len(self.tables[0]), DENSE_LIMIT) ** 2 * (1 + len(self.tables))
 
 
-def candidates(
-    adaptive: Adaptive, tables: tuple[Array, ...], size: float, rng: np.random.Generator, *, volumes: bool
-) -> Candidates:
+def candidates(adaptive: Adaptive, tables: tuple[Array, ...], size: float, rng: np.random.Generator) -> Candidates:
     """Return the members of an adaptive test on views of the tables.
 
     Shifting or rescaling a column changes nothing. A monotone transformation changes only the members that use the data
@@ -97,38 +86,31 @@ def candidates(
         The number of rows of a sample, or of pairs.
     rng : Generator
         Draws landmarks, and the rows whose distances give the units.
-    volumes : bool
-        Whether members may compare the volumes of two samples.
     """
     orders = [row_order(points) for points in tables]
     hosts = [ViewSource(points[order]) for points, order in zip(tables, orders, strict=True)]
     units = [rows.drawn(UNIT_ROWS, rng) for rows in hosts]
-    viewed = [rows.table(unit, volumes=volumes) for rows, unit in zip(hosts, units, strict=True)]
-    members = sorted(present(adaptive.members, viewed, size), key=_without_kernel)
-    with_kernels = [member for member in members if not _without_kernel(member)]
+    viewed = [rows.table(unit) for rows, unit in zip(hosts, units, strict=True)]
+    members = present(adaptive.members, viewed, size)
     views = [
         Views.of(rows, side, unit, rows.drawn(_landmarks(*rows.points.shape), rng))
         for rows, side, unit in zip(
-            hosts, ([own.sides[k] for own in with_kernels] for k in range(len(tables))), units, strict=True
+            hosts, ([own.sides[k] for own in members] for k in range(len(tables))), units, strict=True
         )
     ]
     kernels = [
         list(map(alone, product(*(view.kernels[side] for view, side in zip(views, own.sides, strict=True)))))
-        for own in with_kernels
+        for own in members
     ]
     for view, order in zip(views, orders, strict=True):
         put_back(view.table.T, order)
     columns = tuple(view.table for view in views)
-    return Candidates(members, kernels, columns, hosts[0].in_spreads[np.argsort(orders[0])], tuple(hosts), tuple(views))
+    return Candidates(members, kernels, columns, tuple(hosts), tuple(views))
 
 
 def _landmarks(n: int, dim: int) -> int:
     """Return how many features views of a table have: all of them if the rows are no more than landmarks."""
     return _LANDMARKS if n <= _LANDMARKS or dim < _MANY_COLUMNS else _LANDMARKS_OF_MANY_COLUMNS
-
-
-def _without_kernel(member: Any) -> bool:
-    return any(side.view == "volume" for side in member.sides)
 
 
 # -- several variables -------------------------------------------------------------------------------------------------
@@ -156,7 +138,7 @@ def joint_candidates(adaptive: Adaptive, tables: Sequence[Array], rng: np.random
             raise TypeError(
                 f"{member!r}: joint independence has one kernel for all variables; pass Member(view, kernel)"
             )
-        if member.ridge is not None or member.view in (*DIRECT, "volume"):
+        if member.ridge is not None or member.view in DIRECT:
             raise ValueError(
                 f"{member.label}: joint independence takes kernels as they are, on whole views; leave the ridge out, "
                 "and pass a view such as 'data', 'scores' or 'ranks'"
@@ -168,7 +150,7 @@ def joint_candidates(adaptive: Adaptive, tables: Sequence[Array], rng: np.random
     columns = tuple(own for own, _ in sides)
     for own, order in zip(columns, orders, strict=True):
         put_back(own.T, order)
-    return Candidates(members, kernels, columns, sources[0].in_spreads[np.argsort(orders[0])])
+    return Candidates(members, kernels, columns)
 
 
 def _side(source: ViewSource, members: Sequence[Member], rng: np.random.Generator) -> tuple[Array, list[Kernel]]:

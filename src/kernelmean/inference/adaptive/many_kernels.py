@@ -153,7 +153,7 @@ class Adaptive:
     Raises
     ------
     ValueError
-        When the rule or a view is unknown, a weight or a ridge is not positive, or a volume has no ridge.
+        When the rule or a view is unknown, or a weight or a ridge is not positive.
 
     Examples
     --------
@@ -181,10 +181,6 @@ class Adaptive:
                     if side.ridge is not None and not 0.0 < side.ridge < math.inf:
                         raise ValueError(
                             f"{side.label} has ridge {side.ridge!r}, a positive number is needed, such as 0.01, or None"
-                        )
-                    if side.view == "volume" and side.ridge is None:
-                        raise ValueError(
-                            "a member on 'volume' needs a ridge; write Member('volume', kernels.Linear(), ridge=0.001)"
                         )
 
 

@@ -135,7 +135,6 @@ _TWO_SAMPLES: tuple[tuple[str, str, Kernel, float | None, Shares], ...] = (
     ("columns together", "data", QUADRATIC, None, (2, 2, 6, 3, 3, 5, 5, 1)),
     ("columns together", "products", LINEAR, None, (1, 3, 3, 3, 3, 5, 5, 1)),
     ("columns together", "product axes", LINEAR, None, (1, 3, 3, 3, 3, 5, 5, 1)),
-    ("columns together", "volume", LINEAR, 0.001, (5, 33, 33, 33, 33, 33, 33, 1)),
     ("shape", "data", MEDIAN, 0.1, (0, 1, 4, 10, 10, 6, 2, 1)),
     ("shape", "data", MEDIAN, 0.01, (1, 3, 8, 8, 8, 4, 1, 1)),
     ("local", "data", ENERGY, 0.01, (0, 2, 2, 4, 4, 1, 1, 1)),

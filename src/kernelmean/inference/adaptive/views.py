@@ -24,13 +24,11 @@ from .spectrum import Projection, spectrum
 VIEWS = (
     *("data", "near", "nearest", "blocks", "scores", "ranks", "white", "radius", "spread", "products", "squares"),
     *DIRECT,
-    "volume",
 )
 """The names of the views, see :func:`view`."""
 BY_ORDER = ("order", "ranks")
-IN_SPREADS = ("data", "volume", "radius", *NEAR, "blocks")
+IN_SPREADS = ("data", "radius", *NEAR, "blocks")
 _ROWS_PER_WHITE_COLUMN = 4
-_ROWS_PER_VOLUME_COLUMN = 8
 _MOST_AXES, _MOST_PRODUCTS, _MOST_PRODUCT_AXES = 2048, 256, 1024
 _MOST_ENTRIES = 2**22
 """Of products on their own: with more, the other members would not fit beside them."""
@@ -180,7 +178,6 @@ def available(n: int, dim: int) -> tuple[str, ...]:
         "product axes": _MOST_PRODUCTS < pairs <= min(_MOST_PRODUCT_AXES, _MOST_ENTRIES // n),
         "axes": 1 < dim <= _MOST_AXES,
         "square axes": 1 < dim <= _MOST_AXES,
-        "volume": dim > 1 and dim >= n / _ROWS_PER_VOLUME_COLUMN,
     }
     return tuple(name for name in VIEWS if serves.get(name, True))
 
@@ -208,8 +205,6 @@ def view(points: Array, name: str) -> Array:
     axes          the scores; every column is tested on its own and the largest statistic counts
     square axes   the squares of the scores, every column on its own
     product axes  the products of any two columns, every pair on its own
-    volume        the same as data; two samples are compared by the volumes that they take, see
-                  :mod:`kernelmean.inference.adaptive.volume`
     ============  =====================================================================================
     """
     return ViewSource(points).view(name)
@@ -309,9 +304,9 @@ class ViewSource:
         n = len(self.points)
         return np.arange(n) if n <= most else np.sort(self.canonical[rng.choice(n, most, replace=False)])
 
-    def table(self, rows: IntArray, *, volumes: bool) -> ViewedTable:
+    def table(self, rows: IntArray) -> ViewedTable:
         """Return what decides which members are used on the table, judged by some of the rows."""
-        views = tuple(name for name in available(*self.points.shape) if volumes or name != "volume")
+        views = available(*self.points.shape)
         return ViewedTable(views, self.points.shape[1], clustered(self.in_spreads[rows]))
 
 

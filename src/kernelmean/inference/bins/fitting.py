@@ -73,7 +73,7 @@ def fitted(question: Question, request: Request, sizes: tuple[int, ...], seed: i
     how = Resampling.of("auto", request.n_resamples, seed)
     wanted = request.wanted
     if wanted.adaptive is not None:
-        found = candidates(wanted.adaptive, question.tables, harmonic_mean(sizes), how.rng, volumes=False)
+        found = candidates(wanted.adaptive, question.tables, harmonic_mean(sizes), how.rng)
         columns, kernels = _columns(found.sources, found.views, [own for each in found.kernels for own in each])
         outcome = _Combined(wanted.adaptive, tuple(found.members), [len(own) for own in found.kernels], question)
         return Fitted(columns, kernels, how, replace(question, asked=wanted.many), outcome, ())

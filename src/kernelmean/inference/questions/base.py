@@ -233,20 +233,10 @@ class Question(ABC):
 
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
         """Return the statistics of the members of an adaptive test; rows on a device are copied from there."""
-        listed, tables = self.listed(how), tuple(map(as_host, self.tables))
+        tables = tuple(map(as_host, self.tables))
         with serial_blas:
-            found = candidates(adaptive, tables, harmonic_mean(self.sizes), how.rng, volumes=listed is not None)
-        if listed is not None and len(found.kernels) < len(found.members):
-            how = listed
-        return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how, self.sizes)
-
-    def listed(self, how: Resampling) -> Resampling | None:
-        """Return the same with a scheme that lists its permutations one by one, for members that need to see them.
-
-        None if no scheme fits, or the question has no such members.
-        """
-        del how
-        return None
+            found = candidates(adaptive, tables, harmonic_mean(self.sizes), how.rng)
+        return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how)
 
 
 class OfMany(Question):

@@ -80,4 +80,4 @@ class JointIndependence(OfMany):
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
         """Return the statistics of kernels that are the same for all variables."""
         found = joint_candidates(adaptive, tuple(map(as_host, self.tables)), how.rng)
-        return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how, self.sizes)
+        return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how)

@@ -12,23 +12,18 @@ from ...core.array import Array, as_host, joined
 from ...core.points import Names
 from ...kernels import Kernel
 from ..adaptive.aspects import NO_SAMPLES, Compared
-from ..adaptive.views import available
-from ..adaptive.volume import MOST_ROWS
 from ..designs.design import Design
 from ..designs.paired import PairedDesign
 from ..designs.two_sample import TwoSampleDesign, two_sample_design
 from ..designs.wild_bootstrap import WildSamples
-from ..engine import automatic
 from ..estimated.mmd import EstimatedMMD
 from ..problem import KernelSide, LabelSide, Problem
 from ..request import ESTIMATORS, MMD_ESTIMATORS, Chosen, Estimators, Known, two_sample_estimator
-from ..resampling_options import Resampling, Shape
+from ..resampling_options import Resampling
 from ..samples import check_one_order, in_fixed_order, named_samples
 from ..statistics import MMD, Statistic, StatisticForm
 from .base import Question, Tables
 
-_LISTS = "exact", "gemm", "low-rank"
-"""Schemes that go through a list of labelings."""
 SampleDesign = TwoSampleDesign | PairedDesign | WildSamples
 
 
@@ -118,17 +113,6 @@ class TwoSamples(Question):
         if isinstance(chosen.noise, tuple) and samples[0] is not self.X:  # reported in the order of the caller
             chosen = replace(chosen, noise=chosen.noise[::-1])
         return null, [chosen]
-
-    def listed(self, how: Resampling) -> Resampling | None:
-        """Return a scheme that lists labelings, for the volumes of samples that are not large."""
-        n, dim = sum(self.sizes), self.X.shape[1]
-        if self.design is not None or max(self.sizes) > MOST_ROWS or "volume" not in available(n, dim):
-            return None
-        shape = Shape(n, dim, how.n_resamples, min(self.sizes))
-        scheme = automatic(shape) if how.scheme == "auto" else how.scheme
-        if scheme in _LISTS:
-            return how.with_scheme(scheme)
-        return how.with_scheme("low-rank") if how.scheme == "auto" else None
 
 
 def mmd_problem(pooled: Array, first: int, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic) -> Problem:
