@@ -103,7 +103,7 @@ class TestAsTable:
         [
             (pd.DataFrame(np.eye(2), columns=["a", "a"]), "twice"),
             (pd.DataFrame(), "no columns"),
-            (np.ones(2), "shape"),
+            (np.ones((2, 2, 2)), "shape"),
             ([[1], [2, 3]], "different lengths"),
             (pd.DataFrame({"": [1]}), "has no name"),
             (pd.DataFrame({"a": [1.0, np.inf]}), "row 2, column 'a' is infinite"),

@@ -203,7 +203,7 @@ def test_two_devices_of_one_library_are_refused() -> None:
 @pytest.mark.parametrize("library", [TORCH, STRICT])
 def test_bad_tables_are_refused_as_those_of_numpy_are(library: Library) -> None:
     kernel = kernels.Gaussian(1.0)
-    for bad, text in (([[np.nan, 1.0]], "NaN"), ([1.0, 2.0], "shape"), (np.zeros((0, 2)), "at least one row")):
+    for bad, text in (([[np.nan, 1.0]], "NaN"), ([[[1.0, 2.0]]], "shape"), (np.zeros((0, 2)), "at least one row")):
         with pytest.raises(ValueError, match=text):
             km.embed(library.make(bad), kernel)
     with pytest.raises(ValueError, match="columns"):

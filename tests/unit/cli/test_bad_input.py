@@ -112,7 +112,7 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "minus infinity": (in_folder("bad.csv", "a,b\n1,2\n-inf,2\n"), "infinite"),
     "beyond float64": (in_folder("bad.csv", "a,b\n1,2\n3,1e999\n"), "infinite"),
     "one bad cell": (in_folder("bad.csv", "a,b\n1,2\n3,4x\n"), "'4x' in row 2"),
-    "text column": (in_folder("bad.csv", "a,b\n1,red\n3,blue\n"), "numeric in good.csv ('2.0' in row 1)"),
+    "text column": (in_folder("bad.csv", "a,b\n1,red\n3,blue\n"), "numeric in good.csv ('2' in row 1)"),
     "two text columns": (in_folder("bad.csv", "a,b\nx,red\ny,blue\n"), "categorical in bad.csv ('x' in row 1)"),
     "decimal commas": (in_folder("bad.csv", "a;b\n1,5;2,5\n3,5;4,5\n"), "'1,5' in row 1"),
     "dates": (in_folder("bad.csv", "a,b\n1,2020-01-01\n3,2020-01-02\n"), "datetime in bad.csv ('2020-01-01' in row 1)"),
