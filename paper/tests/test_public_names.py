@@ -82,12 +82,6 @@ def test_doors_have_no_underscores(known: set[tuple[str, str]]) -> None:
     assert not [door for door in doors if "._" in door]
 
 
-def test_the_door_of_commands_is_documented() -> None:
-    page = (ROOT / "docs" / "api" / "commands.md").read_text(encoding="utf-8")
-    assert COMMANDS in page
-    assert [name for name in importlib.import_module(COMMANDS).__all__ if f"`{name}" not in page] == []
-
-
 def test_the_library_runs_without_the_paper() -> None:
     folder = Path(str(km.__file__)).parent
     texts = {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.py")}

@@ -29,7 +29,6 @@ JUDGED = (
     "evidence.html",
     "start/install.html",
     "start/tutorial.html",
-    "guides/config.html",
     "guides/drift.html",
     "gallery/index.html",
     "theory/theory.html",

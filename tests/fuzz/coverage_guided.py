@@ -13,7 +13,6 @@ archive, "archive" its raw bytes.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import io
 import os
 import sys
@@ -36,7 +35,6 @@ except ImportError:
 
 with atheris.instrument_imports(include=["kernelmean"]):
     import kernelmean as km
-    import kernelmean.cli.config
     import kernelmean.inference.monitoring
     import kernelmean.inference.result
     import kernelmean.studies.comparison
@@ -45,7 +43,6 @@ with atheris.instrument_imports(include=["kernelmean"]):
     import kernelmean_paper.store
 
 import hostile_saved  # noqa: E402 (after what is watched)
-import hostile_states  # noqa: E402
 import hostile_tables  # noqa: E402
 import numpy as np  # noqa: E402
 
@@ -97,20 +94,6 @@ def read_batches(data: bytes, ending: str) -> None:
         frame.to_table("drop")
 
 
-def read_config(data: bytes) -> None:
-    with contextlib.suppress(RecursionError):  # of a value that is nested too deep, which the command refuses
-        check_config(data)
-
-
-def check_config(data: bytes) -> None:
-    tables = kernelmean.cli.config._tables(str(at("options.toml", data)))
-    for name, table in tables.items():
-        kernelmean.cli.config._check_table("options.toml", name, table, COMMANDS)
-        for key, value in table.items():
-            param = kernelmean.cli.config._keys(COMMANDS[name])[kernelmean.cli.config._plain(key)]
-            kernelmean.cli.config._value("options.toml", key, value, param)
-
-
 def read_monitor(data: bytes) -> None:
     state = monitor().resume(data.decode()).update(SECOND[:20])
     if not 0.0 <= state.pvalue <= 1.0:
@@ -130,16 +113,6 @@ def read_log(data: bytes) -> None:
     kernelmean_paper.store.read_log(at("log.jsonl", whole))
 
 
-def commands() -> dict[str, Any]:
-    import typer
-
-    from kernelmean.cli.app import app
-
-    group: Any = typer.main.get_command(app)
-    return dict(group.commands)
-
-
-COMMANDS = commands()
 READERS: dict[str, Callable[[bytes], None]] = {
     "saved": lambda data: read_archive(joined(data)),
     "archive": read_archive,
@@ -147,7 +120,6 @@ READERS: dict[str, Callable[[bytes], None]] = {
     "csv-batches": lambda data: read_batches(data, ".csv"),
     "parquet": lambda data: read_table(data, ".parquet"),
     "parquet-batches": lambda data: read_batches(data, ".parquet"),
-    "config": read_config,
     "monitor": read_monitor,
     "result": read_result,
     "log": read_log,
@@ -176,8 +148,6 @@ def seeds(reader: str) -> list[bytes]:
         return [hostile_tables.GOOD.encode(), b"a;b\n1;x\n2;y\n", *built(hostile_tables.TEXTS)]
     if reader.startswith("parquet"):
         return [hostile_tables.valid_parquet(), *built(hostile_tables.PARQUETS)]
-    if reader == "config":
-        return [b"[compare]\nseed = 1\nordinal = {a = ['x', 'y']}\nquiet = true\n", *built(hostile_states.CONFIGS)]
     if reader == "monitor":
         return [monitor().to_json().encode()]
     if reader == "result":
@@ -212,11 +182,7 @@ class Watch:
                 warnings.simplefilter("ignore")
                 self.read(data)
         except FAIR as error:
-            if (
-                "\n" in str(error)
-                and "JSON" not in str(error)
-                and self.name not in ("config", "parquet", "parquet-batches")
-            ):
+            if "\n" in str(error) and "JSON" not in str(error) and self.name not in ("parquet", "parquet-batches"):
                 self.keep(data, error)
         except Exception as error:
             self.keep(data, error)

@@ -1,4 +1,4 @@
-"""Hostile files of other kinds: --config, checkpoints of the monitor, results in JSON, stored trials."""
+"""Hostile files of other kinds: checkpoints of the monitor, results in JSON, stored trials."""
 
 from __future__ import annotations
 
@@ -9,49 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from hostile_saved import DEEP, PICKLE, PLACES, Damage, valid, writes
-from hostile_tables import text
 
 Valid = Callable[[], bytes]
 """What gives the bytes of a good file."""
-
-
-def toml(content: str) -> Damage:
-    return text(content)
-
-
-CONFIGS: dict[str, Damage] = {
-    "empty": toml(""),
-    "no TOML": toml("seed: 1\n"),
-    "table without end": toml("[compare\nseed = 1\n"),
-    "JSON": toml('{"compare": {"seed": 1}}'),
-    "pickle": writes(PICKLE),
-    "not UTF-8": writes(b"[compare]\nbandwidth = '\xff'\n"),
-    "UTF-16": writes("[compare]\nseed = 1\n".encode("utf-16")),
-    "zero bytes": writes(bytes(1000)),
-    "lists in each other": toml("[compare]\nseed = " + "[" * DEEP + "]" * DEEP + "\n"),
-    "tables in each other": toml("[compare]\nseed = " + "{a=" * 2000 + "1" + "}" * 2000 + "\n"),
-    "dotted names in each other": toml("compare." + "a." * 2000 + "b = 1\n"),
-    "integer of 100 000 digits": toml("[compare]\nseed = " + "9" * DEEP + "\n"),
-    "seed beyond all bounds": toml("[compare]\nseed = 1e400\n"),
-    "seed is NaN": toml("[compare]\nseed = nan\n"),
-    "seed is a date": toml("[compare]\nseed = 2020-01-01\n"),
-    "seed is a truth": toml("[compare]\nseed = true\n"),
-    "seed is negative": toml("[compare]\nseed = -1\n"),
-    "option twice": toml("[compare]\nseed = 1\nseed = 2\n"),
-    "table twice": toml("[compare]\nseed = 1\n[compare]\nresamples = 2\n"),
-    "unknown option": toml("[compare]\ncolour = 1\n"),
-    "unknown command": toml("[destroy]\nseed = 1\n"),
-    "another command": toml("[estimate]\nseed = 1\n"),
-    "a number for a table": toml("compare = 3\n"),
-    "a config in a config": toml("[compare]\nconfig = 'other.toml'\n"),
-    "terminal codes": toml('[compare]\n"\\u001b[2J" = 1\n'),
-    "output into a missing folder": toml("[compare]\njson = 'no/such/place.json'\n"),
-    "output into a folder": toml("[compare]\njson = '.'\n"),
-    "a resample of text": toml("[compare]\nresamples = 'many'\n"),
-    "no resamples": toml("[compare]\nresamples = 0\n"),
-    "control characters": toml("[compare]\nestimator = 'k\\u0000me'\n"),
-    **PLACES,
-}
 
 
 def json_changes(good: Valid, inner: Callable[[Any], dict[str, Any]]) -> dict[str, Damage]:

@@ -18,6 +18,7 @@ import typer
 from forked import MAIN, Forks
 
 from kernelmean.cli import main
+from kernelmean.cli.app import Command
 
 PROGRAM = (sys.executable, "-c", MAIN)
 ALPHA = ("--fail-on-drift", "0.1", "--quiet")
@@ -103,9 +104,8 @@ def test_ctrl_c_while_options_are_read(monkeypatch: pytest.MonkeyPatch, capfd: p
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    Path("nightly.toml").write_text("[compare]\n")
-    monkeypatch.setattr("kernelmean.cli.config._tables", stop)
-    assert code_of((*COMPARE, "--config", "nightly.toml")) == 130
+    monkeypatch.setattr(Command, "parse_args", stop)
+    assert code_of(COMPARE) == 130
     assert capfd.readouterr().err == "kernelmean: stopped; nothing was written\n"
 
 

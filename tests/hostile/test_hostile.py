@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hostile_saved import BOMBS, SAVED, Damage, valid
-from hostile_states import CONFIGS, HEAD, LINES, TRIALS, _line, monitors, results
+from hostile_states import HEAD, LINES, TRIALS, _line, monitors, results
 from hostile_tables import GOOD, TABLES, swelling
 
 import kernelmean as km
@@ -122,15 +122,6 @@ def test_tables(name: str, inner: Path, capfd: pytest.CaptureFixture[str]) -> No
             refused([*words, f"bad{ending}"], capfd)
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_configs(name: str, inner: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (inner / "good.csv").write_text(GOOD)
-    (inner / "other.csv").write_text(OTHER)
-    CONFIGS[name](inner / "bad.toml")
-    with untouched(inner):
-        refused(["compare", "good.csv", "other.csv", "--config", "bad.toml"], capfd)
-
-
 def none() -> bytes:
     return b""
 
@@ -178,7 +169,7 @@ def _start() -> int:
 
 def test_there_are_200_different_files_and_more(tmp_path: Path, good: dict[str, bytes]) -> None:
     """Special places count by kind; no file counts twice, whatever reader it is for."""
-    builds: list[Damage] = [*SAVED.values(), *(build for _, build in TABLES.values()), *CONFIGS.values()]
+    builds: list[Damage] = [*SAVED.values(), *(build for _, build in TABLES.values())]
     builds += [*monitors(lambda: good["monitor.json"]).values(), *results(lambda: good["result"]).values()]
     builds += TRIALS.values()
     found = set()

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, cast
 import typer
 from joblib import cpu_count
 
-from kernelmean.cli.commands import FAILURE, Config, Quiet, one_line, progress, tell
+from kernelmean.cli.commands import FAILURE, Quiet, one_line, progress, tell
 from kernelmean.report import Verdict
 
 from .experiment import Experiment, Size
@@ -89,15 +89,12 @@ def reproduce(
     scheduler: Scheduler = None,
     status: Status = False,
     quiet: Quiet = False,
-    config: Config = None,
 ) -> int:
     """Run the paper's experiments and write a report: its numbers beside ours, judged by rules.
 
     Every trial is stored as it ends. A run that was stopped, or killed, is continued by the same command.
     """
     experiments = [load(name) for name in chosen(names)]
-    if config and not quiet:
-        tell(f"kernelmean: note: {config}")
     if status:
         print("\n".join(_stored(experiments, out)))
         return 0

@@ -1,8 +1,8 @@
-"""All commands, ours and those that other packages add."""
+"""All commands, and the one that the paper's package adds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import metadata
 from typing import Annotated, Any
 
@@ -12,19 +12,17 @@ from typer.core import TyperCommand, TyperGroup
 from .. import __version__
 from ..core.words import command_line
 from . import changes, compare, density, dependence, describe, estimate, info, monitor
-from .errors import PACKAGES, Stopped, guarded
+from .errors import Stopped, guarded
 from .parameters import DESIGN_PANEL
 
 ENTRY_POINTS = "kernelmean.commands"
-"""The entry-point group through which packages add commands."""
-APART = {"reproduce": "pip install ./paper"}
-"""Our commands that are separate packages, and how to install each in the root of a clone."""
+"""The entry-point group through which the paper's package, ``paper/``, adds ``reproduce``."""
 
 
 class Commands(TyperGroup):
     """All commands; Ctrl-C ends them with a message.
 
-    Entry points of other packages are read only for a name that is not ours, or to list all names, as help does.
+    Entry points are read only for a name that is not ours, or to list all names, as help does.
     """
 
     panel = "Files and the paper"
@@ -38,20 +36,20 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return all names."""
-        self._add_others()
+        self._add_paper()
         return super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command, or None if there is none of this name."""
         if cmd_name not in self.commands:
-            self._add_others()
+            self._add_paper()
         return super().get_command(ctx, cmd_name)
 
-    def _add_others(self) -> None:
-        for name, command in others():
-            if name not in self.commands:
-                command.name, command.rich_help_panel = name, self.panel
-                self.commands[name] = command
+    def _add_paper(self) -> None:
+        for entry in metadata.entry_points(group=ENTRY_POINTS, name="reproduce"):
+            command: Any = typer.main.get_command(entry.load())
+            command.name, command.rich_help_panel = entry.name, self.panel
+            self.commands[entry.name] = command
 
 
 class Command(TyperCommand):
@@ -67,42 +65,6 @@ class Command(TyperCommand):
                     "them beforehand"
                 )
         return super().parse_args(ctx, args)
-
-
-def others() -> Iterator[tuple[str, Any]]:
-    """Yield the names and commands of other packages; stubs of ours that are missing say how to install them."""
-    known = {each.name: each for each in metadata.entry_points(group=ENTRY_POINTS)}
-    for name in sorted({*known, *APART}):
-        if name in known:
-            yield name, _loaded(known[name])
-            continue
-        error = f"{name} is a package of its own, which is not installed; in the root of a clone of kernelmean write: "
-        yield name, _stub(name, f"Not installed; in the root of a clone: {APART[name]}", f"{error}{APART[name]}")
-
-
-def _loaded(entry: metadata.EntryPoint) -> Any:
-    PACKAGES.add(entry.module.partition(".")[0])
-    try:
-        return typer.main.get_command(entry.load())
-    except Exception as error:
-        package = entry.dist.name if entry.dist else entry.module
-        return _stub(
-            entry.name,
-            f"Cannot be loaded; reinstall {package}.",
-            f"{entry.name} cannot be loaded ({type(error).__name__}: {error}); reinstall {package}",
-        )
-
-
-def _stub(name: str, summary: str, error: str) -> Any:
-    """Return a command that raises for all arguments."""
-
-    def refuse() -> None:
-        raise ImportError(error)
-
-    app = typer.Typer(add_completion=False)
-    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-    app.command(name, help=summary, add_help_option=False, context_settings=anything)(refuse)
-    return typer.main.get_command(app)
 
 
 app = typer.Typer(
@@ -122,8 +84,7 @@ _HELP = (
     "numbers, notes and the names of written files follow. Tests are exact permutation tests, and the same seed gives "
     "the same output.\n\n"
     "The exit code is 0, or 2 for bad input, which one line explains. With --fail-on-drift, compare and monitor end "
-    "with 1 when the data differ. An error of kernelmean itself gives 70, never 0 or 1. You can keep the options of "
-    "repeated runs in a file: see --config of each command."
+    "with 1 when the data differ. An error of kernelmean itself gives 70, never 0 or 1."
 )
 
 

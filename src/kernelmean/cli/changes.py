@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from ..tables.limits import TEST_LIMIT
-from .complete import columns as columns_of
 from .options import SOURCE, MixedTable, ReportOutput, Resamples, ScaleOption, Seed, Threads
 from .parameters import command, test_option
 
@@ -27,9 +26,7 @@ class Series:
     ]
     time: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN", help="The time column. It is not searched for changes.", autocompletion=columns_of
-        ),
+        typer.Option(metavar="COLUMN", help="The time column. It is not searched for changes."),
     ] = None
 
 

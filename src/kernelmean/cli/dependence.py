@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .complete import columns as columns_of
 from .options import AllRows, MixedTable, OneTable, PairTest, ReportOutput, RowsOfOne, split_names
 from .parameters import command, test_option
 
@@ -29,7 +28,7 @@ class TwoGroups(OneTable):
 
     x: Annotated[
         list[str] | None,
-        typer.Option("--x", metavar="NAMES", help="A group of columns: a,b.", autocompletion=columns_of),
+        typer.Option("--x", metavar="NAMES", help="A group of columns: a,b."),
     ] = None
     y: Annotated[
         list[str] | None,
@@ -37,7 +36,6 @@ class TwoGroups(OneTable):
             "--y",
             metavar="NAMES",
             help="The other group: c,d, or one target. By default all other columns.",
-            autocompletion=columns_of,
         ),
     ] = None
 

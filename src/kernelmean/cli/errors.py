@@ -14,7 +14,6 @@ import typer
 from numpy.linalg import LinAlgError
 
 from ..core.words import printable
-from .config import SOURCE
 from .stderr import FAILURE, drop, missing_library, tell
 
 BAD_INPUT, STOPPED, UNREAD = 2, 130, 141
@@ -24,8 +23,8 @@ _MEANT = {"--target": "--y"}
 """Options that people try, and what they are called here."""
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 _REBUILT = ("__traceback_maker",)  # frames of another machine, sent by Dask: only their module is known
-PACKAGES = {__name__.partition(".")[0]}
-"""The packages whose errors are meant for the user: ours, and those that add commands."""
+_OURS = "kernelmean"
+"""How the names of the packages begin whose errors are meant for the user: this one and the paper's."""
 
 
 class Stopped(Exception):  # noqa: N818 (somebody wanted it)
@@ -73,7 +72,7 @@ def explain(error: Exception) -> tuple[int, str]:
         text = format_message().rstrip(".")
         context = getattr(error, "ctx", None)
         command = f" {context.info_name}" if context is not None and context.parent is not None else ""
-        return BAD_INPUT, f"{text}{_origin(error)}; see kernelmean{command} --help" if text else ""
+        return BAD_INPUT, f"{text}; see kernelmean{command} --help" if text else ""
     if isinstance(error, Stopped | typer.Abort):
         return STOPPED, str(error) or "stopped; nothing was written"
     if (
@@ -103,7 +102,7 @@ def _bad_input(error: Exception) -> str | None:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether a package of commands raised the error by a ``raise`` of its own, with a text meant for the user.
+    """Whether one of our packages raised the error by a ``raise`` of its own, with a text meant for the user.
 
     An error from a builtin operation or another library got past checks that should have caught it, so it is an error
     of this package. So is an error of linear algebra, wherever it was raised.
@@ -116,7 +115,7 @@ def is_refusal(error: Exception) -> bool:
     module = str(last.tb_frame.f_globals.get("__name__", ""))
     code = last.tb_frame.f_code
     raised = code.co_code[last.tb_lasti] == _RAISE or code.co_names == _REBUILT
-    return raised and module.partition(".")[0] in PACKAGES and not isinstance(error, LinAlgError)
+    return raised and module.startswith(_OURS) and not isinstance(error, LinAlgError)
 
 
 def _suggest(error: Any) -> None:
@@ -124,15 +123,6 @@ def _suggest(error: Any) -> None:
     meant, context = _MEANT.get(getattr(error, "option_name", "")), getattr(error, "ctx", None)
     if meant and context is not None and any(meant in each.opts for each in context.command.params):
         error.possibilities = [meant]
-
-
-def _origin(error: Any) -> str:
-    """Name the file that the value of an option comes from, if it does."""
-    context, name = getattr(error, "ctx", None), getattr(getattr(error, "param", None), "name", None)
-    if context is None or name is None or name not in (context.default_map or {}):
-        return ""
-    source = context.get_parameter_source(name)
-    return f" (from {context.meta[SOURCE]})" if source is not None and source.name == "DEFAULT_MAP" else ""
 
 
 def one_line(text: str) -> str:

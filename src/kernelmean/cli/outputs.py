@@ -26,7 +26,6 @@ from ..report import Document, html, markdown, pictures, templates
 from ..report.description import Description, as_text, noted
 from ..report.document import program
 from ..tables.files import matching
-from .config import config_file
 
 SCREEN = "-"
 _ON_SCREEN = ("--html", "--csv", "--json", "--markdown")
@@ -163,7 +162,6 @@ class Output:
     """What a command was asked to write: pages, numbers as CSV and JSON, lines on the screen.
 
     One of the outputs may be "-", the screen; then nothing else is printed. Markdown may not: it has files beside it.
-    ``config`` is a note on where options came from.
     """
 
     html: str | None = None
@@ -172,7 +170,6 @@ class Output:
     json: str | None = None
     quiet: bool = False
     verbose: bool = False
-    config: str | None = None
 
     @property
     def page(self) -> bool:
@@ -188,7 +185,7 @@ class Output:
             templates.check()
         options = {f"--{name.replace('_', '-')}": path for name, path in others.items()}
         own = {"--html": self.html, "--markdown": self.markdown, "--csv": self.csv, "--json": self.json}
-        check_targets(own | options, (*inputs, config_file(self.config)), figures)
+        check_targets(own | options, inputs, figures)
 
     def put(self, result: Result, page: Document | None = None, files: Sequence[str] = ()) -> None:
         """Print a result, and write what was asked for; ``files`` are notes on files already written."""
@@ -203,7 +200,7 @@ class Output:
         files: Sequence[str] = (),
     ) -> None:
         """Print a description (only its sentence if ``quiet``), and write what was asked for."""
-        said = replace(said, notes=tuple(dict.fromkeys([*([self.config] if self.config else []), *said.notes])))
+        said = replace(said, notes=tuple(dict.fromkeys(said.notes)))
         texts: dict[str, str] = {}
         told = list(files)
         if self.verbose:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from kernelmean.cli import main
-from kernelmean.inference import mmd_test
 
 Program = Callable[..., tuple[int | str | None, str, str]]
 PROGRAM = "import sys; sys.argv[0] = 'kernelmean'; from kernelmean.cli import main; main()"
@@ -52,25 +50,6 @@ def test_a_process_of_its_own_is_asked_by_a_shell(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("compare\n", "")
 
 
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [
-        ("kernelmean comp", ["compare"]),
-        ("kernelmean dependence wine --estimator s", ["scose"]),
-        ("kernelmean compare wine --by al", ["alcohol", "alcalinity_of_ash"]),
-        ("kernelmean compare wine --drop alcohol,mal", ["alcohol,malic_acid"]),
-        ("kernelmean dependence data.csv --x d", ["dose"]),
-        ("kernelmean dependence data.csv --x t", []),
-        ("kernelmean dependence gone.csv --x d", []),
-        ("kernelmean dependence . --x d", []),
-    ],
-)
-def test_what_a_shell_is_offered(tmp_path: Path, program: Program, line: str, offered: list[str]) -> None:
-    (tmp_path / "data.csv").write_text("dose;age;two words\n1;2;3\n")
-    _, out, err = program(**asked(line))
-    assert (out.split(), err) == (offered, "")
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_installed_and_shown(tmp_path: Path, program: Program, shell: str) -> None:
     code, shown, err = program("--show-completion", shell, **NAMED)
@@ -80,21 +59,6 @@ def test_completion_is_installed_and_shown(tmp_path: Path, program: Program, she
     assert (code, err) == (0, "")
     texts = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
     assert any("_KERNELMEAN_COMPLETE" in text for text in texts)
-
-
-@pytest.mark.parametrize(
-    ("command", "own"), [("compare", {"s-kmse", "f-kmse", "vpmkme"}), ("dependence", {"scose", "fcose"})]
-)
-def test_estimators_that_are_offered_are_those_of_the_help_and_exist(
-    program: Program, command: str, own: set[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    told = program(command, "--help")[1].split("--estimator", 1)[1].split("--", 1)[0]
-    offered = program(**asked(f"kernelmean {command} wine --estimator '"))[1].split()
-    assert own < {*offered}
-    assert {*offered} <= {*re.split(r"[\s,;:.│()]+", told)}
-    for name in offered if command == "compare" else ():
-        assert mmd_test([[0.0], [1.0], [2.0]], [[3.0], [5.0], [4.0]], estimator=name, n_resamples=9, rng=0).pvalue > 0
 
 
 def test_help_teaches(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +72,6 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         "wine",
         "exit code is 0, or 2",
         "--fail-on-drift",
-        "--config",
         "--html report.html",
     ):
         assert words in text, words

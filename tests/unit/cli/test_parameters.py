@@ -57,7 +57,7 @@ def test_an_option_says_the_same_in_every_command_that_takes_it() -> None:
 
 
 def test_every_command_that_writes_numbers_takes_the_common_options() -> None:
-    common = {"quiet", "verbose", "config", "json_path", "csv_path"}
+    common = {"quiet", "verbose", "json_path", "csv_path"}
     known = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     own = [{param.name for param in each.params} for each in known.values()]
     lacking = {frozenset(common - names) for names in own if "json_path" in names}

@@ -112,12 +112,6 @@ def test_names_in_two_unicode_forms_are_one_file(refused: Refused) -> None:
     assert "is named twice" in refused("compare", "--csv", "caf\u00e9", "--json", "cafe\u0301")
 
 
-def test_the_file_of_options_is_not_written_over(folder: Path, refused: Refused) -> None:
-    (folder / "nightly.toml").write_text("[compare]\nseed = 1\n")
-    err = refused("compare", "--config", "nightly.toml", "--json", "nightly.toml")
-    assert "'nightly.toml', which is read" in err
-
-
 def test_nothing_is_written_into_a_folder_that_is_read(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "parts").mkdir()
     pd.read_csv("a.csv").to_parquet(folder / "parts" / "one.parquet")

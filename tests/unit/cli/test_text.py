@@ -17,12 +17,6 @@ from kernelmean.cli import main
 
 QUICK = ("--resamples", "99", "--estimator", "kme")
 SAID = ("--decimal", ",", "--thousands", ".", "--dates", "dmy", "--encoding", "latin-1")
-CONFIG = """[{command}]
-decimal = ","
-thousands = "."
-dates = "dmy"
-encoding = "latin-1"
-"""
 
 
 def table(seed: int, rows: int) -> pd.DataFrame:
@@ -117,8 +111,6 @@ def test_every_command_reads_numbers_and_dates_as_they_are_meant(
     plain, written = COMMANDS[name]
     expected = numbers(content(capsys, *plain))
     assert numbers(content(capsys, *written, *SAID)) == expected
-    (folder / "options.toml").write_text(CONFIG.format(command=plain[0]))
-    assert numbers(content(capsys, *written, "--config", "options.toml")) == expected
 
 
 def test_a_table_comes_from_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

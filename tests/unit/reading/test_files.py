@@ -356,7 +356,7 @@ def test_long_cells_are_looked_at_quickly(tmp_path: Path) -> None:
     assert time.process_time() - start < 5.0
 
 
-def test_completion_sees_the_columns_of_every_kind_of_file(tmp_path: Path) -> None:
+def test_the_names_of_columns_are_those_of_every_kind_of_file(tmp_path: Path) -> None:
     for name, write in WRITERS.items():
         write(tmp_path / name)
         assert column_names(tmp_path / name) == [*CELLS]

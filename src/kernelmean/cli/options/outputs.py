@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-from ..config import Config
 from ..parameters import output_option, running_option
 
 if TYPE_CHECKING:
@@ -19,10 +18,9 @@ Quiet = Annotated[
 
 @dataclass(frozen=True)
 class Running:
-    """Messages while a command runs, and where options come from."""
+    """Messages while a command runs."""
 
     quiet: Quiet = False
-    config: Config = None
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class RowsOutput(Running):
         """What goes where."""
         from ..outputs import Output  # slow to import
 
-        return Output(None, None, self.csv_path, self.json_path, self.quiet, self.verbose, self.config)
+        return Output(None, None, self.csv_path, self.json_path, self.quiet, self.verbose)
 
 
 @dataclass(frozen=True)

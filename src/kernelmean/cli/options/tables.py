@@ -11,8 +11,6 @@ import typer
 
 from ...core.words import EVERY
 from ...tables.limits import ADAPTIVE_LIMIT, ESTIMATE_LIMIT, FIT_LIMIT, MAX_CATEGORIES, TEST_LIMIT
-from ..complete import columns as columns_of
-from ..complete import one_of
 from ..parameters import data_option
 
 if TYPE_CHECKING:
@@ -47,7 +45,6 @@ class TwoTables:
         typer.Option(
             metavar="COLUMN",
             help="Split A into groups by this column. Of more than two groups all pairs are tested.",
-            autocompletion=columns_of,
         ),
     ] = None
     groups: Annotated[
@@ -74,13 +71,11 @@ class ColumnOptions:
 
     columns: Annotated[
         list[str] | None,
-        data_option(metavar="NAMES", help="Use only these columns: a,b.", autocompletion=columns_of),
+        data_option(metavar="NAMES", help="Use only these columns: a,b."),
     ] = None
     drop: Annotated[
         list[str] | None,
-        data_option(
-            metavar="NAMES", help="Leave these columns out, also of those in --columns: a,b.", autocompletion=columns_of
-        ),
+        data_option(metavar="NAMES", help="Leave these columns out, also of those in --columns: a,b."),
     ] = None
 
 
@@ -94,7 +89,6 @@ class Kept:
             "--keep",
             metavar="NAMES",
             help="Integer columns to use although they look like identifiers: a,b.",
-            autocompletion=columns_of,
         ),
     ] = None
 
@@ -128,7 +122,6 @@ class Kinds(Kept):
             metavar="NAMES",
             help="Columns to treat as categories although their cells are numbers or dates, or nearly all different: "
             "a,b.",
-            autocompletion=columns_of,
         ),
     ] = None
 
@@ -189,7 +182,6 @@ class Marks:
         data_option(
             metavar="MARK",
             help="The decimal mark of numbers: a point, or a comma as in 1,5.",
-            autocompletion=one_of(".", ","),
         ),
     ] = "."
     thousands: Annotated[
@@ -197,7 +189,6 @@ class Marks:
         data_option(
             metavar="MARK",
             help="The mark between groups of three digits: one of . , ' _ or space.",
-            autocompletion=one_of(".", ",", "'", "_", _SPACE),
         ),
     ] = None
     dates: Annotated[
@@ -205,7 +196,6 @@ class Marks:
         data_option(
             metavar="dmy|mdy|ymd",
             help="The order of day, month and year in dates such as 01.02.2024. ISO dates do not need it.",
-            autocompletion=one_of("dmy", "mdy", "ymd"),
         ),
     ] = None
     encoding: Annotated[
@@ -213,7 +203,6 @@ class Marks:
         data_option(
             metavar="NAME",
             help="The encoding of text files, such as latin-1; by default UTF-8, or UTF-16 with a byte order mark.",
-            autocompletion=one_of("utf-8", "latin-1", "cp1252", "utf-16"),
         ),
     ] = None
     na_values: Annotated[

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ...tables.limits import ADAPTIVE_LIMIT, TEST_LIMIT
-from ..complete import PAIRS, TWO_SAMPLES, one_of
-from ..complete import columns as columns_of
 from ..parameters import design_option, stream_option, test_option
 
 if TYPE_CHECKING:
@@ -118,7 +116,6 @@ class AdjustOption:
             metavar="holm|bh",
             help="How p-values of many columns or pairs are adjusted: holm bounds the probability of any false "
             "finding, bh (Benjamini-Hochberg) the expected share of false ones among the findings.",
-            autocompletion=one_of("holm", "bh"),
         ),
     ] = "holm"
 
@@ -133,7 +130,6 @@ class TwoSampleTest(AdjustOption, ScreenOption, BandwidthOption, ScaleOption, Re
             "--estimator",
             metavar="NAME",
             help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme; auto means adaptive.",
-            autocompletion=one_of(*TWO_SAMPLES),
         ),
     ] = AUTO
 
@@ -144,7 +140,7 @@ class PairTest(AdjustOption, ScreenOption, ScaleOption, Resamples, PlanOptions, 
 
     estimator: Annotated[
         str,
-        test_option("--estimator", metavar="NAME", help=f"{_ADAPTIVE}, scose or fcose.", autocompletion=one_of(*PAIRS)),
+        test_option("--estimator", metavar="NAME", help=f"{_ADAPTIVE}, scose or fcose."),
     ] = "adaptive"
 
 
@@ -157,7 +153,6 @@ class RowsOfOne:
         design_option(
             metavar="COLUMN",
             help="The strata, such as the center of a study. Rows are permuted only within their stratum.",
-            autocompletion=columns_of,
         ),
     ] = None
     clusters: Annotated[
@@ -165,12 +160,11 @@ class RowsOfOne:
         design_option(
             metavar="COLUMN",
             help="Which rows belong together, such as the visits of a patient. Clusters are permuted whole.",
-            autocompletion=columns_of,
         ),
     ] = None
     weights: Annotated[
         str | None,
-        design_option(metavar="COLUMN", help="Survey or importance weights of the rows.", autocompletion=columns_of),
+        design_option(metavar="COLUMN", help="Survey or importance weights of the rows."),
     ] = None
 
     @property
