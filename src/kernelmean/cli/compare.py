@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ..studies.comparison import Comparison
     from ..studies.designs import TableDesign
     from ..studies.groups import GroupComparison
+    from ..tables.columns import Encoding
     from .inputs import ReadOptions
 
     Pair: TypeAlias = tuple[Any, Any]
@@ -64,36 +66,34 @@ def compare(
     The exit code is 0; with --fail-on-drift 1 when the tables differ; 2 for bad
     input; 70 when kernelmean itself failed; 130 when you stopped it.
     """
-    from ..studies.comparison import Comparison  # slow to import, which help can do without
+    from ..inference.wording import short  # slow to import, which help can do without
+    from ..studies.comparison import Comparison
     from ..studies.groups import GroupComparison
     from .drift import LEVEL, check_drift, check_power, drifted
-    from .inputs import check_for_cluster, is_streamed, reading, row_limit
+    from .inputs import reading, row_limit
     from .named_tables import named_tables
     from .outputs import check_picture
     from .progress import progress
 
-    pair = first, second = named_tables(tables)
+    pair = first, _ = named_tables(tables)
     check_drift(drift.fail_on_drift, test.resamples)
     level = LEVEL if drift.fail_on_drift is None else drift.fail_on_drift
     output = report.output
-    read = [file for named in pair if named is not None for file in named.files]
+    files = [file for named in pair if named is not None for file in named.files]
     figures = dict.fromkeys([*Comparison.figures, *GroupComparison.figures])
-    output.check(*read, figures=[*figures], plot=report.plot_path)
+    output.check(*files, figures=[*figures], plot=report.plot_path)
     check_picture(report.plot_path)
     _check_design(design.of_rows, tables, report)
     limit = row_limit(test.estimator, "takes all rows of two files", in_memory=design.of_rows or tables.by is not None)
     rows = reading(table, test.seed, *limit, design.of_rows)
-    asked = _Asked(test, table, design.of_rows, level)
     result: Comparison | GroupComparison
-    with progress(report.quiet) as step:
-        if long.scheduler is not None:
-            check_for_cluster(second, long, rows)
-            notes, result = _on_cluster(pair, long.scheduler, rows, asked, step)
-        elif is_streamed(first, second, long, test.estimator, rows):
-            notes, result = _in_batches(pair, rows, asked, step)
+    with progress(report.quiet) as step, _opened(pair, tables, long, rows, test.estimator) as read:
+        how = _how(test, table.kinds(read.tables[0].names, scale=test.scale), level, step, read.plan)
+        if len(read.tables) > 2:
+            result = replace(_of_groups(read.tables, str(tables.by), design.of_rows, how), name=short(first.name))
         else:
-            notes, result = _in_memory(pair, tables, rows, asked, step)
-        result = replace(result, notes=tuple(dict.fromkeys((*notes, *result.notes))), seed=test.seed)
+            result = _of_two(read, design.of_rows, how)
+        result = replace(result, notes=tuple(dict.fromkeys((*read.notes, *result.notes))), seed=test.seed)
         page = result.document(progress=step) if output.page else None
     check_power(drift.fail_on_drift, result.test)
     drawn = []
@@ -111,115 +111,92 @@ def _check_design(design: TableDesign, tables: TwoTables, report: ReportOutput) 
         design.refuse_witness("--plot")
 
 
-def _in_memory(
-    pair: Pair, tables: TwoTables, rows: ReadOptions, asked: _Asked, told: Progress
-) -> tuple[tuple[str, ...], Comparison | GroupComparison]:
-    """Return notes, and the comparison of two tables or of several groups."""
-    from ..core.words import comma_separated, worded
-    from ..inference.wording import short
-    from .inputs import read_tables  # slow to import
+@dataclass(frozen=True)
+class _Read:
+    """Two tables, or several groups in memory: what to call them, notes, and the plan of workers that hold them."""
 
-    read = read_tables(*pair, tables, rows)
-    if len(read) > 2:
-        found = asked.of_groups([own.frame for own in read], str(tables.by), told)
-        most_different = (found.differing() or found.pairs)[0]
-        named = worded("--groups", comma_separated((most_different.first, most_different.second)))
-        hint = f"to see in which columns two groups differ, add {named}"
-        return (), replace(found, name=short(pair[0].name), notes=(*found.notes, hint))
-    first, second = read
-    result = asked.compared(first.frame, second.frame, names=(first.name, second.name), progress=told)
-    return (*first.notes, *second.notes), result
+    tables: Sequence[Any]
+    names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    plan: Any = None
 
 
-def _in_batches(pair: Pair, rows: ReadOptions, asked: _Asked, told: Progress) -> tuple[tuple[str, ...], Comparison]:
-    """Return no notes, and the comparison of all rows."""
-    from .inputs import long_tables  # slow to import
+@contextmanager
+def _opened(pair: Pair, tables: TwoTables, long: LongTables, rows: ReadOptions, estimator: str) -> Iterator[_Read]:
+    """Yield the tables: those of a cluster, batch by batch, or in memory."""
+    from .inputs import check_for_cluster, is_streamed, long_tables, on_cluster, read_tables  # slow to import
 
-    first, second = long_tables(*pair, rows)
-    return (), asked.compared(first, second, progress=told)
+    first, second = pair
+    if long.scheduler is not None:
+        check_for_cluster(second, long, rows)
+        with _workers(long.scheduler) as plan:
+            held = [on_cluster(plan, named, rows) for named in pair]
+            yield _Read(held, (first.name, second.name), plan=plan)
+    elif is_streamed(first, second, long, estimator, rows):
+        yield _Read(long_tables(first, second, rows))
+    else:
+        read = read_tables(first, second, tables, rows)
+        notes = tuple(note for one in read for note in one.notes) if len(read) == 2 else ()
+        yield _Read([one.frame for one in read], tuple(one.name for one in read), notes)
 
 
-def _on_cluster(
-    pair: Pair, address: str, rows: ReadOptions, asked: _Asked, told: Progress
-) -> tuple[tuple[str, ...], Comparison]:
-    """Return no notes, and the comparison of all rows by the workers."""
+@contextmanager
+def _workers(address: str) -> Iterator[Any]:
+    """Yield the plan of a Dask cluster, which logs nothing."""
     import logging
 
     from ..inference.cluster import DaskPlan  # slow to import
     from ..inference.cluster.running import connected
-    from .inputs import on_cluster
 
     logging.disable(logging.CRITICAL)  # Dask logs many lines for what we say in one
     try:
         with connected(address) as client:
-            plan = DaskPlan(client)
-            first, second = (on_cluster(plan, named, rows) for named in pair)
-            return (), asked.compared(
-                first, second, names=tuple(named.name for named in pair), progress=told, plan=plan
-            )
+            yield DaskPlan(client)
     finally:
         logging.disable(logging.NOTSET)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """The test that the options describe."""
+def _how(test: TwoSampleTest, encoding: Encoding, level: float, told: Progress, plan: Any) -> dict[str, Any]:
+    """Return the test that the options describe, in keywords of ``Testing`` and of :func:`kernelmean.compare`."""
+    return {
+        "estimator": "adaptive" if test.estimator == AUTO else test.estimator,
+        "bandwidth": test.theta,
+        "encoding": encoding,
+        "n_resamples": test.resamples,
+        "rng": test.seed,
+        "plan": plan or test.plan,
+        "progress": told,
+        "screen": test.screen,
+        "level": level,
+        "adjustment": test.adjust,
+    }
 
-    test: TwoSampleTest
-    table: MixedTable
-    design: TableDesign
-    level: float
 
-    def compared(self, first: Any, second: Any, **how: Any) -> Comparison:
-        """Compare two tables."""
-        from ..studies.comparison import compare as compare_tables
+def _of_two(read: _Read, design: TableDesign, how: dict[str, Any]) -> Comparison:
+    """Compare two tables."""
+    from ..studies.comparison import compare as compare_tables  # slow to import
 
-        test = self.test
-        return compare_tables(
-            first,
-            second,
-            estimator=test.estimator,
-            bandwidth=test.theta,
-            encoding=self.table.kinds(first.names, scale=test.scale),
-            n_resamples=test.resamples,
-            rng=test.seed,
-            screen=test.screen,
-            level=self.level,
-            adjustment=test.adjust,
-            strata=self.design.strata,
-            clusters=self.design.clusters,
-            weights=self.design.weights,
-            paired=self.design.paired,
-            **({"plan": test.plan} | how),
+    rows = {name: getattr(design, name) for name in ("strata", "clusters", "weights", "paired")}
+    return compare_tables(*read.tables, names=read.names, **rows, **how)
+
+
+def _of_groups(groups: Sequence[Frame], by: str, design: TableDesign, how: dict[str, Any]) -> GroupComparison:
+    """Compare several groups."""
+    from ..core.words import comma_separated, worded  # slow to import
+    from ..studies.comparison.request import Testing
+    from ..studies.groups.comparing import compare_frames
+
+    if design.paired:
+        names = [group.source.removeprefix(f"{by}=") for group in groups]
+        raise ValueError(
+            f"--paired is for two groups, and {by!r} has {len(names)}: {listed(map(repr, names))}; name two with "
+            f"{worded('--groups', comma_separated(names[:2]))}, or leave --paired out and name the column of the "
+            "pairs with --strata"
         )
-
-    def of_groups(self, groups: Sequence[Frame], by: str, told: Progress) -> GroupComparison:
-        """Compare several groups."""
-        from ..core.words import comma_separated, worded
-        from ..studies.comparison.request import Testing
-        from ..studies.groups.comparing import compare_frames
-
-        test = self.test
-        if self.design.paired:
-            names = [group.source.removeprefix(f"{by}=") for group in groups]
-            raise ValueError(
-                f"--paired is for two groups, and {by!r} has {len(names)}: {listed(map(repr, names))}; name two with "
-                f"{worded('--groups', comma_separated(names[:2]))}, or leave --paired out and name the column of the "
-                "pairs with --strata"
-            )
-        how = Testing(
-            estimator="adaptive" if test.estimator == AUTO else test.estimator,
-            bandwidth=test.theta,
-            encoding=self.table.kinds(groups[0].names, scale=test.scale),
-            n_resamples=test.resamples,
-            rng=test.seed,
-            plan=test.plan,
-            progress=told,
-            screen=test.screen,
-            level=self.level,
-            adjustment=test.adjust,
-        )
-        return compare_frames(groups, by, how, self.design)
+    found = compare_frames(groups, by, Testing(**how), design)
+    pair = (found.differing() or found.pairs)[0]
+    named = worded("--groups", comma_separated((pair.first, pair.second)))
+    return replace(found, notes=(*found.notes, f"to see in which columns two groups differ, add {named}"))
 
 
 def _draw(path: str, result: Comparison | GroupComparison, seed: int) -> str:
