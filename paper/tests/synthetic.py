@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kernelmean.report import Section, Verdict
 from kernelmean_paper import Context, Experiment, Finding, Findings, Setting, Size
+from kernelmean_paper.judged import Section, Verdict
 
 
 class Fast(Experiment):

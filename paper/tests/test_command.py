@@ -50,7 +50,7 @@ class TestWork:
             f"fast: 1 holds; 60 trials run; see {Path('reproduction/report.html')}",
             "  holds: It adds up",
         ]
-        assert sorted(os.listdir("reproduction")) == ["findings", "report.html", "report.md", "results.json", "trials"]
+        assert sorted(os.listdir("reproduction")) == ["findings", "report.html", "results.json", "trials"]
 
     def test_again(self, experiments, capsys: pytest.CaptureFixture[str]) -> None:
         call(capsys, "fast", "--out", "a")
@@ -59,11 +59,11 @@ class TestWork:
         assert "120 trials run" in call(capsys, "fast", "--out", "a", "--full")[1]
 
     def test_a_report_of_others_is_not_written_over(self, experiments, capsys: pytest.CaptureFixture[str]) -> None:
-        Path("report.md").write_text("mine")
+        Path("report.html").write_text("mine")
         code, out, err = call(capsys, "fast", "--out", ".")
         assert (code, out, err.count("\n")) == (2, "", 1)
-        assert "--out . holds report.md already" in err
-        assert (Path("report.md").read_text(), os.listdir(".")) == ("mine", ["report.md"])
+        assert "--out . holds report.html already" in err
+        assert (Path("report.html").read_text(), os.listdir(".")) == ("mine", ["report.html"])
 
     def test_status(self, experiments, capsys: pytest.CaptureFixture[str]) -> None:
         call(capsys, "fast")

@@ -67,9 +67,7 @@ class TestResults:
 
     def test_what_is_written(self, synthetic, tmp_path: Path) -> None:
         result = self.make(synthetic, tmp_path, seconds=1.5)
-        assert {path.name for path in tmp_path.iterdir()} == {
-            *("trials", "findings", "results.json", "report.html", "report.md")
-        }
+        assert {path.name for path in tmp_path.iterdir()} == {*("trials", "findings", "results.json", "report.html")}
         entry = result["experiments"]["fast"]
         assert entry["settings"][0] == {"values": {"n": 1, "rule": "a, b"}, "trials": 20, "measured": 20}
         assert entry["verdicts"][0]["claim"] == "It adds up"
@@ -79,21 +77,20 @@ class TestResults:
         assert result["code"] == code_digest()
         rows = list(csv.DictReader((tmp_path / entry["findings"]).read_text().splitlines()))
         assert len(rows) == 60 * 7
-        for name in ("report.html", "report.md"):
-            text = (tmp_path / name).read_text(encoding="utf-8")
-            assert "Claims by their outcomes. Fast: 1 holds." in text
-            assert entry["verdicts"][0]["evidence"] in text
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "Claims by their outcomes. Fast: 1 holds." in text
+        assert entry["verdicts"][0]["evidence"] in text
 
     def test_the_same_trials_give_the_same_bytes(self, synthetic, tmp_path: Path) -> None:
         results = [self.make(synthetic, tmp_path / name, jobs=number) for number, name in enumerate("ab")]
         assert [result.pop("run") for result in results] == [{"jobs": 0}, {"jobs": 1}]
         assert results[0] == results[1]
-        for path in ("findings/fast.csv", "findings/fast.parquet", "report.html", "report.md"):
+        for path in ("findings/fast.csv", "findings/fast.parquet", "report.html"):
             assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes()
 
     def test_trials_of_one_present_state_are_not_called_mixed(self, synthetic, tmp_path: Path) -> None:
         self.make(synthetic, tmp_path)
-        text = (tmp_path / "report.md").read_text(encoding="utf-8")
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert f"fast {trial_digest(synthetic.Fast)}" in text
         assert "mixed" not in text
         assert "present state" not in text
@@ -104,10 +101,9 @@ class TestResults:
             outcome = run([synthetic.Fast()], size, tmp_path, load=pytest.fail)
         write_results([synthetic.Fast()], outcome, tmp_path, size=Size.FULL, seed=0)
         present = trial_digest(synthetic.Fast)
-        for name in ("report.html", "report.md"):
-            text = (tmp_path / name).read_text(encoding="utf-8")
-            assert f"trials of fast are mixed, made in several states: code {'a' * 12} and {'b' * 12}." in text
-            assert f"trials of fast were not made in the present state, which has code {present}." in text
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert f"trials of fast are mixed, made in several states: code {'a' * 12} and {'b' * 12}." in text
+        assert f"trials of fast were not made in the present state, which has code {present}." in text
 
     def test_what_is_missing_is_said(self, synthetic, tmp_path: Path) -> None:
         def nowhere(name: str) -> None:
@@ -115,12 +111,12 @@ class TestResults:
 
         outcome = run([synthetic.Data()], Size.QUICK, tmp_path, load=nowhere)
         write_results([synthetic.Data()], outcome, tmp_path, size=Size.QUICK, seed=0)
-        assert "Not measured for lack of data: 6 trials on eckerle4, glass." in (tmp_path / "report.md").read_text()
+        assert "Not measured for lack of data: 6 trials on eckerle4, glass." in (tmp_path / "report.html").read_text()
 
     def test_failures_are_said(self, synthetic, tmp_path: Path) -> None:
         outcome = run([synthetic.Careless()], Size.QUICK, tmp_path, load=lambda _: None)
         write_results([synthetic.Careless()], outcome, tmp_path, size=Size.QUICK, seed=0)
-        assert "6 trials ended with an error and are left out (careless)." in (tmp_path / "report.md").read_text()
+        assert "6 trials ended with an error and are left out (careless)." in (tmp_path / "report.html").read_text()
 
 
 def test_the_commit_is_that_of_the_work_tree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "json": (*SMALL, "--json", "out.json"),
     "csv": (*SMALL, "--csv", "out.csv"),
     "html": (*SMALL, "--html", "out.html"),
-    "markdown": (*SMALL, "--markdown", "out.md"),
     "plot": (*SMALL, "--plot", "out.png"),
     "embedding": ("estimate", "first.csv", "--save", "out.npz"),
     "monitor": ("monitor", "first.csv", "second.csv", "--checkpoint", "out.json"),

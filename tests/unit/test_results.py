@@ -156,11 +156,6 @@ def test_the_page_is_written_to_a_file(result: Result, tmp_path: Path, drawn_onc
     assert path.read_text(encoding="utf-8") == page(result)
 
 
-def test_a_page_has_no_other_figures_than_those_that_are_announced(result: Result) -> None:
-    drawn = [chart.name for section in result.document().sections for chart in section.charts]
-    assert set(drawn) <= set(result.figures)
-
-
 def test_one_card_is_made_of_all(result: Result) -> None:
     assert type(result)._repr_html_ is Shown._repr_html_
     card = result._repr_html_()

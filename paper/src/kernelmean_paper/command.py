@@ -19,10 +19,10 @@ import typer
 from joblib import cpu_count
 
 from kernelmean.cli.commands import FAILURE, Quiet, one_line, progress, tell
-from kernelmean.report import Verdict
 
 from .experiment import Experiment, Size
 from .experiment_names import ALL, EXPERIMENTS, chosen, load
+from .judged import Verdict
 from .outputs import FILES, PAGE, write_results
 from .runner import TRIALS, Outcome, run, stored
 from .sources import Sources
@@ -112,7 +112,7 @@ def reproduce(
 
 def _check_folder(out: Path) -> None:
     """Raise when the report would overwrite files that do not belong to a run."""
-    others = [path.name for path in sorted(out.glob("*")) if path.name in FILES or path.suffix == ".svg"]
+    others = [path.name for path in sorted(out.glob("*")) if path.name in FILES]
     if others and not (out / TRIALS).is_dir():
         raise FileExistsError(
             f"--out {out} holds {listed(others[:3])} already, and no trials of a run; name another folder, such as one "

@@ -15,11 +15,12 @@ from kernelmean.density import KMeansPrototypes
 from kernelmean.density.kernel_mean_matching import FACTORS
 from kernelmean.density.recipe import PATIENCE
 from kernelmean.density.sample import FLOOR, HELD
-from kernelmean.report import TextTable, Verdict
+from kernelmean.report import TextTable
 
 from .arrays import Array
 from .density_tasks import COMPONENTS, LONGEST, OWN, PROTOCOLS, REFERENCE, START, TARGETS, Fit, Task, quietly
 from .experiment import Experiment, Finding, Findings, Setting
+from .judged import Verdict
 from .paper import BASELINES, ESTIMATORS, PrintedTable
 from .verdicts import (
     CLEAR,

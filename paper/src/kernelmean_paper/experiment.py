@@ -13,9 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernelmean.report import Section
-
 from .arrays import Array
+from .judged import Section
 
 Scalar = str | int | float
 Columns = Mapping[str, Array]

@@ -8,9 +8,10 @@ import numpy as np
 
 from kernelmean import MKME
 from kernelmean.noise import Noise, Normal
-from kernelmean.report import Chart, Curve, Panel, Section, TextTable, Verdict
+from kernelmean.report import Chart, Curve, Panel, TextTable
 
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
+from .judged import Section, Verdict
 from .loss_grid import ORACLE, ZERO, Cell
 from .mixtures import Drawn
 from .paper import BANDWIDTHS

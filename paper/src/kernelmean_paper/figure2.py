@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from kernelmean import VPMKME
-from kernelmean.report import Chart, Curve, Panel, Section, TextTable, Verdict
+from kernelmean.report import Chart, Curve, Panel, TextTable
 
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
+from .judged import Section, Verdict
 from .loss_grid import ORACLE, ZERO, Cell, Grid
 from .mixtures import Drawn
 from .paper import BANDWIDTHS, BASELINES, ESTIMATORS

@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from kernelmean import KernelMean, mmd_test
-from kernelmean.report import Band, Chart, Curve, Panel, Section, TextTable, Verdict
+from kernelmean.report import Band, Chart, Curve, Panel, TextTable
 
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
+from .judged import Section, Verdict
 from .mixtures import Mixture
 from .paper import BANDWIDTHS, ESTIMATORS
 from .readings import BandwidthReading

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernelmean.report import Verdict
-
 from .contradictions import TRIALS
 from .experiment import Findings, Setting
 from .hsic_columns import CHANCE, MARGIN, columns, enough, under_all
 from .hsic_reading import LARGEST, LEVELS, OWN, PERMUTED, SIZES, Reading, rejected, rejects
 from .hsic_tests import FREE, GRID, TIED
+from .judged import Verdict
 from .paper import BASELINES, TABLE4
 from .verdicts import CLEAR, FAILS, HOLDS, MOST, UNDECIDED, Estimate, binomial_range, claimed, held, no_worse, verdict
 

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from kernelmean.report import Verdict
-
 from .contradictions import TRIALS, equal_cells
 from .experiment import Setting
 from .hsic_reading import COLUMNS, Cells, Reading, flat, inconsistent
 from .hsic_tests import FREE, PRINTED, TIED
+from .judged import Verdict
 from .paper import BASELINES, TABLE4
 from .verdicts import CLEAR, NOT_REPRODUCED, REPRODUCED, UNDECIDED, as_large, held, verdict
 from .wording import count

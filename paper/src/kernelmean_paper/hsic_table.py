@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 
 from kernelmean import median_bandwidth
-from kernelmean.report import Section
 
 from .contradictions import TRIALS
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
@@ -15,6 +14,7 @@ from .hsic_claims import verdicts
 from .hsic_pages import chart, levels, own_powers, paragraphs, powers, which_reading
 from .hsic_reading import ALL_ROWS, DATA, LARGEST, PAIRS, PAIRS_IN_ALL, PERMUTED, SIZES, SUBSAMPLE, Reading, as_near
 from .hsic_tests import PERMUTATIONS, WIDTHS, own_tests, paper_tests
+from .judged import Section
 
 QUICK = {PAIRS: 20, PERMUTED: 40}
 FULL = {PAIRS: TRIALS, PERMUTED: 500}

@@ -12,18 +12,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from kernelmean.report import Document, Section, Verdict, counted, to_html, to_markdown
+from kernelmean.report import Document, to_html
 
 from .experiment import Experiment, Findings, Scalar, Size
+from .judged import Section, Verdict, counted, page_sections
 from .runner import Outcome
 from .store import write_whole
 from .trial_code import trial_digest
 from .versions import code_digest, commit, versions
 from .wording import count, listed
 
-FINDINGS, RESULTS, PAGE, TEXT = "findings", "results.json", "report.html", "report.md"
-FILES = (FINDINGS, RESULTS, PAGE, TEXT)
-"""The files in the folder of a run, besides its trials and the figures of the report."""
+FINDINGS, RESULTS, PAGE = "findings", "results.json", "report.html"
+FILES = (FINDINGS, RESULTS, PAGE)
+"""The files in the folder of a run, besides its trials."""
 _OURS = ("experiment", "trial", "method", "measure", "value")
 
 
@@ -47,7 +48,7 @@ def write_results(
     outcome : Outcome
         The results of their trials.
     folder : Path
-        Gets findings/NAME.csv (and .parquet where pyarrow is installed), results.json, report.html, report.md.
+        Gets findings/NAME.csv (and .parquet where pyarrow is installed), results.json, report.html.
     size : Size
         How many trials were requested.
     seed : int
@@ -65,7 +66,6 @@ def write_results(
     text = json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
     write_whole(folder / RESULTS, f"{text}\n".encode())
     document = _document(experiments, list(sections.values()), outcome, made)
-    write_whole(folder / TEXT, to_markdown(document, folder).encode())
     write_whole(folder / PAGE, to_html(document).encode())
     return [verdict for section in sections.values() for verdict in section.verdicts]
 
@@ -159,7 +159,7 @@ def _document(
     return Document(
         title="The paper's figures and tables, and what we measure",
         summary=(*_outcomes(sections), *_missing(outcome), *_mixtures(experiments, outcome)),
-        sections=tuple(sections),
+        sections=page_sections(sections),
         made_by=tuple(made_by),
     )
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kernelmean.report import Verdict
-
 from .experiment import Findings
+from .judged import Verdict
 from .paper import BANDWIDTHS
 from .verdicts import verdict
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernelmean.report import Chart, Curve, Panel, Section, TextTable, Verdict
+from kernelmean.report import Chart, Curve, Panel, TextTable
 
 from .density_table import (
     COMPARISONS,
@@ -24,6 +24,7 @@ from .density_table import (
 )
 from .density_tasks import PROTOCOLS, StudentT
 from .experiment import Context, Finding, Findings, Setting, Size
+from .judged import Section, Verdict
 from .paper import ESTIMATORS, TABLE1, TABLE2
 from .verdicts import Estimate
 

@@ -8,12 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernelmean.report import Section
-
 from . import theory
 from .errata import ERRATA, Erratum
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
 from .hsic_reading import DATA
+from .judged import Section
 from .one_column import one_column
 from .spread import over_distributions
 from .theorems_report import COLUMN, OVER_DISTRIBUTIONS, SIDES, report

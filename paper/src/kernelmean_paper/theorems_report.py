@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import beta
 
-from kernelmean.report import Section, TextTable, Verdict
+from kernelmean.report import TextTable
 
 from . import spread, theory, theory_report
 from .arrays import Array
@@ -14,6 +14,7 @@ from .contradictions import TRIALS, Contradiction, contradictions, equal_cells, 
 from .density_tasks import COMPONENTS
 from .errata import ERRATA, Erratum, Triple, relative_errors
 from .experiment import Findings, Setting
+from .judged import Section, Verdict
 from .one_column import INFLATIONS, LEVEL, OF_ONE_COLUMN, ROWS, SHARE, inflated
 from .paper import ESTIMATORS, TABLE4
 from .t_tables import DISTRIBUTIONS, FREEDOM

@@ -8,11 +8,12 @@ from itertools import product
 
 import numpy as np
 
-from kernelmean.report import Chart, Curve, Panel, Verdict
+from kernelmean.report import Chart, Curve, Panel
 
 from . import theory
 from .arrays import Array
 from .experiment import Findings, Setting
+from .judged import Verdict
 from .theory import DAMPING_VARIANCES, FORM_VARIANCES, FREQUENCIES, KERNELS, RISK_VARIANCES
 from .verdicts import Estimate, held, verdict
 from .wording import count, listed

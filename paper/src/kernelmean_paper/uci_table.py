@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernelmean.report import Section, TextTable, Verdict
+from kernelmean.report import TextTable
 
 from .arrays import Array
 from .density_table import (
@@ -42,6 +42,7 @@ from .density_tasks import (
     unit_range,
 )
 from .experiment import Columns, Context, Finding, Findings, Setting, Size
+from .judged import Section, Verdict
 from .paper import BASELINES, ESTIMATORS, TABLE3, PrintedTable
 from .verdicts import (
     CLEAR,

@@ -9,10 +9,9 @@ from functools import cache
 import numpy as np
 from scipy.stats import binom, binomtest, norm, t
 
-from kernelmean.report import Verdict
-
 from .arrays import Array
 from .experiment import Findings, Setting
+from .judged import Verdict
 
 REPRODUCED, SAME_ORDERING, NOT_REPRODUCED = "reproduced", "same ordering", "not reproduced"
 """Outcomes of claims of the paper."""

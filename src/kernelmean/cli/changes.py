@@ -63,14 +63,14 @@ class SearchOptions(ScaleOption, Resamples, Threads, Seed):
 def changes(series: Series, test: SearchOptions, table: MixedTable, report: ReportOutput) -> None:
     """Find where a table in time order changes: the rows, with intervals and p-values, and what changes there."""
     from ..plan.plan import Plan  # slow to import, which help can do without
-    from ..studies.changes import Changes, Search  # slow to import, which help can do without
+    from ..studies.changes import Search  # slow to import, which help can do without
     from ..studies.changes import changes as find_changes
     from .inputs import read_in_order, reading
     from .outputs import check_picture, write_picture
     from .progress import progress
 
     output = report.output
-    output.check(*series.data, figures=Changes.figures, plot=report.plot_path)
+    output.check(*series.data, plot=report.plot_path)
     check_picture(report.plot_path)
     also = () if series.time is None else (series.time,)
     source = read_in_order(series.data, reading(table, test.seed, TEST_LIMIT, also=also))

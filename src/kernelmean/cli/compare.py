@@ -67,8 +67,6 @@ def compare(
     input; 70 when kernelmean itself failed; 130 when you stopped it.
     """
     from ..inference.wording import short  # slow to import, which help can do without
-    from ..studies.comparison import Comparison
-    from ..studies.groups import GroupComparison
     from .drift import LEVEL, check_drift, check_power, drifted
     from .inputs import reading, row_limit
     from .named_tables import named_tables
@@ -80,8 +78,7 @@ def compare(
     level = LEVEL if drift.fail_on_drift is None else drift.fail_on_drift
     output = report.output
     files = [file for named in pair if named is not None for file in named.files]
-    figures = dict.fromkeys([*Comparison.figures, *GroupComparison.figures])
-    output.check(*files, figures=[*figures], plot=report.plot_path)
+    output.check(*files, plot=report.plot_path)
     check_picture(report.plot_path)
     _check_design(design.of_rows, tables, report)
     limit = row_limit(test.estimator, "takes all rows of two files", in_memory=design.of_rows or tables.by is not None)

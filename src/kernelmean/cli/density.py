@@ -58,7 +58,7 @@ class Scaling(ScaleOption, Seed):
 def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, report: ReportOutput) -> None:
     """Fit a mixture density by kernel mean matching, and compare it with other densities on held-out rows."""
     from ..estimators.files import save  # slow to import, which help can do without
-    from ..studies.density import Densities, fit_densities
+    from ..studies.density import fit_densities
     from .inputs import read_numbers, reading
     from .outputs import check_picture, write_picture, write_rows
     from .progress import progress
@@ -66,9 +66,7 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
     if (kept.sample is None) != (kept.sample_to is None):
         raise ValueError("--sample N and --sample-to FILE belong together; write both or none")
     output = report.output
-    output.check(
-        fit.data, figures=Densities.figures, plot=report.plot_path, save=kept.save_path, sample_to=kept.sample_to
-    )
+    output.check(fit.data, plot=report.plot_path, save=kept.save_path, sample_to=kept.sample_to)
     check_picture(report.plot_path)
     source = read_numbers(fit.data, reading(table, units.seed, FIT_LIMIT), table.missing)
     with progress(report.quiet) as told:

@@ -83,14 +83,13 @@ def dependence(
     the exit code is then 130.
     """
     from ..inference.wording import short  # slow to import, which help can do without
-    from ..studies.dependence import Dependence
     from .errors import STOPPED
     from .inputs import is_one_streamed, long_table, read_one, reading, row_limit
     from .outputs import check_picture, write_picture
     from .progress import progress
 
     output = report.output
-    output.check(groups.data, figures=Dependence.figures, plot=report.plot_path)
+    output.check(groups.data, plot=report.plot_path)
     check_picture(report.plot_path)
     limit = row_limit(test.estimator, "takes all rows of a file", in_memory=design.of_rows)
     also = (*(groups.x or ()), *(groups.y or ()))

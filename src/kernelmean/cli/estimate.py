@@ -40,13 +40,13 @@ def estimate(saved: Saved, fit: Fit, table: NumberTable, report: ReportOutput) -
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
     from ..estimators import NAMED  # slow to import, which help can do without
     from ..estimators.files import save
-    from ..studies.estimate import Fits, fit_all
+    from ..studies.estimate import fit_all
     from .inputs import read_numbers, reading
     from .outputs import check_picture, write_picture
     from .progress import progress
 
     output = report.output
-    output.check(saved.data, figures=Fits.figures, plot=report.plot_path, save=saved.save_path)
+    output.check(saved.data, plot=report.plot_path, save=saved.save_path)
     check_picture(report.plot_path)
     if saved.estimator is not None and saved.estimator not in NAMED:
         raise ValueError(f"estimator is {saved.estimator!r}; write one of {listed(NAMED)}")

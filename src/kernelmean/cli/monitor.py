@@ -26,7 +26,7 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
     was found; 2 for bad input; 70 when kernelmean itself failed.
     """
     from ..report import pictures  # slow to import, which help can do without
-    from ..studies.pages.monitor import FIGURES, monitor_page, wealth_panel
+    from ..studies.pages.monitor import monitor_page, wealth_panel
     from . import show
     from .drift import drift_found
     from .outputs import check_picture, write_picture
@@ -35,7 +35,7 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
 
     output = report.output
     files = {"plot": report.plot_path, "checkpoint": watched.checkpoint}
-    output.check(watched.reference, *watched.news, figures=FIGURES, **files)
+    output.check(watched.reference, *watched.news, **files)
     check_picture(report.plot_path)
     if watched.every is not None and (watched.by is None or watched.every not in UNITS):
         raise ValueError(f"--every is {watched.every!r}; write --by COLUMN --every hour, day, week or month")

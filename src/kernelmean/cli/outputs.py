@@ -12,26 +12,23 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from .. import __version__
 from ..core.array import Array
 from ..core.cells import is_float
 from ..core.disk import is_special, plain, write_file
-from ..core.words import listed, printable
+from ..core.words import printable
 from ..estimators.files import check_ending
 from ..inference.base_result import Result
-from ..report import Document, html, markdown, pictures, templates
+from ..report import Document, html, pictures, templates
 from ..report.description import Description, as_text, noted
 from ..report.document import program
 from ..tables.files import matching
 
 SCREEN = "-"
-_ON_SCREEN = ("--html", "--csv", "--json", "--markdown")
+_ON_SCREEN = ("--html", "--csv", "--json")
 """Options that take - for the screen."""
-MARK = b"\n<!-- a figure of a report by kernelmean -->\n"
-"""The end of every figure beside a Markdown report: only files with this mark are overwritten."""
 
 _NO_PAGES = (".pdf", ".docx")
 """Endings of files that hold no page of HTML."""
@@ -39,7 +36,7 @@ _NO_PAGES = (".pdf", ".docx")
 Target = str | Path | None
 
 
-def check_targets(outputs: Mapping[str, Target], inputs: Iterable[Target], figures: Sequence[str] = ()) -> None:
+def check_targets(outputs: Mapping[str, Target], inputs: Iterable[Target]) -> None:
     """Raise if an output cannot be written, or would overwrite another output, an input or a foreign file.
 
     Parameters
@@ -48,8 +45,6 @@ def check_targets(outputs: Mapping[str, Target], inputs: Iterable[Target], figur
         From options to the files that they name.
     inputs : iterable
         What is read: files, folders, and names of built-in tables.
-    figures : sequence of str
-        The names of the figures that may be written beside ``--markdown``.
     """
     named = {option: str(path) for option, path in outputs.items() if path is not None}
     if list(named.values()).count(SCREEN) > 1:
@@ -65,8 +60,6 @@ def check_targets(outputs: Mapping[str, Target], inputs: Iterable[Target], figur
         check_target(path)
         if path not in (SCREEN, os.devnull):
             _take(taken, folders, path, option)
-    if named.get("--markdown") is not None:
-        _check_markdown(Path(named["--markdown"]), figures, taken)
     if named.get("--save") is not None:
         check_ending(named["--save"])
 
@@ -86,21 +79,6 @@ def check_target(path: Target) -> None:
         )
 
 
-def figure_of(markdown: Path, name: str) -> Path:
-    """Return the path of a figure of a Markdown report: beside it, its name beginning with that of the report."""
-    target = markdown.resolve()
-    return target.with_name(f"{target.stem}-{name}.svg")
-
-
-def check_own(figure: Path) -> None:
-    """Raise if a figure would overwrite a file, or go through a link, that is not a figure of such a report."""
-    if os.path.lexists(figure) and (figure.is_symlink() or not figure.is_file() or not _is_marked(figure)):
-        raise FileExistsError(
-            f"--markdown would write its figure over {figure.name}, which is not one of its figures; remove that file, "
-            "or write the report under another name"
-        )
-
-
 def _take(taken: dict[str, str], folders: Sequence[Path], path: str, option: str) -> None:
     """Record that an option writes a file; raise if the file is taken."""
     place = _place(path)
@@ -109,26 +87,6 @@ def _take(taken: dict[str, str], folders: Sequence[Path], path: str, option: str
     if any(folder in Path(place).parents for folder in folders):
         raise ValueError(f"{option} {path} lies in a folder that is read; write it elsewhere")
     taken[place] = f"what {option} writes"
-
-
-def _check_markdown(markdown: Path, figures: Sequence[str], taken: Mapping[str, str]) -> None:
-    if str(markdown) == SCREEN or is_special(markdown):
-        raise ValueError("--markdown writes figures beside the text; write the name of a file, such as report.md")
-    for figure in (figure_of(markdown, name) for name in figures):
-        place = _place(figure)
-        if place in taken:
-            raise ValueError(
-                f"--markdown {markdown} has a figure {figure.name}, which would be written over {taken[place]}; rename "
-                "one of them"
-            )
-        check_own(figure)
-
-
-def _is_marked(figure: Path) -> bool:
-    with figure.open("rb") as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(file.tell() - len(MARK), 0))
-        return file.read() == MARK
 
 
 def _place(path: str | Path) -> str:
@@ -161,11 +119,10 @@ def csv_cell(cell: Any) -> Any:
 class Output:
     """What a command was asked to write: pages, numbers as CSV and JSON, lines on the screen.
 
-    One of the outputs may be "-", the screen; then nothing else is printed. Markdown may not: it has files beside it.
+    One of the outputs may be "-", the screen; then nothing else is printed.
     """
 
     html: str | None = None
-    markdown: str | None = None
     csv: str | None = None
     json: str | None = None
     quiet: bool = False
@@ -174,18 +131,18 @@ class Output:
     @property
     def page(self) -> bool:
         """Whether a report is asked for."""
-        return self.html is not None or self.markdown is not None
+        return self.html is not None
 
-    def check(self, *inputs: Target, figures: Sequence[str] = (), **others: Target) -> None:
+    def check(self, *inputs: Target, **others: Target) -> None:
         """Raise if a file cannot be written, or would overwrite another output or one of the ``inputs``.
 
-        ``others`` are further outputs by the names of their options; ``figures`` are the figures of the report.
+        ``others`` are further outputs by the names of their options.
         """
         if self.html is not None:
             templates.check()
         options = {f"--{name.replace('_', '-')}": path for name, path in others.items()}
-        own = {"--html": self.html, "--markdown": self.markdown, "--csv": self.csv, "--json": self.json}
-        check_targets(own | options, inputs, figures)
+        own = {"--html": self.html, "--csv": self.csv, "--json": self.json}
+        check_targets(own | options, inputs)
 
     def put(self, result: Result, page: Document | None = None, files: Sequence[str] = ()) -> None:
         """Print a result, and write what was asked for; ``files`` are notes on files already written."""
@@ -212,15 +169,13 @@ class Output:
             texts[self.csv] = as_csv(rows)
         if self.html is not None and page is not None:
             texts[self.html] = html.render(page)
-        drawn = write_markdown(page, Path(self.markdown)) if self.markdown is not None and page is not None else []
         for path, text in texts.items():
             if path != SCREEN:
                 write_file(path, text.encode())
         if SCREEN in texts:
             print(texts[SCREEN], end="")
             return
-        told += [f"report written to {path}" for path in (self.html, self.markdown) if path is not None]
-        told += [f"its figures: {listed(drawn)}"] if drawn else []
+        told += [f"report written to {self.html}"] if self.html is not None else []
         told += [f"without figures: {pictures.missing()}"] if page is not None and pictures.missing() else []
         whole_text = "\n".join([as_text(said), *noted(told)])
         print(printable(said.sentence) if self.quiet else whole_text)
@@ -255,24 +210,6 @@ def as_csv(rows: Sequence[dict[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows({key: csv_cell(cell) for key, cell in row.items()} for row in rows)
     return text.getvalue()
-
-
-def write_markdown(page: Document, path: Path) -> list[str]:
-    """Write a page as Markdown with its figures beside it, named after it; return the names of the figures."""
-    stem = path.resolve().stem
-    sections = tuple(
-        replace(one, charts=tuple(replace(chart, name=f"{stem}-{chart.name}") for chart in one.charts))
-        for one in page.sections
-    )
-    with TemporaryDirectory() as folder:
-        text = markdown.render(replace(page, sections=sections), folder)
-        figures = {path.resolve().parent / one.name: one.read_bytes() for one in sorted(Path(folder).iterdir())}
-    for figure in figures:
-        check_own(figure)
-    for figure, content in figures.items():
-        write_file(figure, content + MARK)
-    write_file(path, text.encode())
-    return [figure.name for figure in figures]
 
 
 write_picture = pictures.save

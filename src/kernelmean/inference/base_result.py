@@ -17,8 +17,6 @@ class Result(Shown):
     """The outcome of a test or a study. Subclasses say what was found; this class shows it."""
 
     holds: ClassVar[tuple[type[Any], ...] | None] = ()
-    figures: ClassVar[tuple[str, ...]] = ()
-    """The names of the charts that its page may have, also used for the files beside Markdown."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

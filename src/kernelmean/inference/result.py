@@ -85,7 +85,6 @@ class TestResult(Explained, Frozen, Result):
 
     __test__ = False  # its name makes pytest curious
     holds: ClassVar[tuple[type[Any], ...] | None] = (MemberOutcome, PairOutcome, EvidenceKind)
-    figures: ClassVar[tuple[str, ...]] = ("null-distribution",)
 
     statistic: float
     pvalue: float

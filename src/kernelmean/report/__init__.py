@@ -1,4 +1,4 @@
-"""Documents of text, tables, charts and verdicts, written as one HTML file or as Markdown."""
+"""Documents of text, tables and charts, written as one HTML file."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from ..core import lazy as _lazy
 from .description import Description, Grid, Shown
 from .document import (
-    OUTCOMES,
-    UNKNOWN,
     Band,
     Bars,
     Chart,
@@ -22,13 +20,10 @@ from .document import (
     Surface,
     TextTable,
     Ticks,
-    Verdict,
-    counted,
 )
 from .figures import describe, labels, numbers
 from .html import Document
 from .html import render as to_html
-from .markdown import render as to_markdown
 from .palette import LOOKS, SHADES, looks, variables
 
 if TYPE_CHECKING:
@@ -36,9 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOOKS",
-    "OUTCOMES",
     "SHADES",
-    "UNKNOWN",
     "Band",
     "Bars",
     "Chart",
@@ -56,9 +49,7 @@ __all__ = [
     "Surface",
     "TextTable",
     "Ticks",
-    "Verdict",
     "bins",
-    "counted",
     "describe",
     "labels",
     "looks",
@@ -67,7 +58,6 @@ __all__ = [
     "outline",
     "span",
     "to_html",
-    "to_markdown",
     "variables",
 ]
 

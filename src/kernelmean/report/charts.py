@@ -1,4 +1,4 @@
-"""Charts drawn in one style, as separate files or as parts of a page. Needs the extra ``plot``."""
+"""Charts drawn in one style, as parts of a page. Needs the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import pictures
@@ -20,8 +19,8 @@ from .palette import SHADES, Look, looks
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_WIDTH, _HEIGHT, _ON_PAGE = 4.6, 3.3, (4.2, 3.1)
-"""The size of a panel in inches; smaller on a page, so that texts are larger on a phone."""
+_ON_PAGE = (4.2, 3.1)
+"""The size of a panel in inches, so small that texts are large on a phone."""
 _WIDEST, _REM_AN_INCH = 1.25, 4.8
 _INK, _EDGE, _RULE, _SURFACE = (SHADES[part].light for part in ("ink", "edge", "rule", "surface"))
 _STYLE = {
@@ -62,23 +61,6 @@ class Drawing:
     """Whether a panel is too wide for a phone and needs a box to scroll in."""
 
 
-def save(chart: Chart, path: str | Path) -> None:
-    """Write a chart with all its panels, title and legend on a light surface, as .svg, .png or .pdf.
-
-    The same chart gives the same bytes. The title and description of an SVG say what it shows.
-
-    Raises
-    ------
-    ValueError
-        When the path has another ending.
-    ImportError
-        When matplotlib is not installed.
-    """
-    pictures.check_format(path)
-    with _style():
-        pictures.save(_figure(chart), path)
-
-
 def drawing(chart: Chart, prefix: str) -> Drawing:
     """Return a chart as parts of a page, whose ids begin with ``prefix`` and whose colours are CSS variables.
 
@@ -113,16 +95,6 @@ def _page_panel(chart: Chart, which: int, styles: dict[str, Look], prefix: str) 
 def _is_wide(panel: AnyPanel) -> bool:
     """Return whether a panel is so wide that its texts would be too small on a phone."""
     return size_of(panel, _ON_PAGE)[0] > _WIDEST * _ON_PAGE[0]
-
-
-def _figure(chart: Chart) -> Figure:
-    wide = min(len(chart.panels), 2 if len(chart.panels) in (2, 4) else 3) or 1
-    sizes = [(_WIDTH, _HEIGHT), *(size_of(panel, (_WIDTH, _HEIGHT)) for panel in chart.panels)]
-    width, height = (max(one[axis] for one in sizes) for axis in (0, 1))
-    words = [chart.text, *[""] * len(chart.panels)][: len(chart.panels)]
-    figure = pictures.show_all(chart.panels, words, wide=wide, size=(width, height), title=chart.title)
-    figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.08)
-    return figure
 
 
 def _sample(sample: Any, prefix: str) -> str:

@@ -1,16 +1,12 @@
-"""The content of a report, without its looks: sections of words, verdicts, tables and charts, and their anchors."""
+"""The content of a report, without its looks: sections of words, tables and charts, and their anchors."""
 
 from __future__ import annotations
 
 import re
 import sys
 import unicodedata
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
-
-from ..core.words import count
 
 
 @dataclass(frozen=True)
@@ -157,34 +153,21 @@ class Chart:
     """Panels side by side under a title; ``text`` says in words what they show, for readers who cannot see them."""
 
     name: str
-    """A file name without its ending."""
+    """A part of its anchor on a page."""
     title: str
     panels: tuple[AnyPanel, ...]
     text: str
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """An outcome that follows from numbers by a rule, with the numbers."""
-
-    claim: str
-    outcome: str
-    """reproduced, same ordering, not reproduced, holds, fails, undecided (measured, but the trials are too few to tell
-    either way), or not measured."""
-    evidence: str
-    rule: str
-
-
-@dataclass(frozen=True)
 class Section:
-    """A part of a document, in reading order: words, verdicts, tables and charts, settings.
+    """A part of a document, in reading order: words, tables and charts, settings.
 
     ``items`` are shown as a list after the paragraphs.
     """
 
     title: str
     paragraphs: tuple[str, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
     tables: tuple[TextTable, ...] = ()
     charts: tuple[Chart, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
@@ -197,40 +180,10 @@ def program() -> tuple[str, str]:
     return "Program", f"{name} {sys.modules[name].__version__}"
 
 
-# -- what the writers of documents share: signs of outcomes, columns of numbers ----------------------------------------
+# -- what the writers of documents share: columns of numbers, anchors --------------------------------------------------
 
 
-OUTCOMES = {
-    "reproduced": ("✓", "good"),
-    "holds": ("✓", "good"),
-    "same ordering": ("≈", "part"),
-    "not reproduced": ("✗", "bad"),
-    "fails": ("✗", "bad"),
-    "undecided": ("?", "none"),
-    "not measured": ("–", "none"),
-}
-"""The sign of every outcome, and its name in the palette."""
-UNKNOWN = ("•", "none")
 _NUMBER = re.compile(r"[+\-−<>≤≥~≈(\s]*\.?\d")
-
-
-def tally(sections: Sequence[Section]) -> str:
-    """Return in words how often each outcome was reached."""
-    verdicts = [verdict for section in sections for verdict in section.verdicts]
-    return f"{count(len(verdicts), 'verdict')}, each by a rule from the numbers: {counted(verdicts)}."
-
-
-def counted(verdicts: Sequence[Verdict]) -> str:
-    """Return in words how many verdicts have each outcome.
-
-    Examples
-    --------
-    >>> counted([Verdict("It adds up", outcome, "", "") for outcome in ("fails", "holds", "fails")])
-    '1 holds, 2 fails'
-    """
-    counts = Counter(verdict.outcome for verdict in verdicts)
-    order = [*OUTCOMES, *sorted(counts.keys() - OUTCOMES.keys())]
-    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in order if counts[outcome])
 
 
 def numeric_columns(table: TextTable) -> list[bool]:

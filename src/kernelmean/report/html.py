@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from . import charts, pictures, templates
-from .document import OUTCOMES, UNKNOWN, Anchors, Section, numeric_columns, tally
+from .document import Anchors, Section, numeric_columns
 from .figures import BARS, has_errors, numbers
 from .palette import variables
 
@@ -55,15 +55,8 @@ def render(document: Document) -> str:
     """
     anchors = Anchors()
     places = [anchors.take(section.title) for section in document.sections]
-    main, verdicts, made_by = (anchors.take(name) for name in ("content", "verdicts", "made-by"))
-    parts = [
-        {
-            "section": section,
-            "place": place,
-            "claims": [anchors.take(f"{place} verdict {number}") for number in range(1, len(section.verdicts) + 1)],
-        }
-        for section, place in zip(document.sections, places, strict=True)
-    ]
+    main, made_by = (anchors.take(name) for name in ("content", "made-by"))
+    parts = [*zip(places, document.sections, strict=True)]
     script = templates.source("sort.js")
     page = templates.filled(
         "page.html",
@@ -72,10 +65,7 @@ def render(document: Document) -> str:
         document=document,
         parts=parts,
         main=main,
-        verdicts=verdicts,
         made_by=made_by,
-        judged=any(section.verdicts for section in document.sections),
-        counts=tally(document.sections),
         colours=variables(),
         why_no_pictures=pictures.missing(),
         named=anchors.take,
@@ -84,6 +74,5 @@ def render(document: Document) -> str:
         numbers=numbers,
         has_errors=has_errors,
         bars=BARS,
-        outcome=lambda verdict: OUTCOMES.get(verdict.outcome, UNKNOWN),
     )
     return f"{page}\n"

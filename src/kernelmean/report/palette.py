@@ -32,14 +32,6 @@ SHADES: dict[str, Shade] = {
     "muted": Shade("#535b64", "#a9b2bc"),
     "ink": Shade("#1b1f24", "#e8eaed"),
     "link": Shade("#00558c", "#8ab8ff"),
-    "good": Shade("#0a5c36", "#7fe0ac"),
-    "good-soft": Shade("#e2f4ea", "#12311f"),
-    "part": Shade("#6b4a00", "#f0cf7a"),
-    "part-soft": Shade("#fbf0d3", "#352a0c"),
-    "bad": Shade("#8c1d18", "#ffb1a8"),
-    "bad-soft": Shade("#fce8e6", "#3d1613"),
-    "none": Shade("#454c54", "#c3cad1"),
-    "none-soft": Shade("#e9ecef", "#2a3037"),
     "series-1": Shade(_SERIES[0], "#6f93f2"),
     "series-2": Shade(_SERIES[1], "#f5962a"),
     "series-3": Shade(_SERIES[2], "#23d68a"),
@@ -48,7 +40,7 @@ SHADES: dict[str, Shade] = {
     "series-6": Shade(_SERIES[5], "#8a5cf6"),
     "series-7": Shade(_SERIES[6], "#a85f92"),
 }
-"""Colours by role: ink, muted and link are written on surface and raised, good on good-soft, and so on."""
+"""Colours by role: ink, muted and link are written on surface and raised."""
 
 
 @final

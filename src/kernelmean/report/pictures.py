@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from textwrap import fill
 from typing import IO, TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -33,9 +32,8 @@ _METADATA: dict[str, dict[str, None]] = {
 """Metadata to leave out: when and by which program a file was written."""
 _WHERE = {".png": "Description", ".pdf": "Subject"}
 _WORDS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
-_TITLES: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
-_LETTER, _SAMPLE, _LETTERS = 5.5, 50.0, 45
-"""The width in points of a letter and of a legend sample, and the letters of a title over one panel."""
+_LETTER, _SAMPLE = 5.5, 50.0
+"""The width in points of a letter and of a legend sample."""
 _FONT = "'DejaVu Sans'"
 """The font that texts are measured in; Verdana, its fallback, has the same widths."""
 
@@ -101,17 +99,15 @@ def show(panel: AnyPanel, ax: Axes | None = None, *, size: tuple[float, float] =
     draw(ax, panel, styles)
     found = samples(panel, styles)
     if own:
-        _legend(ax.figure, found, "upper")
+        _legend(ax.figure, found)
     elif found:
         ax.legend(list(found.values()), _names(found), loc="best", fontsize="small")
     return described_by(ax, words or describe(panel))
 
 
-def show_all(
-    panels: Sequence[AnyPanel], words: Sequence[str], *, wide: int, size: tuple[float, float], title: str = ""
-) -> Figure:
-    """Draw panels in rows of ``wide``, each ``size`` inches large, under one title and legend."""
-    from .drawing import draw, plain, samples
+def show_all(panels: Sequence[AnyPanel], words: Sequence[str], *, wide: int, size: tuple[float, float]) -> Figure:
+    """Draw panels in rows of ``wide``, each ``size`` inches large, under one legend."""
+    from .drawing import draw, samples
 
     high = -(-len(panels) // wide)
     figure, styles = new_figure((max(size[0] * wide, 5.0), size[1] * high + 0.4)), looks(labels(panels))
@@ -119,20 +115,17 @@ def show_all(
     for k, (panel, text) in enumerate(zip(panels, words, strict=True)):
         draw(described_by(figure.add_subplot(high, wide, k + 1), text), panel, styles)
         found |= samples(panel, styles)
-    if title:
-        figure.suptitle(plain(fill(title, _LETTERS * wide)), ha="left", x=0.01)
-        _TITLES[figure] = title
-    _legend(figure, found, "lower" if title else "upper")  # above, it would run into the title
+    _legend(figure, found)
     return figure
 
 
-def _legend(figure: Any, found: dict[str, Any], side: str) -> None:
-    """Draw a legend above or below all axes."""
+def _legend(figure: Any, found: dict[str, Any]) -> None:
+    """Draw a legend above all axes."""
     if not found:
         return
     names, width = _names(found), 72.0 / figure.dpi * figure.bbox.width
     columns = int(width / (_SAMPLE + _LETTER * max(map(len, names))))
-    options = {"loc": f"outside {side} center", "ncols": min(max(columns, 1), 3), "frameon": False}
+    options = {"loc": "outside upper center", "ncols": min(max(columns, 1), 3), "frameon": False}
     figure.legend(list(found.values()), names, **options)
 
 
@@ -207,7 +200,7 @@ def write(figure: Figure, target: str | Path | IO[Any], ending: str) -> None:
     metadata = {_WHERE[ending]: words} if words and ending in _WHERE else {}
     with matplotlib().rc_context({"svg.hashsalt": "kernelmean", "svg.fonttype": "none"}):
         figure.savefig(content, format=ending[1:], dpi=150, metadata=_METADATA[ending] | metadata)
-    whole = _told(content.getvalue(), _TITLES.get(figure, ""), words) if ending == ".svg" else content.getvalue()
+    whole = _told(content.getvalue(), words) if ending == ".svg" else content.getvalue()
     if isinstance(target, str | Path):
         write_file(target, whole)
     elif isinstance(target, io.TextIOBase):
@@ -216,12 +209,12 @@ def write(figure: Figure, target: str | Path | IO[Any], ending: str) -> None:
         target.write(whole)
 
 
-def _told(svg: bytes, title: str, words: str) -> bytes:
-    """Return an SVG file with common fonts, whose title and description say what it shows."""
+def _told(svg: bytes, words: str) -> bytes:
+    """Return an SVG file with common fonts, whose description says what it shows."""
     text = re.sub("<text [^>]*>", lambda tag: tag[0].replace(_FONT, f"{_FONT}, Verdana, sans-serif"), svg.decode())
-    if not title and not words:
+    if not words:
         return text.encode()
-    opening = f' role="img" aria-labelledby="{"title desc" if title else "desc"}">\n {naming(title, words)}'
+    opening = f' role="img" aria-labelledby="desc">\n {naming("", words)}'
     return re.sub(r"(<svg [^>]*)>", lambda found: found[1] + opening, text, count=1).encode()
 
 

@@ -98,7 +98,6 @@ class Densities(Frozen, Study):
     holds: ClassVar[tuple[type[Any], ...] | None] = (
         *(Candidate, Table, KernelMeanMatching, KMeansPrototypes, GaussianMixture, Trial),
     )
-    figures: ClassVar[tuple[str, ...]] = ("marginals",)
 
     table: Table
     sizes: tuple[int, int]

@@ -63,7 +63,6 @@ class Fits(Frozen, Study):
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (Table,)
-    figures: ClassVar[tuple[str, ...]] = ("scores",)
 
     table: Table
     estimators: dict[str, KernelMean]

@@ -238,7 +238,7 @@ needs_full = pytest.mark.skipif(not FULL.is_char_device(), reason="there is no /
 
 
 @needs_full
-@pytest.mark.parametrize("option", ["--html", "--csv", "--json"])  # pictures of Markdown would lie beside /dev/full
+@pytest.mark.parametrize("option", ["--html", "--csv", "--json"])
 def test_a_full_disk(
     option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,7 +33,6 @@ def timeless(monkeypatch: pytest.MonkeyPatch, unsearched_peers: None) -> Iterato
 DRAWN = """
 --plot out.svg
 --html out.html
---markdown out.md
 """
 OUTPUTS = """
 --csv out.csv

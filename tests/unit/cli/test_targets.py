@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,13 +32,13 @@ WORK = {
     "monitor": "kernelmean.cli.watching.DriftMonitor",
 }
 OPTIONS = {
-    "compare": ("html", "markdown", "csv", "json"),
-    "stream": ("html", "markdown", "csv", "json"),
-    "dependence": ("html", "markdown", "csv", "json"),
+    "compare": ("html", "csv", "json"),
+    "stream": ("html", "csv", "json"),
+    "dependence": ("html", "csv", "json"),
     "describe": ("csv", "json"),
-    "density": ("html", "markdown", "csv", "json", "save", "sample-to"),
-    "estimate": ("html", "markdown", "csv", "json", "save"),
-    "monitor": ("html", "markdown", "csv", "json", "checkpoint"),
+    "density": ("html", "csv", "json", "save", "sample-to"),
+    "estimate": ("html", "csv", "json", "save"),
+    "monitor": ("html", "csv", "json", "checkpoint"),
 }
 PAIRS = [(name, one, other) for name, all_ in OPTIONS.items() for one in all_ for other in all_ if one < other]
 
@@ -84,7 +83,7 @@ def run(capfd: pytest.CaptureFixture[str], *words: str) -> str:
 
 @pytest.mark.parametrize(("command", "one", "other"), PAIRS)
 def test_two_outputs_never_share_a_file(command: str, one: str, other: str, refused: Refused) -> None:
-    assert "is named twice" in refused(command, f"--{one}", "out.md", f"--{other}", "out.md")
+    assert "is named twice" in refused(command, f"--{one}", "out.x", f"--{other}", "out.x")
 
 
 @pytest.mark.parametrize(("command", "option"), [(name, one) for name, all_ in OPTIONS.items() for one in all_])
@@ -125,66 +124,3 @@ def test_nothing_is_written_into_a_folder_that_is_read(folder: Path, capfd: pyte
 @pytest.mark.parametrize("options", [("--json", "-", "--csv", "-"), ("--save", "-"), ("--sample-to", "-")])
 def test_the_screen_is_for_one_output_that_can_be_read(options: tuple[str, ...], refused: Refused) -> None:
     assert "the screen (-)" in refused("density", *options)
-
-
-class TestFigures:
-    """--markdown writes figures, which are its own and nobody else's."""
-
-    @pytest.mark.parametrize(
-        ("command", "figure"),
-        [("compare", "columns"), ("compare", "null-distribution"), ("dependence", "map"), ("density", "marginals")],
-    )
-    def test_a_picture_of_the_same_command_is_not_written_over(
-        self, command: str, figure: str, refused: Refused
-    ) -> None:
-        assert f"has a figure w-{figure}.svg" in refused(command, "--markdown", "w.md", "--plot", f"w-{figure}.svg")
-        assert f"has a figure w-{figure}.svg" in refused(command, "--markdown", "w.md", "--json", f"W-{figure}.svg")
-
-    @pytest.mark.parametrize("link", [False, True], ids=["file", "link"])
-    def test_a_file_of_others_is_not_written_over(self, link: bool, folder: Path, refused: Refused) -> None:
-        (folder / "mine.svg").write_text("<svg>mine</svg>")
-        if link:
-            (folder / "w-columns.svg").symlink_to("mine.svg")
-        else:
-            (folder / "mine.svg").rename("w-columns.svg")
-        assert "over w-columns.svg, which is not one of its figures" in refused("compare", "--markdown", "w.md")
-
-    def test_a_link_to_nothing_is_not_written_through(self, folder: Path, refused: Refused) -> None:
-        (folder / "w-columns.svg").symlink_to("elsewhere.svg")
-        assert "not one of its figures" in refused("compare", "--markdown", "w.md")
-
-    def test_a_plot_of_an_earlier_command_is_not_written_over(
-        self, folder: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        run(capfd, *COMPARE, "--plot", "w-columns.svg")
-        refused("compare", "--markdown", "w.md")
-
-    def test_a_device_has_nothing_beside_it(self, refused: Refused) -> None:
-        assert "write the name of a file" in refused("compare", "--markdown", os.devnull)
-
-    @pytest.mark.parametrize("command", ["compare", "stream", "dependence", "density"])
-    def test_all_files_are_told_and_the_same_command_replaces_them(
-        self, command: str, folder: Path, capfd: pytest.CaptureFixture[str], unsearched_peers: None
-    ) -> None:
-        for _ in range(2):
-            words = (*COMMANDS[command], "--markdown", "w.md")
-            out = run(capfd, *words)
-            written = {path.name for path in folder.iterdir()} - {"a.csv", "b.csv"}
-            figures = written - {"w.md"}
-            assert "w.md" in written
-            assert figures
-            assert f"its figures: {', '.join(sorted(figures))}" in out
-            for name in figures:
-                content = (folder / name).read_bytes()
-                assert content.endswith(b"\n<!-- a figure of a report by kernelmean -->\n")
-                assert f"({name})" in (folder / "w.md").read_text()
-
-    def test_figures_of_an_earlier_report_that_had_more_are_no_obstacle(
-        self, folder: Path, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        pd.DataFrame({"x": ["u", "v"] * 20}).to_csv("c.csv", index=False)
-        both = ("--markdown", "w.md", *QUICK)
-        run(capfd, "compare", "a.csv", "b.csv", *both)
-        run(capfd, "compare", "c.csv", "c.csv", *both)
-        assert "w-witnesses" not in (folder / "w.md").read_text()
-        run(capfd, "compare", "a.csv", "b.csv", *both)

@@ -27,7 +27,6 @@ def test_the_scores_are_those_of_the_estimators(fits: Fits) -> None:
     kme = fits.estimators["kme"].loocv_
     assert values == pytest.approx([kme - one.loocv_ for one in fits.estimators.values()])
     assert f"the longest is that of {fits.best}" in chart.text
-    assert Fits.figures == tuple(chart.name for section in page.sections for chart in section.charts)
 
 
 def test_every_column_has_the_noise_that_was_chosen(fits: Fits) -> None:

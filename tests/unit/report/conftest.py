@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelmean.report import Band, Chart, Curve, Document, Panel, Section, TextTable, Verdict
+from kernelmean.report import Band, Chart, Curve, Document, Panel, Section, TextTable
 
 HOSTILE = (
     '"><script>alert(1)</script><img src="https://example.org/x.png"> & | `code` $1$ _a_ *b* '
@@ -44,33 +44,14 @@ def charts_of_all_kinds() -> tuple[Chart, ...]:
 
 @pytest.fixture(scope="session")
 def document() -> Document:
-    verdicts = tuple(
-        Verdict(f"claim {k}", outcome, f"{k} of 9 settings", "more than half")
-        for k, outcome in enumerate(
-            (
-                "reproduced",
-                "same ordering",
-                "not reproduced",
-                "holds",
-                "fails",
-                "undecided",
-                "not measured",
-                "something new",
-            )
-        )
-    )
     wide = TextTable(
         "Mean loss; the best in bold",
         ("data set", *(f"column {k}" for k in range(12))),
         tuple((name, *(f"{k}.25 ± 0.01" for k in range(12))) for name in ("wine", "glass", HOSTILE)),
         frozenset({(0, 3), (2, 0)}),
     )
-    hostile = Section(
-        HOSTILE, (HOSTILE, "\x00\x1b\ud800"), (Verdict(*[HOSTILE] * 4),), (wide,), figures()[2:], ((HOSTILE, HOSTILE),)
-    )
-    first = Section(
-        "Figure 2: σ² = 0?", ("Plain words.", "- no list"), verdicts, (wide,), figures()[:2], (("trials", "30"),)
-    )
+    hostile = Section(HOSTILE, (HOSTILE, "\x00\x1b\ud800"), (wide,), figures()[2:], ((HOSTILE, HOSTILE),))
+    first = Section("Figure 2: σ² = 0?", ("Plain words.", "- no list"), (wide,), figures()[:2], (("trials", "30"),))
     same = Section("Figure 2: σ² = 0?", ("Another of the same title.",))
     unbroken = Section("Content", ("word" * 60,), settings=(("word" * 30, "word" * 60),))
     summary = ("Most of it reproduces.", HOSTILE)

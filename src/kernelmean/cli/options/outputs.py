@@ -49,7 +49,7 @@ class RowsOutput(Running):
         """What goes where."""
         from ..outputs import Output  # slow to import
 
-        return Output(None, None, self.csv_path, self.json_path, self.quiet, self.verbose)
+        return Output(None, self.csv_path, self.json_path, self.quiet, self.verbose)
 
 
 @dataclass(frozen=True)
@@ -64,16 +64,8 @@ class ReportOutput(RowsOutput):
         str | None,
         output_option("--html", metavar="FILE", help="Write a report as one page for a browser; - means the screen."),
     ] = None
-    markdown_path: Annotated[
-        str | None,
-        output_option(
-            "--markdown",
-            metavar="FILE",
-            help="Write the report as Markdown with its figures beside it: report.md, report-columns.svg and so on.",
-        ),
-    ] = None
 
     @property
     def output(self) -> Output:
         """What goes where."""
-        return replace(super().output, html=self.html_path, markdown=self.markdown_path)
+        return replace(super().output, html=self.html_path)

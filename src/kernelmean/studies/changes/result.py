@@ -95,7 +95,6 @@ class Changes(Frozen, Study):
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (ChangePoint, EvidenceKind, Search, *ENCODED)
-    figures: ClassVar[tuple[str, ...]] = ("series",)
 
     pvalue: float
     points: tuple[ChangePoint, ...]

@@ -84,7 +84,6 @@ class Comparison(Compared, JointTest, Study):
         RowWeights,
         *ENCODED,
     )
-    figures: ClassVar[tuple[str, ...]] = ("columns", "witnesses", "null-distribution")
 
     names: tuple[str, str]
     sizes: tuple[int, int]

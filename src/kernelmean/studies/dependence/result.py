@@ -74,12 +74,6 @@ class Dependence(JointTest, Study):
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, EvidenceKind, TableDesign, *ENCODED)
-    figures: ClassVar[tuple[str, ...]] = (
-        "map",
-        "pairs",
-        *(f"pair-{k}" for k in range(1, 13)),
-        "null-distribution",
-    )
 
     x: tuple[str, ...]
     y: tuple[str, ...]

@@ -144,7 +144,6 @@ class GroupComparison(JointTest, Study):
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (GroupPair, GroupColumn, TableDesign, *ENCODED)
-    figures: ClassVar[tuple[str, ...]] = ("groups", "null-distribution")
 
     by: str
     groups: tuple[str, ...]

@@ -14,7 +14,6 @@ from ...report import Chart, Curve, Description, Document, Panel, Section
 from ...report.description import MOST_ROWS, Grid
 from .parts import caveats
 
-FIGURES = ("evidence",)
 """The names of the charts."""
 GLANCE = ("alarm", "began", "see what changed", "command", "next")
 """The facts that a page shows at the top."""
@@ -100,7 +99,7 @@ def _evidence(state: DriftState, batches: Sequence[Mapping[str, Any]]) -> Sectio
     charts: tuple[Chart, ...] = ()
     if batches:
         title = "The evidence after every batch"
-        charts = (Chart(FIGURES[0], title, (wealth_panel(state, batches),), _text(state, batches)),)
+        charts = (Chart("evidence", title, (wealth_panel(state, batches),), _text(state, batches)),)
     return Section("The evidence", (words,), charts=charts)
 
 
