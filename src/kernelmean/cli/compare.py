@@ -113,7 +113,7 @@ class _Read:
     """Two tables, or several groups in memory: what to call them, notes, and the plan of workers that hold them."""
 
     tables: Sequence[Any]
-    names: tuple[str, ...] | None = None
+    names: Any = None
     notes: tuple[str, ...] = ()
     plan: Any = None
 
@@ -174,7 +174,8 @@ def _of_two(read: _Read, design: TableDesign, how: dict[str, Any]) -> Comparison
     from ..studies.comparison import compare as compare_tables  # slow to import
 
     rows = {name: getattr(design, name) for name in ("strata", "clusters", "weights", "paired")}
-    return compare_tables(*read.tables, names=read.names, **rows, **how)
+    first, second = read.tables
+    return compare_tables(first, second, names=read.names, **rows, **how)
 
 
 def _of_groups(groups: Sequence[Frame], by: str, design: TableDesign, how: dict[str, Any]) -> GroupComparison:
