@@ -318,7 +318,7 @@ class TestFiles:
     def test_what_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError, match=r"no file 'wines' and no built-in.*did you mean 'wine'"):
             read_table("wines")
-        with pytest.raises(IsADirectoryError, match="is a directory; pass one file"):
+        with pytest.raises(ValueError, match=r"is a folder without files that end in \.parquet"):
             read_table(tmp_path)
 
     @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")

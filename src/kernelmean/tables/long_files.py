@@ -1,16 +1,15 @@
-"""Files of any length as sources of rows: Parquet, Feather, CSV and JSON lines."""
+"""Files as sources of rows, in memory or batch by batch: Parquet, Feather, CSV and JSON lines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..core.array import slices
-from ..core.cells import column_name
 from ..core.table import Frame, as_frame, check_names
 from ..core.words import count, listed, refuse
 from .files import (
@@ -18,24 +17,19 @@ from .files import (
     JSON_LINES,
     PARQUET,
     TEXT,
-    as_written,
-    check_columns,
     check_file,
-    check_name,
-    check_rows,
+    check_room,
     ending,
-    first_line,
     import_arrow,
     parquet_files,
     table_files,
     unknown_ending,
 )
 from .readers import PLAIN, TextColumns, TextFormat, check_absent
-from .readers.arrow_file import arrow_batches, arrow_names, arrow_rows
+from .readers.arrow_file import ArrowPart, arrow_part, parquet_part
 from .readers.csv_file import CsvFile
 from .readers.json_lines import JsonLines
 from .readers.text_file import STANDARD_INPUT
-from .reading import read_frame
 from .source import Source, joined, numbered, numbers_of
 
 BATCH_ROWS = 2**16
@@ -79,37 +73,32 @@ class ColumnChoice:
             text=(self.text, usual.text),
         )
 
-    def known(self, rows: int) -> int | None:
-        """Return how many rows are read; None if some may be left out."""
-        return rows if self.missing == "error" else None
 
-    def whole(self, path: Path) -> Frame:
-        """Return a file in memory."""
-        return read_frame(path, text=self.text).select(self.columns, self.drop)
+_Frames: TypeAlias = Callable[[TextColumns], Iterator[Frame]]
+_Whole: TypeAlias = Callable[[TextColumns], Frame]
+"""Read the rows of a file with a reader of its columns of text, batch by batch or all at once."""
 
 
-_Open: TypeAlias = Callable[[TextColumns], Iterator[Frame]]
-"""Maps the reader of text columns to frames."""
-
-
-def _opened(source: str, names: tuple[str, ...], choice: ColumnChoice, rows: _Open, **how: bool) -> Source:
+def _opened(
+    source: str, names: tuple[str, ...], choice: ColumnChoice, frames: _Frames, whole: _Whole, **how: bool
+) -> Source:
     """Return the source of the rows of a file; a first pass over all of them decides what columns of text hold."""
     columns = TextColumns(choice.text, **how)
 
-    def frames() -> Iterator[Frame]:
+    def settled() -> Iterator[Frame]:
         if not columns.settled:
-            for _ in rows(columns):
+            for _ in frames(columns):
                 pass
             columns.settled = True
-        return rows(columns)
+        return frames(columns)
 
     return Source(
         source,
         names,
         None,
-        frames,
-        lambda: numbers_of(rows(TextColumns(choice.text, **how)), choice.missing),
-        lambda: choice.whole(Path(source)),
+        settled,
+        lambda: numbers_of(frames(TextColumns(choice.text, **how)), choice.missing),
+        lambda: whole(TextColumns(choice.text, **how)),
         missing=choice.missing,
     )
 
@@ -133,113 +122,65 @@ def file_source(path: Path, choice: ColumnChoice) -> Source:
     if ending(path) in PARQUET:
         return parquet_source([path], str(path), choice)
     if ending(path) in ARROW:
-        return _arrow(path, choice)
+        return _of_arrow([arrow_part(path)], str(path), choice)
     if ending(path) in JSON_LINES:
         lines = JsonLines(path, choice.text)
         names = choice.names(lines.names, str(path))
         return _opened(
-            str(path), names, choice, lambda columns: lines.frames(names, choice.batch_rows, columns), iso=True
+            str(path),
+            names,
+            choice,
+            lambda columns: map(columns.read, lines.frames(names, choice.batch_rows)),
+            lambda columns: columns.read(next(lines.frames(names, None))),
+            iso=True,
         )
     if ending(path) in TEXT:
-        return _csv(path, choice)
+        return csv_source(path, choice)
     raise unknown_ending(path)
 
 
-def _csv(path: Path, choice: ColumnChoice) -> Source:
+def csv_source(path: Path, choice: ColumnChoice) -> Source:
+    """Return a CSV file, or standard input, which can be held in memory only."""
     file = CsvFile.of(path, choice.text)
-    names = choice.names(list(file.raw), str(path))
-    opened = _opened(str(path), names, choice, lambda columns: file.frames(names, columns), untyped=True)
-    return replace(opened, notes=file.notes)
-
-
-def _arrow(path: Path, choice: ColumnChoice) -> Source:
-    arrow = import_arrow()
-    names = choice.names(arrow_names(path), str(path))
-    n_rows = sum(arrow_rows(path))
-    if not n_rows:
-        raise ValueError(f"{path} has no rows")
-
-    def frames(columns: TextColumns) -> Iterator[Frame]:
-        start = 0
-        for batch in arrow_batches(path, names):
-            for part in slices(len(batch), choice.batch_rows):
-                rows = arrow.Table.from_batches([batch.slice(part.start, part.stop - part.start)])
-                frame = numbered(as_frame(rows, str(path)), start)
-                start += len(frame)
-                yield columns.read(frame)
-
-    return replace(_opened(str(path), names, choice, frames), n_rows=choice.known(n_rows))
+    names = choice.names(list(file.raw), file.file.name)
+    frames, whole = partial(file.frames, names), partial(file.whole, names)
+    return replace(_opened(file.file.name, names, choice, frames, whole, untyped=True), notes=file.notes)
 
 
 def parquet_source(files: Sequence[Path], source: str, choice: ColumnChoice) -> Source:
     """Return Parquet files with the same columns as one source of rows."""
-    looks = [_look(path, choice) for path in files]
-    names = looks[0].names
-    for path, look in zip(files, looks, strict=True):
-        if set(look.names) != set(names):
+    return _of_arrow([parquet_part(path) for path in files], source, choice)
+
+
+def _of_arrow(parts: Sequence[ArrowPart], source: str, choice: ColumnChoice) -> Source:
+    """Return files of one format of Arrow, with the same columns, as one source of rows."""
+    chosen = [choice.names(part.names, str(part.path)) for part in parts]
+    names = chosen[0]
+    for part, own in zip(parts, chosen, strict=True):
+        if set(own) != set(names):
             raise ValueError(
-                f"{path} has the columns {listed(look.names)}, {files[0]} has {listed(names)}; choose columns"
+                f"{part.path} has the columns {listed(own)}, {parts[0].path} has {listed(names)}; choose columns"
             )
-    n_rows = sum(look.rows for look in looks)
+    n_rows = sum(part.rows for part in parts)
     if not n_rows:
         raise ValueError(f"{source} has no rows")
 
     def frames(columns: TextColumns) -> Iterator[Frame]:
         start = 0
-        for path in files:
-            for frame in _rows_of(path, names, choice.batch_rows):
-                yield columns.read(numbered(frame, start))
-                start += len(frame)
+        for part in parts:
+            for batch in part.batches(names, choice.batch_rows):
+                yield columns.read(numbered(_frame([batch], part.path, names), start))
+                start += len(batch)
 
-    def whole() -> Frame:
-        return choice.whole(files[0]) if len(files) == 1 else joined([choice.whole(path) for path in files])
+    def whole(columns: TextColumns) -> Frame:
+        check_room(n_rows * len(names), Path(source))
+        every = [_frame(list(part.batches(names, choice.batch_rows)), part.path, names) for part in parts if part.rows]
+        return columns.read(every[0] if len(every) == 1 else joined(every))
 
-    opened = _opened(source, names, choice, frames)
-    return replace(opened, n_rows=choice.known(n_rows), _whole=whole)
-
-
-def _rows_of(path: Path, names: Sequence[str], batch_rows: int) -> Iterator[Frame]:
-    """Yield the rows of one file."""
-    arrow = import_arrow()
-    from pyarrow import parquet
-
-    try:
-        with parquet.ParquetFile(path, pre_buffer=False) as file:  # otherwise all rows read stay in memory
-            columns = as_written(names, file.schema_arrow.names)
-            for batch in file.iter_batches(batch_rows, columns=columns):
-                batch.validate(full=True)  # texts that are not UTF-8
-                if len(batch):
-                    yield as_frame(arrow.Table.from_batches([batch]), str(path)).select(names)
-    except MemoryError:  # also the base class of Arrow's
-        raise
-    except (arrow.ArrowException, OSError) as error:
-        raise _damaged(path, error) from error
+    index = [f"{part.path}: the saved row index ({listed(part.index)}) was left out" for part in parts if part.index]
+    opened = _opened(source, names, choice, frames, whole)
+    return replace(opened, n_rows=n_rows if choice.missing == "error" else None, notes=tuple(index))
 
 
-@dataclass(frozen=True)
-class _Footer:
-    """The footer of a Parquet file: the chosen columns, and the number of rows."""
-
-    names: tuple[str, ...]
-    rows: int
-
-
-def _look(path: Path, choice: ColumnChoice) -> _Footer:
-    check_name(path)
-    arrow = import_arrow()
-    from pyarrow import parquet
-
-    try:
-        with parquet.ParquetFile(path) as file:
-            names, metadata = [*map(column_name, file.schema_arrow.names)], file.metadata
-            check_rows(metadata, path)
-            rows = sum(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups))
-    except (arrow.ArrowException, OSError) as error:
-        raise _damaged(path, error) from error
-    found = [name for name in names if not name.startswith("__index_level_")]
-    check_columns(found, path)
-    return _Footer(choice.names(found, str(path)), rows)
-
-
-def _damaged(path: Path, error: BaseException) -> ValueError:
-    return ValueError(f"{path} is damaged or not a Parquet file ({first_line(error)}); write it again")
+def _frame(batches: Sequence[Any], path: Path, names: Sequence[str]) -> Frame:
+    return as_frame(import_arrow().Table.from_batches(batches), str(path)).select(names)

@@ -97,8 +97,7 @@ def hold(table: Any, study: str) -> Any:
         When a source is to be read batch by batch, but the ``study`` holds all rows in memory.
     """
     if is_path(table):
-        name = os.fspath(table)
-        return file_source(Path(name), ColumnChoice()).whole() if os.path.isdir(name) else read_frame(name)
+        return read_frame(table)
     if not isinstance(table, Source):
         return table
     if table.in_memory is False:

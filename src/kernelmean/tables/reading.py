@@ -19,26 +19,10 @@ from .columns import match_columns
 from .columns.kinds import as_labels
 from .columns.summaries import ABSENT
 from .datasets import BUILT_IN
-from .files import (
-    ARROW,
-    JSON_LINES,
-    PARQUET,
-    TEXT,
-    check_file,
-    check_header,
-    check_room,
-    check_rows,
-    ending,
-    first_line,
-    import_arrow,
-    natural_order,
-    unknown_ending,
-)
+from .files import natural_order
+from .long_files import ColumnChoice, csv_source, file_source
 from .readers import PLAIN, TextColumns, TextFormat, check_absent
-from .readers.arrow_file import arrow_names, read_arrow, typed_frame
-from .readers.csv_file import CsvFile, read_header
-from .readers.json_lines import json_names, read_json_lines
-from .readers.text_file import STANDARD_INPUT, open_text
+from .readers.text_file import STANDARD_INPUT
 
 __all__ = [
     "Frame",
@@ -116,31 +100,14 @@ def read_frame(source: str | os.PathLike[str], *, text: TextFormat = PLAIN) -> F
         check_absent(text, frame.names, name)
         return TextColumns(text).read(frame)
     path = Path(name)
-    if name == STANDARD_INPUT:
-        return CsvFile.of(path, text).whole()
-    check_file(path)
-    read = _READERS.get(ending(path))
-    if read is None:
-        raise unknown_ending(path)
-    return read(path, text)
+    choice = ColumnChoice(text=text)
+    return (csv_source(path, choice) if name == STANDARD_INPUT else file_source(path, choice)).whole()
 
 
 def column_names(source: str | os.PathLike[str]) -> list[str]:
-    """Return the column names of a table, reading only its beginning; errors as for `read_frame`."""
+    """Return the column names of a table; errors as for `read_frame`."""
     name = os.fspath(source)
-    if name in BUILT_IN:
-        return list(BUILT_IN[name]().names)
-    path = Path(name)
-    check_file(path)
-    if ending(path) in PARQUET:
-        from pyarrow import parquet
-
-        return [*map(column_name, parquet.read_schema(path).names)]
-    if ending(path) in ARROW:
-        return arrow_names(path)
-    if ending(path) in JSON_LINES:
-        return json_names(path)
-    return check_header(read_header(open_text(path, PLAIN), PLAIN).names, path)
+    return list(BUILT_IN[name]().names if name in BUILT_IN else file_source(Path(name), ColumnChoice()).names)
 
 
 def split_frame(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> tuple[Frame, Frame]:
@@ -294,28 +261,3 @@ def _several_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | 
 def _found(sizes: dict[str, int], column: str) -> str:
     many = f"{len(sizes)} groups: " if len(sizes) > MOST_GROUPS else "the groups "
     return f"{column} has {many}" + listed(f"{name} ({count(n, 'row')})" for name, n in sizes.items())
-
-
-def _read_parquet(path: Path, text: TextFormat) -> Frame:
-    arrow = import_arrow()
-    from pyarrow import parquet
-
-    try:
-        with parquet.ParquetFile(path) as file:
-            check_rows(file.metadata, path)
-            check_room(file.metadata.num_rows * file.metadata.num_columns, path)
-            table = file.read()
-        table.validate(full=True)  # texts that are not UTF-8
-    except MemoryError:  # also the base class of Arrow's
-        raise
-    except (arrow.ArrowException, OSError) as error:
-        raise ValueError(f"{path} is damaged or not a Parquet file ({first_line(error)}); write it again") from error
-    return typed_frame(table, path, text)
-
-
-_READERS: dict[str, Callable[[Path, TextFormat], Frame]] = {
-    **dict.fromkeys(PARQUET, _read_parquet),
-    **dict.fromkeys(ARROW, read_arrow),
-    **dict.fromkeys(JSON_LINES, read_json_lines),
-    **dict.fromkeys(TEXT, lambda path, text: CsvFile.of(path, text).whole()),
-}

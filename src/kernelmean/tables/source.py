@@ -78,6 +78,7 @@ class Source:
     def whole(self) -> Frame:
         """Return all rows as one frame, in memory."""
         found = self._whole()
+        found = replace(found, notes=(*found.notes, *self.notes))
         return found if self.missing == "error" else found.take(found.complete())
 
     def reordered(self, names: Sequence[str]) -> Source:

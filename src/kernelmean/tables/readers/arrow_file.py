@@ -1,82 +1,111 @@
-"""Arrow IPC files (Feather), and tables whose columns already have types."""
+"""Files whose columns have types: Parquet, and Arrow IPC (Feather)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
+from ...core.array import slices
 from ...core.cells import column_name
-from ...core.table import Frame, as_frame
-from ...core.words import listed
-from ..files import as_written, check_columns, check_room, first_line, import_arrow
-from .columns import TextColumns, check_absent
-from .text_format import TextFormat
+from ..files import as_written, check_columns, check_name, check_room, check_rows, first_line, import_arrow
 
 _INDEX = "__index_level_"
 
 
-def read_arrow(path: Path, text: TextFormat) -> Frame:
-    """Return all columns of an Arrow IPC file.
+@final
+@dataclass(frozen=True)
+class ArrowPart:
+    """A file of a table: where it is, its columns without a saved index, that index, and its rows."""
+
+    path: Path
+    names: tuple[str, ...]
+    index: tuple[str, ...]
+    rows: int
+    batches: Callable[[Sequence[str], int], Iterator[Any]]
+    """Yields the cells of some columns, with at most so many rows each, checked since readers trust what files say."""
+
+
+def parquet_part(path: Path) -> ArrowPart:
+    """Return a Parquet file, of which only the footer has been read.
 
     Raises
     ------
     ValueError, OSError
-        When the file is damaged or has another format, has no rows or columns, or claims to be larger than memory.
+        When the file is damaged or has another format, or no columns.
     """
-    arrow = import_arrow()
-    batches = list(arrow_batches(path))
-    if not sum(map(len, batches)):
-        raise ValueError(f"{path} has no rows")
-    return typed_frame(arrow.Table.from_batches(batches), path, text)
+    check_name(path)
+    with _parquet(path) as file:
+        written = file.schema_arrow.names
+        check_rows(file.metadata, path)
+        rows = file.metadata.num_rows
+
+    def batches(names: Sequence[str], most: int) -> Iterator[Any]:
+        with _parquet(path) as file:
+            for batch in file.iter_batches(most, columns=as_written(names, written)):
+                batch.validate(full=True)  # texts that are not UTF-8
+                if len(batch):
+                    yield batch
+
+    return _part(path, written, rows, batches)
 
 
-def typed_frame(table: Any, path: Path, text: TextFormat) -> Frame:
-    """Return the columns of an Arrow table; text columns may become numbers or times."""
-    index = [name for name in table.column_names if name.startswith(_INDEX)]
-    notes = (f"{path}: the saved row index ({listed(index)}) was left out",) if index else ()
-    check_columns([*map(column_name, table.column_names)], path)
-    frame = as_frame(table.drop_columns(index), str(path), notes)
-    check_absent(text, frame.names, frame.source)
-    return TextColumns(text).read(frame)
+def arrow_part(path: Path) -> ArrowPart:
+    """Return an Arrow IPC file; errors as for :func:`parquet_part`."""
+    with _ipc(path) as reader:
+        written = reader.schema.names
+        rows = sum(len(batch) for batch in _checked(reader, path))
+
+    def batches(names: Sequence[str], most: int) -> Iterator[Any]:
+        with _ipc(path) as reader:
+            for batch in _checked(reader, path):
+                chosen = batch.select(as_written(names, written))
+                for part in slices(len(batch), most):
+                    yield chosen.slice(part.start, part.stop - part.start)
+
+    return _part(path, written, rows, batches)
 
 
-def arrow_names(path: Path) -> list[str]:
-    """Return the names of the columns of an Arrow IPC file, without a saved index."""
-    with _opened(path) as reader:
-        names = [column_name(name) for name in reader.schema.names if not name.startswith(_INDEX)]
+def _part(path: Path, written: Sequence[str], rows: int, batches: Any) -> ArrowPart:
+    names = [column_name(name) for name in written if not name.startswith(_INDEX)]
     check_columns(names, path)
-    return names
+    return ArrowPart(path, tuple(names), tuple(name for name in written if name.startswith(_INDEX)), rows, batches)
 
 
-def arrow_rows(path: Path) -> tuple[int, ...]:
-    """Return the numbers of rows of the batches of an Arrow IPC file."""
-    return tuple(map(len, arrow_batches(path)))
-
-
-def arrow_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """Yield the record batches of an Arrow IPC file with checked cells, because readers trust what the file says."""
-    with _opened(path) as reader:
-        for number in range(reader.num_record_batches):
-            batch = reader.get_batch(number)
-            check_room(batch.num_rows * max(batch.num_columns, 1), path)
-            batch.validate(full=True)
-            yield batch if columns is None else batch.select(as_written(columns, batch.schema.names))
+def _checked(reader: Any, path: Path) -> Iterator[Any]:
+    for number in range(reader.num_record_batches):
+        batch = reader.get_batch(number)
+        check_room(batch.num_rows * max(batch.num_columns, 1), path)
+        batch.validate(full=True)
+        yield batch
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _parquet(path: Path) -> Iterator[Any]:
+    from pyarrow import parquet
+
+    with _refusing(path, "a Parquet file"), parquet.ParquetFile(path, pre_buffer=False) as file:
+        yield file  # with pre_buffer, all rows read would stay in memory
+
+
+@contextmanager
+def _ipc(path: Path) -> Iterator[Any]:
     arrow = import_arrow()
     from pyarrow import ipc
 
+    kind = "an Arrow IPC file, also called feather version 2"
+    with _refusing(path, kind), arrow.OSFile(str(path)) as file, ipc.open_file(file) as reader:
+        yield reader
+
+
+@contextmanager
+def _refusing(path: Path, kind: str) -> Iterator[None]:
+    arrow = import_arrow()
     try:
-        with arrow.OSFile(str(path)) as file, ipc.open_file(file) as reader:
-            yield reader
+        yield
     except MemoryError:  # also the base class of Arrow's
         raise
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise ValueError(
-            f"{path} is damaged or not an Arrow IPC file, also called feather version 2 ({first_line(error)}); write "
-            "it again"
-        ) from error
+        raise ValueError(f"{path} is damaged or not {kind} ({first_line(error)}); write it again") from error

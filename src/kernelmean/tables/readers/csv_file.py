@@ -20,7 +20,7 @@ from ...core.cells import column_name
 from ...core.table import Frame
 from ...core.words import count, printable, skipping, written
 from ..files import MISSING_TEXTS, SEPARATORS, check_header, empty, ending, first_line, import_arrow, unnamed_note
-from .columns import TextColumns, check_absent
+from .columns import TextColumns
 from .text_file import TextFile, open_text
 from .text_format import TextFormat
 
@@ -189,25 +189,21 @@ class CsvFile:
     def raw(self) -> dict[str, str]:
         """The names of the columns, and the same as written in the file; a first column without a name is left out."""
         names = check_header([*map(column_name, self._written)], self.file.name)
-        check_absent(self.text, names, self.file.name)
         return dict(zip(names, self._written[-len(names) :], strict=True))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of its rows should know."""
-        return unnamed_note(len(self._written) - len(self.raw), self.file.name)
+        known = self.header.separator == "," or self.header.one_column or ending(self.file.path).startswith(".tsv")
+        said = () if known else (f"{self.file.name}: cells are separated by {SEPARATORS[self.header.separator]}",)
+        return (*unnamed_note(len(self._written) - len(self.raw), self.file.name), *said)
 
-    def whole(self) -> Frame:
-        """Return all rows and columns."""
-        arrow = import_arrow()
-        batches = list(self._batches(list(self.raw)))
+    def whole(self, names: Sequence[str], columns: TextColumns) -> Frame:
+        """Return all rows of some columns."""
+        batches = list(self._batches(names))
         if not batches:
             raise ValueError(f"{self.file.name} has a header line and no rows; rows are needed")
-        expected = self.header.separator == "," or self.header.one_column or ending(self.file.path).startswith(".tsv")
-        said = () if expected else (f"{self.file.name}: cells are separated by {SEPARATORS[self.header.separator]}",)
-        columns = TextColumns(self.text, untyped=True)
-        table = arrow.Table.from_batches(batches)
-        return self._frame(columns, table, 0, (*self.notes, *said))
+        return self._frame(columns, import_arrow().Table.from_batches(batches), 0)
 
     def frames(self, names: Sequence[str], columns: TextColumns) -> Iterator[Frame]:
         """Yield the rows of some columns, block by block."""
@@ -216,12 +212,12 @@ class CsvFile:
             yield self._frame(columns, batch, start)
             start += len(batch)
 
-    def _frame(self, columns: TextColumns, rows: Any, start: int, notes: tuple[str, ...] = ()) -> Frame:
+    def _frame(self, columns: TextColumns, rows: Any, start: int) -> Frame:
         read = {name: columns.cells(name, _array(rows[name])) for name in rows.schema.names}
         declared = {name: said for name, (_, said) in read.items() if said is not None}
         cells = {name: own for name, (own, _) in read.items()}
         numbers = np.arange(start + 1, start + 1 + rows.num_rows)
-        return Frame(cells, self.file.name, notes, numbers, declared, decimal=self.text.decimal)
+        return Frame(cells, self.file.name, (), numbers, declared, decimal=self.text.decimal)
 
     def _batches(self, names: Sequence[str]) -> Iterator[Any]:
         """Yield the cells of some columns as strings, block by block."""

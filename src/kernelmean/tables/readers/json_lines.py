@@ -17,34 +17,22 @@ from ...core.cells import Cells, Declared, column_name, is_missing, one_form
 from ...core.table import Frame
 from ...core.words import printable
 from ..files import check_columns, empty, first_line
-from .columns import TextColumns, check_absent
 from .text_file import TextFile, open_text, told
-from .text_format import PLAIN, TextFormat
+from .text_format import TextFormat
 
 _KINDS: Final = {bool: "truth values", int: "numbers", float: "numbers", str: "text"}
 Row: TypeAlias = dict[str, Any]
 
 
-def read_json_lines(path: Path, text: TextFormat) -> Frame:
-    """Return all columns of a file of JSON lines.
+@final
+class JsonLines:
+    """A file of JSON lines; the keys of all its lines are the columns, in the order of their first occurrence.
 
     Raises
     ------
     ValueError, OSError
         When a line is not a flat object, or a key holds values of several types.
     """
-    lines = JsonLines(path, text)
-    return next(lines.frames(lines.names, None, TextColumns(text, iso=True)))
-
-
-def json_names(path: Path) -> list[str]:
-    """Return the keys of all lines."""
-    return list(JsonLines(path, PLAIN).names)
-
-
-@final
-class JsonLines:
-    """A file of JSON lines; the keys of all its lines are the columns, in the order of their first occurrence."""
 
     def __init__(self, path: Path, text: TextFormat) -> None:
         self._file: TextFile = open_text(path, text)
@@ -53,9 +41,8 @@ class JsonLines:
         if not self.names:
             raise ValueError(empty(self._file.name))
         check_columns(self.names, self._file.name)
-        check_absent(text, self.names, self._file.name)
 
-    def frames(self, names: Sequence[str], rows: int | None, columns: TextColumns) -> Iterator[Frame]:
+    def frames(self, names: Sequence[str], rows: int | None) -> Iterator[Frame]:
         """Yield frames of some columns with at most ``rows`` rows each (None: all in one)."""
         kinds: dict[str, str] = {}
         start = 0
@@ -65,7 +52,7 @@ class JsonLines:
                 declared = {name: Declared("boolean") for name in names if kinds.get(name) == _KINDS[bool]}
                 numbers = np.arange(start + 1, start + 1 + len(batch))
                 start += len(batch)
-                yield columns.read(Frame(cells, self._file.name, rows=numbers, declared=declared))
+                yield Frame(cells, self._file.name, rows=numbers, declared=declared)
                 if rows is None:
                     return
 
