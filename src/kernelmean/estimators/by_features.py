@@ -20,12 +20,8 @@ from ..embedding.features import (
     FeatureMap,
     Fourier,
     Landmarks,
-    ProjectedRows,
-    ProjectedScore,
-    choose_noise,
     embed,
     inner,
-    leave_one_out,
     pooled,
     random_cholesky,
     smoothed,
@@ -35,18 +31,17 @@ from ..embedding.features.embedding import part_of, sums_of
 from ..embedding.score import Means, Score
 from ..kernels.base import Kernel, rules_of
 from ..kernels.gaussian import Gaussian
-from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..noise.normal import Normal
 from ..plan.plan import Plan, serial_blas
 from ..tables.batchwise import measured
 from ..tables.limits import ADAPTIVE_LIMIT, TEST_LIMIT
 from ..tables.read import is_in_memory, read
 from ..tables.source import Source, split_rows
 from .base import Options, make_kernel
+from .feature_rows import LandmarkRows, leave_one_out
 from .filters import Ridge
+from .fitting import noise_for
 from .loocv.spectral import LIMIT
-from .noise_search import search_variance
 from .regularization import strength_of_equal_entries
 
 if TYPE_CHECKING:
@@ -55,7 +50,7 @@ if TYPE_CHECKING:
 Again = Callable[[], Iterator[Array]] | None
 """Rows in batches, where they can be read once more."""
 RANK, DRAWN = 512, 5000
-"""The default number of landmarks, and of the rows drawn at random to find landmarks and bandwidths."""
+"""The default number of landmarks, and of the rows drawn at random to find landmarks, bandwidths and noise."""
 
 
 @final
@@ -159,7 +154,7 @@ def fit_rows(estimator: KernelMean, rows: BatchedRows, plan: Plan) -> FeatureFit
     moments = isinstance(features, Landmarks)
     parts = (embed(X, features, plan=plan, moments=moments) for X in rows.batches())
     again = rows.batches if rows.again else None
-    fit = fit_sums(reduce(pooled, parts), estimator.options(features.kernel), again, plan)
+    fit = fit_sums(reduce(pooled, parts), estimator.options(features.kernel), rows.drawn, again, plan)
     return fit if features is estimator.features else replace(fit, notes=(*fit.notes, rows.note))
 
 
@@ -191,30 +186,39 @@ def features_for(estimator: KernelMean, rows: BatchedRows) -> FeatureMap:
 def fit_embedding(estimator: KernelMean, mu: Embedding, plan: Plan) -> FeatureFit:
     """Fit an estimator to sums that the caller passed."""
     check_same_kernel(estimator, part_of(mu).features)
-    return fit_sums(mu, estimator.options(mu.kernel), None, plan)
+    return fit_sums(mu, estimator.options(mu.kernel), None, None, plan)
 
 
-def fit_sums(mu: Embedding, options: Options, again: Again, plan: Plan) -> FeatureFit:
-    """Fit an estimator to an embedding by features with moments.
+def fit_sums(mu: Embedding, options: Options, drawn: Array | None, again: Again, plan: Plan) -> FeatureFit:
+    """Fit an estimator to an embedding by features with moments, of rows of which some were drawn.
 
     Raises
     ------
     ValueError
-        When features do not support the options, or a ridge must choose its strength and rows cannot be read again.
+        When features do not support the options, a noise is to be searched and no rows are known, or a ridge must
+        choose its strength and rows cannot be read again.
     """
     reason = _refusal(options, mu.features)
     if reason:
         raise ValueError(reason)
-    leave_one_out(mu)  # which says what is wrong with rows
+    means = leave_one_out(mu)
     with serial_blas:
         if options.spectral is not None:
             return _ridge(mu, options, again, plan)
-        noise, r, means = _chosen(mu, options)
+        noise, r = options.noise or Dirac(), 1.0
+        if isinstance(noise, str):
+            if drawn is None:
+                raise ValueError("a noise is searched in rows, which sums do not keep; fit the rows, or pass a Noise")
+            noise, r = noise_for(mu.shape[0], drawn, mu.kernel, options)
+        without = means
+        means = leave_one_out(mu, noise) if r == 1.0 else LandmarkRows.of(mu, mu.features).means(noise, r)
+        if isinstance(options.noise, str) and without.score() < means.score():  # what was best for the rows drawn
+            noise, r, means = Dirac(), 1.0, without
         scale = means.best_scale(options.scale)
         strength = None if options.filter is None else (1.0 / scale - 1.0 if scale > 0 else math.inf)
         features, score = mu.features, means.score(scale)
         if isinstance(features, Landmarks):
-            found = ProjectedRows.of(mu, features).embedding(noise, scale, r)
+            found = LandmarkRows.of(mu, features).embedding(noise, scale, r)
             error = _distance(mu, found, scale, r, again, plan)
             return FeatureFit(found, score, strength, r, error, features, (_bound_note(features, mu, error),))
         found = scale * smoothed(mu, noise)
@@ -235,7 +239,7 @@ def _distance(mu: Embedding, found: Embedding, scale: float, r: float, again: Ag
     sums = sums_of(mu)
     if r == 1.0:
         return scale * sums.residual
-    rows = ProjectedRows.of(mu, mu.features)
+    rows = LandmarkRows.of(mu, mu.features)
     if again is not None:
         return scale * rows.distance(again(), plan, found.noise, r) / rows.n
     longest = scale * math.sqrt(rows.moments.squared_norm) + found.norm()
@@ -265,25 +269,6 @@ def _refusal(options: Options, features: FeatureMap | None) -> str:
     return ""
 
 
-def _chosen(mu: Embedding, options: Options) -> tuple[Noise, float, Means]:
-    noise, loss = options.noise or Dirac(), 0.0
-    if options.contraction is not None:
-        rows = ProjectedRows.of(mu, mu.features)
-        score = ProjectedScore(rows)
-        loss = score.tied()
-        share = loss * (2.0 - loss) * score.spread
-        if options.contraction == "free":
-            loss, share = score.free()
-        noise = Normal(share * score.unit)
-        return noise, 1.0 - loss, rows.means(noise, 1.0 - loss)
-    if isinstance(noise, str) and isinstance(mu.features, Landmarks) and not isinstance(mu.kernel, Gaussian):
-        rows = ProjectedRows.of(mu, mu.features)
-        noise = search_variance(float(rows.moments.variances.mean()), Normal, rows.means, rows.means).noise
-    elif isinstance(noise, str):
-        noise = choose_noise(mu, noise)
-    return noise, 1.0, leave_one_out(mu, noise)
-
-
 def _ridge(mu: Embedding, options: Options, again: Again, plan: Plan) -> FeatureFit:
     sums, features = sums_of(mu), mu.features
     moments = sums.moments_of(features)
@@ -296,7 +281,7 @@ def _ridge(mu: Embedding, options: Options, again: Again, plan: Plan) -> Feature
             "a ridge reads the rows twice, because its leave-one-out score needs more than sums, but these rows can be "
             "read only once; pass a file or an array, or write strength=<number>"
         )
-    rows, direction = ProjectedRows.of(mu, features), ridge.direction(strength)
+    rows, direction = LandmarkRows.of(mu, features), ridge.direction(strength)
     if again is not None:
         off = rows.distance(again(), plan, direction=direction)
     else:

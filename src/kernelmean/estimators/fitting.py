@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import numpy as np
 
@@ -110,6 +111,17 @@ def _gaussian(X: Array, problem: NoiseProblem, options: Options, fixed: ScoredNo
             strength=_strength(scale, options),
             contraction=r,
         )
+
+
+def noise_for(n: int, X: Array, kernel: Kernel, options: Options) -> tuple[Noise, float]:
+    """Return the noise and the contraction chosen for a sample of ``n`` rows in some of them, ``X``."""
+    if isinstance(kernel, Gaussian):
+        problem = NoiseProblem(X, kernel, options.criterion, options.scale, n=n)
+        choice = SEARCHES[options.contraction or str(options.noise)](problem)
+        return noise_of(problem, choice, options.noise), choice.contraction
+    sums = partial(means, kernel, X, alpha=diagonal_share(n, options.criterion))
+    variance, form = float(column_variances(X).mean()), cast("NoiseForm", options.noise)
+    return search_variance(variance, _family(X, form), sums, sums, options.scale).noise, 1.0
 
 
 def relative(noise: NoiseForm | Noise | None, problem: NoiseProblem) -> ScoredNoise | None:

@@ -228,6 +228,8 @@ class NoiseProblem:
         The factor of all weights; None takes the best one for every noise.
     pairs : isotropic.PairDistances, optional
         The distances of the rows, when other bandwidths need them too.
+    n : int, optional
+        The number of rows of the sample, if these are a part of it; the score is that of the sample.
     """
 
     def __init__(
@@ -237,8 +239,10 @@ class NoiseProblem:
         criterion: Criterion = "loocv",
         scale: float | None = 1.0,
         pairs: isotropic.PairDistances | None = None,
+        n: int | None = None,
     ) -> None:
-        self.n, self.dim = X.shape
+        rows, self.dim = X.shape
+        self.n = n or rows
         check_spread(X)
         self.bandwidths = kernel.bandwidths(self.dim)
         check_range(self.bandwidths, "the bandwidth is")

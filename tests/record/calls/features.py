@@ -11,7 +11,7 @@ import kernelmean as km
 from kernelmean import features
 from kernelmean.estimators import NAMED
 from record import data, shown
-from record.registry import SEARCHED, SMALL_EIGENVALUES, Values, recorded, where_searched
+from record.registry import SMALL_EIGENVALUES, Values, recorded, where_searched
 
 K, V = km.kernels, km.noise
 X, Y = data.normal(70, 200), data.normal(71, 160, shift=0.2)
@@ -47,28 +47,24 @@ def maps(phi: Any) -> Values:
     }
 
 
-@recorded("features/noise and weights", wider={"chosen for columns": SEARCHED["*"]})
+@recorded("features/noise and weights")
 def noise_and_weights() -> Values:
     made = features.fourier(K.Gaussian(1.5), 2, 16, design="orthogonal", rng=1)
     plain = features.embed(data.X, made)
     weighted = features.embed(data.X, made, weights=data.WEIGHTS, noise=V.Normal(0.2))
-    chosen = features.choose_noise(plain, "isotropic")
     return {
         "norm": weighted.norm(),
         "weight": weighted.parts[0].terms[0].weight,
         "smoothed": features.smoothed(plain, V.Normal(0.2)).norm(),
-        "chosen": chosen.variances(2).tolist(),
-        "chosen for columns": features.choose_noise(plain, "diagonal").variances(2).tolist(),
-        "loocv": features.leave_one_out(plain).score().value,
+        "loocv": km.KME().fit(plain).loocv_,
     }
 
 
 @recorded("features/stream of means, {estimator}", wider=where_searched, estimator=["kme", "mkme"])
 def means(estimator: Any) -> Values:
     made = features.fourier(K.Gaussian(1.5), 2, 16, design="orthogonal", rng=1)
-    sums = features.pooled(*(features.embed(batch, made) for batch in data.batches(X)))
-    mu = km.estimators.NAMED[estimator]().fit(sums).embedding_
-    return {"rows": sums.shape[0], "norm": mu.norm(), "values": shown.plain(mu(data.GRID))}
+    mu = km.estimators.NAMED[estimator](features=made).fit(list(data.batches(X))).embedding_
+    return {"rows": mu.shape[0], "norm": mu.norm(), "values": shown.plain(mu(data.GRID))}
 
 
 OPTIONS: dict[str, Any] = {"scheme": "bins", "n_resamples": 99, "rng": 4}

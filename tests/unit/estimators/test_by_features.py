@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import tracemalloc
 
 import numpy as np
@@ -13,7 +12,9 @@ from checkered import checkered, mostly_slow
 from kernelmean import features
 from kernelmean.estimators import NAMED, KernelMean, by_features
 from kernelmean.estimators.by_features import FeatureRidge
+from kernelmean.estimators.feature_rows import LandmarkRows, leave_one_out
 from kernelmean.estimators.filters import Landweber
+from kernelmean.estimators.fitting import noise_for
 from kernelmean.kernels import Gaussian, Laplacian, Linear
 from kernelmean.noise import Dirac, Laplace, Normal
 
@@ -97,10 +98,10 @@ def left_out(rows: np.ndarray, noise, contraction: float = 1.0) -> float:
 @pytest.mark.parametrize("contraction", [1.0, 0.8])
 def test_scores_of_sums_are_those_of_rows_left_out(noise, contraction):
     mu = features.embed(X, PHI, moments=True)
-    found = features.ProjectedRows.of(mu, PHI).means(noise, contraction).score().value
+    found = LandmarkRows.of(mu, PHI).means(noise, contraction).score().value
     assert found == pytest.approx(left_out(X, noise, contraction), rel=1e-9)
     if contraction == 1.0:
-        assert features.leave_one_out(mu, noise).score().value == pytest.approx(found, rel=1e-9)
+        assert leave_one_out(mu, noise).score().value == pytest.approx(found, rel=1e-9)
 
 
 def test_scores_of_the_ridge_are_those_of_rows_left_out():
@@ -119,43 +120,6 @@ def test_scores_of_the_ridge_are_those_of_rows_left_out():
         np.testing.assert_allclose(ridge.coordinates(strength), estimate(vectors, strength), rtol=1e-7, atol=1e-9)
 
 
-def test_scores_have_no_cancellation_and_right_gradients():
-    mu = features.embed(X, PHI, moments=True)
-    rows = features.ProjectedRows.of(mu, PHI)
-    score, steps = features.ProjectedScore(rows), 1e-5 * np.eye(2)
-    nothing = rows.means(Dirac()).score().value
-    for variances in (np.array([0.01, 0.02]), np.array([0.5, 3.0])):
-        value, gradient = score(variances)
-        assert value == pytest.approx(rows.means(Normal.diagonal(variances)).score().value - nothing, rel=1e-8)
-        numeric = [(score(variances + h)[0] - score(variances - h)[0]) / 2e-5 for h in steps]
-        np.testing.assert_allclose(gradient, numeric, rtol=1e-6)
-    for pair in (np.array([0.1, 0.02]), np.array([0.6, 1.0])):
-        value, gradient = score.contracted(*pair)
-        moved = rows.means(Normal(pair[1] * 1.5**2), 1.0 - pair[0]).score().value - nothing
-        assert value == pytest.approx(moved, rel=1e-8)
-        numeric = [(score.contracted(*(pair + h))[0] - score.contracted(*(pair - h))[0]) / 2e-5 for h in steps]
-        np.testing.assert_allclose(gradient, numeric, rtol=1e-6)
-
-
-def test_chosen_parameters_are_the_best_on_a_fine_grid():
-    score = features.noise_score(features.embed(X, PHI, moments=True))
-    sizes = np.geomspace(1e-6, 1e2, 800)
-    isotropic = score.isotropic()
-    assert score(isotropic * np.ones(2))[0] <= min(score(size * np.ones(2))[0] for size in sizes) + 1e-14
-    diagonal = score(score.diagonal())[0]
-    assert diagonal <= score(isotropic * np.ones(2))[0] + 1e-16
-    some = sizes[::40]
-    assert diagonal <= min(score(np.array(pair))[0] for pair in itertools.product(some, some)) + 1e-14
-    tied, free = score.tied(), score.free()
-    losses = np.geomspace(1e-6, 0.999, 400)
-    spread = score.spread
-    assert score.contracted(tied, tied * (2 - tied) * spread)[0] <= min(
-        score.contracted(loss, loss * (2 - loss) * spread)[0] for loss in losses
-    )
-    best = min(score.contracted(*pair)[0] for pair in itertools.product(losses[::10], sizes[::20]))
-    assert score.contracted(*free)[0] <= best
-
-
 @pytest.mark.parametrize("theta", [1e-3, 0.05])
 def test_narrow_kernels_neither_overflow_nor_underflow(theta):
     """All rows are landmarks, so the scores are those of the exact estimators."""
@@ -168,14 +132,28 @@ def test_narrow_kernels_neither_overflow_nor_underflow(theta):
 
 def test_noise_shrinks_as_one_over_n():
     """Also for more rows than any file holds."""
-    mu = features.embed(CLUSTERS, features.nystrom(Gaussian(1.5), CLUSTERS, 60), moments=True)
-    (sums,) = mu.parts[0].terms
-    found = []
-    for n in (10**6, 10**8):
-        rows = features.ProjectedRows.of(mu, mu.features)
-        found.append(features.ProjectedScore(type(rows)(**{**vars(rows), "n": n})).isotropic())
+    kernel = Gaussian(1.5)
+    found = [noise_for(n, CLUSTERS, kernel, km.MKME().options(kernel))[0].covariance for n in (10**6, 10**8)]
     assert 99 < found[0] / found[1] < 101
-    assert sums.count == 2000
+
+
+@pytest.mark.parametrize("name", ["mkme", "mmkme"])
+def test_a_noise_from_rows_drawn_has_nearly_the_gain_of_the_best(name, monkeypatch):
+    """Where all rows are drawn, it is the best."""
+    phi = features.nystrom(Gaussian(3.0), LONG_TAILS, 100)
+    losses = [km.KME(features=phi).fit(LONG_TAILS).loocv_]
+    for drawn in (2000, 500):
+        monkeypatch.setattr(by_features, "DRAWN", drawn)
+        losses.append(NAMED[name](features=phi).fit(LONG_TAILS).loocv_)
+    assert losses[0] - losses[2] > 0.8 * (losses[0] - losses[1]) > 0
+
+
+def test_what_is_best_for_the_rows_drawn_and_not_for_all_is_left_out(monkeypatch):
+    monkeypatch.setattr(by_features, "DRAWN", 20)
+    phi = features.nystrom(Gaussian(3.0), LONG_TAILS, 100)
+    fit = km.VPMKME(features=phi).fit(LONG_TAILS)
+    assert (fit.noise_, fit.contraction_) == (Dirac(), 1.0)
+    assert fit.loocv_ == km.KME(features=phi).fit(LONG_TAILS).loocv_
 
 
 # -- where rows come from ----------------------------------------------------------------------------------------------
@@ -271,7 +249,7 @@ def test_a_thousand_merges_in_any_order_give_one_fit(tmp_path):
     np.testing.assert_allclose(two.moments.value, one.moments.value, rtol=1e-12)
     whole = features.embed(rows, phi, moments=True).parts[0].terms[0]
     np.testing.assert_allclose(one.moments.value, whole.moments.value, rtol=1e-10)
-    fits = [km.MMKME().fit(mu) for mu in (first, other)]
+    fits = [KernelMean(noise=Normal.diagonal([0.1, 0.2])).fit(mu) for mu in (first, other)]
     np.testing.assert_allclose(fits[1].weights_, fits[0].weights_, rtol=1e-12)
 
 
@@ -279,8 +257,8 @@ def test_one_pass_serves_all_estimators(tmp_path):
     rows = CLUSTERS[::2]
     phi = features.random_cholesky(Gaussian(1.5), rows, 60)
     mu = features.embed(rows, phi, moments=True)
-    for name in set(NAMED) - {"f-kmse"}:
-        fit, own = NAMED[name]().fit(mu), NAMED[name](features=phi).fit(rows)
+    for options in ({}, {"filter": "scale"}, {"noise": Normal(0.1)}):
+        fit, own = KernelMean(**options).fit(mu), KernelMean(**options, features=phi).fit(rows)
         assert (fit.embedding_ - own.embedding_).norm() < 1e-8
         assert fit.error_ >= own.error_ * (1 - 1e-9)
         km.save(fit, tmp_path / "fit.npz")
@@ -305,7 +283,11 @@ def test_fourier_features_say_their_standard_error(name, tmp_path):
 
 SUMS = features.embed(X, PHI, moments=True)
 REFUSED = {
-    "no moments": (lambda: km.MKME().fit(features.embed(X, PHI)), "moments=True"),
+    "no moments": (lambda: KernelMean(noise=Normal(0.1)).fit(features.embed(X, PHI)), "moments=True"),
+    "no rows to search in": (lambda: km.MKME().fit(SUMS), "fit the rows, or pass a Noise"),
+    "weights": (lambda: km.KME().fit(features.embed(X, PHI, weights=np.arange(1.0, 41.0))), "without weights"),
+    "noise already": (lambda: km.KME().fit(features.embed(X, PHI, noise=Normal(0.1))), "without noise first"),
+    "one row": (lambda: km.KME().fit(features.embed(X[:1], PHI)), "at least two"),
     "a filter and a noise": (lambda: KernelMean(noise="isotropic", filter="scale").fit(SUMS), "without a filter"),
     "the covariance": (lambda: KernelMean(noise="full").fit(SUMS), "'isotropic' or 'diagonal'"),
     "another score": (lambda: km.MKME(criterion="risk").fit(SUMS), "criterion='loocv'"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +9,9 @@ import pytest
 
 import kernelmean as km
 from kernelmean import features
+from kernelmean.estimators import feature_rows
 from kernelmean.kernels import Gaussian, Laplacian, Matern
-from kernelmean.noise import Laplace, Normal, Uniform
+from kernelmean.noise import Dirac, Laplace, Normal, Uniform
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -71,7 +71,7 @@ def test_pooled_rows_are_not_a_sum_of_functions(phi):
         with pytest.raises(ValueError, match="not the mean of rows that is needed"):
             features.pooled(mu, other)
     with pytest.raises(ValueError, match="not the mean of rows that is needed"):
-        features.leave_one_out(mu - nu)
+        feature_rows.leave_one_out(mu - nu)
 
 
 @MAPS
@@ -203,74 +203,19 @@ def leave_one_out(phi, rows, noise):
 def test_leaving_one_out_is_its_definition(kernel, noise):
     phi = features.fourier(kernel, 2, 20)
     rows = X[:13]
-    found = features.leave_one_out(features.embed(rows, phi), noise).score().value
+    found = feature_rows.leave_one_out(features.embed(rows, phi), noise or Dirac()).score().value
     assert found == pytest.approx(leave_one_out(phi, rows, noise), rel=1e-12)
 
 
 def test_leaving_one_out_of_landmarks_is_its_definition():
-    found = features.leave_one_out(features.embed(X, LANDMARKS)).score().value
+    found = feature_rows.leave_one_out(features.embed(X, LANDMARKS)).score().value
     assert found == pytest.approx(leave_one_out(LANDMARKS, X, None), rel=1e-12)
 
 
 def test_leaving_one_out_needs_plain_rows():
     with pytest.raises(ValueError, match="weighted"):
-        features.leave_one_out(features.embed(X, PHI, weights=np.linspace(0.5, 1.5, 60)))
+        feature_rows.leave_one_out(features.embed(X, PHI, weights=np.linspace(0.5, 1.5, 60)))
     with pytest.raises(ValueError, match="already"):
-        features.leave_one_out(features.embed(X, PHI, noise=Normal(0.1)))
+        feature_rows.leave_one_out(features.embed(X, PHI, noise=Normal(0.1)))
     with pytest.raises(ValueError, match="at least two"):
-        features.leave_one_out(features.embed(X[:1], PHI))
-    with pytest.raises(ValueError, match="'diagonal'"):
-        features.choose_noise(features.embed(X, PHI), "full")
-
-
-def test_the_damped_score_is_the_score_and_its_gradient():
-    mu = features.embed(X, PHI)
-    damped = features.DampedScore(PHI, mu.parts[0].vector, mu.shape[0])
-    for variances in (np.array([0.01, 0.02]), np.array([0.5, 3.0])):
-        value, gradient = damped(variances)
-        gain = (
-            features.leave_one_out(mu, Normal.diagonal(variances)).score().value
-            - features.leave_one_out(mu).score().value
-        )
-        assert value == pytest.approx(gain, rel=1e-9)
-        steps = 1e-6 * np.eye(2)
-        numeric = [(damped(variances + h)[0] - damped(variances - h)[0]) / 2e-6 for h in steps]
-        np.testing.assert_allclose(gradient, numeric, rtol=1e-6)
-
-
-@pytest.mark.parametrize("theta", [0.05, 0.5, 2.0])
-def test_the_chosen_noise_is_the_best_on_a_fine_grid(theta):
-    phi = features.fourier(Gaussian(theta), 2, 128)
-    mu = features.embed(X, phi)
-    chosen = features.choose_noise(mu)
-    damped = features.DampedScore(phi, mu.parts[0].vector, mu.shape[0])
-    grid = np.exp(np.linspace(math.log(1e-6), math.log(1e3), 2000)) * theta**2
-    best = min(damped(s * np.ones(2))[0] for s in grid)
-    own = damped(chosen.variances(2))[0]
-    assert own <= best + 1e-12 * abs(best)
-    assert damped(features.choose_noise(mu, "diagonal").variances(2))[0] <= own
-
-
-def test_the_chosen_noise_is_that_of_mkme():
-    """With many features the kernel of the features is the kernel."""
-    rows = np.random.default_rng(4).normal(size=(300, 2))
-    phi = features.fourier(Gaussian(1.0), 2, 2**13, design="quasi")
-    mu = features.embed(rows, phi)
-    exact = km.MKME(bandwidth=1.0).fit(rows)
-    assert features.choose_noise(mu).covariance == pytest.approx(exact.noise_.covariance, rel=0.02)
-    assert features.leave_one_out(mu, exact.noise_).score().value == pytest.approx(exact.loocv_, rel=2e-3)
-    both = km.MMKME(bandwidth=1.0).fit(rows)
-    np.testing.assert_allclose(features.choose_noise(mu, "diagonal").variances(2), both.noise_.variances(2), rtol=0.03)
-
-
-def test_rows_without_spread_need_no_noise():
-    mu = features.embed(np.ones((20, 2)), PHI)
-    assert features.choose_noise(mu).covariance == 0.0
-    assert not features.choose_noise(mu, "diagonal").variances(2).any()
-
-
-def test_noise_shrinks_as_one_over_n():
-    """Also for more rows than any sample holds: a hundred million copies of the same distribution."""
-    mu = features.embed(np.random.default_rng(5).normal(size=(4000, 2)), PHI)
-    noises = [features.DampedScore(PHI, mu.parts[0].vector, n).isotropic() for n in (10**6, 10**8)]
-    assert 99 < noises[0] / noises[1] < 101
+        feature_rows.leave_one_out(features.embed(X[:1], PHI))

@@ -97,12 +97,5 @@ def test_what_landmarks_cannot_do_is_said():
     mu = features.embed(X, features.nystrom(Gaussian(1.0), X, 2))
     with pytest.raises(TypeError, match="fourier"):
         features.smoothed(mu, Normal(0.1))
-    with pytest.raises(ValueError, match="moments=True"):
-        features.choose_noise(mu)
-    with pytest.raises(ValueError, match="moments=True"):
-        features.leave_one_out(mu, Normal(0.1))
-    laplacian = features.embed(X, features.nystrom(Laplacian(1.0), X, 2), moments=True)
-    with pytest.raises(TypeError, match="for Gaussian kernels only"):
-        features.choose_noise(laplacian)
     with pytest.raises(ValueError, match="one bound"):
         features.inner(mu, mu, guarantee="bernstein")

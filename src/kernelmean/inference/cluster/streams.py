@@ -45,7 +45,7 @@ def fit_by_features(estimator: KernelMean, X: Rows) -> None:
     (drawn,) = gathered(X.client, [X.take(drawn_numbers(len(X)))])
     features = features_for(estimator, BatchedRows(lambda: iter(()), True, drawn))
     mu = feature_embedding(X, features, moments=isinstance(features, Landmarks))
-    fit = fit_sums(mu, estimator.options(features.kernel), None, _ALONE)
+    fit = fit_sums(mu, estimator.options(features.kernel), drawn, None, _ALONE)
     estimator.name_columns(X.names, named=X.named)
     estimator.adopt(fit)
 
