@@ -188,8 +188,9 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array or data frame of shape (n, d)
             At least two rows. :class:`KernelMean` also takes whatever :func:`kernelmean.read` takes (files, folders,
-            batches), and sums: an embedding by features from ``features.embed(X, features, moments=True)``. It fits
-            arrays of torch, or of another library with the array API, on their device.
+            batches), and, where it searches no noise, sums: an embedding by features from
+            ``features.embed(X, features, moments=True)``. It fits arrays of torch, or of another library with the
+            array API, on their device.
         y : None
             Ignored; here for pipelines.
         plan : Plan or DaskPlan, optional

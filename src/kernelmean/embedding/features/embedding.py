@@ -241,8 +241,9 @@ def embed(
     plan : Plan or DaskPlan, optional
         Threads, or a cluster.
     moments : bool
-        Whether to sum second moments too (for landmarks, and rows without noise). With them, you can fit every
-        estimator to the embedding, as in ``km.MMKME().fit(mu)``. Fourier features do not need them.
+        Whether to sum second moments too (for landmarks, and rows without noise). With them, you can fit
+        estimators that search no noise to the embedding, as in ``km.SKMSE().fit(mu)``. Fourier features do not need
+        them.
 
     Returns
     -------
