@@ -34,7 +34,8 @@ import torch
 import kernelmean as km
 from _timing import markdown
 from kernelmean.core.array import joined
-from kernelmean.inference import mmd_problem
+from kernelmean.inference import AllPermutations, Resampling, TwoSamples, mmd_problem
+from kernelmean.inference.request import asked
 from kernelmean.inference.resampling_options import Resources
 from kernelmean.inference.schemes.blocks import BinTiling, RowBins
 from kernelmean.inference.schemes.device import tile_side
@@ -72,15 +73,17 @@ def seconds(run: Callable[[], Any], device: str, rounds: int) -> float:
 
 
 def mmd(X: Any, Y: Any, scheme: str, **options: Any) -> km.TestResult:
-    return km.mmd_test(X, Y, estimator="kme", scheme=scheme, n_resamples=RESAMPLES, rng=0, **options)
+    how = Resampling.of(scheme, RESAMPLES, 0, **options)
+    question = TwoSamples.of((X, Y), km.Design())
+    return km.TestResult(**question.outcome(asked(None, "kme", {"kme": km.KME}), "u", how))
 
 
 def only_pass(X: Any, Y: Any, kernel: Any) -> Callable[[], Any]:
     """Return the pass over the Gram matrix alone."""
     problem = mmd_problem(joined([X, Y]), X.shape[0], [kernel], "u")
     bins = RowBins.draw(problem.labels, np.random.default_rng(0))
-    alone = np.arange(bins.movable)[None]
-    tiling = BinTiling(problem.shuffled(bins.order), bins, alone, tile_side(problem.left, Resources()))
+    side = tile_side(problem.left, Resources())
+    tiling = BinTiling(problem.shuffled(bins.order), bins, AllPermutations(bins.movable), size=side)
     return tiling.evaluated
 
 

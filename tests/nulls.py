@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sklearn.base import clone
 
 import kernelmean
-from kernelmean import Design, KernelMean, Plan
+from kernelmean import Design, Plan
 from kernelmean.core import joined
-from kernelmean.estimators import NAMED
 from kernelmean.inference import (
     SCHEMES,
     Null,
@@ -73,18 +71,8 @@ mmd_test, hsic_test = _under(kernelmean.mmd_test), _under(kernelmean.hsic_test)
 
 
 def packed(**options: Any) -> dict[str, Any]:
-    """Return the options of a test as objects: strata, clusters and weights, threads and memory, and ``fit``."""
+    """Return the options of a test as objects: strata, clusters and weights, threads and memory."""
     design = {name: options.pop(name) for name in ("groups", "clusters", "weights") if name in options}
     plan = {name: options.pop(name) for name in ("threads", "memory") if name in options}
     made: dict[str, Any] = {"design": Design(**design)} if design else {}
-    if "fit" in options:
-        made["estimator"] = fitted_on(options.pop("fit"), options.pop("estimator", "kme"))
     return {**options, **made, **({"plan": Plan(**{"threads": 1, **plan})} if plan else {})}
-
-
-def fitted_on(fit: str, estimator: Any) -> KernelMean:
-    """Return an estimator, or the one of a name, that tests fit as they are told."""
-    named = {**NAMED, "scose": NAMED["s-kmse"], "fcose": NAMED["f-kmse"]}
-    made = named[estimator]() if isinstance(estimator, str) else clone(estimator)
-    found: KernelMean = made.set_params(fit_on=fit)
-    return found

@@ -95,7 +95,6 @@ for kind, make, plain, test, question, statistic in (
     for name in ("kme", "s-kmse", "mkme", "mmkme"):
         OURS[f"{plain} {name}"] = kind, make(name)
     OURS[f"{plain} f-kmse"] = kind, stopping(test, "f-kmse")
-OURS["MMD vpmkme"] = "two samples", two_samples("vpmkme")
 
 
 def offered(name: str) -> bool:

@@ -23,7 +23,6 @@ QUICK = {"rng": 0, "n_resamples": 49}
         (lambda: km.mmd_test(X, Y, kernel=LAPLACE, estimator=km.MKME(GAUSS)), "leave one of the two out"),
         (lambda: km.mmd_test(X, Y, kernel=GAUSS, estimator="mkme"), r"such as estimator=MKME\(kernel\)"),
         (lambda: km.mmd_test(X, Y, estimator=km.KME(LAPLACE, bandwidth=2.0)), "leave bandwidth= out"),
-        (lambda: km.mmd_test(X, Y, estimator=km.KernelMean(fit_on="each")), "leave fit_on= out"),
         (lambda: km.KME(LAPLACE, bandwidth=2.0).fit(X), "leave bandwidth= out"),
         (lambda: km.mmd_test(km.read(X, in_memory=True), Y, scheme="bins"), "leave one of the two out"),
         (lambda: km.KernelMeanMatching(update="weights", max_iter=9).fit(X), "leave max_iter= out"),

@@ -105,7 +105,7 @@ CASES: dict[str, tuple[Run, Values]] = {
     "mmd_test": (
         of(km.mmd_test, X, Y, show=_tested, **QUICK),
         {
-            "estimator": ("mkme", "s-kmse", "adaptive", OWN, km.MKME(fit_on="each"), km.SKMSE(fit_on="pooled")),
+            "estimator": ("mkme", "s-kmse", "adaptive", OWN),
             "statistic": ("v",),
             "design": DESIGNS,
             "scheme": ("exact",),
@@ -116,7 +116,7 @@ CASES: dict[str, tuple[Run, Values]] = {
     "hsic_test": (
         of(km.hsic_test, X, Z, show=_tested, **QUICK),
         {
-            "estimator": ("mkme", "scose", "adaptive", OWN, km.MKME(fit_on="joint")),
+            "estimator": ("mkme", "scose", "adaptive", OWN),
             "statistic": ("u",),
             "design": tuple(km.Design(**{name: rows[0]}) for name, rows in ROWS.items()),
             "scheme": ("exact",),
@@ -420,7 +420,6 @@ NOT_VARIED = {
     "n_changes of changes": "short for search=",
     "block of changes": "short for search=",
     "plan": "speed only",
-    "fit_on": "for tests: a fit to one sample has no use for it",
     "progress": "tells how far the work is",
     "encoding": "holds options that are varied one by one",
     "screen": "leaves out some of more than 40 tests: tests of many tests",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
@@ -11,6 +12,7 @@ import numpy as np
 from kernelmean import KernelMean, mmd_test
 from kernelmean.report import Band, Chart, Curve, Panel, TextTable
 
+from .arrays import Array
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
 from .judged import Section, Verdict
 from .mixtures import Mixture
@@ -81,7 +83,7 @@ class Figure3(Experiment):
         seed = int(rng.integers(2**32))
         found = []
         for method in METHODS:
-            estimator = _estimator(method, str(setting.values["bandwidth"]))
+            estimator = _estimator(method, str(setting.values["bandwidth"]), np.concatenate([X, Y]))
             result = mmd_test(X, Y, estimator=estimator, n_resamples=RESAMPLES, rng=seed)
             found.append(Finding(method, "p-value", result.pvalue))
             found.append(Finding(method, "permutations", float(result.n_resamples + 1)))
@@ -101,12 +103,16 @@ class Figure3(Experiment):
         )
 
 
-def _estimator(method: str, rule: str) -> str | KernelMean:
+def _estimator(method: str, rule: str, pooled: Array) -> str | KernelMean:
     """Return the estimator of a test under a rule for the bandwidth; the adaptive test brings its own kernels."""
     if method == OURS:
         return OURS
-    fit = {"fit_on": "pooled"} if method in POOLED else {"fit_on": "each"} if method in SHRUNK else {}
-    return ESTIMATORS[method.removesuffix(", pooled")](bandwidth=rule, **fit)
+    make = ESTIMATORS[method.removesuffix(", pooled")]
+    if method not in POOLED:
+        return make(bandwidth=rule)
+    strength = make(bandwidth=rule).fit(pooled).strength_
+    assert strength is not None, "a filter has a strength"
+    return make(bandwidth=rule, strength=min(strength, sys.float_info.max))
 
 
 _WORDS = (

@@ -31,7 +31,6 @@ from .filters import Filter, Ridge, Scale
 
 NoiseForm = Literal["isotropic", "diagonal", "full"]
 Contraction = Literal["tied", "free"]
-FitOn = Literal["auto", "pooled", "each", "separate", "joint"]
 NOISE_FORMS = ("isotropic", "diagonal", "full")
 KernelLike = Kernel | str | Callable[[Any], Kernel]
 

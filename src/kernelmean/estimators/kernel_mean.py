@@ -19,7 +19,6 @@ from ..noise.base import Noise
 from ..plan.plan import DEFAULT, Plan
 from .base import (
     Contraction,
-    FitOn,
     KernelLike,
     MeanEstimator,
     NoiseForm,
@@ -70,12 +69,6 @@ class KernelMean(MeanEstimator):
         What the parameters minimize: the leave-one-out score; the unbiased estimate of the risk (no spectral filter, no
         contraction); or, for filter="ridge" only, the score that Muandet et al. (2014) print, which drops a point as
         target but keeps it as basis point.
-    fit_on : {"auto", "pooled", "each", "separate", "joint"}
-        The rows to which a test fits the parameters (noise, contraction, λ of a filter); :meth:`fit` ignores it.
-        With two samples, "pooled" fits the pooled rows (1000 drawn with the seed when there are more), and "each" fits
-        each sample on its own, again under every permutation; "auto" is "each" with a filter, "pooled" without. With
-        two variables, "separate" fits each on its own, and "joint" makes one fit to the pairs, again under every
-        permutation; "auto" is "separate". All of them are exact.
     features : FeatureMap or int, optional
         Fit sums of features instead of the rows: landmarks or Fourier features of the kernel, or how many landmarks to
         make. By default, rows in memory are fitted exactly up to 20 000 where a noise is searched, 5000 with
@@ -141,7 +134,6 @@ class KernelMean(MeanEstimator):
     strength: float | str = "loocv"
     contraction: Contraction | None = None
     criterion: str = "loocv"
-    fit_on: FitOn = "auto"
     features: FeatureMap | int | None = None
 
     def _fit_here(self, X: Any, plan: Plan) -> None:
@@ -256,7 +248,6 @@ def SKMSE(  # noqa: N802
     *,
     bandwidth: Any = "median",
     strength: float | str = "loocv",
-    fit_on: FitOn = "auto",
     features: FeatureMap | int | None = None,
 ) -> KernelMean:
     """Return the simple shrinkage estimator of Muandet et al. (2014): weights 1/(n (1+λ)), λ in closed form.
@@ -268,7 +259,7 @@ def SKMSE(  # noqa: N802
     >>> SKMSE()
     KernelMean(filter='scale')
     """
-    return KernelMean(kernel, bandwidth=bandwidth, filter="scale", strength=strength, fit_on=fit_on, features=features)
+    return KernelMean(kernel, bandwidth=bandwidth, filter="scale", strength=strength, features=features)
 
 
 def FKMSE(  # noqa: N802
@@ -276,7 +267,6 @@ def FKMSE(  # noqa: N802
     *,
     bandwidth: Any = "median",
     strength: float | str = "loocv",
-    fit_on: FitOn = "auto",
     features: FeatureMap | int | None = None,
 ) -> KernelMean:
     """Return the flexible shrinkage estimator of Muandet et al. (2014): weights (K+λI)^{-1} K 1/n.
@@ -288,7 +278,7 @@ def FKMSE(  # noqa: N802
     >>> FKMSE()
     KernelMean(filter='ridge')
     """
-    return KernelMean(kernel, bandwidth=bandwidth, filter="ridge", strength=strength, fit_on=fit_on, features=features)
+    return KernelMean(kernel, bandwidth=bandwidth, filter="ridge", strength=strength, features=features)
 
 
 def MKME(  # noqa: N802
@@ -296,7 +286,6 @@ def MKME(  # noqa: N802
     *,
     bandwidth: Any = "median",
     criterion: str = "loocv",
-    fit_on: FitOn = "auto",
     features: FeatureMap | int | None = None,
 ) -> KernelMean:
     """Return the marginalized estimator with one variance for all columns, Xia et al. (2021).
@@ -306,9 +295,7 @@ def MKME(  # noqa: N802
     >>> MKME()
     KernelMean(noise='isotropic')
     """
-    return KernelMean(
-        kernel, bandwidth=bandwidth, noise="isotropic", criterion=criterion, fit_on=fit_on, features=features
-    )
+    return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", criterion=criterion, features=features)
 
 
 def MMKME(  # noqa: N802
@@ -316,7 +303,6 @@ def MMKME(  # noqa: N802
     *,
     bandwidth: Any = "median",
     criterion: str = "loocv",
-    fit_on: FitOn = "auto",
     features: FeatureMap | int | None = None,
 ) -> KernelMean:
     """Return the marginalized estimator with one variance per column, Xia et al. (2021).
@@ -326,9 +312,7 @@ def MMKME(  # noqa: N802
     >>> MMKME()
     KernelMean(noise='diagonal')
     """
-    return KernelMean(
-        kernel, bandwidth=bandwidth, noise="diagonal", criterion=criterion, fit_on=fit_on, features=features
-    )
+    return KernelMean(kernel, bandwidth=bandwidth, noise="diagonal", criterion=criterion, features=features)
 
 
 def VPMKME(  # noqa: N802
@@ -336,7 +320,6 @@ def VPMKME(  # noqa: N802
     *,
     bandwidth: Any = "median",
     contraction: Contraction = "free",
-    fit_on: FitOn = "auto",
     features: FeatureMap | int | None = None,
 ) -> KernelMean:
     """Return the variance-preserving marginalized estimator: contracted points, with the lost variance as noise.
@@ -346,9 +329,7 @@ def VPMKME(  # noqa: N802
     >>> VPMKME(contraction="tied")
     KernelMean(contraction='tied', noise='isotropic')
     """
-    return KernelMean(
-        kernel, bandwidth=bandwidth, noise="isotropic", contraction=contraction, fit_on=fit_on, features=features
-    )
+    return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", contraction=contraction, features=features)
 
 
 NAMED: Mapping[str, Callable[..., KernelMean]] = MappingProxyType(

@@ -35,7 +35,7 @@ from .problem import Problem
 from .resampling_options import Resampling, Shape
 from .schemes import SCHEMES, Scheme
 from .schemes.base import in_order
-from .statistics import ROUNDING, SINGLE, ties
+from .statistics import SINGLE, ties
 
 _GEMM_ROWS = 100
 _GATHER_PAIRS = 32
@@ -116,25 +116,18 @@ class CustomStatistic:
     ----------
     function : callable
         From permutations π of shape (b, n) to values of shape (m, b); ``labels[π]`` are the labels of two samples.
-        If ``sized``, the last row is the magnitude of the numbers whose differences are in the other rows.
     name : str
         The name of the values.
     batch : int
         How many permutations ``function`` gets at once.
     magnitude : float
         The magnitude of those numbers, if it is the same for all permutations and known beforehand.
-    sized : bool
-        Whether ``function`` returns that magnitude.
-    precision : (float, float)
-        Shares of the range and of the magnitude below which values are tied.
     """
 
     function: Callable[[IntArray], Array]
     name: str
     batch: int = 256
     magnitude: float = 0.0
-    sized: bool = False
-    precision: tuple[float, float] = ROUNDING
 
     def null(self, sizes: tuple[int, ...], how: Resampling) -> Null:
         """Return the values under the permutations of samples (n, m) or of pairs (n,), the observed one first.
@@ -156,11 +149,9 @@ class CustomStatistic:
         listed = permutations_of(sizes, how)
         with serial_blas:
             parts = list(in_order(self.function, listed.batches(self.batch), how.resources.n_jobs))
-        values, magnitude = np.concatenate([np.atleast_2d(part) for part in parts], axis=1), self.magnitude
-        if self.sized:
-            values, magnitude = values[:-1], float(values[-1].max())
-        largest = np.maximum(np.abs(values).max(axis=1), magnitude)
-        return Null(values, ties(values, largest, self.precision), self.name, listed.scheme)
+        values = np.concatenate([np.atleast_2d(part) for part in parts], axis=1)
+        largest = np.maximum(np.abs(values).max(axis=1), self.magnitude)
+        return Null(values, ties(values, largest), self.name, listed.scheme)
 
 
 def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Permutations:

@@ -47,10 +47,8 @@ def hsic_test(
         As in :func:`mmd_test`: by default "adaptive", with pairs of kernels. But here a filter shrinks the
         cross-covariance: "scose" (or "s-kmse") and "fcose" (or "f-kmse") are the two shrunk statistics of Ramdas &
         Wehbe (2015), and a KernelMean with filter="scale" or "ridge" is that statistic with the kernels of its noise.
-        A noise that is fitted to data is fitted to X for X and to Y for Y, which no permutation changes. With
-        ``fit_on="joint"`` both come from one fit to the pairs (Gaussian kernels; columns in units of their bandwidths).
-        That fit depends on the pairing, so it is repeated under every permutation. A function gets the rows of one
-        variable at a time. A tuple has the estimator of X and that of Y.
+        A noise that is fitted to data is fitted to X for X and to Y for Y, which no permutation changes. A function
+        gets the rows of one variable at a time. A tuple has the estimator of X and that of Y.
     design : Design, optional
         Strata, clusters and weights, one label or number for every pair; see :class:`kernelmean.Design`. Within strata
         the test asks whether the variables are independent given the stratum: the statistic is the squared norm of the
@@ -86,8 +84,7 @@ def hsic_test(
     SCOSE, :math:`(1-α)_+^2 h` with h the V-statistic, δ the mean of the diagonal of :math:`M = \bar K ∘ \bar Z` and
     :math:`α = (δ-h)/((n-2)h+δ/n)`, costs no more than HSIC. FCOSE, :math:`β^⊤Mβ` with :math:`β = (M+λI)^{-1}M1_n` and
     λ by exact leave-one-out on M, takes an eigendecomposition for every permutation and O(n²) memory, up to 1000
-    pairs. A joint noise takes one fit for every permutation, up to 500 pairs. Both take the schemes "auto", "exact" and
-    "random".
+    pairs.
 
     *In bins* the rows are cut into stripes, each with as many pairs as there are permutations. Rotation k pairs x
     number i of every stripe with y number i + k. The rotations form a group, so the p-value is exact. Rows are first

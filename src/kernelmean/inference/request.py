@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core.array import Array, IntArray, RngLike
-from ..core.words import is_passed
 from ..estimators import KME, KernelMean
 from ..estimators import NAMED as ESTIMATORS_BY_NAME
 from ..estimators.base import KernelLike, make_kernel
@@ -42,7 +41,7 @@ Must be a symmetric function of the rows: for two samples it sees the pooled row
 ESTIMATORS = {name: ESTIMATORS_BY_NAME[name] for name in ("kme", "mkme", "mmkme")}
 """The estimators whose test statistic is MMD or HSIC with another kernel: equal weights, and a noise or none."""
 
-MMD_ESTIMATORS = dict(ESTIMATORS_BY_NAME)
+MMD_ESTIMATORS = {name: own for name, own in ESTIMATORS_BY_NAME.items() if name != "vpmkme"}
 """The estimators of the two-sample test by name, besides the adaptive ones."""
 
 HSIC_ESTIMATORS = {
@@ -215,11 +214,6 @@ class Estimators:
         sides = tuple(own if isinstance(own, KernelMean) or new is None else new for own, new in pairs)
         return replace(self, sides=sides, found=known)
 
-    @property
-    def fit_on(self) -> str:
-        """Return where parameters are found, the same for all sides."""
-        return next((side.fit_on for side in self.sides if isinstance(side, KernelMean)), "auto")
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -322,34 +316,21 @@ def _each(value: Any, sides: int) -> tuple[Any, ...]:
     return value
 
 
-def check_fit_on(estimator: KernelMean | KernelOf, allowed: tuple[str, ...]) -> str:
-    """Return where the parameters of an estimator are found; raise if this test does not allow it."""
-    if not isinstance(estimator, KernelMean):
-        return "auto"
-    if estimator.fit_on not in allowed:
-        raise ValueError(f"fit_on is {estimator.fit_on!r}; write {', '.join(map(repr, allowed))} for this test")
-    if is_passed(estimator.fit_on, "auto") and is_plain(estimator) and not isinstance(estimator.noise, str):
-        raise ValueError(f"{estimator!r} has no parameters that are fitted to the data; leave fit_on= out")
-    return estimator.fit_on
-
-
 def two_sample_estimator(estimator: KernelMean | KernelOf, *, plain_only: str | None = None) -> KernelMean | None:
     """Return the estimator when it needs more than another kernel, None when it does not.
 
     Raises
     ------
     ValueError
-        When ``fit_on`` does not work with two samples or with the estimator; or when the estimator needs more than
-        another kernel and ``plain_only`` names what that does not work with.
+        When the estimator has a contraction, or needs more than another kernel and ``plain_only`` names what that does
+        not work with.
     """
-    fit_on = check_fit_on(estimator, ("auto", "pooled", "each"))
-    if not isinstance(estimator, KernelMean):
+    if not isinstance(estimator, KernelMean) or is_plain(estimator):
         return None
-    if is_plain(estimator) and not (fit_on == "each" and isinstance(estimator.noise, str)):
-        return None
+    if estimator.contraction is not None:
+        raise ValueError(f"{estimator!r} has a contraction, and tests have none; pass MKME, or another KernelMean")
     if plain_only:
         raise ValueError(
-            f"{estimator!r} has weights or parameters of its own, which do not go with {plain_only}; pass a KernelMean "
-            "without filter and contraction, and fit_on='pooled'"
+            f"{estimator!r} has weights of its own, which do not go with {plain_only}; pass a KernelMean without filter"
         )
     return estimator

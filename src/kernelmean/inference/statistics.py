@@ -17,9 +17,7 @@ StatisticForm = Literal["u", "v"]
 
 ROUNDING = 1e-9, 2.0**-42
 SINGLE = 6e-7, 2.0**-28
-SEARCHED = 1e-4, 1e-6
-"""Shares of a range and of a magnitude below which values are tied: for sums, for sums of float32 numbers,
-and for values that depend on parameters found by a search, of which a flat score leaves about four digits."""
+"""Shares of a range and of a magnitude below which values are tied: for sums, and for sums of float32 numbers."""
 
 
 @final

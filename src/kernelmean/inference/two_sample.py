@@ -57,10 +57,11 @@ def mmd_test(
         so.) "log-mean-exp", "aggregate" and an :class:`Adaptive` are adaptive tests too. The others have one kernel.
         "kme" is the plain test, with a Gaussian kernel at the median distance of the rows as they are. With "mkme",
         "mmkme", or a KernelMean without filter and contraction, noise turns the kernel into another kernel, eq.
-        (m_kernel) of Xia et al. (2021), which is a principled choice of the bandwidth. "s-kmse", "f-kmse", "vpmkme" or
-        any other KernelMean fit weights or parameters to each sample, as ``fit_on`` says. You may also pass a symmetric
-        function of the pooled rows and the kernel that returns the kernel of the test and the noise in it. An estimator
-        has its own kernel, so do not pass ``kernel`` as well; write ``estimator=MKME(kernel)``.
+        (m_kernel) of Xia et al. (2021), which is a principled choice of the bandwidth. "s-kmse" and "f-kmse" find the
+        weights of each sample, again under every permutation; the strength of any other filter, or beside a noise, is
+        that of the pooled rows. You may also pass a symmetric function of the pooled rows and the kernel that returns
+        the kernel of the test and the noise in it. An estimator has its own kernel, so do not pass ``kernel`` as well;
+        write ``estimator=MKME(kernel)``.
     design : Design, optional
         Strata, clusters, weights, or pairs; see :class:`kernelmean.Design`.
     statistic : {"u", "v"}
@@ -104,10 +105,8 @@ def mmd_test(
 
     "s-kmse" costs no more than "kme", since λ has a closed form in sums that every scheme delivers. "f-kmse" takes one
     eigendecomposition of a Gram matrix per sample and permutation and O(n²) memory, up to 1000 rows a sample, and
-    with ``fit_on="pooled"`` one linear system, up to 3000; 999 permutations of two samples of 100 rows take about 3 and
-    0.2 seconds. ``fit_on="each"`` takes up to 500 rows: "mkme" is fitted for many permutations at once, 999 of two
-    samples of 10 and 100 rows in 0.05 and 2.4 seconds; others one by one, 10 to 150 milliseconds for each sample of
-    100 rows.
+    with a number as strength one linear system, up to 3000; 999 permutations of two samples of 100 rows take about 3
+    and 0.2 seconds.
 
     *In bins.* Row numbers are dealt at random to bins of equal size, about 1000 for both samples together. Permutations
     exchange bins; leftover rows that do not fill a bin stay in their sample. What the features need (units, ranks,

@@ -34,12 +34,6 @@ def by_estimator(estimator: str) -> Values:
     return shown.test(km.hsic_test(X[:n], Y[:n], estimator=both(estimator), rng=1, n_resamples=49))
 
 
-@recorded("hsic/estimator {estimator} fitted jointly", wider=where_searched, estimator=["mkme", "mmkme"])
-def fitted_jointly(estimator: str) -> Values:
-    options: dict[str, Any] = {"estimator": both(estimator, fit_on="joint"), "rng": 1, "n_resamples": 19}
-    return shown.test(km.hsic_test(X[:15], Y[:15], **options))
-
-
 @recorded("hsic/scheme {scheme} with {estimator}", wider=where_searched, scheme=SCHEMES, estimator=["kme"])
 @recorded(
     "hsic/scheme {scheme} with {estimator}",

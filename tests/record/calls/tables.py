@@ -41,7 +41,7 @@ def comparison(result: Any) -> Values:
 @recorded(
     "compare/numbers, {estimator}",
     wider=where_searched,
-    estimator=["kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme", "adaptive"],
+    estimator=["kme", "s-kmse", "f-kmse", "mkme", "mmkme", "adaptive"],
 )
 def compare_numbers(estimator: str) -> Values:
     A, B = data.numbers(90, 30), data.numbers(91, 25, 0.3)

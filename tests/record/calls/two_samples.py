@@ -17,7 +17,7 @@ from record.registry import Values, recorded, where_searched
 K, V = km.kernels, km.noise
 X, Y = data.X, data.Y
 SQUARE_X, SQUARE_Y = data.normal(40, 32), data.normal(41, 32, shift=0.3)
-NAMES = ("kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme")
+NAMES = ("kme", "s-kmse", "f-kmse", "mkme", "mmkme")
 SCHEMES = ("auto", "exact", "gemm", "low-rank", "cyclic", "cyclic-low-rank", "blocks")
 
 
@@ -25,19 +25,6 @@ SCHEMES = ("auto", "exact", "gemm", "low-rank", "cyclic", "cyclic-low-rank", "bl
 def by_estimator(estimator: str) -> Values:
     options: dict[str, Any] = {"estimator": E[estimator](K.Gaussian(1.5)), "rng": 1, "n_resamples": 99}
     return shown.test(km.mmd_test(X, Y, **options))
-
-
-@recorded(
-    "mmd/estimator {estimator} fitted to {fit}",
-    wider=where_searched,
-    estimator=["s-kmse", "f-kmse", "mkme", "vpmkme"],
-    fit=["pooled", "each"],
-)
-def by_fit(estimator: str, fit: str) -> Values:
-    n, draws = (8, 6) if fit == "each" else (30, 19)
-    return shown.test(
-        km.mmd_test(X[:n], Y[:n], estimator=E[estimator](K.Gaussian(1.5), fit_on=fit), rng=1, n_resamples=draws)
-    )
 
 
 @recorded("mmd/scheme {scheme} with {estimator}", wider=where_searched, scheme=SCHEMES, estimator=["kme"])
@@ -51,7 +38,7 @@ def by_fit(estimator: str, fit: str) -> Values:
     "mmd/scheme {scheme} with {estimator}",
     wider=where_searched,
     scheme=["random", "exact"],
-    estimator=["f-kmse", "vpmkme"],
+    estimator=["f-kmse"],
 )
 def by_scheme(estimator: str, scheme: str) -> Values:
     rows = 5 if scheme == "exact" else 32
@@ -99,7 +86,6 @@ def by_bandwidth(bandwidth: Any) -> Values:
         "shrinkage": km.SKMSE(K.Laplacian(1.5), strength=0.3),
         "ridge": km.FKMSE(K.Gaussian(1.5), strength=0.1),
         "noise of columns": km.KernelMean(K.Gaussian(1.5), noise=V.Normal.diagonal([0.1, 0.3])),
-        "contraction": km.VPMKME(K.Gaussian(1.5), contraction="tied"),
         "function": lambda pooled, kernel: (K.Gaussian(1.0 + float(np.ptp(pooled))), V.Normal(0.1)),
     },
 )

@@ -30,9 +30,8 @@ TWO_SAMPLES: dict[str, dict[str, Any]] = {
     "mkme": {"estimator": "mkme"},
     "mmkme": {"estimator": "mmkme", "scheme": "gemm"},
     "s-kmse": {"estimator": "s-kmse"},
-    "f-kmse, pooled": {"estimator": km.FKMSE(fit_on="pooled"), "n_resamples": 19},
+    "f-kmse, fixed": {"estimator": km.FKMSE(strength=0.1), "n_resamples": 19},
     "f-kmse": {"estimator": "f-kmse", "n_resamples": 9},
-    "vpmkme": {"estimator": "vpmkme", "n_resamples": 19},
     "adaptive": {"estimator": "adaptive"},
     **(BINS := {"bins": {"scheme": "bins"}, "one kernel in bins": {"estimator": "kme", "scheme": "bins"}}),
 }
@@ -45,7 +44,6 @@ PAIRS: dict[str, dict[str, Any]] = {
     "mkme": {"estimator": "mkme"},
     "scose": {"estimator": "scose"},
     "fcose": {"estimator": "fcose", "n_resamples": 19},
-    "joint": {"estimator": km.MKME(fit_on="joint"), "n_resamples": 5},
     "adaptive": {"estimator": "adaptive"},
     **BINS,
 }

@@ -87,7 +87,7 @@ def test_the_default_goes_by_bins_above_the_limit_of_one_process(plan, monkeypat
     ("options", "text"),
     [
         ({"estimator": "s-kmse"}, r"estimator = KernelMean\(filter='scale'\) does not go with a test in bins"),
-        ({"estimator": km.MKME(fit_on="each")}, r"estimator = KernelMean\(.*fit_on='each'.* does not go"),
+        ({"estimator": km.SKMSE()}, r"estimator = KernelMean\(.*filter='scale'.* does not go"),
         ({"design": km.Design(clusters=([1], [2]))}, r"design = Design\(clusters=\.\.\.\) does not go"),
     ],
 )

@@ -5,9 +5,8 @@ import pytest
 
 import kernelmean as km
 from kernelmean.inference import Null
-from kernelmean.kernels import Gaussian, Linear, Polynomial
+from kernelmean.kernels import Linear, Polynomial
 from kernelmean.noise import Laplace, Normal
-from nulls import packed
 
 ADVICE = "divide the columns by their standard deviations"
 X = 1e80 * np.random.default_rng(0).normal(size=(12, 2))
@@ -59,15 +58,6 @@ def test_a_kernel_of_zeros_has_no_best_strength():
         km.FKMSE(Polynomial(3, 0.0)).fit(1e-220 * X)
 
 
-def test_an_outlier_beyond_the_range_is_refused_by_a_joint_fit():
-    """It ended in an OverflowError without a word."""
-    x, y = np.array([0.0, 1.0, 2.0, 3.5, 1e200, 5.0, 6.0, 7.0])[:, None], np.arange(8.0)[:, None]
-    for name, tables in (("X", (x, y)), ("Y", (y, x))):
-        for estimator in ("mkme", "mmkme"):
-            with pytest.raises(ValueError, match=rf"^{name} holds values up to 1e\+200, outside 1e-150 to 1e\+150"):
-                km.hsic_test(*tables, **packed(estimator=estimator, fit="joint"), n_resamples=19, rng=0)
-
-
 @pytest.mark.parametrize("unit", [1e-170, 1e-9, 1e170])
 @pytest.mark.parametrize("estimator", ["kme", "adaptive"])
 def test_two_samples_can_be_swapped_in_any_unit(unit, estimator):
@@ -75,18 +65,6 @@ def test_two_samples_can_be_swapped_in_any_unit(unit, estimator):
     x, y = unit * np.random.default_rng(1).normal(size=(2, 9, 2)) * [[[1.0, 1.0]], [[1.4, 1.4]]]
     there, back = (km.mmd_test(*pair, estimator=estimator, n_resamples=49, rng=3) for pair in ((x, y), (y, x)))
     assert (there.statistic, there.pvalue) == (back.statistic, back.pvalue)
-
-
-def test_a_refitted_noise_refuses_what_lies_too_far_apart():
-    constant, usual = np.full((6, 1), 1e200), np.random.default_rng(0).normal(size=(6, 1))
-    with pytest.raises(ValueError, match=r"X holds values up to 1e\+200"):
-        km.mmd_test(constant, usual, **packed(estimator=km.MKME(Gaussian(1.0)), fit="each"), n_resamples=9, rng=0)
-    with pytest.raises(ValueError, match=r"in units of the bandwidth rows lie off their median by .*e\+15[0-9]"):
-        km.mmd_test(
-            usual, 1e10 * usual, **packed(estimator=km.MKME(Gaussian(1e-149)), fit="each"), n_resamples=9, rng=0
-        )
-    with pytest.raises(ValueError, match=r"in units of the bandwidth rows are apart by inf, outside"):
-        km.mmd_test([[0.0], [0.0]], [[1e20], [1e20]], **packed(estimator=km.MKME(Gaussian(1e-149)), fit="each"), rng=0)
 
 
 @pytest.mark.parametrize("far", [1e12, 1e20, 1e37, 1e120])
@@ -101,10 +79,3 @@ def test_a_fill_value_does_not_blur_the_other_rows(estimator, far):
     assert found[1].statistic == pytest.approx(found[0].statistic, rel=1e-7)
     if estimator != "kme":
         assert found[1].statistic != km.mmd_test(X, Y, estimator="kme", n_resamples=9, rng=0).statistic
-
-
-def test_a_contraction_is_none_where_one_row_is_far():
-    X, Y = np.random.default_rng(3).normal(size=(2, 15, 1))
-    X[0] = 1e20
-    drawn, plain = (km.mmd_test(X, Y, estimator=name, n_resamples=9, rng=0) for name in ("vpmkme", "mkme"))
-    assert drawn.statistic == pytest.approx(plain.statistic, rel=1e-9)

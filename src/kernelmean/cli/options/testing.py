@@ -129,7 +129,7 @@ class TwoSampleTest(AdjustOption, ScreenOption, BandwidthOption, ScaleOption, Re
         test_option(
             "--estimator",
             metavar="NAME",
-            help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme; auto means adaptive.",
+            help=f"{_ADAPTIVE}, s-kmse or f-kmse; auto means adaptive.",
         ),
     ] = AUTO
 

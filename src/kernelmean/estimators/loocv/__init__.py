@@ -3,7 +3,7 @@
 from ...embedding.score import Criterion, Score
 from . import binned, isotropic
 from .definition import leave_one_out
-from .isotropic import Distances, SummedDistances, sketched, stacked
+from .isotropic import Distances, SummedDistances
 from .pair_sums import axis_terms, contracted_on_grid, contracted_terms, pair_sum
 from .spectral import GramSpectrum, Masked, printed_scores, ridge_scores, score_of, spectral_score
 
@@ -24,7 +24,5 @@ __all__ = [
     "printed_scores",
     "ridge_scores",
     "score_of",
-    "sketched",
     "spectral_score",
-    "stacked",
 ]

@@ -244,28 +244,17 @@ class Sketch:
     """Distances in bins, each at its mean: sums for many noises at once.
 
     With the bins of :meth:`Distances.sketch`, scores are exact to about 1e-4: enough to locate minima, not to report.
-    Bins of one sample have the shape (m,), those of a stack of samples (b, m).
     """
 
     def __init__(self, dim: int, centers: Array, log_shares: Array) -> None:
         self.dim, self._centers, self._log_shares = dim, centers, log_shares
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The number of bins, preceded by that of samples in a stack."""
-        return self._centers.shape
-
-    def of(self, samples: IntArray) -> Sketch:
-        """Return the bins of some samples of a stack."""
-        shares = self._log_shares if len(self._log_shares) == 1 else self._log_shares[samples]
-        return Sketch(self.dim, self._centers[samples], shares)
 
     def scaled(self, factor: float) -> Sketch:
         """Return the sketch of the distances times a factor."""
         return Sketch(self.dim, factor * self._centers, self._log_shares)
 
     def laplace(self, s: Any) -> tuple[Any, Any]:
-        """Return log mean exp(-t/2s) of the bins and its derivative in s, at one s or many, (G,); of a stack (G, b)."""
+        """Return log mean exp(-t/2s) of the bins and its derivative in s, at one s or many, (G,)."""
         exponents = self._log_shares - 0.5 * self._centers / np.asarray(s)[..., None]
         largest = exponents.max(axis=-1)
         weights = np.exp(exponents - largest[..., None])
@@ -321,31 +310,3 @@ def factor(distances: Source, noise: Any, sides: float) -> tuple[Any, Any]:
     log_mean, slope = distances.laplace(s)
     half = 0.5 * distances.dim
     return log_mean - half * np.log1p(sides * noise), sides * (slope - half / s)
-
-
-_COARSER = 2  # bits
-
-
-def stacked(distances: Array, dim: int) -> Sketch:
-    """Return the distances (b, p) of b samples as a sketch with one distance per bin, so that sums are exact."""
-    return Sketch(dim, distances, np.full((1, 1), -math.log(distances.shape[1])))
-
-
-def sketched(distances: Array, dim: int) -> Sketch:
-    """Return the distances (b, p) gathered in bins narrow enough to see where scores turn.
-
-    Bins are four times as wide as in the sketch of one sample, 3 %, and the same for all samples. If there are no fewer
-    bins than distances, every distance is a bin.
-    """
-    bits, (b, p) = leading_bits(distances) >> _COARSER, distances.shape
-    present = np.zeros(int(bits.max()) + 1, dtype=bool)
-    present[bits] = True
-    width = int(present.sum())
-    if width >= p:
-        return stacked(distances, dim)
-    places = ((np.cumsum(present) - 1)[bits] + width * np.arange(b)[:, None]).ravel()
-    counts, sums = (
-        np.bincount(places, weights, minlength=b * width).reshape(b, width) for weights in (None, distances.ravel())
-    )
-    with np.errstate(divide="ignore"):  # log 0 of a bin that only other samples need
-        return Sketch(dim, sums / np.maximum(counts, 1), np.log(counts / p))

@@ -10,7 +10,6 @@ from typing import Self, final
 from ...core.array import RngLike, as_rng
 from ...core.validate import check_integer
 from ...core.words import is_passed
-from ...estimators import KernelMean
 from ..designs.design import Design
 from ..questions import Question, TwoSamples
 from ..request import BINS, Request, is_plain
@@ -81,7 +80,7 @@ def _others(request: Request) -> Iterator[str]:
         yield f"scheme = {request.scheme!r}"
     if request.wanted.adaptive is None:
         for side in request.wanted.sides:
-            if not is_plain(side) or (isinstance(side, KernelMean) and side.fit_on in ("each", "joint")):
+            if not is_plain(side):
                 yield f"estimator = {side!r}"
 
 

@@ -1,1 +1,1 @@
-"""Statistics of estimators whose weights or parameters are fitted again under every permutation."""
+"""Statistics of estimators whose weights are found again under every permutation."""

@@ -20,11 +20,9 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ...core.cached import cached_property
 from ...core.roots import rising_roots
-from ...embedding.embedding import Embedding
 from ...estimators.filters import Filter, Ridge
 from ...estimators.loocv.spectral import AnyArray, mean_excess
 from ...estimators.regularization import UNDERFLOW, relative_grids, strength_of_equal_entries
-from ...expected import expected_diag
 from ..statistics import StatisticForm
 
 _PER_DECADE = 3
@@ -151,9 +149,6 @@ _STACK_BYTES = 2**24
 GramWeights = Callable[[Array], Array]
 """From a stack of Gram matrices (b, n, n), which it may overwrite, to weights (b, n)."""
 
-Estimate = Callable[[Array], Embedding]
-"""From the rows of one sample to its kernel mean: a symmetric function of them."""
-
 
 @final
 @dataclass(frozen=True)
@@ -219,36 +214,6 @@ class WeightedMMD:
             return norm
         n = self.n_first if sample == 0 else len(self.gram) - self.n_first
         return (norm - placed**2 @ np.diagonal(self.gram)) * (n / (n - 1))
-
-
-@final
-@dataclass(frozen=True)
-class RefittedMMD:
-    """The statistic of kernel means that are estimated again for one permutation after the other."""
-
-    points: Array
-    """Shape (N, d)."""
-    n_first: int
-    estimate: Estimate
-    kind: StatisticForm
-    """As in :class:`WeightedMMD`."""
-
-    def __call__(self, batch: IntArray) -> Array:
-        """Return the statistics of permutations (b, N) and the values k(x, x) under the noise in them, shape (2, b)."""
-        return np.array([self._between(*pair) for pair in zip(*split(batch, self.n_first), strict=True)]).T
-
-    def _between(self, first: IntArray, second: IntArray) -> tuple[float, float]:
-        means = [self.estimate(self.points[index]) for index in (first, second)]
-        norms, diagonals = zip(*(self._norm(mean) for mean in means), strict=True)
-        return sum(norms) - 2 * (means[0] @ means[1]), max(diagonals)
-
-    def _norm(self, mean: Embedding) -> tuple[float, float]:
-        """Return the squared norm of a mean, and the mean of k(x, x) under its noise."""
-        norm, n = mean @ mean, len(mean.points)
-        diagonal = np.broadcast_to(expected_diag(mean.kernel, mean.points, mean.noise, mean.noise), n)
-        if self.kind == "u":
-            norm = float((norm - mean.weights**2 @ diagonal) * n / (n - 1))
-        return norm, float(diagonal.mean())
 
 
 def split(batch: IntArray, n_first: int) -> tuple[IntArray, IntArray]:

@@ -248,9 +248,9 @@ def _check_estimators(question: Any) -> None:
     """Raise when the test compared means with weights of their own, which no single kernel describes."""
     instead = "; of this test only witness() works" if isinstance(question, TwoSamples) else ""
     for side in () if question.asked is None else question.asked.sides:
-        if isinstance(side, KernelMean) and not (is_plain(side) and side.fit_on in ("auto", "pooled", "separate")):
+        if not is_plain(side):
             raise ValueError(
-                f"estimator is {side!r}, with weights or parameters that permutations change; explanations need "
+                f"estimator is {side!r}, with weights that permutations change; explanations need "
                 f"a test with a kernel, such as estimator='kme' or 'mkme'{instead}"
             )
 

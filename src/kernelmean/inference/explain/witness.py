@@ -22,10 +22,9 @@ from ...kernels import Kernel
 from ...noise import Noise
 from ...plan.plan import Plan
 from ..engine import permutations_of
-from ..estimated.mmd import refitted
 from ..permutations import Permutations
 from ..questions import TwoSamples
-from ..request import is_plain
+from ..request import fitted, is_constant, is_plain
 from ..resampling_options import Resampling, check_n_resamples
 from .fluctuation import LEAST_DRAWS
 from .subject import PairSubject, SampleSubject, hadamard
@@ -316,10 +315,7 @@ def means_of(question: TwoSamples, subject: SampleSubject) -> tuple[Embedding, E
 
 def _mean(points: Array, found: KernelMean, plan: Plan) -> Embedding:
     """Return the mean of a sample by an estimator whose parameters are known, or are fitted to the sample."""
-    if hasattr(found, "contraction_"):  # fitted to the pooled rows; with the shift of either sample to its own center
-        center, scale = points.mean(axis=0), 1.0 if found.strength_ is None else 1.0 / (1.0 + found.strength_)
-        drawn = center + found.contraction_ * (points - center)
-        return scale * embed(drawn, found.kernel_, noise=found.noise_, plan=plan)
     if is_plain(found) and isinstance(found.noise, Noise):
         return embed(points, found.kernel, noise=found.noise, plan=plan)  # type: ignore[arg-type]  # it was resolved
-    return refitted(found, found.kernel)(points)  # type: ignore[arg-type]
+    kernel: Kernel = found.kernel  # type: ignore[assignment]
+    return embed(points, kernel) if is_constant(points) else fitted(found, kernel, points).embedding_

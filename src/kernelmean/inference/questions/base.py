@@ -32,7 +32,6 @@ from ..request import (
     Chosen,
     Estimators,
     Known,
-    check_fit_on,
     choose_kernel,
     median_rows,
     representative_rows,
@@ -153,8 +152,6 @@ class Question(ABC):
 
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return the null of an estimator, and the kernel of every side with the noise in it."""
-        for own in asked.sides:
-            check_fit_on(own, ("auto", "pooled" if len(asked.sides) == 1 else "separate"))
         return self.with_kernels(self.tables, asked.sides, statistic, how)
 
     # -- the null ----------------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ class Pairs(Question):
         return hsic_problem(tables, kernels, statistic)
 
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
-        """Return HSIC of an estimator: with other kernels, or shrunk, or with a noise that is fitted to the pairs."""
+        """Return HSIC of an estimator: with other kernels, or shrunk."""
         tables, design = self.tables, self.design
         apart = pair_estimator(asked.sides, statistic, plain_only=None if design is None else design.plain_only)
         if apart.plain:

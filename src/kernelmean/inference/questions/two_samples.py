@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -103,15 +103,12 @@ class TwoSamples(Question):
         return mmd_problem(tables[0], min(self.X.shape[0], self.Y.shape[0]), kernels, statistic)
 
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
-        """Return MMD² of an estimator: with another kernel, or with weights or parameters of its own."""
+        """Return MMD² of an estimator: with another kernel, or with weights of its own."""
         design = self.design
         own = two_sample_estimator(asked.one, plain_only=None if design is None else design.plain_only)
         if own is None:
             return self.with_kernels(self.tables, asked.sides, statistic, how)
-        samples = self.samples
-        null, chosen = EstimatedMMD(own, statistic, how, self.over).null(*samples)
-        if isinstance(chosen.noise, tuple) and samples[0] is not self.X:  # reported in the order of the caller
-            chosen = replace(chosen, noise=chosen.noise[::-1])
+        null, chosen = EstimatedMMD(own, statistic, how, self.over).null(*self.samples)
         return null, [chosen]
 
 

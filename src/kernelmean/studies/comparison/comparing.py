@@ -65,8 +65,7 @@ def compare(
         "auto" is "adaptive". "adaptive", "log-mean-exp" and "aggregate" have many kernels and one p-value. The others
         have one kernel. "kme", "mkme" and "mmkme" smooth it by noise: none, one variance, or one variance per column,
         fitted to the pooled rows, so it does not depend on which row is in which table. "s-kmse" and "f-kmse" find
-        weights for each table, again under every permutation. "vpmkme" has the contraction and noise of the pooled
-        rows. See :func:`kernelmean.mmd_test`.
+        weights for each table, again under every permutation. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own. Batch by batch the first two
         are applied to the pilot, and the others need all rows in memory.
