@@ -391,9 +391,9 @@ CASES: dict[str, tuple[Run, Values]] = {
         of(tables.read_table, "iris", show=lambda found: (found.names, found.values)),
         {"columns": (["sepal length", "petal width"],), "drop": (["target"],)},
     ),
-    "tables.split_frame": (
+    "tables.split_groups": (
         lambda **options: described(
-            [len(one) for one in tables.split_frame(tables.read_frame("iris"), "target", **options)]
+            [len(one) for one in tables.split_groups(tables.read_frame("iris"), "target", **options)]
         ),
         {"groups": (["0", "2"],)},
     ),

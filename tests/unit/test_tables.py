@@ -24,7 +24,6 @@ from kernelmean.tables import (
     match_columns,
     read_frame,
     read_table,
-    split_frame,
     split_groups,
 )
 
@@ -167,13 +166,13 @@ class TestSplit:
     frame = as_frame(pd.DataFrame({"g": ["u", "v", "u", "w", None], "n": [0, 0, 1, 1, 1], "x": range(5)}), "data")
 
     def test_two_groups(self) -> None:
-        first, second = split_frame(self.frame.select(drop=["g"]), "n")
+        first, second = split_groups(self.frame.select(drop=["g"]), "n")
         assert (first.source, second.source) == ("n=0", "n=1")
         np.testing.assert_array_equal(first.to_table().values, [[0], [1]])
         np.testing.assert_array_equal(second.to_table().values, [[2], [3], [4]])
 
     def test_chosen_groups_in_the_order_asked_for(self) -> None:
-        first, second = split_frame(self.frame.select(["g", "x"]), "g", ["w", "u"])
+        first, second = split_groups(self.frame.select(["g", "x"]), "g", ["w", "u"])
         np.testing.assert_array_equal(first.to_table().values, [[3]])
         np.testing.assert_array_equal(second.to_table().values, [[0], [2]])
 
@@ -196,23 +195,19 @@ class TestSplit:
     @pytest.mark.parametrize(
         ("groups", "text"),
         [
-            (
-                None,
-                r"has the groups u \(2 rows\), v \(1 row\), w \(1 row\); choose two of them with groups=\('a', 'b'\)",
-            ),
-            (["u"], "two different ones"),
-            (["u", "u"], "two different ones"),
-            (["u", "z"], "'u,z' were asked for"),
-            (["u", "v", "w"], "two different ones"),
+            (None, r"has the groups u \(2 rows\), v \(1 row\), w \(1 row\); at least two of them must have two rows"),
+            (["u"], "name two or more, each once"),
+            (["u", "u"], "name two or more, each once"),
+            (["u", "z"], "there is no group 'z'"),
         ],
     )
     def test_unclear_groups(self, groups: list[str] | None, text: str) -> None:
         with pytest.raises(ValueError, match=text):
-            split_frame(self.frame, "g", groups)
+            split_groups(self.frame, "g", groups)
 
     def test_one_group(self) -> None:
-        with pytest.raises(ValueError, match=r"the groups 0 \(2 rows\); two are needed"):
-            split_frame(self.frame.take([0, 1]), "n")
+        with pytest.raises(ValueError, match=r"the groups 0 \(2 rows\); at least two of them"):
+            split_groups(self.frame.take([0, 1]), "n")
 
 
 class TestMatch:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .limits import ADAPTIVE_LIMIT, FIT_LIMIT
     from .read import read
     from .readers import TextFormat
-    from .reading import column_names, read_frame, read_table, split_frame, split_groups
+    from .reading import column_names, read_frame, read_table, split_groups
     from .shuffle import shuffled
     from .source import Source, joined
 
@@ -41,7 +41,6 @@ __all__ = [
     "read_frame",
     "read_table",
     "shuffled",
-    "split_frame",
     "split_groups",
 ]
 
@@ -53,7 +52,7 @@ _lazy.attach(
         "limits": "ADAPTIVE_LIMIT FIT_LIMIT",
         "read": "as_frame read",
         "readers": "TextFormat",
-        "reading": "Frame Table as_table column_names read_frame read_table split_frame split_groups",
+        "reading": "Frame Table as_table column_names read_frame read_table split_groups",
         "shuffle": "shuffled",
         "source": "Source joined",
     },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Iterable, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,6 @@ __all__ = [
     "match_columns",
     "read_frame",
     "read_table",
-    "split_frame",
     "split_groups",
 ]
 
@@ -110,30 +109,6 @@ def column_names(source: str | os.PathLike[str]) -> list[str]:
     return list(BUILT_IN[name]().names if name in BUILT_IN else file_source(Path(name), ColumnChoice()).names)
 
 
-def split_frame(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> tuple[Frame, Frame]:
-    """Split a frame into two by the values of one column, which is left out of both.
-
-    Parameters
-    ----------
-    frame : Frame
-        The table.
-    by : str
-        The column that holds the groups.
-    groups : two str, optional
-        The two groups to take, the first of them first; required when there are more than two. By default numbers
-        come by value, levels of an ordered type by rank, and names by the alphabet. The groups of a boolean column are
-        True and False, also written true and false, or 1 and 0. You may name those of a column of times by texts, such
-        as "2024-12-31" or "2024-12-31 10:20:00", or by dates and times.
-
-    Raises
-    ------
-    ValueError
-        When the column or a group is unknown, or it is not clear which two groups are meant.
-    """
-    first, second = _split(frame, by, groups, _two_groups)
-    return first, second
-
-
 def split_groups(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> tuple[Frame, ...]:
     """Split a frame into groups by the values of one column, which is left out of all of them.
 
@@ -144,8 +119,11 @@ def split_groups(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> 
     by : str
         The column that holds the groups.
     groups : iterable of str or of numbers, optional
-        Two or more groups to take. By default, all that have at least two rows, in the order of :func:`split_frame`;
-        a note names those with one row. The rows without a group are one called "(missing)", if you name it.
+        Two or more groups to take, in this order. By default both of two, and of more all that have at least two rows;
+        a note names the others. Numbers then come by value, levels of an ordered type by rank, and names by the
+        alphabet. The groups of a boolean column are True and False, also written true and false, or 1 and 0. You may
+        name those of a column of times by texts, such as "2024-12-31 10:20:00", or by dates and times. The rows
+        without a group are one called "(missing)", if you name it.
 
     Raises
     ------
@@ -159,16 +137,6 @@ def split_groups(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> 
     >>> [group.source for group in split_groups(frame, "target")]
     ['target=0', 'target=1', 'target=2']
     """
-    return tuple(_split(frame, by, groups, _several_groups))
-
-
-def _split(
-    frame: Frame,
-    by: str,
-    groups: Iterable[Any] | None,
-    choose: Callable[[dict[str, int], str, Iterable[str] | None], list[str]],
-) -> list[Frame]:
-    """Split a frame into the groups chosen from those of a column, given the number of rows of each."""
     if not isinstance(by, str):
         raise TypeError(
             f"by has type {type(by).__name__}; pass the name of a column of the table, such as {frame.names[0]!r}, and "
@@ -184,7 +152,7 @@ def _split(
     sizes = _in_order(Counter(name for name in labels if name is not None), frame.declared.get(by))
     if asked is not None and is_boolean:
         asked = [_TRUTH.get(name.lower(), name) for name in asked]
-    chosen = choose(sizes, f"{frame.source}: column {by!r}", asked)
+    chosen = _chosen(sizes, f"{frame.source}: column {by!r}", asked)
     rest = frame.select(drop=[by])
     if not rest.names:
         raise ValueError(f"{frame.source} has no column beside {by!r}, which splits it; there is nothing to compare")
@@ -196,7 +164,7 @@ def _split(
     if alone:
         rest = replace(rest, notes=(*rest.notes, f"{frame.source}: groups of one row left out: {listed(alone)}"))
     rows = {name: np.array([each == name for each in labels], dtype=bool) for name in chosen}
-    return [_renamed(rest.take(own), f"{by}={name}") for name, own in rows.items()]
+    return tuple(replace(rest.take(own), source=f"{by}={name}") for name, own in rows.items())
 
 
 def _in_order(sizes: Counter[str], declared: Declared | None) -> dict[str, int]:
@@ -220,29 +188,10 @@ def _named(group: Any, times: Set[str | None] | None) -> str:
 _TRUTH = {"true": "True", "1": "True", "false": "False", "0": "False"}
 
 
-def _renamed(frame: Frame, source: str) -> Frame:
-    return replace(frame, source=source)
-
-
-def _two_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | None) -> list[str]:
-    chosen = list(sizes if groups is None else groups)
-    if groups is None and len(sizes) != 2:
-        two = written("groups=('a', 'b')", "--groups a,b")
-        mend = f"choose two of them with {two}" if len(sizes) > 2 else "two are needed"
-        raise ValueError(f"{_found(sizes, column)}; {mend}")
-    unknown = [name for name in chosen if name not in sizes]
-    if unknown or len(set(chosen)) != 2 or len(chosen) != 2:
-        raise ValueError(
-            f"{_found(sizes, column)}; the groups {','.join(chosen)!r} were asked for, two different ones of them are "
-            "needed"
-        )
-    return chosen
-
-
-def _several_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | None) -> list[str]:
-    if groups is None and len(sizes) < 3:
-        return _two_groups(sizes, column, groups)
-    chosen = [name for name in sizes if sizes[name] > 1] if groups is None else list(groups)
+def _chosen(sizes: dict[str, int], column: str, groups: Iterable[str] | None) -> list[str]:
+    """Return the groups to take: those asked for, or both, or of more all that have at least two rows."""
+    all_groups = [name for name in sizes if sizes[name] > 1 or len(sizes) == 2]
+    chosen = all_groups if groups is None else list(groups)
     unknown = [name for name in chosen if name not in sizes]
     if unknown:
         raise ValueError(f"{_found(sizes, column)}; there is no group {listed(map(repr, unknown))}")

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 import kernelmean as km
 from kernelmean.studies import fit_all, fit_densities
-from kernelmean.tables import TextFormat, match_columns, read_frame, read_table, split_frame
+from kernelmean.tables import TextFormat, match_columns, read_frame, read_table, split_groups
 from record import data, shown
 from record.registry import SEARCHED, Values, recorded, where_searched
 
@@ -202,7 +202,7 @@ def spreadsheet(folder: Path) -> Values:
 def split_and_matched(folder: Path) -> Values:
     frame, path = data.numbers(101, 20).assign(group=lambda table: ["u", "v"] * 10), folder / "table.csv"
     frame.to_csv(path, index=False)
-    first, second = split_frame(read_frame(path), "group", ["v", "u"])
+    first, second = split_groups(read_frame(path), "group", ["v", "u"])
     matched, moved = match_columns(first.select(["a", "b"]), second.select(["b", "a"]))
     return {
         "names": list(matched.names),

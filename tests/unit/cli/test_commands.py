@@ -23,7 +23,7 @@ import kernelmean as km
 from kernelmean import compare
 from kernelmean.cli import commands, main, versions
 from kernelmean.core import Notice
-from kernelmean.tables import read_frame, split_frame
+from kernelmean.tables import read_frame, split_groups
 
 RNG = np.random.default_rng(0)
 QUICK = ("--resamples", "99", "--estimator", "kme")
@@ -75,7 +75,7 @@ class TestCompare:
     def test_json_has_the_numbers_of_the_library(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         run(capsys, "compare", "wine", "--by", "target", "--groups", "2,0", "--json", "out.json", "--seed", "4", *QUICK)
         content = json.loads((folder / "out.json").read_text())
-        first, second = split_frame(read_frame("wine"), "target", ["2", "0"])
+        first, second = split_groups(read_frame("wine"), "target", ["2", "0"])
         ours = compare(first.to_table(), second.to_table(), estimator="kme", n_resamples=99, rng=4)
         assert content["statistic"] == pytest.approx(ours.test.statistic, rel=1e-12)
         assert content["pvalue"] == ours.test.pvalue
