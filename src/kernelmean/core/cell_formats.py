@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, TypeAlias, final
 
+from .times import ORDERS, time_parser, zoned_parser
 from .words import comma_separated, read_with, worded, written
 
 _OTHERS = "decimal", "thousands", "dates"
@@ -227,11 +227,7 @@ def absent_words(cells: Iterable[str]) -> tuple[str, Reading]:
 # -- dates and times: days or months first, years with two digits ------------------------------------------------------
 
 
-Order: TypeAlias = Literal["dmy", "mdy", "ymd"]
-_CLOCK = r"(?:T|,? +)\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
-_DIGITS = re.compile(rf"(\d{{1,4}})([-/]|\. ?)(\d{{1,2}})\2(\d{{4}}|\d{{1,2}})(?:{_CLOCK})?")
-_ISO = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}(?:{_CLOCK})?")
-_ZONE = re.compile(r"(?:Z|UTC|[+-]\d{2}:?\d{2})$")
+_SHORT = re.compile(r"^(\d{1,2}(?:[-/]|\. ?)\d{1,2}(?:[-/]|\. ?))(\d{2})(?!\d)")
 _TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?")
 _PLAIN = "write them as 2024-12-31"
 
@@ -239,60 +235,37 @@ _PLAIN = "write them as 2024-12-31"
 def date_format(cells: Iterable[str]) -> Form | None:
     """Return the format of dates or times among distinct cells, None if there are none."""
     texts = {cell: cell.strip() for cell in cells}
-    found = tuple(cell for cell, text in texts.items() if _orders(text))
+    found = {cell: orders for cell, text in texts.items() if (orders := _orders(text))}
     if 2 * len(found) > len(texts):
-        zones = {bool(_ZONE.search(text)) for text in texts.values()}  # readers understand all of these or none
-        is_iso = all(_ISO.fullmatch(text) and not text.endswith("GMT") for text in texts.values())
-        if is_iso and len(found) == len(texts) and len(zones) == 1:
-            return Form("dates", found, ({"dates": "ymd"},), "", "to_datetime", is_time=True)
-        return replace(_of_digits(found), is_time=True)
+        return replace(_of_dates(found), is_time=True)
     clocks = tuple(cell for cell, text in texts.items() if _TIME.fullmatch(text))
     mend, convert = "write them as 10:30:00", "to_timedelta of hh:mm:ss"
     return Form("times of the day", clocks, (), mend, convert, is_time=True) if 2 * len(clocks) > len(texts) else None
 
 
-def _orders(text: str) -> tuple[Order, ...]:
-    """Return the orders of day, month and year in which a text is a date of the calendar."""
-    found = _DIGITS.fullmatch(text)
-    if found is None:
-        return ()
-    first, second, third = found[1], found[3], found[4]
-    if len(first) == 4:
-        return ("ymd",) if len(third) <= 2 and _exists(first, second, third) else ()
-    if len(first) > 2:
-        return ()
-    ways: tuple[tuple[Order, tuple[str, str, str]], ...] = (
-        ("dmy", (third, second, first)),
-        ("mdy", (third, first, second)),
-        ("ymd", (first, second, third)),
-    )
-    two_digits = len(third) == 2 and len(first) == 2
-    if len(third) != 4 and not (len(third) == 2 and len(second) <= 2):
-        return ()
-    return tuple(order for order, way in ways if (order != "ymd" or two_digits) and _exists(*way))
+_Way: TypeAlias = tuple[str, bool]
+"""An order of day, month and year, and whether the time has a zone."""
 
 
-def _exists(year: str, month: str, day: str) -> bool:
-    try:
-        date(int(year) + (2000 if len(year) == 2 else 0), int(month), int(day))
-    except ValueError:
-        return False
-    return True
+def _orders(text: str) -> tuple[_Way, ...]:
+    """Return the ways in which a text is a time."""
+    full = _SHORT.sub(r"\g<1>20\2", text)
+    parsers = [
+        (order, zoned, parse(order)) for order in ORDERS for zoned, parse in enumerate((time_parser, zoned_parser))
+    ]
+    return tuple((order, bool(zoned)) for order, zoned, parse in parsers if parse(full) is not None)
 
 
-def _of_digits(cells: tuple[str, ...]) -> Form:
-    texts = [text for cell in cells if not _ISO.fullmatch(text := cell.strip())]
-    if not texts:
-        return Form("dates", cells, (), "save the column as dates", "to_datetime")
-    years = [max(len(part) for part in re.findall(r"\d+", text)[:3]) for text in texts]
-    if min(years) < 4:
+def _of_dates(found: Mapping[str, tuple[_Way, ...]]) -> Form:
+    """Return the format of cells, given the ways to read each; ISO dates have every order and need no option."""
+    cells = tuple(sorted(found, key=lambda cell: len(found[cell]) == len(ORDERS)))
+    if any(_SHORT.match(cell.strip()) for cell in cells):
         return Form("dates with years of two digits", cells, (), f"{_PLAIN}, years with four digits", "to_datetime")
-    first, *others = map(_orders, texts)
-    orders = [order for order in first if all(order in each for each in others)]
+    orders = [own for own in found[cells[0]] if all(own in each for each in found.values())]
     if not orders:
-        return Form("dates written in more than one order", cells, (), _PLAIN)
-    convert = {"dmy": "to_datetime with dayfirst=True", "mdy": "to_datetime", "ymd": "to_datetime"}[orders[0]]
-    open_ = "to_datetime, with dayfirst=True where days stand first"
-    what = "dates" if len(orders) == 1 else "dates that begin with the day or the month"
-    cells = tuple(sorted(cells, key=lambda cell: bool(_ISO.fullmatch(cell.strip()))))  # ISO dates need no option
-    return Form(what, cells, tuple({"dates": order} for order in orders), "", convert if len(orders) == 1 else open_)
+        return Form("dates written in more than one way", cells, (), _PLAIN)
+    names = ["ymd"] if len(orders) == len(ORDERS) else [order for order, _ in orders]
+    day_first = {"dmy": " with dayfirst=True"}.get(names[0], "")
+    what = "dates" if len(names) == 1 else "dates that begin with the day or the month"
+    convert = f"to_datetime{day_first if len(names) == 1 else ', with dayfirst=True where days stand first'}"
+    return Form(what, cells, tuple({"dates": order} for order in names), "", convert)

@@ -14,10 +14,10 @@ from ...core.array import LARGEST_EXACT
 from ...core.cell_formats import is_number
 from ...core.cells import Cells, Declared, one_form
 from ...core.table import Frame
+from ...core.times import Parse, time_parser, zoned_parser
 from ...core.words import did_you_mean, listed
 from ..files import MISSING_TEXTS, import_arrow
 from .text_format import THOUSANDS, TextFormat
-from .times import Parse, time_parser, zoned_parser
 
 NUMBERS, INTEGERS, TRUTH, SPANS = "numbers", "integers beyond 2^53", "truth values", "times of the day"
 DATES, TIMES, ZONED, TEXT = "dates", "times", "times with a zone", "text"

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from ...core.cells import column_name, one_form
+from ...core.times import ORDERS
 from ...core.validate import check_integer
 from ...core.words import EVERY, written
 
 DECIMALS: Final = (".", ",")
 THOUSANDS: Final = {".": ".", ",": ",", "'": "'\u2019", "_": "_", " ": " \u00a0\u2007\u2009\u202f"}
 """Marks between thousands, and the characters that each of them stands for."""
-ORDERS: Final = ("dmy", "mdy", "ymd")
 
 
 @final

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final, TypeAlias
 
+ORDERS: Final = ("dmy", "mdy", "ymd")
+"""In which day, month and year may stand."""
 Parse: TypeAlias = Callable[[str], datetime | None]
 """Returns the time that a cell means, or None."""
 _SECOND = r"(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
@@ -17,6 +20,7 @@ _OFFSET = r"(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})"
 _ZONE = re.compile(rf"(?P<time>.*:\d{{2}}(?:[.,]\d+)?) ?(?:Z|UTC|{_OFFSET})", re.ASCII)
 
 
+@cache
 def zoned_parser(order: str | None) -> Parse:
     """Return a parser of dates with a time of day and a zone; it returns times in UTC, without a zone."""
     local = time_parser(order)
@@ -35,6 +39,7 @@ def zoned_parser(order: str | None) -> Parse:
     return parse
 
 
+@cache
 def time_parser(order: str | None, *, with_time: bool = True) -> Parse:
     """Return a parser of ISO dates and of dates in an order, with or without a time of day unless that is refused."""
     patterns = [_ISO]
