@@ -106,5 +106,5 @@ def test_what_the_package_or_the_system_refuses_is_bad_input(
 def test_an_operation_inside_the_package_that_fails_is_its_failure(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("kernelmean.tables.reading.ending", lambda path: [])
+    monkeypatch.setattr("kernelmean.tables.long_files.PARQUET", 3)
     assert exit_code(refused, monkeypatch, tmp_path) == 70
