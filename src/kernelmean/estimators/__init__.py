@@ -9,8 +9,7 @@ from .density_bandwidth import LikelihoodBandwidth, leave_one_out_likelihood, li
 from .filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge, Scale
 from .kernel_mean import FKMSE, KME, MKME, MMKME, NAMED, SKMSE, VPMKME, KernelMean
 from .median_of_means import MedianOfMeans, geometric_median
-from .noise_problem import NoiseProblem
-from .noise_search import search_diagonal, search_free, search_full, search_isotropic, search_tied
+from .noise_search import NoiseProblem, search_diagonal, search_free, search_full, search_isotropic, search_tied
 from .regularization import Weighing
 from .spectral_factors import Damping, damping
 

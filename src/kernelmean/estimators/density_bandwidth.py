@@ -20,7 +20,7 @@ from ..plan.plan import serial_blas
 from .base import NOISE_FORMS, NoiseForm
 from .fitting import SEARCHES, noise_of
 from .loocv.isotropic import PairDistances
-from .noise_problem import NoiseProblem
+from .noise_search import NoiseProblem
 
 RATIOS = tuple(10.0 ** (k / 2) for k in range(-9, 1))
 _TILE = 512

@@ -27,9 +27,18 @@ from .base import NoiseForm, Options
 from .filters import Filter
 from .loocv.isotropic import PairDistances
 from .loocv.spectral import LIMIT
-from .noise_problem import NoiseProblem, ScoredNoise, some_rows
-from .noise_search import search_diagonal, search_free, search_full, search_isotropic, search_tied, search_variance
+from .noise_search import (
+    NoiseProblem,
+    ScoredNoise,
+    search_diagonal,
+    search_free,
+    search_full,
+    search_isotropic,
+    search_tied,
+    some_rows,
+)
 from .regularization import ScoreLimitError, Strength, Weighing
+from .search import search_variance
 
 SEARCHES: dict[str, Callable[[NoiseProblem], ScoredNoise]] = {
     "isotropic": search_isotropic,

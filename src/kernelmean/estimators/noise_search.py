@@ -1,38 +1,205 @@
 """The noise chosen by leave-one-out.
 
 Under a Gaussian kernel, Gaussian noise: isotropic (MKME), per axis (MMKME), a multiple of the covariance, or with a
-contraction (VPMKME). Under other kernels, the variance of a noise with one parameter, without gradient.
+contraction (VPMKME).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from scipy.ndimage import minimum_filter
-from scipy.optimize import minimize_scalar
 
-from ..core.array import Array, covariance, largest_norm, like
-from ..embedding.score import Means, Score, Terms
-from ..noise.base import Noise
-from ..noise.dirac import Dirac
+from ..core.array import (
+    Array,
+    array_api,
+    as_float64,
+    as_host,
+    as_type,
+    centered,
+    column_variances,
+    covariance,
+    largest_norm,
+    like,
+    namespace,
+    precision,
+    to_numpy,
+)
+from ..core.cached import cached_property
+from ..core.validate import check_range, check_spread
+from ..embedding.score import Criterion, Score, Terms, diagonal_share
+from ..kernels.gaussian import Gaussian
 from .loocv import isotropic
 from .loocv.pair_sums import axis_terms, contracted_on_grid, contracted_terms, spanned
-from .noise_problem import (
-    GRID_STEP,
-    NoiseProblem,
-    ScoredNoise,
-    ScoreObjective,
-    along,
-    best,
-    descend,
-    in_logs,
-    lower,
-    minimize_line,
-    polish,
-)
+from .search import ScoreObjective, best, descend, minimize_line
+
+COARSE = 300  # rows on which searches explore
+FEW = 32  # rows on which they look at a whole grid of two parameters
+_SKETCHED = 2000  # rows on which searches for one number explore, where distances are not stored
+GRID_STEP = 0.25  # of logarithms
+
+
+@dataclass(frozen=True)
+class ScoredNoise:
+    """A noise with its score."""
+
+    noise: Array
+    """Variances in units of θ², along the axes or along ``vectors``, shape (d,)."""
+    terms: Terms
+    score: Score
+    contraction: float = 1.0
+    """r, the factor that moves the points to their mean; 1 leaves them."""
+    vectors: Array | None = None
+    """Shape (d, d). Orthonormal columns; the axes when None."""
+
+
+def lower(first: ScoredNoise, second: ScoredNoise) -> ScoredNoise:
+    """Return the choice with the lower score, the first of equals."""
+    return second if second.score < first.score else first
+
+
+_Squared: TypeAlias = isotropic.Distances | isotropic.ScaledDistances | isotropic.SummedDistances
+
+
+@array_api
+def _distances(Y: Array, pairs: isotropic.PairDistances | None, bandwidths: Array) -> _Squared:  # noqa: ARG001
+    """Return the squared distances of all pairs of rows; NumPy arrays reuse known ones."""
+    return isotropic.SummedDistances(Y, some_rows(Y, _SKETCHED))
+
+
+@_distances.numpy
+def _(Y: Array, pairs: isotropic.PairDistances | None, bandwidths: Array) -> _Squared:
+    if pairs is None or np.ptp(bandwidths) > 0:
+        return isotropic.Distances(Y)
+    return pairs.under(float(bandwidths[0]))
+
+
+class NoiseProblem:
+    """A sample in units of the bandwidth, and its score at a noise.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    kernel : Gaussian
+    criterion : {"loocv", "risk"}
+    scale : float or None
+        The factor of all weights; None takes the best one for every noise.
+    pairs : isotropic.PairDistances, optional
+        The distances of the rows, when other bandwidths need them too.
+    n : int, optional
+        The number of rows of the sample, if these are a part of it; the score is that of the sample.
+    """
+
+    def __init__(
+        self,
+        X: Array,
+        kernel: Gaussian,
+        criterion: Criterion = "loocv",
+        scale: float | None = 1.0,
+        pairs: isotropic.PairDistances | None = None,
+        n: int | None = None,
+    ) -> None:
+        rows, self.dim = X.shape
+        self.n = n or rows
+        check_spread(X)
+        self.bandwidths = kernel.bandwidths(self.dim)
+        check_range(self.bandwidths, "the bandwidth is")
+        self.Y = as_type(centered(as_float64(X))[0] / like(self.bandwidths, X, "float64"), precision(X))
+        self.off = float(namespace(self.Y).max(namespace(self.Y).abs(self.Y)))
+        check_range(self.off, "in units of the bandwidth rows lie off their median by")
+        self.alpha = diagonal_share(self.n, criterion)
+        self.constant = 0.0 if criterion == "risk" else 1.0
+        self.scale = scale
+        self._pairs = pairs
+
+    @cached_property
+    def distances(self) -> _Squared:
+        """The squared distances of all pairs."""
+        return _distances(self.Y, self._pairs, self.bandwidths)
+
+    @cached_property
+    def part(self) -> Array:
+        """At most 300 rows, for finding good starts; every reported score uses all rows."""
+        return some_rows(self.Y)
+
+    @cached_property
+    def spanned(self) -> tuple[Array, Array]:
+        """All points and ``part``, minus the mean, in coordinates of their span (small when d > n)."""
+        mean = namespace(self.Y).mean(self.Y, axis=0)
+        whole = spanned(self.Y - mean)
+        return whole, whole if self.part is self.Y else spanned(self.part - to_numpy(mean))
+
+    @cached_property
+    def few(self) -> Array:
+        """At most 32 rows, minus the mean of all."""
+        return some_rows(self.part, FEW) - to_numpy(namespace(self.Y).mean(self.Y, axis=0))
+
+    @cached_property
+    def variances(self) -> Array:
+        """The variance of every column, shape (d,)."""
+        return column_variances(self.Y)
+
+    def without(self) -> ScoredNoise:
+        """Return the score without noise."""
+        return self.choice(isotropic.terms(self.distances, 0.0, self.alpha), np.zeros(self.dim))
+
+    def at(self, noise: Array, vectors: Array | None = None) -> ScoredNoise:
+        """Return the score at given variances (d,), along the axes or the columns of ``vectors``."""
+        if np.ptp(noise) == 0:
+            return self.choice(isotropic.terms(self.distances, float(noise[0]), self.alpha), noise)
+        Y = self.Y if vectors is None else self.Y @ like(vectors, self.Y)
+        return self.choice(axis_terms(Y, noise, self.alpha, slopes=False), noise, vectors=vectors)
+
+    def choice(self, terms: Terms, noise: Array, contraction: float = 1.0, vectors: Array | None = None) -> ScoredNoise:
+        """Return the choice of a noise whose terms are known."""
+        score = terms.score(self.scale, constant=self.constant)
+        return ScoredNoise(noise, terms, score, contraction, vectors)
+
+    def objective(self, terms: Callable[[Array], Terms]) -> ScoreObjective:
+        """Return the score as a function of parameters."""
+        return ScoreObjective(terms, self.scale)
+
+    def rescored(self, choice: ScoredNoise, criterion: Criterion, scale: float) -> Score:
+        """Return the score of a choice without contraction by another criterion, at a given scale."""
+        other = copy(self)
+        other.alpha, other.scale = diagonal_share(self.n, criterion), scale
+        other.constant = 0.0 if criterion == "risk" else 1.0
+        return other.at(choice.noise, choice.vectors).score
+
+    def informative(self, choice: ScoredNoise) -> float:
+        """Return the relative gain of a choice over no noise: the size of the informative part of the score."""
+        nothing = self.without().score
+        if nothing.sign >= 0 or choice.score.sign >= 0:
+            return 1.0
+        return float(np.clip(choice.score.log - nothing.log, 1e-9, 1.0))
+
+
+def some_rows(X: Array, most: int = COARSE) -> Array:
+    """Return at most 300 rows, the same for any order of the rows: permutation tests rely on this.
+
+    Rows from libraries other than NumPy are copied.
+    """
+    X = as_host(X)
+    if len(X) <= most:
+        return X
+    return X[np.lexsort(X.T)][np.random.default_rng(0).choice(len(X), most, replace=False)]
+
+
+def in_logs(terms: Terms, parameters: Array) -> Terms:
+    """Return the terms with slopes in the logarithms of the parameters."""
+    return Terms(terms.cross, terms.square, parameters * terms.cross_slope, parameters * terms.square_slope)
+
+
+def along(terms: Terms, direction: Array) -> Terms:
+    """Return the terms with slopes along one direction in the space of the parameters."""
+    slopes = (np.array([direction @ slope]) for slope in (terms.cross_slope, terms.square_slope))
+    return Terms(terms.cross, terms.square, *slopes)
+
 
 _SMALLEST, _LARGEST = 1e-8, 1e4  # variances, in units of the column's variance plus θ²
 _LEAST = 1e-10  # variance in units of θ² from which lines start
@@ -185,7 +352,7 @@ def search_free(problem: NoiseProblem) -> ScoredNoise:
     ways = sorted(ways, key=lambda way: way.score.key)[:_WAYS]
     explored = [descend(coarse, way.point, bounds, unit, EXPLORE) for way in ways]
     starts = [np.clip(u, *bounds.T) for u in [best(explored).point, *corners]]
-    found = polish(exact, descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit), bounds)
+    found = descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit)
     noise = np.full(problem.dim, math.exp(found.point[1]))
     return lower(lower(common, tied), problem.choice(found.terms, noise, float(found.point[0])))
 
@@ -212,51 +379,3 @@ def _free(problem: NoiseProblem, Y: Array) -> ScoreObjective:
         return in_logs(contracted_terms(Y, p[0], noise, problem.alpha, problem.n, problem.dim), np.array([1.0, noise]))
 
     return problem.objective(at)
-
-
-MeansOf = Callable[[Noise], Means]
-"""From a noise to the means that make up its score."""
-_CANDIDATES, _GRID = 2, 41
-
-
-@dataclass(frozen=True)
-class NoiseChoice:
-    """A noise with its means and its score."""
-
-    noise: Noise
-    means: Means
-    score: Score
-
-
-def search_variance(
-    variance: float, noise_of: Callable[[float], Noise], exact: MeansOf, coarse: MeansOf, scale: float | None = 1.0
-) -> NoiseChoice:
-    """Return the best noise ``noise_of(s)``, s ≥ 0, never worse than none: a grid over log s, then Brent's method.
-
-    The grid covers multiples 1e-8 … 1e4 of ``variance`` and uses the means of some rows, ``coarse``; minima are refined
-    with those of all rows, ``exact``.
-    """
-
-    def at(noise: Noise, means: MeansOf) -> NoiseChoice:
-        found = means(noise)
-        return NoiseChoice(noise, found, found.score(scale))
-
-    grid = math.log(max(variance, 1e-300)) + np.linspace(math.log(1e-8), math.log(1e4), _GRID)
-    rough = [at(noise_of(math.exp(u)), coarse).score for u in grid]
-    minima = [k for k in range(_GRID) if all(rough[k] <= rough[j] for j in (k - 1, k + 1) if 0 <= j < _GRID)]
-    found = [at(Dirac(), exact)]
-    for k in sorted(minima, key=lambda index: rough[index].key)[:_CANDIDATES]:
-        ends = grid[max(k - 1, 0)], grid[min(k + 1, _GRID - 1)]
-        found.extend(_refined(lambda u: at(noise_of(math.exp(u)), exact), *ends))
-    return min(found, key=lambda choice: choice.score.key)
-
-
-def _refined(at: Callable[[float], NoiseChoice], low: float, high: float) -> list[NoiseChoice]:
-    seen: list[NoiseChoice] = []
-
-    def value(u: float) -> float:
-        seen.append(at(u))
-        return seen[-1].score.excess
-
-    minimize_scalar(value, bounds=(low, high), method="bounded", options={"xatol": 1e-6})
-    return seen

@@ -10,7 +10,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from ..core.array import Array
 from ..core.cached import cached_property
@@ -32,10 +31,11 @@ from .loocv.spectral import (
     score_of,
     spectral_score,
 )
+from .search import minimize_scores
 
 MASKED_LIMIT, CUTOFF_LIMIT = 2000, 500
 ITERATIONS = 100  # at most, in a search
-_PER_DECADE, _PER_DECADE_OF_PATH, _REFINE = 4, 6, 1e-6
+_PER_DECADE, _PER_DECADE_OF_PATH = 4, 6
 UNDERFLOW = 1e-150  # below this, squares of kernel values vanish and the ridge equals a scale to all digits
 
 
@@ -224,16 +224,8 @@ def _smallest(strengths: Sequence[Strength]) -> Strength:
 def _minimize(path: Callable[[Array], list[Strength]], grid: Array) -> Strength:
     """Return the minimum over λ: the best of the grid, refined in log λ between its neighbours."""
     rough = path(grid)
-    k = min(range(len(grid)), key=lambda index: rough[index].score.key)
-    seen = [rough[k]]
-
-    def at(u: float) -> float:
-        seen.extend(path(np.array([math.exp(u)])))
-        return seen[-1].score.excess / abs(rough[k].score.excess or 1.0)
-
-    low, high = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
-    minimize_scalar(at, bounds=(math.log(low), math.log(high)), method="bounded", options={"xatol": _REFINE})
-    return _smallest(seen)
+    scores = [one.score for one in rough]
+    return _smallest([*rough, *minimize_scores(lambda u: path(np.exp([u]))[0], scores, np.log(grid), 1)])
 
 
 def check_limit(n: int, limit: int, filter_: Filter) -> None:
