@@ -276,20 +276,22 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     ) -> tuple[list[Trial], PairDistances | None]:
         """Try the bandwidths on a part of the rows; none when that part has no two different rows.
 
-        Also return the distances of all rows: one pass serves all bandwidths, for the part and for all rows.
+        Also return the distances of all rows. Those of the part serve all bandwidths.
         """
         fit, held = split(len(sample.points), rng)
         part = sample.take(fit)
         if len(np.unique(part.points, axis=0)) < 2:
             return [], None
+        pairs = part_pairs = None
         if self.kernel is not None:
-            kernels, pairs = {1.0: self.kernel.resolved(part.points)}, None
+            kernels = {1.0: self.kernel.resolved(part.points)}
         else:
             theta = np.asarray(bandwidth_from(part.points, "median"))
             kernels = {factor: Gaussian(np.sqrt(factor) * theta) for factor in FACTORS}
             least = float(np.sqrt(min(FACTORS)) * theta)  # the smallest bandwidth to be tried
-            pairs = PairDistances(sample.points[np.concatenate([fit, held])], least, len(fit))
-        targets = ((f, recipe.target(part, kernel, pairs and pairs.first)) for f, kernel in kernels.items())
+            pairs = PairDistances(sample.points[np.concatenate([fit, held])], least)
+            part_pairs = pairs.leading(len(fit))
+        targets = ((f, recipe.target(part, kernel, part_pairs)) for f, kernel in kernels.items())
         return recipe.trials(part, targets, sample.take(held), self.early_stopping), pairs
 
     def _best(self, otherwise: Trial) -> Trial:

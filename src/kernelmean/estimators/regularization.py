@@ -224,8 +224,10 @@ def _smallest(strengths: Sequence[Strength]) -> Strength:
 def _minimize(path: Callable[[Array], list[Strength]], grid: Array) -> Strength:
     """Return the minimum over λ: the best of the grid, refined in log λ between its neighbours."""
     rough = path(grid)
-    scores = [one.score for one in rough]
-    return _smallest([*rough, *minimize_scores(lambda u: path(np.exp([u]))[0], scores, np.log(grid), 1)])
+    scores, logs = [one.score for one in rough], np.array([math.log(strength) for strength in grid])
+    unit = abs(_smallest(rough).score.excess or 1.0)
+    seen = minimize_scores(lambda u: path(np.array([math.exp(u)]))[0], scores, logs, 1, unit)
+    return _smallest([*rough, *seen])
 
 
 def check_limit(n: int, limit: int, filter_: Filter) -> None:

@@ -117,17 +117,19 @@ class Scored(Protocol):
 S = TypeVar("S", bound=Scored)
 
 
-def minimize_scores(at: Callable[[float], S], rough: Sequence[Score], grid: Array, most: int) -> list[S]:
+def minimize_scores(
+    at: Callable[[float], S], rough: Sequence[Score], grid: Array, most: int, unit: float = 1.0
+) -> list[S]:
     """Return all that is seen on the way to the ``most`` deepest minima of a score without slope over a grid.
 
-    Every minimum is refined between its neighbours by Brent's method.
+    Every minimum is refined between its neighbours by Brent's method, in a ``unit`` of the score.
     """
     last, seen = len(grid) - 1, []
     minima = [k for k in range(last + 1) if all(rough[k] <= rough[j] for j in (k - 1, k + 1) if 0 <= j <= last)]
 
     def value(u: float) -> float:
         seen.append(at(u))
-        return seen[-1].score.excess
+        return seen[-1].score.excess / unit
 
     for k in sorted(minima, key=lambda index: rough[index].key)[:most]:
         ends = grid[max(k - 1, 0)], grid[min(k + 1, last)]

@@ -53,26 +53,13 @@ def test_pairs_made_once_serve_every_bandwidth_the_whole_sample_and_its_first_ro
     monkeypatch.setattr(loocv.isotropic, "SUM_UP_TO", 100)
     monkeypatch.setattr(loocv.isotropic, "_TILE", 64)
     X = np.random.default_rng(1).normal(size=(500, 3)) + 7.0
-    pairs = isotropic.PairDistances(X, 0.7, leading=333)
-    for shared, rows in ((pairs, X), (pairs.first, X[:333])):
+    pairs = isotropic.PairDistances(X, 0.7)
+    for shared, rows in ((pairs, X), (pairs.leading(333), X[:333])):
         alone, under = isotropic.Distances((rows - rows.mean(axis=0)) / bandwidth), shared.under(bandwidth)
         assert under.largest >= (1 - 1e-12) * pdist(rows / bandwidth, "sqeuclidean").max()
         for s in (1.0, 2.5):
             np.testing.assert_allclose(under.laplace(s), alone.laplace(s), rtol=1e-11)
             np.testing.assert_allclose(under.sketch().laplace(s), alone.sketch().laplace(s), rtol=1e-2)
-
-
-def test_pairs_are_gathered_once_for_the_whole_and_its_first_rows(monkeypatch):
-    monkeypatch.setattr(loocv.isotropic, "STORE_UP_TO", 10)
-    monkeypatch.setattr(loocv.isotropic, "SUM_UP_TO", 10)
-    calls = []
-    gathering = isotropic.Distances._gathering
-    monkeypatch.setattr(isotropic.Distances, "_gathering", lambda self: calls.append(self.n) or gathering(self))
-    pairs = isotropic.PairDistances(np.random.default_rng(0).normal(size=(200, 2)), 1.0, leading=150)
-    for shared in (pairs.first, pairs, pairs.first):
-        for bandwidth in (1.0, 2.0):
-            shared.under(bandwidth).laplace(1.5)
-    assert calls == [200]
 
 
 @pytest.fixture
@@ -82,17 +69,12 @@ def small(monkeypatch):
         monkeypatch.setattr(loocv.isotropic, name, value)
 
 
-@pytest.mark.parametrize("leading", [0, 11, 16])
-def test_tiles_hold_every_pair_once(small, leading):
+def test_tiles_hold_every_pair_once(small):
     Y = points(31)
-    distances = isotropic.Distances(Y, leading)
+    distances = isotropic.Distances(Y)
     t, largest = pdist(Y, "sqeuclidean"), distances.largest
     whole = binned.gathered([t], largest)
     np.testing.assert_allclose(distances.moments(), whole, rtol=1e-9, atol=1e-12)
-    first = binned.gathered([pdist(Y[:leading], "sqeuclidean")] if leading else [], largest)
-    np.testing.assert_allclose(distances.first.moments(), first, rtol=1e-9, atol=1e-12)
-    if leading:
-        np.testing.assert_allclose(distances.first.laplace(1.3), slow(Y[:leading], 1.3), rtol=1e-11)
     assert distances.count == 31 * 30 // 2
     assert isinstance(distances.count, int)
     np.testing.assert_allclose(distances.laplace(1.3), slow(Y, 1.3), rtol=1e-11)
@@ -128,10 +110,12 @@ def test_distances_in_other_units_are_those_of_scaled_points(small):
     assert scaled.dim == 3
     np.testing.assert_allclose(scaled.laplace(1.3), plain.laplace(1.3), rtol=1e-11)
     np.testing.assert_allclose(scaled.sketch().laplace(1.3), plain.sketch().laplace(1.3), rtol=1e-2)
-    pairs = isotropic.PairDistances(Y, 0.5, leading=9)
+    pairs = isotropic.PairDistances(Y, 0.5)
     for bandwidth in (0.5, 2.0):
         np.testing.assert_allclose(pairs.under(bandwidth).laplace(1.3), slow(Y / bandwidth, 1.3), rtol=1e-11)
-        np.testing.assert_allclose(pairs.first.under(bandwidth).laplace(1.3), slow(Y[:9] / bandwidth, 1.3), rtol=1e-11)
+        np.testing.assert_allclose(
+            pairs.leading(9).under(bandwidth).laplace(1.3), slow(Y[:9] / bandwidth, 1.3), rtol=1e-11
+        )
 
 
 def test_sums_of_points_elsewhere_are_the_same(small):

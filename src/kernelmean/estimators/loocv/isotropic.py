@@ -40,18 +40,15 @@ class Distances:
     Parameters
     ----------
     Y : array of shape (n, d)
-    leading : int
-        This many first points are also a sample of their own, ``first``, gathered in the same pass.
     """
 
-    def __init__(self, Y: Array, leading: int = 0) -> None:
+    def __init__(self, Y: Array) -> None:
         self.n, self.dim = Y.shape
-        self._points, self._leading = Y, leading
+        self._points = Y
 
-    @cached_property
-    def first(self) -> Distances:
-        """The distances of the leading points."""
-        return _Leading(self._points[: self._leading], self)
+    def leading(self, count: int) -> Distances:
+        """Return the distances of the leading points."""
+        return Distances(self._points[:count])
 
     @property
     def count(self) -> int:
@@ -81,19 +78,8 @@ class Distances:
 
     def moments(self) -> Array:
         """Return the moments of all bins."""
-        return np.asarray(self._moments.sum(axis=0))
-
-    @cached_property
-    def _moments(self) -> Array:
-        """The moments of the pairs of leading points, and of all other pairs."""
-        gather = self._gathering()
-
-        def both(strip: list[Tile]) -> Array:
-            inner = [tile for tile in strip if tile[1].stop <= self._leading]
-            return np.stack([gather(inner), gather(strip[len(inner) :])])
-
-        rows = [*slices(self._leading, _TILE), *slices(self.n, _TILE, start=self._leading)]
-        return np.asarray(sum(running().map(both, _strips(rows), self.n**2), start=np.zeros(())))
+        strips = _strips(slices(self.n, _TILE))
+        return np.asarray(sum(running().map(self._gathering(), strips, self.n**2), start=np.zeros(())))
 
     def _gathering(self) -> Callable[[list[Tile]], Array]:
         """Return a function from tiles to the moments of their distances."""
@@ -144,18 +130,6 @@ class Distances:
         counts, sums = _sketched(_binned(*piece) for piece in pieces)
         occupied = counts > 0
         return Sketch(self.dim, sums[occupied] / counts[occupied], np.log(counts[occupied] / self.count))
-
-
-class _Leading(Distances):
-    """The distances of the leading points of a sample, whose moments the whole sample gathers."""
-
-    def __init__(self, Y: Array, whole: Distances) -> None:
-        super().__init__(Y)
-        self._whole = whole
-
-    def moments(self) -> Array:
-        """Return the moments of all bins."""
-        return np.asarray(self._whole._moments[0])
 
 
 class ScaledDistances:
@@ -216,18 +190,15 @@ class PairDistances:
     X : array of shape (n, d)
     unit : float
         About the smallest bandwidth to be used.
-    leading : int
-        This many first rows are also a sample of their own, ``first``.
     """
 
-    def __init__(self, X: Array, unit: float, leading: int = 0) -> None:
-        self._distances, self._unit = Distances((X - X.mean(axis=0)) / unit, leading), unit
+    def __init__(self, X: Array, unit: float) -> None:
+        self._distances, self._unit = Distances((X - X.mean(axis=0)) / unit), unit
 
-    @property
-    def first(self) -> PairDistances:
-        """The pairs of the leading rows."""
+    def leading(self, count: int) -> PairDistances:
+        """Return the pairs of the leading rows."""
         pairs = copy(self)
-        pairs._distances = self._distances.first
+        pairs._distances = self._distances.leading(count)
         return pairs
 
     def under(self, bandwidth: float) -> ScaledDistances:
