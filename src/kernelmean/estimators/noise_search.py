@@ -36,7 +36,7 @@ from ..embedding.score import Criterion, Score, Terms, diagonal_share
 from ..kernels.gaussian import Gaussian
 from .loocv import isotropic
 from .loocv.pair_sums import axis_terms, contracted_on_grid, contracted_terms, spanned
-from .search import ScoreObjective, best, descend, minimize_line
+from .search import ScoreObjective, best, descend, minimize_line, polish
 
 COARSE = 300  # rows on which searches explore
 FEW = 32  # rows on which they look at a whole grid of two parameters
@@ -352,7 +352,7 @@ def search_free(problem: NoiseProblem) -> ScoredNoise:
     ways = sorted(ways, key=lambda way: way.score.key)[:_WAYS]
     explored = [descend(coarse, way.point, bounds, unit, EXPLORE) for way in ways]
     starts = [np.clip(u, *bounds.T) for u in [best(explored).point, *corners]]
-    found = descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit)
+    found = polish(exact, descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit), bounds)
     noise = np.full(problem.dim, math.exp(found.point[1]))
     return lower(lower(common, tied), problem.choice(found.terms, noise, float(found.point[0])))
 

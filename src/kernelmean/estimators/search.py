@@ -19,6 +19,7 @@ TermsAt = Callable[[Array], Terms]
 
 _CANDIDATES = 3  # local minima of the coarse score that are polished
 _TOLERANCE = 1e-7
+_DIFFERENCE = 1e-3  # of parameters, for second derivatives
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,30 @@ def descend(objective: ScoreObjective, start: Array, bounds: Array, unit: float 
     options: Any = {"gtol": 1e-5, "ftol": 1e-10, "maxiter": most, "maxfun": 2 * most, "maxcor": 20}
     minimize(tracker, start, jac=True, method="L-BFGS-B", bounds=Bounds(*bounds.T), options=options)
     return tracker.best
+
+
+def polish(objective: ScoreObjective, found: Found, bounds: Array) -> Found:
+    """Return an inner minimum by two Newton steps on the slope, which sees 1e-9 where values of the score see 1e-6.
+
+    The slope's Jacobian is taken by central differences, 2p evaluations for p parameters. A minimum on a bound is
+    returned as it is, and so is one that the steps would leave.
+    """
+    point, steps = found.point, _DIFFERENCE * np.eye(len(found.point))
+    inside = (point - _DIFFERENCE > bounds[:, 0]) & (point + _DIFFERENCE < bounds[:, 1])
+    if not inside.all():
+        return found
+
+    def slope(p: Array) -> Array:
+        return objective.terms(p).slope(objective.scale)
+
+    jacobian = np.stack([slope(point + h) - slope(point - h) for h in steps]) / (2 * _DIFFERENCE)
+    if np.linalg.eigvalsh(jacobian + jacobian.T)[0] <= 0:
+        return found
+    for _ in range(2):
+        point = point - np.linalg.solve(jacobian.T, slope(point))
+    if np.abs(point - found.point).max() > _DIFFERENCE:
+        return found
+    return objective.at(point)
 
 
 class Scored(Protocol):

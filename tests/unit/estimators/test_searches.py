@@ -120,8 +120,8 @@ def test_a_contraction_does_not_see_an_offset_or_an_order(n, dim, ratio):
     found, *others = (search_free(NoiseProblem(Z, kernel)) for Z in (X, X + 1e6, X[rng.permutation(n)]))
     assert 0 < found.contraction < 1
     for other in others:
-        np.testing.assert_allclose(other.noise, found.noise, rtol=1e-5)
-        assert other.contraction == pytest.approx(found.contraction, rel=1e-5)
+        np.testing.assert_allclose(other.noise, found.noise, rtol=1e-6)
+        assert other.contraction == pytest.approx(found.contraction, rel=1e-6)
 
 
 def narrow(seed):
