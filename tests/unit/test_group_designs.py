@@ -97,7 +97,7 @@ def test_rows_without_weight_take_no_part() -> None:
 def test_two_groups_have_the_test_of_two_samples() -> None:
     found = km.compare_groups(TABLE[["a", "b", "g", "c"]], "g", ["u", "v"], clusters="c", **HOW)
     assert found.pairs[0].statistic == pytest.approx(found.test.statistic)
-    assert found.test.statistic_name == "MMD² (unbiased)"
+    assert found.test.statistic_name == "MMD² (V-statistic)"
 
 
 @pytest.mark.slow

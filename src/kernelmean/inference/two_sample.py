@@ -27,7 +27,7 @@ def mmd_test(
     kernel: KernelLike | None = None,
     estimator: Estimator | None = None,
     design: Design | None = None,
-    statistic: StatisticForm = "u",
+    statistic: StatisticForm | None = None,
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
@@ -64,9 +64,10 @@ def mmd_test(
         write ``estimator=MKME(kernel)``.
     design : Design, optional
         Strata, clusters, weights, or pairs; see :class:`kernelmean.Design`.
-    statistic : {"u", "v"}
-        The unbiased statistic, or the V-statistic, which is never negative. With weights b, "u" leaves out the
-        diagonal, n/(n-1) Σ_{i≠j} b_i b_j k(x_i, x_j); shrinkage makes it biased.
+    statistic : {"u", "v"}, optional
+        The unbiased statistic, the default, or the V-statistic, which is never negative and the only one with strata,
+        clusters or weights. Of an estimator with weights b, "u" leaves out the diagonal,
+        n/(n-1) Σ_{i≠j} b_i b_j k(x_i, x_j); shrinkage makes it biased.
     scheme : {"auto", "exact", "random", "bins"}
         Permutations that are evaluated fast together, all of them, or independent random ones; all are exact. "bins"
         adds up features of the rows in about 1000 bins, wherever the rows are, in memory that does not grow with them.
@@ -161,7 +162,8 @@ def mmd_test(
     """
     checked = check_design(design)
     wanted = asked(kernel, estimator, TwoSamples.known(checked))
-    return answer(TwoSamples, (X, Y), Request(wanted, checked, statistic, scheme, n_resamples, rng), plan)
+    form: StatisticForm = ("v" if checked.says_more else "u") if statistic is None else statistic
+    return answer(TwoSamples, (X, Y), Request(wanted, checked, form, scheme, n_resamples, rng), plan)
 
 
 def paired_mmd_test(

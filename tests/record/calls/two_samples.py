@@ -112,7 +112,7 @@ DESIGNS = {
 }
 
 
-@recorded("mmd/design {design}, {statistic}", design=DESIGNS, statistic=["u", "v"])
+@recorded("mmd/design {design}, {statistic}", design=DESIGNS, statistic=["v"])
 def by_design(design: km.Design, statistic: Any) -> Values:
     options: dict[str, Any] = {"estimator": km.KME(K.Gaussian(1.5)), "statistic": statistic}
     return shown.test(km.mmd_test(X, Y, **options, design=design, rng=5, n_resamples=99))

@@ -235,9 +235,10 @@ def in_three_samples(points, **how):
 ORBITS = {"strata": (in_strata, 9, 1), "clusters": (in_clusters, 6, 2), "three samples": (in_three_samples, 6, 1)}
 
 
-@pytest.mark.parametrize("statistic", ["u", "v"])
 @pytest.mark.parametrize("kind", ["normal", "heavy tails"])
-@pytest.mark.parametrize("orbit", ORBITS)
+@pytest.mark.parametrize(
+    ("orbit", "statistic"), [("strata", "v"), ("clusters", "v"), ("three samples", "u"), ("three samples", "v")]
+)
 def test_idle_columns_leave_the_list_of_statistics_to_the_data_alone(orbit, kind, statistic):
     over, n, each = ORBITS[orbit]
     results = over(with_idle_columns(kind, n, each=each), n_resamples=999, rng=0, statistic=statistic)

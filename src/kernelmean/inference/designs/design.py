@@ -35,8 +35,7 @@ class Design:
         with rows of only one sample are left out. For independence pass one label for every pair.
     clusters : array of shape (n,), or a pair of such, optional
         Which rows belong together, such as the visits of a patient. A cluster moves as a whole, and changes places only
-        with clusters of the same size (and stratum), so nothing need be assumed about how the sizes arose. The unbiased
-        statistic leaves out the pairs of rows within a cluster.
+        with clusters of the same size (and stratum), so nothing need be assumed about how the sizes arose.
     weights : array of shape (n,), or a pair of such, optional
         Survey or importance weights, not negative, on one scale for all rows; the means become weighted means. A weight
         moves with its row, so the test is exact where the pairs (row, weight) are exchangeable under the null
@@ -60,7 +59,7 @@ class Design:
     >>> import kernelmean as km
     >>> X, Y = [[0.0], [2.0], [10.0]], [[1.0], [11.0], [13.0]]
     >>> centers = km.Design(groups=([1, 1, 2], [1, 2, 2]))
-    >>> km.mmd_test(X, Y, design=centers, statistic="v").notes[-1]
+    >>> km.mmd_test(X, Y, design=centers).notes[-1]
     'rows are permuted only within their stratum (2 strata of 3 rows each)'
     """
 

@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, slices
+from ...core.array import Array, slices
 from ..low_rank import Factor, by_rows
 from ..low_rank_problem import highest_rank
 from ..problem import KernelSide, Tiles
@@ -17,7 +17,6 @@ from ..resampling_options import MIB, Resources
 from ..schemes.base import in_order, upper_tiles
 
 TILE = 512
-_UNIT = 2048
 _BATCH_BYTES = 32 * MIB
 FACTORS_FROM = 1000
 _LEAST_GAIN = 8
@@ -44,10 +43,6 @@ class Forms(ABC):
     @abstractmethod
     def times(self, vectors: Array) -> Array:
         """Return KV of a few vectors (n, c), shape (m, n, c)."""
-
-    @abstractmethod
-    def within(self, weights: Array, sizes: IntArray) -> Array:
-        """Return Σ ω_i ω_j K_ij over the rows of every unit, shape (m, units); units follow one another."""
 
     @property
     def batch(self) -> int:
@@ -89,16 +84,6 @@ class TiledForms(Forms):
                 total[:, j] += parts[:, i.stop - i.start :]
         return total
 
-    def within(self, weights: Array, sizes: IntArray) -> Array:
-        """Evaluate the units one by one."""
-        found = np.zeros((len(self.diagonal), len(sizes)))
-        for unit, (stop, size) in enumerate(zip(np.cumsum(sizes).tolist(), sizes.tolist(), strict=True)):
-            j = slice(stop - size, stop)
-            for part in slices(size, _UNIT):
-                i = slice(j.start + part.start, j.start + part.stop)
-                found[:, unit] += [weights[i] @ gram @ weights[j] for gram in self.tiles(i, j)]
-        return found
-
     def _over_tiles(self, one: Callable[[slice, slice, Array], Array]) -> Iterator[tuple[slice, slice, Array]]:
         pairs = upper_tiles(slices(self.n, TILE))
 
@@ -133,15 +118,6 @@ class FactorForms(Forms):
     def times(self, vectors: Array) -> Array:
         """Return Aᵀ diag(w) A V."""
         return np.stack([factor.rows.T @ factor.times(factor.rows @ vectors) for factor in self.factors])
-
-    def within(self, weights: Array, sizes: IntArray) -> Array:
-        """Return Σ_r w_r (Σ_i ω_i A_ri)² of every unit."""
-        starts = np.cumsum(sizes) - sizes
-        found = np.empty((len(self.factors), len(sizes)))
-        for numbers in by_rows(self.factors):
-            squares = np.square(np.add.reduceat(self.factors[numbers[0]].rows * weights, starts, axis=1))
-            found[numbers] = [_summed(squares, self.factors[number].weights) for number in numbers]
-        return found
 
 
 def _summed(squares: Array, weights: Array | None) -> Array:

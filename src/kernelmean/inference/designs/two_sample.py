@@ -41,74 +41,17 @@ from .design import (
     taken_layout,
     weightless,
 )
-from .quadratic_forms import Forms, gram_forms
+from .quadratic_forms import gram_forms
 
-_LEAST_PAIRS = 1e-9
 _LEAST_SHARE = 1e-8
-
-
-@final
-@dataclass(frozen=True)
-class _Stratum:
-    """One stratum: its Gram matrices, and the sums needed to leave out pairs within units."""
-
-    rows: slice
-    units: slice
-    forms: Forms
-    own: Array  # (m, units): Σ ω_i ω_j k_ij over the rows of every unit
-    linear: Array  # (m, units): Σ ω_i r_i, r the weighted row means of K
-    masses: Array  # (units,): Σ ω_i
-
-    def unbiased_less_plain(self, form: Array, labels: Array) -> Array:
-        """Return c_s² times (unbiased minus V-statistic) of the stratum; ``form`` is c_s² times the V-statistic."""
-        sides = [self._sample(form, part) for part in (labels[self.units], 1.0 - labels[self.units])]
-        (first, means, within), (second, other_means, other_within) = sides
-        mean = self.linear.sum(axis=1)[:, None] / self.masses.sum()
-        cross = means + other_means - mean - form / (first * second)
-        share = first * second / self.masses.sum()
-        return np.asarray(share**2 * (within + other_within - 2 * cross) - form)
-
-    def _sample(self, form: Array, chosen: Array) -> tuple[Array, Array, Array]:
-        """Return the weight (b,) of a sample, ⟨μ, mean of all⟩, and the mean of k over pairs of its units, (m, b)."""
-        mass, squares = self.masses @ chosen, np.square(self.masses) @ chosen
-        pairs = np.square(mass) - squares
-        if pairs.min() <= _LEAST_PAIRS * (self.masses.mean()) ** 2:
-            raise DesignError(
-                "one row or cluster holds nearly all the weight of a sample: the unbiased statistic needs pairs; pass "
-                "statistic='v'"
-            )
-        means, total = self.linear @ chosen / mass, self.masses.sum()
-        mean = self.linear.sum(axis=1)[:, None] / total
-        all_pairs = form + np.square(mass) * (2 * means - mean)
-        return mass, means, (all_pairs - self.own @ chosen) / pairs
-
-    @classmethod
-    def of(cls, layout: Layout, rows: slice, forms: Forms) -> _Stratum:
-        """Prepare a stratum for the unbiased statistic."""
-        starts = layout.starts
-        units = slice(int(np.searchsorted(starts, rows.start)), int(np.searchsorted(starts, rows.stop)))
-        weights = layout.weights[rows]
-        total = weights.sum()
-        first = starts[units] - rows.start
-        means = forms.times(weights[:, None])[:, :, 0] / total
-        linear = np.add.reduceat(means * weights, first, axis=1)
-        alone = bool((layout.sizes[units] == 1).all())
-        own = forms.diagonal * weights**2 if alone else forms.within(weights, layout.sizes[units])
-        return cls(rows, units, forms, own, linear, np.add.reduceat(weights, first))
 
 
 @final
 class StratifiedMMD:
     """MMD² as a function of the labels of the units."""
 
-    def __init__(self, side: KernelSide, layout: Layout, kind: StatisticForm, resources: Resources) -> None:
-        self.layout, self.kind = layout, kind
-        self.forms = gram_forms(side, resources)
-        several = len(layout.strata) > 1
-        self.parts = [
-            _Stratum.of(layout, rows, gram_forms(_rows(side, rows), resources) if several else self.forms)
-            for rows in (layout.strata if kind == "u" else [])
-        ]
+    def __init__(self, side: KernelSide, layout: Layout, resources: Resources) -> None:
+        self.layout, self.forms = layout, gram_forms(side, resources)
         self.starts = np.array([rows.start for rows in layout.strata])
 
     def __call__(self, labels: Array) -> Array:
@@ -124,12 +67,7 @@ class StratifiedMMD:
                 "nearly all the weight is on one sample, or would be after a permutation: weights differ by more "
                 "than eight orders of magnitude; pass weights on one scale"
             )
-        value = self.forms.forms(vectors)
-        corrections = [
-            part.unbiased_less_plain(value if len(self.parts) == 1 else part.forms.forms(vectors[part.rows]), labels)
-            for part in self.parts
-        ]
-        return np.asarray((value + sum(corrections)) / share**2)
+        return np.asarray(self.forms.forms(vectors) / share**2)
 
     def magnitude(self) -> Array:
         """Return the magnitude for rounding errors, shape (m,)."""
@@ -140,10 +78,6 @@ class StratifiedMMD:
         masses = [weights[labels == label] for label in (0, 1)]
         spread = sum(np.square(mass).sum() / mass.sum() ** 2 for mass in masses)
         return np.asarray(np.abs(diagonal).sum(axis=1) * spread)
-
-
-def _rows(side: KernelSide, rows: slice) -> KernelSide:
-    return KernelSide(side.points[rows], side.kernels, side.shifts)
 
 
 Pair = tuple[Any, Any]
@@ -176,43 +110,20 @@ class TwoSampleDesign:
     ) -> Null:
         """Return MMD² of every kernel under the same permutations, on a table of the pooled rows."""
         (pooled,) = tables
-        self._check_kind(statistic)
+        if statistic != "v":
+            raise ValueError(
+                "with groups, clusters or weights MMD² is a V-statistic of equally estimated means; leave statistic= "
+                "out, and pass an estimator with equal weights, such as 'kme' or 'mkme'"
+            )
         layout, resources = self.layout, how.resources
         permutations = within_cells(layout.cells, how.n_resamples, how.rng, layout.labels, how.scheme)
         side = KernelSide(pooled[layout.order], tuple(kernels))
         with serial_blas:
-            criterion = StratifiedMMD(side, layout, statistic, resources)
+            criterion = StratifiedMMD(side, layout, resources)
             batches = permutations.batches(criterion.forms.batch)
             values = np.concatenate([criterion(layout.labels[batch.T].astype(float)) for batch in batches], axis=1)
             slack = ties(values, criterion.magnitude())
-        return Null(values, slack, named("MMD²", statistic), permutations.scheme)
-
-    def _check_kind(self, statistic: StatisticForm) -> None:
-        """Raise when the statistic does not work with the design."""
-        if statistic not in ("u", "v"):
-            raise ValueError(
-                f"statistic {statistic!r} does not work with groups, clusters and weights; pass 'u' (unbiased) or 'v', "
-                "and an estimator with equal weights, such as 'kme' or 'mkme'"
-            )
-        alone = self.alone
-        if statistic == "v" or alone is None:
-            return
-        where = f" in stratum {alone}" if len(self.names) > 1 else ""
-        raise DesignError(
-            f"a sample has one row or cluster{where}: the unbiased statistic needs two in each sample; "
-            "pass statistic='v'"
-        )
-
-    @property
-    def alone(self) -> str | None:
-        """The first stratum in which a sample has only one row or cluster, if there is one."""
-        layout = self.layout
-        stratum = layout.stratum[layout.starts]
-        for label in (0, 1):
-            few = np.bincount(stratum[layout.labels == label], minlength=len(self.names)) < 2
-            if few.any():
-                return self.names[int(np.argmax(few))]
-        return None
+        return Null(values, slack, named("MMD²", "v"), permutations.scheme)
 
 
 def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:

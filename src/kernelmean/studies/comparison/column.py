@@ -34,8 +34,9 @@ class ColumnDifference:
         The standard deviation of the noise that the joint test chose, in the units of the column (for categories: of
         shares).
     statistic, pvalue : float
-        Of the column alone: the unbiased squared maximum mean discrepancy (in an adaptive test that of the Gaussian
-        kernel at the median bandwidth), and the permutation p-value of its test.
+        Of the column alone: the squared maximum mean discrepancy, unbiased unless there are strata, clusters or weights
+        (in an adaptive test that of the Gaussian kernel at the median bandwidth), and the permutation p-value of its
+        test.
     adjusted : float
         The p-value adjusted for the number of columns. If you reject all columns with a value of at most α, any column
         that does not differ is among them with probability at most α; with ``adjustment="bh"`` the expected share of

@@ -25,7 +25,7 @@ from .ranking import ranked
 from .request import Asked
 from .result import Comparison
 from .row_weights import RowWeights
-from .table_test import TableTest, check_estimator, form_of
+from .table_test import TableTest, check_estimator
 
 
 def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
@@ -37,8 +37,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     encoded, unmatched = _encoded(frames, taken, asked)
     _check(encoded, names, asked)
     design = taken.of(encoded.frames)
-    form, told = form_of(encoded.points(), design)
-    test = TableTest(asked, design=design, form=form)
+    test = TableTest(asked, design=design)
     stream, stream_alone = as_rng(asked.rng).spawn(2)
     order = encoded.in_table_order()
     progress("all columns together", 0, 1 + len(order))
@@ -64,7 +63,6 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
             *(() if is_same else encoded.repeated(taken.clusters(encoded.frames))),
             *_notes(encoded, theta),
             *unmatched,
-            *told,
             *screened,
             *joint.notes,
         ),

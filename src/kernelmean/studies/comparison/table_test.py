@@ -16,7 +16,6 @@ from ...core.table import Frame
 from ...core.words import listed, worded, written
 from ...inference import Design, Resampling, TestResult, TwoSamples, hsic_test, k_sample_test, mmd_test
 from ...inference.adaptive.many_kernels import NAMED
-from ...inference.designs.two_sample import TwoSampleDesign
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
 from ...inference.resampling_options import resources_of
@@ -45,7 +44,11 @@ class TableTest:
     asked: Testing
     design: Design = _ALL_ROWS
     """The design of the rows of two tables, or of all rows of several, one table below the other."""
-    form: StatisticForm = "u"
+
+    @property
+    def form(self) -> StatisticForm:
+        """The V-statistic with strata, clusters or weights, otherwise the unbiased one."""
+        return "v" if self.design.says_more else "u"
 
     @property
     def adaptive(self) -> bool:
@@ -166,20 +169,6 @@ def check_estimator(asked: Testing, tables: int = 2) -> None:
         of = f" for {tables} groups" if tables > 2 else ""
         raise ValueError(f"estimator is {asked.estimator!r}; write one of {listed([*known, *NAMED])}{of}")
     check_own_bandwidth(asked)
-
-
-def form_of(samples: Sequence[Array], design: Design) -> tuple[StatisticForm, tuple[str, ...]]:
-    """Return the form of the statistic, unbiased if every stratum has enough rows, and notes."""
-    if not design.says_more:
-        return "u", ()
-    first, second = samples
-    rows = TwoSamples.of((first, second), design).design
-    if not isinstance(rows, TwoSampleDesign) or rows.alone is None:
-        return "u", ()
-    units = "rows" if design.clusters is None else "clusters"
-    few = f" in every stratum, and stratum {rows.alone} has fewer" if rows.alone else ", and one has fewer"
-    biased = "MMD² is the V-statistic, above 0 even where nothing differs (p-values stay exact)"
-    return "v", (f"{biased}: the unbiased one needs two {units} of each table{few}",)
 
 
 def check_own_bandwidth(asked: Testing) -> None:

@@ -14,7 +14,7 @@ from ...inference import Design
 from ...inference.designs.design import DesignError
 from ...tables.columns import Encoded
 from ..comparison.request import Testing
-from ..comparison.table_test import TableTest, form_of
+from ..comparison.table_test import TableTest
 from ..designs import WHOLE_STRENGTHS, Taken
 from ..many_tests import OneTest
 
@@ -31,14 +31,12 @@ class GroupDesign:
     asked: Testing
     unusable: dict[Pair, str] = field(default_factory=dict)
     """Pairs of groups that cannot be tested with the design, and why."""
-    plain: list[Pair] = field(default_factory=list)
-    """Pairs that have too few rows or clusters for the unbiased statistic."""
 
     def of_all(self) -> TableTest:
         """Return the test of all groups: with a design, whether label and columns are independent."""
         frames = self.encoded.frames
         if len(frames) == 2:
-            return self._of_two(self.taken.of(frames), (0, 1))
+            return TableTest(self.asked, self.taken.of(frames))
         return TableTest(self.asked, self.taken.together(frames) if self.taken.design else Design())
 
     def tested(self, pair: Pair, rng: np.random.Generator, n_resamples: int) -> OneTest:
@@ -46,18 +44,11 @@ class GroupDesign:
         order = self.encoded.in_table_order()
         try:
             own = self.taken.only(pair).of([self.encoded.frames[k] for k in pair])
-            found, _ = self._of_two(own, pair).run(self.encoded, order, rng, n_resamples, pair)
+            found, _ = TableTest(self.asked, own).run(self.encoded, order, rng, n_resamples, pair)
         except DesignError as error:
             self.unusable[pair] = str(error).partition(";")[0]
             return OneTest(math.nan, 1.0, 0)
         return OneTest(found.statistic, found.pvalue, found.n_resamples)
-
-    def _of_two(self, design: Design, pair: Pair) -> TableTest:
-        points = self.encoded.points()
-        form, told = form_of((points[pair[0]], points[pair[1]]), design)
-        if told and pair not in self.plain:
-            self.plain.append(pair)
-        return TableTest(self.asked, design, form)
 
     def notes(self, names: tuple[str, ...]) -> Iterator[str]:
         """Yield what the design does not show, and which pairs could not be tested."""
@@ -67,9 +58,3 @@ class GroupDesign:
         if self.unusable:
             those = listed(f"{names[i]} and {names[j]} ({why})" for (i, j), why in sorted(self.unusable.items()))
             yield f"cannot be tested with this design, so p = 1: {those}"
-        if self.plain:
-            those = listed(f"{names[i]} and {names[j]}" for i, j in sorted(self.plain))
-            yield (
-                f"one row or cluster only in a group, so the statistic is the V-statistic, which is never negative: "
-                f"{those}"
-            )

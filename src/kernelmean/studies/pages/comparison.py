@@ -88,9 +88,11 @@ def _columns(result: Comparison) -> Section:
     if len(result.columns) > 1 and any(column.difference() for column in result.columns):
         words.append("Intervals are for each column alone, not adjusted for their number.")
     below = ", so it may be below 0" if any(column.statistic < 0.0 for column in result.columns) else ""
+    estimate = f"is an unbiased estimate of how far two distributions are apart, 0 where they are equal{below}"
+    if result.design.columns:
+        estimate = "estimates how far two distributions are apart, and is a little above 0 where they are equal"
     caption = (
-        "Columns, those that differ most first; a positive gap: the mean of the first table is larger; MMD² is an "
-        f"unbiased estimate of how far two distributions are apart, 0 where they are equal{below}"
+        f"Columns, those that differ most first; a positive gap: the mean of the first table is larger; MMD² {estimate}"
     )
     return Section("Which columns differ", (*words, *grid.words_on_rest()), tables=(grid.table(caption),))
 
