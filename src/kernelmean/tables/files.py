@@ -18,7 +18,7 @@ PARQUET, ARROW = (".parquet", ".pq"), (".feather", ".arrow")
 JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 MOST_COLUMNS = 100_000
-MISSING_TEXTS = ["", "?", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None"]
+MISSING_TEXTS = ["", "?", "NA", "N/A", "#N/A", "n/a", "NaN", "NAN", "nan", "-nan", "NULL", "null", "None"]
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 

@@ -155,3 +155,11 @@ def test_dates_that_no_option_reads_name_none(cells: list[str], capsys: pytest.C
     FILES["t.parquet"](pd.DataFrame({"d": dates, "x": np.arange(28) % 5.0}))
     assert run(["compare", "t.parquet", "t.parquet"]) == 2
     assert "--dates" not in capsys.readouterr().err
+
+
+@each_reader
+def test_a_cell_that_is_not_spelled_as_missing_is_never_made_missing(read: Callable[..., Frame]) -> None:
+    Path("t.csv").write_text("a,b\n1,NAN\n2,5\nnan(x),6\n")
+    frame = read("t.csv", TextFormat())
+    assert frame["a"].tolist() == ["1", "2", "nan(x)"]
+    np.testing.assert_array_equal(frame["b"], [np.nan, 5.0, 6.0])

@@ -172,8 +172,8 @@ def numbers(strings: Strings, text: TextFormat, *, large: bool = False) -> Cells
     """
     plain = _plain(strings, text)
     values = None if plain is None else _cast(plain, "float64")
-    if plain is None or values is None or _has_codes(plain, values):
-        return None
+    if plain is None or values is None or _has_codes(plain, values) or np.isnan(values).sum() > plain.null_count:
+        return None  # Arrow reads any nan(...) as a number
     beyond = [(k, plain[k].as_py()) for k in np.flatnonzero(np.abs(values) >= LARGEST_EXACT).tolist()]
     rounded = {k: int(cell) for k, cell in beyond if _WHOLE.fullmatch(cell) and abs(int(cell)) > LARGEST_EXACT}
     if not large:
@@ -192,7 +192,8 @@ def _plain(strings: Strings, text: TextFormat) -> Strings | None:
     if text.thousands is not None:
         point, marks = re.escape(text.decimal), THOUSANDS[text.thousands]
         groups = "|".join(f"[1-9][0-9]{{0,2}}(?:{re.escape(mark)}[0-9]{{3}})+" for mark in marks)
-        form = rf"^[+-]?(?:{groups}|[0-9]*)(?:{point}[0-9]*)?(?:[eE][+-]?[0-9]+)?$"
+        digits = rf"(?:{groups}|[0-9]*)(?:{point}[0-9]*)?(?:[eE][+-]?[0-9]+)?"
+        form = rf"^[+-]?(?:{digits}|(?i:inf(?:inity)?))$"
         if not _all(compute.match_substring_regex(strings, form)):
             return None
         strings = compute.replace_substring_regex(strings, f"[{re.escape(marks)}]", "")
