@@ -7,7 +7,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -24,7 +24,7 @@ from .columns import TextColumns
 from .text_file import TextFile, open_text
 from .text_format import TextFormat
 
-BLOCK_BYTES: Final = 2**23
+BLOCK_BYTES, _FEW_BYTES = 2**23, 2**17
 _LINES, _LONGEST = 50, 40
 _SEPARATOR: Final = re.compile(r'"?sep=(?P<separator>[,;|\t])"?[;,|\t]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[+-]?[\d.,' ]*\d[\d.,' ]*%?")
@@ -224,7 +224,10 @@ class CsvFile:
         arrow = import_arrow()
         raw = [self.raw[name] for name in names]
         needed = list(dict.fromkeys([*raw, self._written[-1]]))  # the last one shows whether all quotes are closed
-        convert = {"include_columns": needed, "column_types": dict.fromkeys(needed, arrow.large_string())}
+        convert: dict[str, Any] = {
+            "include_columns": needed,
+            "column_types": dict.fromkeys(needed, arrow.large_string()),
+        }
         start, last = 0, None
         with self._refusing(), self.file.open() as source, self._reader(source, **convert) as reader:
             for batch in reader:
@@ -234,14 +237,14 @@ class CsvFile:
         if last is not None:
             self._check_closed(last[self._written[-1]][-1].as_py(), start)
 
-    def _reader(self, source: Any, **convert: Any) -> Any:
+    def _reader(self, source: Any, block: int | None = None, **convert: Any) -> Any:
         """Return Arrow's reader; blank lines are ignored in a table of several columns."""
         from pyarrow import csv
 
         encoding = "utf8" if self.file.is_utf8 else self.file.encoding
         return csv.open_csv(
             source,
-            csv.ReadOptions(block_size=BLOCK_BYTES, skip_rows=self.header.above, encoding=encoding),
+            csv.ReadOptions(block_size=block or BLOCK_BYTES, skip_rows=self.header.above, encoding=encoding),
             csv.ParseOptions(
                 delimiter=self.header.separator,
                 ignore_empty_lines=not self.header.one_column,
@@ -255,8 +258,11 @@ class CsvFile:
     @cached_property
     def _written(self) -> list[str]:
         """The names of all columns as written in the file, with blanks around them."""
-        with self._refusing(), self.file.open() as source, self._reader(source) as reader:
+        invalid = import_arrow().ArrowInvalid
+        with suppress(invalid), self.file.open() as source, self._reader(source, _FEW_BYTES) as reader:
             return list(reader.schema.names)
+        with self._refusing(), self.file.open() as source, self._reader(source) as reader:
+            return list(reader.schema.names)  # a header longer than that
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
