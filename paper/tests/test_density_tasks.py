@@ -5,6 +5,8 @@ from scipy.stats import multivariate_normal
 from threadpoolctl import threadpool_limits
 
 from kernelmean import KernelMeanMatching, median_bandwidth
+from kernelmean.density import recipe, sample
+from kernelmean_paper import density_table
 from kernelmean_paper.density_tasks import (
     OWN,
     PROTOCOLS,
@@ -122,3 +124,12 @@ def test_rounded_rows_are_near_the_rows_and_come_back():
     np.testing.assert_allclose(units.origin + units.unit * inner, rows, rtol=0, atol=1e-9 * rows.std(axis=0).max())
     np.testing.assert_array_equal(RoundedRows.of(rows / 3.0).rows(rows / 3.0), inner)
     assert units.length(2.0 * units.unit) == 2.0
+
+
+def test_the_table_says_what_matching_holds_fixed():
+    assert tuple(t.factor for t in KernelMeanMatching(2).fit(small_task().train).trials_) == density_table.FACTORS
+    assert (density_table.PATIENCE, density_table.FLOOR, density_table.HELD) == (
+        recipe.PATIENCE,
+        sample.FLOOR,
+        sample.HELD,
+    )

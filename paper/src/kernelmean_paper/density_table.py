@@ -12,13 +12,10 @@ import numpy as np
 
 from kernelmean import KernelMeanMatching
 from kernelmean.density import KMeansPrototypes
-from kernelmean.density.kernel_mean_matching import FACTORS
-from kernelmean.density.recipe import PATIENCE
-from kernelmean.density.sample import FLOOR, HELD
 from kernelmean.report import TextTable
 
 from .arrays import Array
-from .density_tasks import COMPONENTS, LONGEST, OWN, PROTOCOLS, REFERENCE, START, TARGETS, Fit, Task, quietly
+from .density_tasks import COMPONENTS, FACTORS, LONGEST, OWN, PROTOCOLS, REFERENCE, START, TARGETS, Fit, Task, quietly
 from .experiment import Experiment, Finding, Findings, Setting
 from .judged import Verdict
 from .paper import BASELINES, ESTIMATORS, PrintedTable
@@ -65,6 +62,8 @@ DEFAULTS: Mapping[str, Any] = KernelMeanMatching(COMPONENTS).get_params()
 """The options of all fits, except those that a protocol sets."""
 CLUSTERS = KMeansPrototypes()
 """How all fits start."""
+PATIENCE, FLOOR, HELD = 50, 0.01, 0.2
+"""What matching holds fixed."""
 STEPS, RESTS = "steps", "rests"
 
 MODES = (

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from kernelmean import KernelMeanMatching, median_bandwidth
-from kernelmean.density.kernel_mean_matching import FACTORS
 from kernelmean.kernels import Gaussian
 
 from .arrays import Array
@@ -22,6 +21,8 @@ from .rounded_rows import RoundedRows
 
 TARGETS = ("kme", "s-kmse", "f-kmse", "mkme", "mmkme")
 COMPONENTS = 10
+FACTORS = (0.1, 0.3, 1.0, 3.0)
+"""The candidates for θ², in units of the median squared distance: those of ``KernelMeanMatching``."""
 TEST_SHARE = 0.3
 LONGEST = 2000
 """The largest number of steps of a fit that is not stopped early."""
