@@ -31,7 +31,7 @@ def resampling(**options: Any) -> Resampling:
 
 def schemes_for(n: int, first: int | None = None) -> list[str]:
     """Return the schemes that choose permutations of n pairs, or of n rows of which the ``first`` are one sample."""
-    shape = Shape(n, 1, 99, first)
+    shape = Shape(n, 99, first)
     return [name for name, scheme in SCHEMES.items() if name != "exact" and scheme.obstacle(shape) is None]
 
 

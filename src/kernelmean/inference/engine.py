@@ -159,7 +159,7 @@ def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Permutations:
     check_scheme(how.scheme)
     count = how.n_resamples + 1
     n, first = sum(sizes), sizes[0] if len(sizes) == 2 else None
-    shape = Shape(n, 0, how.n_resamples, first)
+    shape = Shape(n, how.n_resamples, first)
     if how.scheme == "random" or (how.scheme == "auto" and shape.count_all(count) > count):
         return RandomPermutations(n, count, how.rng)
     obstacle = SCHEMES["exact"].obstacle(shape)

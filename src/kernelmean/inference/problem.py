@@ -310,9 +310,8 @@ class Problem:
     def shape(self, n_resamples: int) -> Shape:
         """Return the sizes of a call that asks for this many permutations."""
         first = int(self.labels.sum()) if self.two_samples else None
-        dim = self.left.dim + self.right.dim
         explicit = self.left.explicit and self.right.explicit
-        return Shape(self.n, dim, n_resamples, first, (self.left.count, self.right.count), explicit)
+        return Shape(self.n, n_resamples, first, (self.left.count, self.right.count), explicit)
 
     def everything(self) -> AllLabelings | AllPermutations:
         """Return all permutations that can differ."""

@@ -26,8 +26,6 @@ class Shape:
 
     n: int
     """Rows: of the pooled sample, or pairs."""
-    dim: int
-    """Columns: of the pooled sample, or of X and Y together."""
     n_resamples: int
     """What was asked for, the observed arrangement not counted."""
     first: int | None = None
@@ -36,11 +34,6 @@ class Shape:
     """How many different kernels are on the left and on the right."""
     explicit: bool = False
     """Whether all kernels are sums over a few of the columns: then factors are used at any rank, and never tiles."""
-
-    @property
-    def second(self) -> int | None:
-        """Return the rows of the second sample; None for independence."""
-        return None if self.first is None else self.n - self.first
 
     def count_all(self, limit: int) -> int:
         """Return how many permutations can differ, or ``limit`` + 1 when there are more."""

@@ -79,7 +79,7 @@ def test_sums_of_bins_are_those_of_the_centered_matrix(monkeypatch, tile):
 
 
 def test_as_many_bins_as_are_allowed_are_taken():
-    assert SCHEMES["blocks"].obstacle(Shape(4096, 1, 99, 3)) is None
-    assert SCHEMES["blocks"].obstacle(Shape(4097, 1, 99, 3)) is not None
-    assert SCHEMES["blocks"].obstacle(Shape(4097, 1, 99, 4094)) is not None
-    assert SCHEMES["blocks"].obstacle(Shape(2 * 4096 + 1, 1, 99, 130)) is not None
+    assert SCHEMES["blocks"].obstacle(Shape(4096, 99, 3)) is None
+    assert SCHEMES["blocks"].obstacle(Shape(4097, 99, 3)) is not None
+    assert SCHEMES["blocks"].obstacle(Shape(4097, 99, 4094)) is not None
+    assert SCHEMES["blocks"].obstacle(Shape(2 * 4096 + 1, 99, 130)) is not None

@@ -46,7 +46,7 @@ def normal(n, dim=2, seed=0):
     ],
 )
 def test_the_rule(sizes, n_resamples, expected):
-    shape = Shape(sum(sizes), 3, n_resamples, sizes[0] if len(sizes) == 2 else None)
+    shape = Shape(sum(sizes), n_resamples, sizes[0] if len(sizes) == 2 else None)
     assert automatic(shape) == expected
 
 

@@ -204,7 +204,7 @@ class Comparison(Compared, JointTest, Study):
     def _on_adjusted(self) -> list[tuple[str, str]]:
         columns = {column.name: column for column in self.columns}
         most = max(column.n_resamples for column in self.columns)
-        every = Shape(sum(self.sizes), 1, most, self.sizes[0]).count_all(most + 1) - 1
+        every = Shape(sum(self.sizes), most, self.sizes[0]).count_all(most + 1) - 1
         of_all = self.test.n_resamples if self.test.scheme == Exact.name else every
         return facts_on_adjusted(self.adjustment, self.level, {"column": columns}, of_all=of_all)
 
