@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import copy_context
 from typing import Any
 
 import pytest
@@ -46,3 +48,21 @@ def few_for_what_changes(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_refits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out that estimators of few rows are fitted again without each row, for tests about something else."""
     monkeypatch.setattr("kernelmean.studies.estimate._FEW", 0)
+
+
+@pytest.fixture
+def on_command_line() -> Callable[[str], str]:
+    """Write the options in a text as `kernelmean compare` does."""
+    import typer
+
+    from kernelmean.cli import app
+    from kernelmean.cli.spelling import OPTIONS, spelled
+
+    group: Any = typer.main.get_command(app)
+    known = {each.name: each for each in group.commands["compare"].params}
+
+    def written(text: str) -> str:
+        OPTIONS.set(known)
+        return spelled(text)
+
+    return lambda text: copy_context().run(written, text)

@@ -134,7 +134,7 @@ def test_a_change_of_a_relation_says_what_shows_it() -> None:
     result = km.changes(x, search=QUICK)
     (point,) = result.points
     assert point.columns == ()
-    assert f"kernelmean.dependence(table[:{point.row}])" in " ".join(str(result).split())
+    assert f"compare the dependence within rows 1 to {point.row:,} with" in " ".join(str(result).split())
     assert "these means need not show the change" in result.to_html()
     assert f"p = {result.pvalue:.3g}, at most 0.05." in result.verdict()
     assert result.describe().grids[0].header[:3] == ("rows before", "adjusted p", "what changes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.core import command_line
 from kernelmean.core.table import Frame, to_frame
 from kernelmean.studies import columns
 from kernelmean.studies.columns import describe_columns, describe_long
@@ -67,15 +67,14 @@ def test_a_column_is_taken_for_what_it_holds_and_stops_where_a_comparison_does(n
         assert found.why in str(caught.value)
 
 
-def test_the_whole_table_is_described_and_its_options_mend_it() -> None:
+def test_the_whole_table_is_described_and_its_options_mend_it(on_command_line: Callable[[str], str]) -> None:
     table = describe_columns(frame(), Encoding())
     assert [column.name for column in table.columns] == list(CELLS)
     assert set(table.stopping) == STOPPING
-    with command_line():
-        left = "--drop id,name,price,yyyymmdd,zip,blank,lists,endless"
-        read = "--dates dmy --na-values n.a"
-        assert table.options() == f"{read} {left} --missing category"
-        text = table.summary()
+    left = "--drop id,name,price,yyyymmdd,zip,blank,lists,endless"
+    read = "--dates dmy --na-values n.a"
+    assert on_command_line(table.options()) == f"{read} {left} --missing category"
+    text = table.summary()
     assert max(map(len, text.splitlines())) <= 80
     assert f"compare and dependence stop at {table.stopping[0]}, " in text
     rest = [name for name in CELLS if name not in table.stopping]
@@ -150,14 +149,13 @@ def test_batches_are_described_by_all_rows(drawn: int, tmp_path: Path, monkeypat
         assert "a random 20 of 60 rows" in found.notes[-1]
 
 
-def test_suggested_names_that_hold_a_comma_stand_by_themselves() -> None:
+def test_suggested_names_that_hold_a_comma_stand_by_themselves(on_command_line: Callable[[str], str]) -> None:
     names = [f"id{k}, code" for k in range(2)]
     table = pd.DataFrame({**{name: [f"k{row}" for row in range(200)] for name in names}, "x": np.arange(200) / 7})
     given = to_frame(table, "t")
     found = describe_columns(given, Encoding())
     assert found.stopping == tuple(names)
-    with command_line():
-        assert found.options() == '--drop "id0, code" --drop "id1, code"'
+    assert on_command_line(found.options()) == '--drop "id0, code" --drop "id1, code"'
 
 
 def test_a_table_of_which_nothing_is_left_is_no_table_to_compare() -> None:

@@ -177,7 +177,9 @@ def test_numbers_that_are_text_in_a_frame_are_converted() -> None:
     table = pd.DataFrame(
         {"FL": [f"{x:.2f}" for x in np.random.default_rng(0).normal(size=12)], "y": np.arange(12.0) ** 2}
     )
-    with pytest.raises(TypeError, match=r"; convert it \(pandas: df\['FL'\]\.astype\(float\)\), leave it out"):
+    with pytest.raises(
+        TypeError, match=r"; write all of them as numbers \(pandas: df\['FL'\]\.astype\(float\)\), leave"
+    ):
         km.compare(table, table)
 
 

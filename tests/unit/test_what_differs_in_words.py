@@ -103,7 +103,7 @@ def test_dates_that_differ_are_told_with_what_to_leave_out() -> None:
     assert said.startswith(
         "day holds dates, and the test of all columns counts it: if the tables are of different times"
     )
-    assert "leave it out before (pandas or read_frame: drop(columns=['day']))" in said
+    assert "leave it out with kernelmean.read(..., drop=['day'])" in said
     assert "dates" not in dict(km.compare(first, first.assign(x=first["x"] + 2.0), n_resamples=99, rng=0).facts())
 
 

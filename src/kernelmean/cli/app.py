@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import copy_context
 from importlib import metadata
 from typing import Annotated, Any
 
@@ -10,10 +11,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
-from ..core.words import command_line
 from . import changes, compare, density, dependence, describe, estimate, info, monitor
 from .errors import Stopped, guarded
 from .parameters import DESIGN_PANEL
+from .spelling import OPTIONS
 
 ENTRY_POINTS = "kernelmean.commands"
 """The entry-point group through which the paper's package, ``paper/``, adds ``reproduce``."""
@@ -66,6 +67,12 @@ class Command(TyperCommand):
                 )
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, so that texts name its options; groups of rows are called as the column of --by is."""
+        own = {each.name: each for each in self.params if each.opts[0].startswith("--")}
+        OPTIONS.set({name: option for name, option in own.items() if name != ctx.params.get("by")})
+        return super().invoke(ctx)
+
 
 app = typer.Typer(
     name="kernelmean",
@@ -96,8 +103,7 @@ def _examples(*lines: str) -> str:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = None if arguments is None else list(arguments)
-    with command_line():
-        return guarded(lambda: app(args=words, prog_name="kernelmean", standalone_mode=False))
+    return copy_context().run(guarded, lambda: app(args=words, prog_name="kernelmean", standalone_mode=False))
 
 
 def _print_version(context: typer.Context, wanted: bool) -> None:

@@ -78,7 +78,7 @@ def changes(series: Series, test: SearchOptions, table: MixedTable, report: Repo
         result = find_changes(
             source.frame,
             series.time,
-            search=Search(test.level, test.n_changes, test.shortest, test.block, test.resamples),
+            search=Search(test.level, test.n_changes, test.shortest, test.block, test.n_resamples),
             rng=test.seed,
             plan=Plan(threads=test.threads),
             progress=told,

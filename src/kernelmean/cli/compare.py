@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from ..core.words import listed
 from .options import AUTO, LongTables, MixedTable, ReportOutput, RowsOfTwo, TwoSampleTest, TwoTables
 from .parameters import command, read_level, running_option
+from .spelling import comma_separated, worded
 
 if TYPE_CHECKING:
     from ..core.array import Progress
@@ -74,7 +75,7 @@ def compare(
     from .progress import progress
 
     pair = first, _ = named_tables(tables)
-    check_drift(drift.fail_on_drift, test.resamples)
+    check_drift(drift.fail_on_drift, test.n_resamples)
     level = LEVEL if drift.fail_on_drift is None else drift.fail_on_drift
     output = report.output
     files = [file for named in pair if named is not None for file in named.files]
@@ -159,13 +160,13 @@ def _how(test: TwoSampleTest, encoding: Encoding, level: float, told: Progress, 
         "estimator": "adaptive" if test.estimator == AUTO else test.estimator,
         "bandwidth": test.theta,
         "encoding": encoding,
-        "n_resamples": test.resamples,
+        "n_resamples": test.n_resamples,
         "rng": test.seed,
         "plan": plan or test.plan,
         "progress": told,
         "screen": test.screen,
         "level": level,
-        "adjustment": test.adjust,
+        "adjustment": test.adjustment,
     }
 
 
@@ -180,8 +181,7 @@ def _of_two(read: _Read, design: TableDesign, how: dict[str, Any]) -> Comparison
 
 def _of_groups(groups: Sequence[Frame], by: str, design: TableDesign, how: dict[str, Any]) -> GroupComparison:
     """Compare several groups."""
-    from ..core.words import comma_separated, worded  # slow to import
-    from ..studies.comparison.request import Testing
+    from ..studies.comparison.request import Testing  # slow to import
     from ..studies.groups.comparing import compare_frames
 
     if design.paired:

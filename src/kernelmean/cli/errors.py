@@ -14,6 +14,7 @@ import typer
 from numpy.linalg import LinAlgError
 
 from ..core.words import printable
+from .spelling import spelled, spelled_error
 from .stderr import FAILURE, drop, missing_library, tell
 
 BAD_INPUT, STOPPED, UNREAD = 2, 130, 141
@@ -34,7 +35,7 @@ class Stopped(Exception):  # noqa: N818 (somebody wanted it)
 def guarded(run: Callable[[], int | None]) -> int:
     """Return the exit code of ``run``; print errors and warnings in one line each."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: tell(f"kernelmean: note: {one_line(str(message))}")
+        warnings.showwarning = lambda message, *_, **__: tell(f"kernelmean: note: {one_line(spelled(str(message)))}")
         try:
             code = int(run() or 0)
             if sys.stdout is not None:
@@ -81,7 +82,7 @@ def explain(error: Exception) -> tuple[int, str]:
         return missing_library(error)
     text = _bad_input(error)
     if text is not None:
-        return BAD_INPUT, text
+        return BAD_INPUT, spelled_error(text)
     kind = type(error).__name__
     report = f"set {DEBUG}=1 to see where, and report it with what kernelmean --version --verbose prints"
     return FAILURE, f"an error of kernelmean itself ({kind}: {error}); {report}"

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from ..core.pace import Pace
 from ..core.words import Notice, roughly
 from .errors import Stopped
+from .spelling import spelled
 from .stderr import tell
 
 Told: TypeAlias = Callable[[str, int, int], None]
@@ -34,7 +35,7 @@ def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Told]:
     def printed(label: str, done: int, total: int) -> None:
         nonlocal last
         if isinstance(label, Notice):
-            tell(label)
+            tell(spelled(label))
         elif time.monotonic() - last >= lines_every:
             last = time.monotonic()
             tell(f"{done:,} of {total:,}: {label}")
@@ -48,7 +49,7 @@ def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Told]:
 
         def drawn(label: str, done: int, total: int) -> None:
             if isinstance(label, Notice):
-                bar.console.print(label, highlight=False, markup=False)
+                bar.console.print(spelled(label), highlight=False, markup=False)
             else:
                 bar.update(task, description=label, completed=done, total=total)
 

@@ -16,7 +16,7 @@ from ..core.cells import label, missing_cells
 from ..core.disk import check_members, parse, read_text, write_file
 from ..core.table import Frame
 from ..core.validate import check_integer, check_numbers
-from ..core.words import Unwrapped, count, did_you_mean, listed, worded, worded_names
+from ..core.words import Unwrapped, count, did_you_mean, listed
 from ..inference.monitoring import DriftMonitor, DriftState
 from ..inference.monitoring.checkpoint import digest
 from ..inference.wording import brief
@@ -27,6 +27,7 @@ from .errors import Stopped
 from .inputs import ReadOptions, check_once, select_columns, whole_table
 from .named_tables import files_of, named_table, told_apart
 from .options import split_names
+from .spelling import worded, worded_names
 
 if TYPE_CHECKING:
     from .options import BatchTable, Seed, Watched
@@ -299,7 +300,7 @@ def _monitor(known: Frame, watched: Watched, seed: Seed, table: BatchTable) -> D
     return DriftMonitor(
         known,
         **{name: getattr(kinds, name) for name in ("missing", "ordinal", "categorical", "keep", "max_categories")},
-        alpha=watched.fail_on_drift,
+        alpha=watched.alpha,
         average_run_length=watched.average_run_length,
         seed=seed.seed,
     )
@@ -382,7 +383,9 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any
     try:
         watch.resume(text)
     except ValueError as error:
-        raise ValueError(f"{checkpoint}: {error}") from error
+        raise ValueError(
+            f"{checkpoint}: {error}; delete the file to start over, or name another one with --checkpoint"
+        ) from error
     return seen
 
 

@@ -10,13 +10,12 @@ if TYPE_CHECKING:
     from .roots import rising_roots
     from .simplex_qp import solve_simplex_qp
     from .type_rules import Rules
-    from .words import Notice, command_line, printable
+    from .words import Notice, printable
 
 __all__ = [
     "Notice",
     "Rules",
     "as_host",
-    "command_line",
     "home",
     "is_foreign",
     "joined",
@@ -37,7 +36,7 @@ _lazy.attach(
         "disk": "parse write_file",
         "type_rules": "Rules",
         "simplex_qp": "solve_simplex_qp",
-        "words": "Notice command_line printable",
+        "words": "Notice printable",
     },
 )
 

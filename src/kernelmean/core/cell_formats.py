@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, final
 
 from .times import ORDERS, time_parser, zoned_parser
-from .words import comma_separated, read_with, worded, written
+from .words import read_with
 
 _OTHERS = "decimal", "thousands", "dates"
 Reading: TypeAlias = Mapping[str, Any]
@@ -36,36 +36,26 @@ class Form:
     """Whether they consist only of digits and marks: such text is almost certainly a number."""
 
     def advice(self) -> str:
-        """Return what to write so that the cells are read, in Python or on the command line."""
-        convert = f"convert it (pandas: {self.convert})" if self.convert else self.mend
-        if not self.readings:
-            return written(convert, self.mend)
-        text, options = self._ways()
-        read = read_with(text)
-        both = [convert, read] if self.convert else [read, convert]
-        return written(", or ".join(way for way in both if way), f"read it with {options}")
+        """Return what to write so that the cells are read."""
+        texts = [ways([reading]) for reading in self.readings]
+        convert = f"convert it (pandas: {self.convert})" if self.convert else ""
+        read = " or text=".join([read_with(texts[0]), *texts[1:]]) if texts else ""
+        return ", or ".join(filter(None, (convert, read, self.mend)))
 
     def short(self) -> str:
         """Return in a few words what reads the cells; nothing if no option does."""
-        return written(*self._ways()) if self.readings else ""
-
-    def _ways(self) -> tuple[str, str]:
-        """Return what reads a column in Python and on the command line."""
-        texts, options = zip(*(ways([reading]) for reading in self.readings), strict=True)
-        return " or ".join(texts), " or ".join(options)
+        return " or ".join(ways([reading]) for reading in self.readings)
 
 
-def ways(readings: Iterable[Reading]) -> tuple[str, str]:
-    """Return what reads columns, each with its reading, in Python and on the command line."""
+def ways(readings: Iterable[Reading]) -> str:
+    """Return what reads columns, each with its reading."""
     own = list(readings)
     marks = {name: each[name] for each in own for name in _OTHERS if name in each}
     absent = list(dict.fromkeys(word for each in own for word in each.get("na_values", ())))
     fields = [f"{name}={mark!r}" for name, mark in marks.items()]
-    words = [worded(f"--{name}", "space" if mark == " " else mark) for name, mark in marks.items()]
     if absent:
         fields.append(f"na_values={absent!r}")
-        words.append(worded("--na-values", comma_separated(absent)))
-    return f"TextFormat({', '.join(fields)})", " ".join(words)
+    return f"TextFormat({', '.join(fields)})"
 
 
 def joint_readings(readings: Mapping[str, Reading]) -> dict[str, Reading]:
@@ -197,10 +187,9 @@ def other_marks(cells: Iterable[str], decimal: str) -> str:
     texts = [cell.strip() for cell in cells]
     if decimal == "." or not all(map(is_number, texts)) or not any(map(_POINT.fullmatch, texts)):
         return ""
-    option = written(f"decimal={decimal!r}", f"--decimal {decimal}")
     return (
-        f"its numbers have a decimal point, and {option} reads commas; write one decimal mark in all columns, or leave "
-        f"{option} out where none has a comma"
+        f"its numbers have a decimal point, and decimal={decimal!r} reads commas; write one decimal mark in all "
+        f"columns, or leave decimal={decimal!r} out where none has a comma"
     )
 
 
@@ -218,10 +207,8 @@ def absent_words(cells: Iterable[str]) -> tuple[str, Reading]:
     if not 0 < len(others) == len(words) <= min(_MOST_ABSENT, (len(texts) - 1) // 2):
         return "", {}
     reading = {**reading, "na_values": others}
-    python, options = ways([reading])
     means = "means that a cell is missing" if len(others) == 1 else "mean that cells are missing"
-    reads = written(read_with(python), f"read it with {options}")
-    return f"where {' and '.join(map(repr, others))} {means}, {reads}", reading
+    return f"where {' and '.join(map(repr, others))} {means}, {read_with(ways([reading]))}", reading
 
 
 # -- dates and times: days or months first, years with two digits ------------------------------------------------------

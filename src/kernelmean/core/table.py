@@ -15,7 +15,7 @@ from .cell_formats import absent_words, is_number, number_format, other_marks
 from .cells import Cells, Declared, column_name, is_missing, missing_cells, read_cells
 from .frozen import Frozen, owned, sealed
 from .validate import check_points, data_frame
-from .words import all_incomplete, count, did_you_mean, drop_rows, leave_out, listed, printable, written
+from .words import all_incomplete, count, did_you_mean, drop_rows, leave_out, listed, printable
 
 SMALLEST, LARGEST = 1e-140, 1e140
 """The range of standard deviations and bandwidths: their squares, and products of these, do not overflow or vanish."""
@@ -201,10 +201,9 @@ class Frame:
             if name not in self.cells:
                 commas = any("," in each for each in self.names)
                 names = map(repr, self.names) if commas else self.names
-                once = written("", "; repeat an option, such as --drop, for each name with a comma") if commas else ""
                 raise ValueError(
                     f"{self.source} has no column {name!r}{did_you_mean(name, self.names)}; its columns are "
-                    f"{listed(names)}{once}"
+                    f"{listed(names)}"
                 )
         return found
 
@@ -213,11 +212,11 @@ class Frame:
         others = [name for name, column in self.cells.items() if column.dtype != np.float64]
         if others:
             examples = listed(f"{name!r} ({_first_other(self.cells[name], self.row_numbers())})" for name in others)
-            encoder = written(", as kernelmean.TableEncoder does", "")
             read = "".join(f"{advice}, " for name in others if (advice := reading_of(self, name)))
             raise TypeError(
                 f"{self.source} has columns that are not numbers, or integers beyond 2^53: {examples}; {read}leave "
-                f"them out {printable(leave_out(others, reader))}, or encode them as numbers{encoder}"
+                f"them out {printable(leave_out(others, reader))}, or encode them as numbers, as "
+                "kernelmean.TableEncoder does"
             )
 
 

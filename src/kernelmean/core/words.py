@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
-import re
-import shlex
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,35 +71,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 
-# -- options, as Python or the command line writes them ----------------------------------------------------------------
-
-
-_surface = "python"
-
-
-@contextmanager
-def command_line() -> Iterator[None]:
-    """Let messages name the options of the command line, also in other threads of the process."""
-    global _surface  # noqa: PLW0603 (a process has one surface; readers in other threads raise messages as well)
-    before, _surface = _surface, "command line"
-    try:
-        yield
-    finally:
-        _surface = before
-
-
-def written(python: str, command: str) -> str:
-    """Return what to write: ``python`` in Python, ``command`` on the command line.
-
-    Examples
-    --------
-    >>> written("missing='drop'", "--missing drop")
-    "missing='drop'"
-    >>> with command_line():
-    ...     written("missing='drop'", "--missing drop")
-    '--missing drop'
-    """
-    return command if _surface == "command line" else python
+# -- options that were passed ------------------------------------------------------------------------------------------
 
 
 def is_passed(value: Any, default: Any) -> bool:
@@ -129,87 +96,37 @@ def refuse(reason: str, **options: tuple[Any, Any]) -> None:
     """
     names = [name for name, given in options.items() if is_passed(*given)]
     if names:
-        words = " and ".join(written(f"{name}=", f"--{name.replace('_', '-')}") for name in names)
-        raise ValueError(f"{reason}; leave {words} out")
+        raise ValueError(f"{reason}; leave {' and '.join(f'{name}=' for name in names)} out")
 
 
 # -- advice in errors about columns ------------------------------------------------------------------------------------
 
 
-_TAKEN_APART = re.compile(r"[\s'\"\\;&|<>()*?\[\]#~`!{}]|\$[\w({]")
-_ALIVE_IN_QUOTES = re.compile(r"[\"\\`!$]")
-
-
-def worded(option: str, value: str) -> str:
-    """Return an option and its value, in quotes if a shell would split it.
-
-    Double quotes, which work on every system, unless a shell would expand something in them.
-
-    Examples
-    --------
-    >>> print(worded("--drop", "age"), worded("--drop", "age (years)"), worded("--drop", "cost $a"))
-    --drop age --drop "age (years)" --drop 'cost $a'
-    """
-    if value and not _TAKEN_APART.search(value):
-        return f"{option} {value}"
-    return f"{option} " + (shlex.quote(value) if _ALIVE_IN_QUOTES.search(value) else f'"{value}"')
-
-
-def worded_names(option: str, names: Sequence[str]) -> str:
-    """Return an option with column names, separated by commas, or once for each name if one contains a comma.
-
-    Examples
-    --------
-    >>> print(worded_names("--drop", ["a", "b c"]), worded_names("--drop", ["a,b", "c"]))
-    --drop "a,b c" --drop a,b --drop c
-    """
-    if len(names) == 1 or not any("," in name for name in names):
-        return worded(option, ",".join(names))
-    return " ".join(worded(option, name) for name in names)
-
-
-def comma_separated(words: Iterable[str]) -> str:
-    """Return words separated by commas, in double quotes if they contain a comma or a quote.
-
-    Examples
-    --------
-    >>> print(comma_separated(["a", "b, c"]))
-    a,"b, c"
-    """
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(list(words))
-    return text.getvalue()
-
-
 def leave_out(names: Sequence[str], reader: str = "") -> str:
-    """Return how to leave columns out: by an option of the command line or of a ``reader``, or before the call.
+    """Return how to leave columns out, by an option of a ``reader``.
 
     Examples
     --------
     >>> leave_out(["id"])
-    "before (pandas or read_frame: drop(columns=['id']))"
-    >>> leave_out(["id"], "read_table")
-    "with read_table(..., drop=['id'])"
+    "with kernelmean.read(..., drop=['id'])"
     """
-    before = f"before (pandas or read_frame: drop(columns={list(names)!r}))"
-    asked = f"with {reader}(..., drop={list(names)!r})" if reader else before
-    return written(asked, f"with {worded_names('--drop', names)}")
+    return f"with {reader or 'kernelmean.read'}(..., drop={list(names)!r})"
 
 
 def read_with(text: str) -> str:
-    """Return how to read a file with a text format, in Python."""
-    return f"read the file with kernelmean.tables.read_frame(path, text={text})"
+    """Return how to read a file with a text format."""
+    return f"read it with kernelmean.tables.read_frame(path, text={text})"
 
 
 def skipping(lines: int | None = None) -> str:
     """Return what leaves out the lines above a header; N of them where their number is not known."""
-    return written(read_with(f"TextFormat(skip={lines or 'N'})"), f"--skip {lines or 'N'}")
+    return read_with(f"TextFormat(skip={lines or 'N'})")
 
 
 def drop_rows(reader: str) -> str:
     """Return how to leave rows with blank cells out of a table of numbers."""
     asked = f"with {reader}(..., missing='drop') " if reader else ""
-    return f"drop such rows {written(asked, 'with --missing drop ' if reader else '')}or fill them first"
+    return f"drop such rows {asked}or fill them first"
 
 
 def all_incomplete(source: str, emptiest: str, reader: str = "") -> ValueError:

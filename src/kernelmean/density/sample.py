@@ -13,7 +13,6 @@ import numpy as np
 from ..core.array import Array, IntArray
 from ..core.table import deviations_of
 from ..core.validate import check_weights
-from ..core.words import written
 from ..embedding.embedding import Embedding
 from .objective import mean_covariance
 
@@ -84,10 +83,10 @@ def unlike_scales(points: Array, names: Sequence[str] | None) -> str:
     if not deviations[largest] > _UNLIKE * deviations[smallest] > 0:
         return ""
     wide, narrow = (repr(names[j]) if names else str(j) for j in (largest, smallest))
-    mend = "divide every column by its standard deviation first, such as by make_pipeline(StandardScaler(), ...)"
     return (
         f"column {wide} varies more than {_UNLIKE:g} times as much as column {narrow}, for which the components will "
-        f"be too wide; {written(mend, 'leave --no-scale out')}"
+        "be too wide; divide every column by its standard deviation first, such as by make_pipeline(StandardScaler(), "
+        "...), or by scale=True"
     )
 
 

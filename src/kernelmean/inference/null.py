@@ -10,7 +10,6 @@ import numpy as np
 from scipy.stats import false_discovery_control
 
 from ..core.array import Array
-from ..core.words import written
 
 _ROUNDING = 1e-9
 ROOM_FOR_HOLM = 2.5
@@ -88,8 +87,9 @@ def adjusted(pvalues: Iterable[float], adjustment: str = HOLM) -> list[float]:
 def check_adjustment(adjustment: str) -> str:
     """Return the name of an adjustment, or raise if there is none of this name."""
     if adjustment not in ADJUSTMENTS:
-        given = written(f"adjustment is {adjustment!r}", f"--adjust is {adjustment!r}")
-        raise ValueError(f"{given}; write 'holm', or 'bh' for the false discovery rate (Benjamini and Hochberg)")
+        raise ValueError(
+            f"adjustment is {adjustment!r}; write 'holm', or 'bh' for the false discovery rate (Benjamini and Hochberg)"
+        )
     return adjustment
 
 

@@ -8,8 +8,6 @@ from pathlib import PurePath
 
 from scipy.stats import binom
 
-from ..core.words import written
-
 WEAK = 0.05
 """The strength of a pair of columns is called low below this."""
 _LONGEST_NAME, _MOST_DIGITS = 32, 17
@@ -48,8 +46,7 @@ def close_call(p: float, level: float, n_resamples: int) -> str:
     """
     varies = near(p, level, n_resamples)
     more = 10 ** (round(math.log10(1 + n_resamples)) + 1) - 1
-    option = written(f"n_resamples={more}", f"--resamples {more}")
-    return varies and f"{varies} by the choice of permutations; more of them decide ({option})"
+    return varies and f"{varies} by the choice of permutations; more of them decide (n_resamples={more})"
 
 
 def near(p: float, level: float, n_resamples: int, times: float = 1.0) -> str:

@@ -11,7 +11,7 @@ from operator import gt
 from textwrap import wrap
 from typing import Any, ClassVar, final
 
-from ..core.words import Unwrapped, count, cut, printable, written
+from ..core.words import Unwrapped, count, cut, printable
 from . import templates
 from .document import Section, TextTable, program
 from .html import Document
@@ -219,7 +219,7 @@ def _grid(grid: Grid) -> Iterator[str]:
             placed = (text.ljust(width) if k < grid.numbers else text.rjust(width) for k, (text, width) in beside)
             yield f"  {'  '.join(placed)}".rstrip()
     if rest := grid.left_out(most):
-        yield from wrapped(f"and {rest} ({written('to_frame()', '--json FILE')} has all)", "  ", "    ")
+        yield from wrapped(f"and {rest} (to_frame() or --json FILE has all)", "  ", "    ")
 
 
 def _lines(cell: str, width: int, *, name: bool) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from ..core.words import count, listed, written
+from ..core.words import count, listed
 from ..inference.null import ADJUSTMENTS
 from ..inference.wording import brief, near
 
@@ -49,8 +49,8 @@ def _told(noun: str, found: Mapping[str, OneOfMany], level: float, of_all: int) 
         if own.n_resamples not in (0, of_all)
         and (varies := near(own.adjusted, level, own.n_resamples, max(1.0, own.adjusted / own.pvalue)))
     ]
-    option = written("n_resamples=", "--resamples")
     close = (
-        f"; close call, so that other permutations may decide otherwise; draw more ({option}): {listed(calls, _NAMED)}"
+        "; close call, so that other permutations may decide otherwise; draw more (n_resamples=): "
+        f"{listed(calls, _NAMED)}"
     )
     return f"over {count(len(found), noun)}, {span} permutations each{close if calls else ''}"

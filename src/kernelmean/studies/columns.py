@@ -13,7 +13,7 @@ from ..core.array import SILENT, IntArray, Progress
 from ..core.cell_formats import joint_readings
 from ..core.cells import missing_cells
 from ..core.table import Frame
-from ..core.words import count, cut, leave_out, percent, worded, written
+from ..core.words import count, cut, leave_out, percent
 from ..tables.columns import Encoding
 from ..tables.columns.column_codings import TooManyCategoriesError
 from ..tables.columns.copies import repeated_cells
@@ -216,7 +216,7 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
     decide = stops or note is not None or taken not in KINDS.values() or may_differ
     if column.rule == "error" and 0 < missing < column.seen.n_rows:
         rules = "drop or category" if missing <= FEW_BLANK * column.seen.n_rows else "category or drop"
-        change = f"{change}; its blank cells: {written('missing=', '--missing')} {rules}"
+        change = f"{change}; its blank cells: missing= {rules}"
     return DescribedColumn(column.name, taken, why, change, stops, missing, distinct, values, decide)
 
 
@@ -254,9 +254,9 @@ def _reason(column: _ToDescribe, kind: ColumnType, distinct: int) -> str:
     """Return in a few words why a column is of its kind."""
     named = column.named
     if column.name in named.ordinal:
-        return written("ordinal= names its levels", "--ordinal names its levels")
+        return "ordinal= names its levels"
     if column.name in named.categorical:
-        return written("categorical= names it", "--categorical names it")
+        return "categorical= names it"
     if kind.kind == "numeric":
         return "whole numbers" if column.is_whole else "numbers"
     if kind.kind == "categorical" and column.name not in column.frame.declared:
@@ -269,13 +269,12 @@ def _change(column: _ToDescribe, kind: ColumnType, varies: bool, distinct: int) 
     """Return the options that take a column for something else."""
     name, named = column.name, column.named
     if named.find(name) is not None:
-        return f"without {written('ordinal=', '--ordinal') if name in named.ordinal else insist('categorical', [name])}"
+        return f"without {'ordinal=' if name in named.ordinal else insist('categorical', [name])}"
     options = []
     if kind.kind == "numeric" and varies and column.is_whole and _TWO < distinct <= MAX_CATEGORIES:
         options.append(f"{insist('categorical', [name])} if they are codes")
     if kind.kind == "categorical" and varies and _TWO < distinct <= _FEW_LEVELS:
-        levels = written(f"ordinal={{{name!r}: [...]}}", worded("--ordinal", f"{name}=lowest,…,highest"))
-        options.append(f"{levels} if they are ordered")
+        options.append(f"ordinal={{{name!r}: ['lowest', '…', 'highest']}} if they are ordered")
     if kind.kind == "ordinal":
         options.append(f"{insist('categorical', [name])} if the order says nothing")
     return ", or ".join([*options, drop_option(name)])

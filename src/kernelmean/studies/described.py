@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, final
 
 from ..core.cell_formats import Reading, ways
-from ..core.words import count, listed, worded, worded_names, written
+from ..core.words import count, listed
 from ..report.description import Description, Grid, Shown
 
 KINDS = {
@@ -105,12 +105,11 @@ class DescribedTable(Shown):
         left = [name for name in self.stopping if name not in self.readings]
         if len(left) == len(self.columns):
             return ""
-        python, read = ways(self.readings.values())
-        drop = [written(f"drop={left!r}", worded_names("--drop", left))]
+        drop = [f"drop={left!r}"]
         absent = any("na_values" in own for own in self.readings.values())
         rule = "drop" if self.blank_rows <= FEW_BLANK * self.n_rows and not absent else "category"
-        blank = [written(f"missing={rule!r}", f"--missing {rule}")]
-        reads = [written(f"text={python}", read)] * bool(self.readings)
+        blank = [f"missing={rule!r}"]
+        reads = [f"text={ways(self.readings.values())}"] * bool(self.readings)
         return " ".join(reads + drop * bool(left) + blank * (absent or bool(self._blank_only)))
 
     def _blank_cells(self) -> str:
@@ -139,10 +138,8 @@ class DescribedTable(Shown):
         if any(column.taken == KINDS["categorical"] and not column.stops for column in self.columns):
             facts.append(("with --by", "compare may stop at more columns: those that number the rows within a group"))
         if others.rows:
-            says = written("rows() says", "-v says")
-            facts.append(
-                ("clear", f"{count(len(others.rows), 'column')}; {says} why each is taken so, and what changes it")
-            )
+            says = "rows() or --verbose says why each is taken so, and what changes it"
+            facts.append(("clear", f"{count(len(others.rows), 'column')}; {says}"))
         return Description(
             f"The columns of {self.name}", self.verdict(), facts, (kinds, reasons), self.notes, detailed=(others,)
         )
@@ -170,4 +167,4 @@ class DescribedTable(Shown):
 
 def drop_option(name: str) -> str:
     """Return the option that leaves a column out."""
-    return written(f"drop=[{name!r}]", worded("--drop", name))
+    return f"drop=[{name!r}]"

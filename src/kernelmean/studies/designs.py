@@ -11,7 +11,7 @@ import numpy as np
 from ..core.array import IntArray
 from ..core.cells import column_name, missing_cells
 from ..core.table import Frame, reading_of
-from ..core.words import count, did_you_mean, listed, written
+from ..core.words import count, did_you_mean, listed
 from ..inference import Design
 from ..inference.designs.design import codes, weightless
 from ..inference.designs.two_sample import pooled_codes, taking_part
@@ -78,11 +78,11 @@ class TableDesign:
         if not isinstance(self.paired, bool):
             raise TypeError(f"paired is {self.paired!r}; pass True or False")
         if self.paired and self.columns:
-            others = listed(written(f"{part}=", f"--{part}") for part, _ in self._named())
-            raise ValueError(f"{written('paired=True', '--paired')} goes without {others}; leave one of them out")
+            others = listed(f"{part}=" for part, _ in self._named())
+            raise ValueError(f"paired=True goes without {others}; leave one of them out")
         if len(set(self.columns)) < len(self.columns):
             twice = next(name for name in self.columns if self.columns.count(name) > 1)
-            parts = " and ".join(written(f"{part}=", f"--{part}") for part, name in self._named() if name == twice)
+            parts = " and ".join(f"{part}=" for part, name in self._named() if name == twice)
             raise ValueError(f"{parts} name the same column, {twice!r}; name different ones")
 
     @property
@@ -102,8 +102,8 @@ class TableDesign:
 
     def options(self) -> str:
         """Return the options that set the design, as the caller writes them."""
-        named = [written(f"{part}=", f"--{part}") for part, _ in self._named()]
-        return " and ".join(named or [written("paired=True", "--paired")])
+        named = [f"{part}=" for part, _ in self._named()]
+        return " and ".join(named or ["paired=True"])
 
     def assumed(self) -> str:
         """Return in words what the tests assume about the rows."""
@@ -175,7 +175,7 @@ class TableDesign:
         if self:
             raise ValueError(
                 f"{plot} draws a band of chance, which is for rows without a design, and these have {self.options()}; "
-                f"write {written('to_html(path)', '--html FILE')} for the distributions of the columns"
+                f"write to_html(path) or --html FILE for the distributions of the columns"
             )
 
     def refuse_batches(self, otherwise: str) -> None:
@@ -228,10 +228,9 @@ class TableDesign:
         if not gone.any():
             return tuple(frames), unseen
         if gone.all():
-            category = written("missing='category'", "--missing category")
             raise ValueError(
                 f"no pair of {first.source} and {second.source} is complete: one or the other of its rows has a blank "
-                f"cell; write {category}, or leave columns out"
+                f"cell; write missing='category', or leave columns out"
             )
         kept = first.take(~gone), second.take(~gone)
         many = int(gone.sum())
@@ -245,7 +244,7 @@ class TableDesign:
                 several = "," in name and {*name.split(",")} <= {*frame.names}
                 cross = f"; it takes one: {_CROSS}" if several else ""
                 raise ValueError(
-                    f"{frame.source} has no column {name!r}, which {written(f'{part}=', f'--{part}')} names"
+                    f"{frame.source} has no column {name!r}, which {part}= names"
                     f"{cross or did_you_mean(name, frame.names)}"
                 )
             blank = missing_cells(frame[name])
@@ -284,12 +283,10 @@ def series_notes(alike: Alike | None) -> tuple[str, ...]:
     """Return a note on rows next to each other that are alike; none where they are not."""
     if alike is None:
         return ()
-    clusters = written("clusters='COLUMN'", "--clusters COLUMN")
-    changes = written("kernelmean.changes has Search(block=N)", "kernelmean changes has --block N")
     return (
         f"{alike.words}: if neighbours belong together (one person, one interviewer, one day), p-values are far too "
-        f"small; name the column that says which do, {clusters}; a series in time needs a column of blocks, such as "
-        f"the week, and {changes}",
+        f"small; name the column that says which do, clusters='COLUMN'; a series in time needs a column of blocks, "
+        "such as the week, and kernelmean.changes has Search(block=N)",
     )
 
 

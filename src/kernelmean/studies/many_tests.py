@@ -30,7 +30,7 @@ from scipy.stats import rankdata
 
 from ..core.array import Array, IntArray, Progress
 from ..core.pace import Pace
-from ..core.words import Notice, count, roughly, written
+from ..core.words import Notice, count, roughly
 from ..inference.adaptive.columns import in_spreads
 from ..inference.adaptive.kinds import EvidenceKind
 from ..inference.null import HOLM, adjusted, enough_for_holm
@@ -180,10 +180,9 @@ class ManyTests(Generic[Item]):
                 f"of the others are adjusted for all {len(self.items):,}, so they are as valid as without the stop"
             )
         if dropped:
-            option = written("screen=False tests all", "--no-screen tests all")
             yield (
                 f"screened: {kept:,} of {all_of} {verb}; the other {dropped:,} show no evidence and have p = 1 "
-                f"({option})"
+                f"(screen=False tests all)"
             )
 
     def _one(self, item: Item, planned: Sequence[Run]) -> OneTest:

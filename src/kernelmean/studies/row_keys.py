@@ -10,7 +10,6 @@ import numpy as np
 
 from ..core.cells import label, missing_cells
 from ..core.table import Frame
-from ..core.words import worded, written
 from ..tables.columns.texts import insist
 
 _LEAST_TEXTS, _LEAST_INTEGERS = 4, 20
@@ -37,8 +36,7 @@ class RowKey:
     @property
     def as_strata(self) -> str:
         """What to write so that rows of one name are compared, in whatever order they stand."""
-        strata = written(f"strata={self.name!r}", worded("--strata", self.name))
-        return f"{strata} instead of {written('paired=True', '--paired')}"
+        return f"strata={self.name!r} instead of paired=True"
 
 
 def check_row_order(first: Frame, second: Frame, names: Iterable[str], measured: Iterable[str] = ()) -> bool:

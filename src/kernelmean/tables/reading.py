@@ -14,7 +14,7 @@ import numpy as np
 from ..core.cell_formats import is_number
 from ..core.cells import Declared, column_name, label, time_label
 from ..core.table import Frame, Table, as_table
-from ..core.words import count, listed, written
+from ..core.words import count, listed
 from .columns import match_columns
 from .columns.kinds import as_labels
 from .columns.summaries import ABSENT
@@ -199,10 +199,9 @@ def _chosen(sizes: dict[str, int], column: str, groups: Iterable[str] | None) ->
         needed = "at least two of them must have two rows or more" if groups is None else "name two or more, each once"
         raise ValueError(f"{_found(sizes, column)}; {needed}")
     if len(chosen) > MOST_GROUPS:
-        some = written("groups=('a', 'b', 'c')", "--groups a,b,c")
         raise ValueError(
             f"{_found(sizes, column)}; at most {MOST_GROUPS} are compared at a time: name those that matter with "
-            f"{some}, or join groups into fewer first"
+            "groups=('a', 'b', 'c'), or join groups into fewer first"
         )
     return chosen
 

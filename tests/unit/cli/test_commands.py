@@ -169,7 +169,7 @@ class TestCompare:
         for name in ("wide1", "wide2"):
             pd.DataFrame(RNG.normal(size=(6, 13))).to_csv(f"{name}.csv", index=False)
         out = run(capsys, "compare", "wide1.csv", "wide2.csv", *QUICK)
-        assert "and 3 columns more, not found to differ (--json FILE has all)" in out
+        assert "and 3 columns more, not found to differ (to_frame() or --json FILE has all)" in out
 
     def test_few_rows_are_enumerated(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (folder / "tiny.csv").write_text("a,b\n1,2\n3,4\n2,2\n")

@@ -238,5 +238,5 @@ def test_what_noise_in_a_stream_offers_works(
     asked = ["compare", "one.csv", "two.csv", "--resamples", "9", "--missing", "noise", "--estimator", "kme"]
     assert run_command([*asked, "--stream"]) == 2
     text = capsys.readouterr().err
-    assert "write --missing category or drop, or test a part of the rows with --no-stream --max-rows N" in text
+    assert "write --missing category or drop, or hold the rows, or a part of them, in memory" in text
     assert run_command([*asked, "--no-stream", "--max-rows", "20"]) == 0

@@ -77,7 +77,7 @@ def test_the_options_of_the_line_read_the_column(
     assert "TextFormat" not in told
     assert "categorical=" not in told
     (read,) = re.findall(
-        r"; read it with (.*), leave it out with --drop value, or insist with --categorical value", told
+        r"(?:;|, or) read it with (.*), leave it out with --drop value, or insist with --categorical value", told
     )
     for mend in (read, "--drop value", *(["--categorical value"] if command == "compare" else [])):
         code, err = call(capsys, *arguments, *shlex.split(mend))

@@ -110,7 +110,7 @@ def test_sigterm_stops_between_two_batches() -> None:
         (("first.csv", "second.csv", "--estimator", "s-kmse", "--stream"), "aggregate, kme, mkme"),
         (("first.csv", "second.csv", "--bandwidth", "2"), "leave --bandwidth 2.0 out"),
         (("first.csv", "second.csv", "--bandwidth", "scott", "--estimator", "kme", "--stream"), "all rows in memory"),
-        (("first.csv", "second.csv", "--missing", "noise"), "--max-rows N"),
+        (("first.csv", "second.csv", "--missing", "noise"), "hold the rows, or a part of them, in memory"),
         (("wine", "wine", "--stream"), "built-in table"),
         (("first.csv", "none.csv", "--stream"), "there is no file 'none.csv'"),
         (("first.csv", "second.csv", "--columns", "a,q"), "no column 'q'"),

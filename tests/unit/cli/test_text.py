@@ -125,9 +125,9 @@ def test_a_table_comes_from_standard_input(capsys: pytest.CaptureFixture[str], m
     ("words", "text"),
     [
         (("--thousands", "."), "name the other one too, such as --decimal , --thousands ."),
-        (("--decimal", "x"), "--decimal is 'x'; write one of . ,"),
-        (("--thousands", "dot"), "--thousands is 'dot'; write one of . , ' _ space"),
-        (("--dates", "dm"), "--dates is 'dm'; write one of dmy mdy ymd"),
+        (("--decimal", "x"), "--decimal is 'x'; write one of '.', ','"),
+        (("--thousands", "dot"), "--thousands is 'dot'; write one of '.', ',', "),
+        (("--dates", "dm"), "--dates is 'dm'; write one of 'dmy', 'mdy', 'ymd'"),
         (("--encoding", "klingon"), "--encoding is 'klingon'"),
     ],
 )

@@ -192,6 +192,6 @@ def test_identifiers_of_several_groups_are_told_in_short() -> None:
     with pytest.raises(ValueError, match=r"^g=0 and 2 more: column 'nr' looks like") as error:
         km.compare_groups(table, "g")
     assert "its 95 cells are integers from 0 to 224, all different in each table. " in str(error.value)
-    told = ". Leave them out before (pandas or read_frame: drop(columns=['nr', 'sid'])), or insist with keep="
+    told = ". Leave them out with kernelmean.read(..., drop=['nr', 'sid']), or insist with keep="
     assert told in str(error.value)
     assert to_frame(table, "t").drop(columns=["nr", "sid"]).names == ("x", "g")

@@ -9,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from kernelmean.core.words import command_line
 from kernelmean.tables import Encoded, Encoding, encode
 
 A = pd.DataFrame({"x": [1.0, np.nan, 3.0, 5.0], "c": ["u", "v", None, "v"], "y": [0.0, 1.0, 2.0, 3.0]})
@@ -35,10 +34,7 @@ def test_an_error_keeps_the_rules_that_other_columns_have() -> None:
     with pytest.raises(ValueError, match="column 'c' is blank") as caught:
         encoded({"x": "drop"})
     assert "write missing={'x': 'drop', 'c': 'drop'} to leave" in str(caught.value)
-    with command_line(), pytest.raises(ValueError, match="column 'c' is blank") as caught:
-        encoded({"x": "drop"})
-    assert "write --missing x=drop,c=drop to leave" in str(caught.value)
-    assert "--missing x=drop,c=category for a category" in str(caught.value)
+    assert "missing={'x': 'drop', 'c': 'category'} for a category" in str(caught.value)
 
 
 def test_one_error_names_blank_cells_and_columns_of_too_many_categories() -> None:

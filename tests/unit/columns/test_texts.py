@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 import kernelmean as km
 from in_batches import in_batches
-from kernelmean.core import command_line, printable
+from kernelmean.core import printable
 from kernelmean.tables import Frame
 from kernelmean.tables.columns.texts import TextCells
 
@@ -131,9 +132,10 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("cells", "advice"), WRITTEN, ids=[f"{cells[0]}-{advice[:20]}" for cells, advice in WRITTEN])
-def test_numbers_and_dates_as_text_stop_with_the_option_that_reads_them(cells: list[str], advice: str) -> None:
-    with command_line():
-        line = refusal(cells)
+def test_numbers_and_dates_as_text_stop_with_the_option_that_reads_them(
+    cells: list[str], advice: str, on_command_line: Callable[[str], str]
+) -> None:
+    line = on_command_line(refusal(cells))
     assert line.startswith("X: column 'c' holds ")
     assert f"{advice}, leave it out with --drop c, or insist with --categorical c" in line
     example, row = re.findall(r"\((.*) in row (\d+)\); ", line)[0]
@@ -146,18 +148,16 @@ def test_numbers_and_dates_as_text_stop_with_the_option_that_reads_them(cells: l
     ("cells", "line"),
     [
         (numbers("${:,.2f}", 1000, 9000), f"; {BESIDE}, leave it out"),
-        (with_comma("{:.2f}"), "read the file with kernelmean.tables.read_frame(path, text=TextFormat(decimal=','))"),
-        (days("%d.%m.%Y"), "convert it (pandas: to_datetime with dayfirst=True), or read the file with"),
-        (days("%m/%d/%Y"), "convert it (pandas: to_datetime), or read the file with"),
+        (with_comma("{:.2f}"), "read it with kernelmean.tables.read_frame(path, text=TextFormat(decimal=','))"),
+        (days("%d.%m.%Y"), "convert it (pandas: to_datetime with dayfirst=True), or read it with"),
+        (days("%m/%d/%Y"), "convert it (pandas: to_datetime), or read it with"),
         (days("%Y-%m-%d"), "text=TextFormat(dates='ymd')), leave it out"),
     ],
 )
 def test_in_python_the_line_names_parameters_that_exist(cells: list[str], line: str) -> None:
     told = refusal(cells)
     assert line in told
-    assert told.endswith(
-        "leave it out before (pandas or read_frame: drop(columns=['c'])), or insist with categorical=['c']"
-    )
+    assert told.endswith("leave it out with kernelmean.read(..., drop=['c']), or insist with categorical=['c']")
     assert "--" not in told
 
 
@@ -241,7 +241,7 @@ def test_a_few_numbers_with_a_unit_are_categories_and_a_note_says_so() -> None:
 def test_text_that_is_nearly_all_different_stops(cells: list[str]) -> None:
     line = refusal(cells)
     assert f"holds {len(set(cells))} different texts in {len(cells)} cells ('{cells[0][:20]}" in line
-    mend = "leave it out before (pandas or read_frame: drop(columns=['c'])), or insist with categorical=['c']"
+    mend = "leave it out with kernelmean.read(..., drop=['c']), or insist with categorical=['c']"
     assert line.endswith(mend)
     assert km.TableEncoder(categorical=["c"]).fit(column(cells)).kinds_["c"] == "categorical"
     ordinal = {"c": list(dict.fromkeys(cells))}
@@ -339,7 +339,7 @@ def test_one_column_of_every_kind_is_told_before_others_that_are_alike() -> None
     told, alike = str(error.value).split("The same goes for ")
     assert "column 'day' holds dates as text" in told
     assert alike.startswith("'c', 'd', 'e'. Or")
-    assert "convert it (pandas: to_datetime with dayfirst=True), or read the file with" in told
+    assert "convert it (pandas: to_datetime with dayfirst=True), or read it with" in told
 
 
 def test_a_decimal_mark_of_one_table_is_converted_there() -> None:

@@ -56,7 +56,9 @@ class BandwidthOption:
 class Resamples:
     """How many permutations a test takes."""
 
-    resamples: Annotated[int, test_option(metavar="N", min=1, help="The number of permutations of each test.")] = 999
+    n_resamples: Annotated[
+        int, test_option("--resamples", metavar="N", min=1, help="The number of permutations of each test.")
+    ] = 999
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class ScreenOption:
 class AdjustOption:
     """How p-values of columns or pairs are adjusted for their number."""
 
-    adjust: Annotated[
+    adjustment: Annotated[
         str,
         test_option(
             "--adjust",

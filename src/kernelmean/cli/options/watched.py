@@ -42,7 +42,7 @@ class Watched:
             help="Resume from this JSON file if it exists, and save to it. Batches that it knows are skipped.",
         ),
     ] = None
-    fail_on_drift: Annotated[
+    alpha: Annotated[
         float | None,
         typer.Option(
             "--fail-on-drift",
@@ -63,4 +63,4 @@ class Watched:
     @property
     def fails(self) -> bool:
         """Whether drift gives exit code 1."""
-        return self.fail_on_drift is not None or self.average_run_length is not None
+        return self.alpha is not None or self.average_run_length is not None

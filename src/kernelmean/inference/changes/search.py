@@ -12,7 +12,6 @@ import numpy as np
 
 from ...core.array import SILENT, Progress
 from ...core.validate import check_integer
-from ...core.words import written
 from .features import ChangeFeatures
 from .places import coordinates, interval, most
 from .scan import FIRST, HOPELESS, Scan, scan
@@ -102,7 +101,7 @@ class Search:
             more = int(np.ceil(float(1 / _TOGETHER) / self.level)) - 1
             raise ValueError(
                 f"level is {self.level!r}, below {least:g}, the smallest p-value of {most:,} permutations; "
-                f"write a larger level, or {written(f'n_resamples={more}', f'--resamples {more}')}"
+                f"write a larger level, or n_resamples={more}"
             )
         if self.n_changes is not None:
             check_integer(self.n_changes, "n_changes", 1)

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.array import Array, BoolArray, IntArray
 from ...core.cells import missing_cells
 from ...core.validate import check_weights
-from ...core.words import count, number_range, passed, written
+from ...core.words import count, number_range, passed
 
 
 class DesignError(ValueError):
@@ -236,12 +236,12 @@ def check_nested(clusters: Labels, strata: Labels, first: IntArray | None = None
     found = _torn(own, first)
     if found is not None:
         torn, cluster, _ = found
-        meant = written("groups= (of whole tables: strata=), or pairs by paired=True", "--strata, or pairs by --paired")
         raise DesignError(
             f"{torn} of {count(len(names), 'cluster')} {_has(torn)} rows in both samples, such as {names[cluster]}; a "
             "cluster moves as a whole. In an experiment this is an error of the assignment: find its cause, and leave "
             "these clusters out; so too if the samples are a series before and after a time, which cuts one of its "
-            f"blocks. Where every cluster has rows in both, as people before and after, pass the clusters as {meant}"
+            "blocks. Where every cluster has rows in both, as people before and after, pass the clusters as groups "
+            "(strata= of whole tables), or pairs by paired=True"
         )
 
 

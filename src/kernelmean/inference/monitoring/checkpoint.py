@@ -11,7 +11,6 @@ import numpy as np
 from ...core.array import Array
 from ...core.disk import check_members, parse
 from ...core.table import Frame
-from ...core.words import written
 from .digest import option_text
 
 HEAD = {"format": "kernelmean drift monitor", "version": 5}
@@ -58,31 +57,26 @@ def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dic
         raise ValueError(f"the checkpoint is no JSON ({error}); pass what to_json() returned") from error
     if not isinstance(content, dict) or content.get("format") != HEAD["format"]:
         raise ValueError("this is no checkpoint of a drift monitor; pass what to_json() returned")
-    anew = written("start over", "delete the file to start over, or name another one with --checkpoint")
     if content.get("version") != HEAD["version"]:
         raise ValueError(
-            f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}; {anew}"
+            f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}; start "
+            "over"
         )
     try:
         check_members(content, {*HEAD, *head, *own})
     except ValueError as error:
-        raise ValueError(f"the checkpoint is damaged ({error}); {anew}") from error
+        raise ValueError(f"the checkpoint is damaged ({error}); start over") from error
     if content["digest"] != head["digest"]:
-        again = written("make the monitor as it was made then", "repeat the command as it was")
         other = _OTHER[content["reference"] == head["reference"]]
-        raise ValueError(f"the checkpoint is of {other}; {again}, or {anew}")
+        raise ValueError(f"the checkpoint is of {other}; make the monitor as it was made then, or start over")
     promises = [{name: one[name] for name in ("alpha", "average_run_length")} for one in (content, head)]
     if promises[0] != promises[1]:
-        names = {"alpha": written("alpha=", "--fail-on-drift "), "average_run_length": ""}
-        names["average_run_length"] = written("average_run_length=", "--average-run-length ")
-        said = (
-            ", ".join(f"{names[k]}{value:.10g}" for k, value in one.items() if value is not None) for one in promises
-        )
+        said = (", ".join(f"{k}={value:.10g}" for k, value in one.items() if value is not None) for one in promises)
         raise ValueError("the checkpoint is of a monitor with {}, this one has {}; write it as it was".format(*said))
     try:
         return _arrays_of(content, own)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"the checkpoint is damaged ({error}); {anew}") from error
+        raise ValueError(f"the checkpoint is damaged ({error}); start over") from error
 
 
 def _arrays_of(content: Mapping[str, Any], own: Mapping[str, Array]) -> dict[str, Any]:

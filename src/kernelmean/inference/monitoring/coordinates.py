@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...core.array import Array
 from ...core.cells import Cells, missing_cells
 from ...core.table import Frame, to_frame
-from ...core.words import count, written
+from ...core.words import count
 from ...tables.columns.column_codings import Categories, Coding, Numbers, pooled_categories
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import Named, as_labels, check_types
@@ -150,7 +150,5 @@ def check_rules(missing: str | Mapping[str, str]) -> None:
     """Raise if missing cells are to be noise, for which bets have no exact kernel, or a rule is unknown."""
     for rule in [missing] if isinstance(missing, str) else missing.values():
         if rule not in _RULES:
-            given = written(f"missing={rule!r}", f"--missing {rule}")
             what = "not for a monitor" if rule == "noise" else "no rule"
-            others = written("'error', 'drop' or 'category'", "--missing error, drop or category")
-            raise ValueError(f"{given} is {what}; write {others}")
+            raise ValueError(f"missing={rule!r} is {what}; write missing='error', 'drop' or 'category'")

@@ -10,7 +10,6 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ...core.words import written
 
 _LEVEL = 0.05
 _AT_ONCE, _SCALE = 0.2, 100.0
@@ -33,19 +32,17 @@ class Guarantee:
     @classmethod
     def of(cls, alpha: float | None, average_run_length: float | None) -> Guarantee:
         """Check what the caller asked for; the default is the level .05."""
-        level_name = written("alpha", "--fail-on-drift")
-        length_name = written("average_run_length", "--average-run-length")
         if average_run_length is None:
             level = _LEVEL if alpha is None else alpha
             if not (isinstance(level, Real) and 0.0 < level < 1.0):
-                raise ValueError(f"{level_name} is {alpha!r}; a level between 0 and 1 is needed, such as 0.01")
+                raise ValueError(f"alpha is {alpha!r}; a level between 0 and 1 is needed, such as 0.01")
             return cls(float(level), None)
         if alpha is not None:
             raise ValueError(
-                f"{level_name} is a level at all times, {length_name} a mean number of rows to a false alarm; write one"
+                "alpha= is a level at all times, average_run_length= a mean number of rows to a false alarm; write one"
             )
         if not (isinstance(average_run_length, Real) and 1.0 <= average_run_length < math.inf):
-            raise ValueError(f"{length_name} is {average_run_length!r}; a number of rows is needed, such as 10000")
+            raise ValueError(f"average_run_length is {average_run_length!r}; a number of rows is needed, such as 10000")
         return cls(None, float(average_run_length))
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import SILENT, IntArray, Progress, RngLike, as_rng
 from ...core.cells import missing_cells
 from ...core.table import Frame
-from ...core.words import count, leave_out, listed, worded, written
+from ...core.words import count, leave_out, listed
 from ...inference import mmd_test
 from ...inference.changes import Change, ChangeFeatures, Search
 from ...inference.null import enough_for_holm
@@ -177,14 +177,12 @@ def _search(search: Search | None, n_changes: int | None, block: int | None) -> 
 def _in_time(alike: Alike | None, limit: int | None, search: Search, found: int) -> Iterator[str]:
     """Yield notes where rows are alike and no blocks keep them together."""
     if alike is not None:
-        block = written("block=N", "--block N")
         yield (
             f"{alike.words}: if rows depend on the rows before them, changes are found where nothing changes; write "
-            f"{block}, with N several times the rows that this lasts, such as those of a week"
+            f"block=N, with N several times the rows that this lasts, such as those of a week"
         )
     if limit and search.n_changes is None and found == limit:
-        more = written("n_changes=N", "--n-changes N")
-        yield f"the search stopped at the {found} clearest changes, as rows are alike; {more} finds others"
+        yield f"the search stopped at the {found} clearest changes, as rows are alike; n_changes=N finds others"
 
 
 def _alone(
@@ -273,9 +271,7 @@ def _check_order(stamps: Frame) -> None:
     """Raise if the time column holds no times, or the rows are not in their order."""
     (name,), (cells,) = stamps.names, stamps.cells.values()
     if cells.dtype.kind not in "fmM":
-        instead = written(
-            f"write it with pandas.to_datetime(table[{name!r}])", "write ISO times, or --dates dmy, mdy or ymd"
-        )
+        instead = f"write ISO times, read it with dates='dmy', 'mdy' or 'ymd', or pandas.to_datetime(table[{name!r}])"
         raise TypeError(f"{stamps.source}: the column {name!r} of the time holds neither numbers nor times; {instead}")
     if missing_cells(cells).any():
         row = int(np.argmax(missing_cells(cells))) + 1
@@ -295,11 +291,10 @@ def _check_varying(frame: Frame, options: Encoding) -> None:
         if name in kept or cells.dtype.kind not in "fmM" or len(cells) < _LEAST_MONOTONE:
             continue
         if (cells[1:] > cells[:-1]).all() or (cells[1:] < cells[:-1]).all():
-            time = written(f"time={name!r}", worded("--time", name))
-            keep = written(f"keep={name!r}", worded("--keep", name))
             raise ValueError(
                 f"{frame.source}: the column {name!r} rises or falls with every row, so every place would be a change; "
-                f"write {time} if it is the time, leave it out {leave_out([name])}, or write {keep} to search it"
+                f"write time={name!r} if it is the time, leave it out {leave_out([name])}, or write keep={name!r} to "
+                "search it"
             )
 
 
@@ -307,8 +302,7 @@ def _check(encoded: Encoded, search: Search) -> None:
     """Raise if there is nothing to search."""
     rows = len(encoded.frames[0])
     if encoded.variances is not None:
-        category = written("missing='category' or 'drop'", "--missing category or drop")
-        raise ValueError(f"missing cells as noise are for tests with one kernel; write {category}")
+        raise ValueError("missing cells as noise are for tests with one kernel; write missing='category' or 'drop'")
     if not encoded.codings:
         raise ValueError(f"all columns are constant ({listed(encoded.constant)}); there is no change to find")
     if rows < search.least_rows:

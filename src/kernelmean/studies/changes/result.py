@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.frozen import Frozen
-from ...core.words import count, listed, written
+from ...core.words import count, listed
 from ...inference import EvidenceKind
 from ...inference.changes import Search
 from ...inference.wording import beside, brief
@@ -190,9 +190,9 @@ class Changes(Frozen, Study):
         if not together or len(self.encoded.codings) == 1:
             return []
         row = together[0]
-        files = f"write rows 1 to {row:,} and the rows after them to two files, and run kernelmean dependence on each"
-        both = f"compare kernelmean.dependence(table[:{row}]) with kernelmean.dependence(table[{row}:])"
-        return [("which pairs", written(both, files))]
+        return [
+            ("which pairs", f"compare the dependence within rows 1 to {row:,} with that within the rows after them")
+        ]
 
     def plot(self) -> Figure:
         """Draw the columns that change most, over time and with the change points."""

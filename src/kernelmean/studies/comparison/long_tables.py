@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.array import IntArray
 from ...core.table import Frame
-from ...core.words import count, listed, written
+from ...core.words import count, listed
 from ...inference import TestResult, TwoSamples
 from ...inference.adaptive.columns import row_order
 from ...inference.adaptive.many_kernels import NAMED
@@ -77,14 +77,10 @@ def check_rules(encoding: Encoding) -> None:
     """Raise for a rule for missing cells that needs all rows in memory."""
     missing = encoding.missing
     if "noise" in ([missing] if isinstance(missing, str) else [*missing.values()]):
-        rules = written("'category' or 'drop'", "--missing category or drop")
-        part = written(
-            "hold the rows in memory with kernelmean.read(..., in_memory=True)",
-            "test a part of the rows with --no-stream --max-rows N",
-        )
         raise ValueError(
             "noise in missing cells gives every row a kernel of its own, which needs all rows in memory; write "
-            f"{rules}, or {part}"
+            "missing='category' or 'drop', or hold the rows, or a part of them, in memory: "
+            "kernelmean.read(..., in_memory=True)"
         )
 
 

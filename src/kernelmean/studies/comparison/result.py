@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.array import RngLike
-from ...core.words import count, listed, number_range, signed, written
+from ...core.words import count, listed, number_range, signed
 from ...inference import TestResult
 from ...inference.joint_test import JointTest
 from ...inference.null import HOLM
@@ -211,8 +211,7 @@ class Comparison(Compared, JointTest, Study):
     def details(self) -> list[tuple[str, str]]:
         """Return details for ``--verbose``: the statistic, the permutations, the kernels and the scale."""
         unit = "standard deviations" if self.scaled else "the units of the data"
-        unscaled = written("scale=False", "--no-scale")
-        scale = f"every column divided by its standard deviation over both tables ({unscaled} leaves them as they are)"
+        scale = "every column divided by its standard deviation over both tables (scale=False leaves them as they are)"
         of = f" of the {self.estimator} estimates" if self.estimator in ESTIMATORS else ""
         bandwidth = [] if self.bandwidth is None else [("bandwidth", f"{number_range(self.bandwidth)}, in {unit}")]
         return [*self.test.details(of), *bandwidth, *([("scale", scale)] if self.scaled else [])]

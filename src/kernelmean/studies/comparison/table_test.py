@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.table import Frame
-from ...core.words import listed, worded, written
+from ...core.words import listed
 from ...inference import Design, Resampling, TestResult, TwoSamples, hsic_test, k_sample_test, mmd_test
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
@@ -154,10 +154,9 @@ class TableTest:
         if isinstance(rule, str) and not rule.startswith("median"):
             wide = [coding.name for coding in encoded.codings if len(coding.names) > 1 and coding.name in {*columns}]
             if wide:
-                median = written("bandwidth='median'", "--bandwidth median")
                 raise ValueError(
                     f"the bandwidth {rule!r} is a rule for columns of numbers, and {wide[0]!r} takes several "
-                    f"coordinates; write {median} or a number"
+                    f"coordinates; write bandwidth='median' or a number"
                 )
         return _bandwidth(pooled, rule)
 
@@ -174,10 +173,9 @@ def check_estimator(asked: Testing, tables: int = 2) -> None:
 def check_own_bandwidth(asked: Testing) -> None:
     """Raise if an adaptive test is given a bandwidth."""
     if asked.estimator in NAMED and asked.bandwidth != "median":
-        given = written(f"bandwidth={asked.bandwidth!r}", worded("--bandwidth", str(asked.bandwidth)))
         raise ValueError(
-            f"the {asked.estimator} test brings its own bandwidths; leave {given} out, or take one of "
-            f"{listed(ESTIMATORS)}"
+            f"the {asked.estimator} test brings its own bandwidths; leave bandwidth={asked.bandwidth!r} out, or take "
+            f"one of {listed(ESTIMATORS)}"
         )
 
 

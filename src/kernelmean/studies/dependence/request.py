@@ -8,7 +8,7 @@ from itertools import combinations, product
 from typing import TypeAlias
 
 from ...core.array import Progress, RngLike
-from ...core.words import did_you_mean, listed, worded, written
+from ...core.words import did_you_mean, listed
 from ...inference.null import HOLM, check_adjustment
 from ...plan.plan import Plan
 from ...tables.columns import Encoding
@@ -92,9 +92,7 @@ def varying(groups: Groups, names: Sequence[str], constant: Sequence[str]) -> tu
     pairs = list(combinations(left, 2)) if left == right else list(product(left, right))
     if not pairs and len({*groups[0], *groups[1]}) == 1:
         name = (*groups[0], *groups[1])[0]
-        alone = f"leave --columns out and write {worded('--y', name)} to test it against all others"
-        mend = written("pass a table with more columns", f"if the table has more, name them with --columns, or {alone}")
-        raise ValueError(f"there is one column only, {name!r}; a test of dependence needs two: {mend}")
+        raise ValueError(f"there is one column only, {name!r}; a test of dependence needs two: pass a table with more")
     if not pairs:
         raise ValueError(f"there are no two varying columns to test; constant: {listed(constant) or 'none'}")
     return (left, right), pairs

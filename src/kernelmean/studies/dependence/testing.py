@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike, as_rng
-from ...core.words import count, listed, written
+from ...core.words import count, listed
 from ...inference import Design, TestResult, hsic_test
 from ...inference.adaptive.kinds import EvidenceKind
 from ...inference.adaptive.many_kernels import NAMED
@@ -305,8 +305,8 @@ class _Tests:
 
     def _faster(self, pairs: int) -> str:
         """Return what to write for a faster answer, if there is something."""
-        one = written("estimator='kme'", "--estimator kme") if self.asked.estimator in NAMED else ""
-        target = written("y='COLUMN'", "--y COLUMN") if pairs >= len(self.encoded.names) else ""
+        one = "estimator='kme'" if self.asked.estimator in NAMED else ""
+        target = "y='COLUMN'" if pairs >= len(self.encoded.names) else ""
         ways = " or ".join(filter(None, (one, target)))
         return f"faster: {ways}" if ways else ""
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from math import comb, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from ...core.words import count, listed, span, strength, written
+from ...core.words import count, listed, span, strength
 from ...inference import TestResult
 from ...inference.adaptive.aspects import LEAST_ROWS
 from ...inference.joint_test import JointTest
@@ -276,8 +276,7 @@ class GroupComparison(JointTest, Study):
 
     def details(self) -> list[tuple[str, str]]:
         """Return details for ``--verbose``: the statistic, the permutations, the kernels and the scale."""
-        unscaled = written("scale=False", "--no-scale")
-        scale = f"every column divided by its standard deviation over all groups ({unscaled} leaves them as they are)"
+        scale = "every column divided by its standard deviation over all groups (scale=False leaves them as they are)"
         return [*self.test.details(), *([("scale", scale)] if self.scaled else [])]
 
     def grid(self) -> Grid:

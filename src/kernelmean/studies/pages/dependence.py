@@ -9,7 +9,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 
 from ...core.array import SILENT, Progress
 from ...core.table import Frame
-from ...core.words import count, strength, written
+from ...core.words import count, strength
 from ...inference.null_page import made_by, null_section
 from ...report import Chart, Document, Panel, Points, Section
 from ...report.drawing import are_spread
@@ -111,7 +111,7 @@ def _shapes(result: Dependence) -> Iterator[Section]:
     which = f"The strongest {len(shown)} of the {len(found):,} pairs" if len(found) > len(shown) else "All pairs"
     words = f"{which} that depend on each other."
     if len(found) > len(shown):
-        words += f" A report on two columns alone shows any other pair: {written('table[[a, b]]', '--columns a,b')}."
+        words += " A report on two columns alone shows any other pair: columns=['a', 'b']."
     yield Section("What the strongest pairs look like", (words,), charts=tuple(charts))
 
 

@@ -15,7 +15,7 @@ from ...core.array import Array, IntArray
 from ...core.cells import missing_cells, shared
 from ...core.frozen import sealed
 from ...core.table import Frame, Table
-from ...core.words import count, leave_out, written
+from ...core.words import count, leave_out
 from ..limits import MOST_COUNTED
 from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
 from .texts import identifies
@@ -339,5 +339,5 @@ def pooled_categories(codings: Iterable[Coding], where: str = "") -> Iterator[st
             yield (
                 f"{coding.name}: {kept + others:,} categories{where}; the {kept:,} most frequent are kept, and the "
                 f"other {others:,}, in {count(coding.pooled_rows, 'row')}, are one category; "
-                f"{written('max_categories=', '--max-categories')} keeps more or fewer"
+                f"max_categories= keeps more or fewer"
             )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...core.table import Frame
-from ...core.words import count, written
+from ...core.words import count
 
 _LEAST, _BEYOND_CHANCE = 0.05, 5.0
 """Rows that repeat another one are noted from this share on, and where they are so many times as many as by chance."""
@@ -40,8 +40,7 @@ def repeated_rows(
     if clusters is not None:
         mend = "keep one of each, or make one cluster of those that share rows"
         return (f"{found} a row of another cluster; clusters should be independent: {mend}",)
-    option = written("clusters='COLUMN'", "--clusters COLUMN")
-    mend = f"keep one of each, or name the column that says which rows belong together with {option}"
+    mend = "keep one of each, or name the column that says which rows belong together with clusters='COLUMN'"
     return (f"{found} another row; rows should be independent: {mend}",)
 
 

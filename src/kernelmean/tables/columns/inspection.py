@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from ...core.array import Array
 from ...core.table import Frame
-from ...core.words import listed, written
+from ...core.words import listed
 from .kinds import Named
 from .texts import Finding, TextCells, refusal
 
@@ -215,10 +215,10 @@ class Inspection:
         frame.select([*kept, *named.ordinal, *named.categorical])
         for name in kept:
             if named.find(name) is not None:
-                kind, keep = "ordinal" if name in named.ordinal else "categorical", written("keep=", "--keep")
+                kind = "ordinal" if name in named.ordinal else "categorical"
                 raise ValueError(
                     f"column {name!r} is named in keep and in {kind}, which never looks like an identifier; leave it "
-                    f"out of {keep}"
+                    "out of keep="
                 )
         self._tables, self._most, self._named = tables, most, frame.named
         self._open = tuple(name for name in frame.names if named.find(name) is None)

@@ -15,7 +15,7 @@ from ...core.array import Array
 from ...core.cell_formats import is_number
 from ...core.cells import Cells, column_name, label, loses_digits, missing_cells, shared
 from ...core.table import Frame
-from ...core.words import leave_out, listed, written
+from ...core.words import leave_out, listed
 from .texts import TextCells, mend, refusal
 
 Kind: TypeAlias = Literal["numeric", "boolean", "categorical", "ordinal", "datetime", "duration"]
@@ -71,10 +71,9 @@ class Named:
 def _check_levels(name: str, given: Iterable[Any]) -> tuple[str, ...]:
     levels = () if isinstance(given, str) else tuple(str(label(level)) for level in given)
     if len(levels) < 2 or len(set(levels)) < len(levels):
-        example = written("ordinal={'size': ['low', 'mid', 'high']}", "--ordinal size=low,mid,high")
         raise ValueError(
             f"the levels of column {name!r} are {given!r}; at least two different ones are needed, lowest first, such "
-            f"as {example}"
+            "as ordinal={'size': ['low', 'mid', 'high']}"
         )
     return levels
 

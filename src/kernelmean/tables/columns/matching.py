@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...core.points import column_order
 from ...core.table import Frame
-from ...core.words import count, listed, worded_names, written
+from ...core.words import count, listed
 
 
 def match_columns(A: Frame, B: Frame) -> tuple[Frame, bool]:
@@ -44,7 +44,7 @@ def _other_columns(A: Frame, B: Frame) -> ValueError:
         differ.append(f"{asked}?")
     mend = "rename them to match"
     if common:
-        mend = written("pass the common ones only", f"compare the common ones with {worded_names('--columns', common)}")
+        mend = f"compare the common ones with kernelmean.read(..., columns={common!r})"
     return ValueError(f"{A.source} and {B.source} have different columns ({'; '.join(differ)}); {mend}")
 
 

@@ -10,18 +10,7 @@ import numpy as np
 
 from ...core.cells import column_name, missing_cells
 from ...core.table import Frame
-from ...core.words import (
-    EVERY,
-    all_incomplete,
-    comma_separated,
-    count,
-    did_you_mean,
-    leave_out,
-    listed,
-    percent,
-    worded,
-    written,
-)
+from ...core.words import EVERY, all_incomplete, count, did_you_mean, leave_out, listed, percent
 from .kinds import ColumnType
 
 RULES = ("error", "drop", "category", "noise")
@@ -120,8 +109,8 @@ def costly_drop(gone: int, left: int, noun: str) -> tuple[str, ...]:
     """
     if 10 * gone <= gone + left:
         return ()
-    keeps = written("missing='category' keeps", "--missing category keeps")
-    return (f"{left:,} of {count(gone + left, noun)} are left, also for columns without blank cells; {keeps} all",)
+    all_of = f"{left:,} of {count(gone + left, noun)} are left, also for columns without blank cells"
+    return (f"{all_of}; missing='category' keeps all",)
 
 
 class BlankCellsError(ValueError):
@@ -206,22 +195,17 @@ def _check_complete(
 def _written_rule(missing: Missing, names: Iterable[str], rule: str) -> str:
     """Return the option that gives columns a rule, beside the rules that other columns have been given."""
     if isinstance(missing, str) or not missing:
-        return written(f"missing={rule!r}", f"--missing {rule}")
+        return f"missing={rule!r}"
     rules = {**missing, **dict.fromkeys(names, rule)}
-    words = (own if name == EVERY else f"{name}={own}" for name, own in rules.items())
-    return written(f"missing={rules!r}", worded("--missing", comma_separated(words)))
+    return f"missing={rules!r}"
 
 
 def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:
     others = [name for name in names if types[name].kind not in ("numeric", "datetime", "duration")]
     if others:
-        noise = written("missing='noise'", "--missing noise")
-        first = comma_separated([f"{others[0]}=category"])
-        single = written(f"missing={{{others[0]!r}: 'category', ...}}", worded("--missing", f"{first},..."))
-        every = written("missing='category' or 'drop'", "--missing category or drop")
         raise ValueError(
-            f"{noise} is for numbers and times, and {others[0]!r} is {types[others[0]].kind}; write a rule for "
-            f"each column, such as {single}, or {every}"
+            f"missing='noise' is for numbers and times, and {others[0]!r} is {types[others[0]].kind}; write a rule for "
+            f"each column, such as missing={{{others[0]!r}: 'category'}}, or missing='category' or 'drop'"
         )
 
 
@@ -237,12 +221,9 @@ def _without(frame: Frame, masks: Sequence[Any], names: Sequence[str]) -> Frame:
 
 def noise_needs_kme(estimator: str) -> ValueError:
     """Return the error for missing cells taken as noise in a test without an exact kernel for them."""
-    kme = written("estimator='kme'", "--estimator kme")
-    noise = written("missing='noise'", "--missing noise")
-    others = written("missing='category' or 'drop'", "--missing category or drop")
     return ValueError(
-        f"{noise} has an exact kernel for {kme} only, not for {estimator!r}; "
-        f"write {kme}, or {others}, which serve every estimator"
+        f"missing='noise' has an exact kernel for estimator='kme' only, not for {estimator!r}; write estimator='kme', "
+        "or missing='category' or 'drop', which serve every estimator"
     )
 
 

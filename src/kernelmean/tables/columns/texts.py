@@ -31,7 +31,7 @@ from ...core.cell_formats import (
 )
 from ...core.cells import missing_cells
 from ...core.table import Frame
-from ...core.words import leave_out, printable, worded_names, written
+from ...core.words import leave_out, printable
 
 NOT_TIMES = "text, not times"
 """What a column of dates that were not read is taken for."""
@@ -223,8 +223,8 @@ class TextCells:
         if marks:
             return self._found(cell, "text, not numbers", f"is text ({self._shown(cell)})", marks)
         words, reading = absent_words(self.places)
-        all_of = f"convert it (pandas: df[{self.name!r}].astype(float))" if len(numbers) == len(self.places) else ""
-        write = written(all_of, "") or "write all of them as numbers"
+        every = f" (pandas: df[{self.name!r}].astype(float))" if len(numbers) == len(self.places) else ""
+        write = f"write all of them as numbers{every}"
         advice = f"{words}; or {write}" if words else write
         return self._found(cell, "text and numbers", what, advice, reading)
 
@@ -262,7 +262,7 @@ def mend(name: str) -> str:
 
 def insist(option: str, names: Sequence[str]) -> str:
     """Return the option that takes columns as they are."""
-    return written(f"{option}={list(names)!r}", worded_names(f"--{option}", names))
+    return f"{option}={list(names)!r}"
 
 
 def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:

@@ -18,7 +18,7 @@ import numpy as np
 from ...core.cached import cached_property
 from ...core.cells import column_name
 from ...core.table import Frame
-from ...core.words import count, printable, skipping, written
+from ...core.words import count, printable, skipping
 from ..files import MISSING_TEXTS, SEPARATORS, check_header, empty, ending, first_line, import_arrow, unnamed_note
 from .columns import TextColumns
 from .text_file import TextFile, open_text
@@ -138,7 +138,7 @@ class _Cut:
         if lines > 1 and width not in (1, self.width) and not (self.width > 1 and self.alike):
             comma = ""
             if self.width == 1 and usual.separator == ",":
-                comma = f"; where 1,5 is one number, write {written(f'decimal={chr(44)!r}', '--decimal ,')}"
+                comma = "; where 1,5 is one number, write decimal=','"
             raise ValueError(
                 f"{file.name}: the first line ({shown!r}) has {count(self.width, 'cell')} and the lines below have "
                 f"{width}; every line needs as many cells as the header, so name all columns, or {mend}: "

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final, cast, final
 
-from ...core.words import count, read_with, written
+from ...core.words import count, read_with
 from ..files import check_file, empty, first_line
 from .text_format import TextFormat
 
@@ -111,7 +111,7 @@ def open_text(path: Path, text: TextFormat) -> TextFile:
         unpack = "unpack it with gunzip" if name == _STREAM_NAME else "let its name end in .gz"
         raise ValueError(f"{name} is compressed by gzip; {unpack}")
     if "\0" in head:
-        mend = written(read_with("TextFormat(encoding='utf-16-le')"), "--encoding utf-16-le")
+        mend = read_with("TextFormat(encoding='utf-16-le')")
         raise ValueError(
             f"{name} is not a text file; a CSV file in UTF-8, or a file that ends in .parquet, is needed, or for text "
             f"of two bytes a letter {mend} or utf-16-be"
@@ -168,5 +168,5 @@ def told(name: str, encoding: str) -> Iterator[None]:
 def not_encoded(name: str, encoding: str) -> ValueError:
     """Return the error for bytes that are not characters of an encoding."""
     called = "UTF-8" if encoding in _UTF8 else encoding
-    mend = written(read_with("TextFormat(encoding='latin-1')"), "say how it is encoded with --encoding latin-1")
+    mend = read_with("TextFormat(encoding='latin-1')")
     return ValueError(f"{name} is not {called} text; {mend}, or cp1252, utf-16, ...")

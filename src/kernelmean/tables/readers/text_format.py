@@ -10,7 +10,7 @@ from typing import Any, Final, final
 from ...core.cells import column_name, one_form
 from ...core.times import ORDERS
 from ...core.validate import check_integer
-from ...core.words import EVERY, written
+from ...core.words import EVERY
 
 DECIMALS: Final = (".", ",")
 THOUSANDS: Final = {".": ".", ",": ",", "'": "'\u2019", "_": "_", " ": " \u00a0\u2007\u2009\u202f"}
@@ -71,10 +71,9 @@ class TextFormat:
         _check("dates", self.dates, (None, *ORDERS))
         if self.decimal == self.thousands:
             other = "," if self.decimal == "." else "."
-            python = f"decimal={other!r}, thousands={self.decimal!r}"
             raise ValueError(
                 f"{self.decimal!r} is the decimal mark and the mark between thousands; name the other one too, such as "
-                f"{written(python, f'--decimal {other} --thousands {self.decimal}')}"
+                f"TextFormat(decimal={other!r}, thousands={self.decimal!r})"
             )
         if self.encoding is not None:
             _check_encoding(self.encoding)
@@ -104,17 +103,14 @@ def _words(words: str | Iterable[str]) -> tuple[str, ...]:
     """Return the texts of missing cells, without blanks around them."""
     found = (words,) if isinstance(words, str) else tuple(words)
     if not all(isinstance(word, str) and word.strip() for word in found):
-        example = written("na_values=('-', '.')", '--na-values "-,."')
-        raise TypeError(f"{written('na_values', '--na-values')} is {words!r}; write texts, such as {example}")
+        raise TypeError(f"na_values is {words!r}; write texts, such as na_values=('-', '.')")
     return tuple(dict.fromkeys(one_form(word).strip() for word in found))
 
 
 def _check(name: str, value: Any, known: tuple[str | None, ...]) -> None:
     if value in known and (value is None or isinstance(value, str)):
         return
-    shown = " ".join("space" if one == " " else one for one in known if one is not None)
-    choices = written(", ".join(map(repr, known)), shown)
-    raise ValueError(f"{written(name, f'--{name}')} is {value!r}; write one of {choices}")
+    raise ValueError(f"{name} is {value!r}; write one of {', '.join(map(repr, filter(None, known)))}")
 
 
 def _check_encoding(name: Any) -> None:
@@ -124,7 +120,7 @@ def _check_encoding(name: Any) -> None:
         known = None
     if known is None or not getattr(known, "_is_text_encoding", True):
         raise ValueError(
-            f"{written('encoding', '--encoding')} is {name!r}, which is not a text encoding that Python knows; write "
+            f"encoding is {name!r}, which is not a text encoding that Python knows; write "
             "one such as utf-8, latin-1, cp1252 or utf-16"
         )
 

@@ -226,7 +226,7 @@ def test_notes_count_the_units_that_can_change_places():
         ({"groups": ([0, 0, 0, 0, 0, np.nan], [0] * 5)}, ValueError, "no label in row 6"),
         ({"groups": ([0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2]), "statistic": "u"}, ValueError, "leave statistic= out"),
         ({"clusters": ([0, 0, 1, 1, 2, 2], [2, 2, 3, 3, 3])}, ValueError,
-         r"1 of 4 clusters has rows in both samples, such as 2; .*error of the assignment.* as groups="),
+         r"1 of 4 clusters has rows in both samples, such as 2; .*error of the assignment.* as groups "),
         ({"clusters": ([0] * 6, [1] * 5)}, ValueError, "nothing can be permuted"),
         ({"clusters": ([0, 0, 1, 1, 2, 2], [3, 3, 4, 4, 5]), "groups": ([0, 1, 1, 1, 1, 1], [0] * 5)}, ValueError,
          r"1 of 6 clusters has rows in more than one stratum, such as 0 in 0 and 1; a cluster"),

@@ -1,0 +1,160 @@
+"""Options in texts of the library, spelled as on the command line, and values in quotes where a shell needs them."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+OPTIONS: ContextVar[Mapping[str, Any]] = ContextVar("OPTIONS", default={})  # noqa: B039 (nobody adds to it)
+"""The options of the running command, by the names that they have in Python."""
+
+_TEXT = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_LIST, _DICT = (rf"\{a}(?:{_TEXT}|[^\{a}\{b}'\"]|\[(?:{_TEXT}|[^\[\]'\"])*\])*\{b}" for a, b in ("[]", "{}"))
+_TUPLE = rf"\((?:{_TEXT}|[^()'\"])*\)"
+_INNER = rf"\((?:{_TEXT}|[^()'\"]|{_TUPLE})*\)"
+_CALL = rf"(?:\b\w+=)?\b[A-Za-z][\w.]*\((?:{_TEXT}|[^()'\"]|{_INNER})*\)"
+_VALUE = rf"(?:{_TEXT}|{_LIST}|{_DICT}|{_TUPLE}|[\w.+-]*\w(?!\.?\w))"
+_MORE = rf"(?:(?:, or | or |, ){_TEXT})*"
+_SPELLED = re.compile(
+    rf"(?P<call>{_CALL})|(?<![\w'\"./=-])(?P<name>\w+)=(?!=)(?:(?P<value>{_VALUE})(?P<more>{_MORE}))?"
+)
+_SUBJECT = re.compile(r"(\w+)(?= is )")
+"""The first word of an error about the value of an option."""
+
+
+def spelled(text: str) -> str:
+    """Return a text of the library with the options of the running command as you write them there.
+
+    A call whose keywords all are such options becomes these options.
+    """
+    return _SPELLED.sub(lambda found: _of_call(found["call"]) if found["call"] else _of_keyword(found), text)
+
+
+def spelled_error(text: str) -> str:
+    """Return the text of an error, which may begin with the name of an option."""
+    subject = _SUBJECT.match(text)
+    begin = _name(OPTIONS.get()[subject[1]]) if subject and subject[1] in OPTIONS.get() else ""
+    return begin + spelled(text[subject.end() :]) if subject and begin else spelled(text)
+
+
+def spelled_in(value: Any) -> Any:
+    """Return a description, a page or the content of a JSON file with every text in it spelled."""
+    if isinstance(value, str):
+        return type(value)(spelled(value))
+    if isinstance(value, tuple | list):
+        return type(value)(map(spelled_in, value))
+    if isinstance(value, dict):
+        return {name: spelled_in(one) for name, one in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{each.name: spelled_in(getattr(value, each.name)) for each in fields(value)})
+    return value
+
+
+def _of_call(text: str) -> str:
+    try:
+        keywords = [*_keywords(ast.parse(re.sub(r"^\w+=", "", text), mode="eval").body)]
+    except SyntaxError:
+        keywords = []
+    if keywords and all(name in OPTIONS.get() and value != "..." for name, value in keywords):
+        return " ".join(_option(OPTIONS.get()[name], value) for name, value in keywords)
+    return text
+
+
+def _keywords(node: Any) -> Iterator[tuple[str, str]]:
+    """Yield the keywords of a call with the texts of their values; of a call in a keyword, its own."""
+    for each in getattr(node, "keywords", ()):
+        if isinstance(each.value, ast.Call):
+            yield from _keywords(each.value)
+        else:
+            yield str(each.arg), ast.unparse(each.value)
+
+
+def _of_keyword(found: re.Match[str]) -> str:
+    option = OPTIONS.get().get(found["name"])
+    if option is None:
+        return found[0]
+    return (
+        _name(option)
+        if found["value"] is None
+        else _option(option, found["value"]) + re.sub("['\"]", "", found["more"])
+    )
+
+
+def _name(option: Any) -> str:
+    return str(max(option.opts, key=len))
+
+
+def _option(option: Any, text: str) -> str:
+    """Return an option with the value that a text is in Python; a text that is no value stays as it is."""
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return f"{_name(option)} {text}"
+    if isinstance(value, bool):
+        return _name(option) if value else str((option.secondary_opts or option.opts)[0])
+    if isinstance(value, dict):
+        if any(isinstance(own, list) for own in value.values()):
+            return " ".join(worded(_name(option), f"{name}={','.join(own)}") for name, own in value.items())
+        return worded(
+            _name(option), comma_separated(own if name == "*" else f"{name}={own}" for name, own in value.items())
+        )
+    if isinstance(value, list | tuple):
+        names = [str(own) for own in value]
+        is_of_names = option.metavar == "NAMES"
+        return worded_names(_name(option), names) if is_of_names else worded(_name(option), comma_separated(names))
+    return worded(_name(option), "space" if value == " " else str(value))
+
+
+# -- quotes ------------------------------------------------------------------------------------------------------------
+
+
+_TAKEN_APART = re.compile(r"[\s'\"\\;&|<>()*?\[\]#~`!{}]|\$[\w({]")
+_ALIVE_IN_QUOTES = re.compile(r"[\"\\`!$]")
+
+
+def worded(option: str, value: str) -> str:
+    """Return an option and its value, in quotes if a shell would split it.
+
+    Double quotes, which work on every system, unless a shell would expand something in them.
+
+    Examples
+    --------
+    >>> print(worded("--drop", "age"), worded("--drop", "age (years)"), worded("--drop", "cost $a"))
+    --drop age --drop "age (years)" --drop 'cost $a'
+    """
+    if value and not _TAKEN_APART.search(value):
+        return f"{option} {value}"
+    return f"{option} " + (shlex.quote(value) if _ALIVE_IN_QUOTES.search(value) else f'"{value}"')
+
+
+def worded_names(option: str, names: Sequence[str]) -> str:
+    """Return an option with column names, separated by commas, or once for each name if one contains a comma.
+
+    Examples
+    --------
+    >>> print(worded_names("--drop", ["a", "b c"]), worded_names("--drop", ["a,b", "c"]))
+    --drop "a,b c" --drop a,b --drop c
+    """
+    if len(names) == 1 or not any("," in name for name in names):
+        return worded(option, ",".join(names))
+    return " ".join(worded(option, name) for name in names)
+
+
+def comma_separated(words: Iterable[str]) -> str:
+    """Return words separated by commas, in double quotes if they contain a comma or a quote.
+
+    Examples
+    --------
+    >>> print(comma_separated(["a", "b, c"]))
+    a,"b, c"
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(list(words))
+    return text.getvalue()
