@@ -62,8 +62,8 @@ CONDITIONS = {
     },
 }
 SCHEMES = {
-    "two samples": ["auto", "gemm", "low-rank", "cyclic-low-rank", "blocks"],
-    "independence": ["auto", "gather", "low-rank", "cyclic-low-rank"],
+    "two samples": ["auto", "gemm", "cyclic-low-rank", "blocks"],
+    "independence": ["auto", "gather", "cyclic-low-rank"],
 }
 ESTIMATORS = {
     "two samples": ["kme", "s-kmse", "f-kmse", "mkme", "mmkme", "adaptive", "log-mean-exp", "aggregate"],

@@ -54,7 +54,7 @@ def rotate(group):
 def permutations_of(scheme, n, n_resamples, seed):
     """The permutations, shape (P, n), that a scheme of that name looks at under a seed."""
     rng = np.random.default_rng(seed)
-    if scheme in ("gemm", "gather", "low-rank"):
+    if scheme in ("gemm", "gather"):
         return next(RandomPermutations(n, n_resamples + 1, rng).batches(n_resamples + 1))
     if scheme.startswith("cyclic"):
         group = Rotations.draw(n, n_resamples + 1, rng)

@@ -13,7 +13,6 @@ from kernelmean.inference import Adaptive, candidates
 from nulls import hsic_test, mmd_test, schemes_for
 
 SIZES = 28, 34
-LISTED = "gemm", "low-rank"
 
 
 def pairs(n, seed=0, dims=(2, 1)):
@@ -52,7 +51,7 @@ def test_pairs_under_every_scheme_equal_dense_gram_matrices(brute, scheme):
     np.testing.assert_allclose(result.null_distribution, whole(values, result.members)[1:], atol=1e-6)
 
 
-ALIKE = [("cyclic", "cyclic-low-rank"), ("low-rank", "gemm")]
+ALIKE = [("cyclic", "cyclic-low-rank")]
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
@@ -63,7 +62,7 @@ def test_two_samples_on_landmarks_are_the_same_under_the_same_permutations(one, 
     alike(*(mmd_test(X, Y, scheme=scheme, **how) for scheme in (one, other)))
 
 
-@pytest.mark.parametrize(("one", "other"), [ALIKE[0], ("low-rank", "gather")])
+@pytest.mark.parametrize(("one", "other"), ALIKE)
 @pytest.mark.parametrize("statistic", ["u", "v"])
 def test_pairs_on_landmarks_are_the_same_under_the_same_permutations(one, other, statistic):
     X, Y = pairs(150, dims=(2, 2))
@@ -145,7 +144,7 @@ def test_bad_rows_are_refused(test):
         test(good[:1], good[:1], estimator="adaptive", n_resamples=19, rng=0)
 
 
-@pytest.mark.parametrize("scheme", ["low-rank", "cyclic", "gather"])
+@pytest.mark.parametrize("scheme", ["cyclic", "gather"])
 @pytest.mark.parametrize("constant", [0, 1])
 def test_a_constant_variable_depends_on_nothing(scheme, constant):
     pairs = [np.random.default_rng(0).normal(size=(4, 2)), np.random.default_rng(1).normal(size=(4, 1))]

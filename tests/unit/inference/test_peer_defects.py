@@ -20,7 +20,7 @@ def share_rejected(pvalues, level):
     return int((np.array(pvalues) <= level + 1e-12).sum())
 
 
-@pytest.mark.parametrize("scheme", ["gemm", "low-rank", "cyclic", "blocks"])
+@pytest.mark.parametrize("scheme", ["gemm", "cyclic", "blocks"])
 def test_unequal_sizes_are_weighted_by_their_own_sizes(brute, scheme):
     small, large = normal(64), 1.25 * normal(192, seed=1)
     kernel, pooled = Gaussian(2.0), np.vstack([small, large])
@@ -132,7 +132,7 @@ def test_the_null_is_resampled_from_the_pooled_sample_and_the_right_tail_counts(
     assert mmd_test(np.arange(20.0)[:, None] * 2, np.arange(20.0)[:, None] * 2 + 1, rng=0).pvalue > 0.9
 
 
-@pytest.mark.parametrize("scheme", ["exact", "gemm", "low-rank", "cyclic", "blocks"])
+@pytest.mark.parametrize("scheme", ["exact", "gemm", "cyclic", "blocks"])
 def test_no_p_value_is_zero_and_the_observed_arrangement_counts(scheme):
     n = 6 if scheme == "exact" else 70
     X = normal(n)

@@ -95,13 +95,13 @@ def test_a_rank_that_is_not_low_is_told_with_the_highest_that_is_tried(monkeypat
     monkeypatch.setattr("kernelmean.inference.low_rank_problem._MOST_NUMBERS", 2400)
     X = np.random.default_rng(0).standard_normal((300, 3))
     with pytest.raises(ValueError, match="low rank") as error:
-        mmd_null(X, X + 1.0, [Gaussian(1.0)], scheme="low-rank", n_resamples=9)
+        mmd_null(X, X + 1.0, [Gaussian(1.0)], scheme="cyclic-low-rank", n_resamples=9)
     assert str(error.value) == (
         "a Gram matrix over 600 rows is not of low rank: it has nearly as many significant directions as rows, or more "
         "than 4; write scheme='auto'"
     )
     with pytest.raises(ValueError, match="40 rows is not of low rank"):  # of two kernels one
-        mmd_null(X[:20], X[20:40], [Linear(), Gaussian(0.01)], scheme="low-rank", n_resamples=9)
+        mmd_null(X[:20], X[20:40], [Linear(), Gaussian(0.01)], scheme="cyclic-low-rank", n_resamples=9)
     with pytest.raises(ValueError, match=r"300 rows is not of low rank.* or more than 2;"):
         hsic_null(X, X, [(Gaussian(1.0), Gaussian(0.01))], scheme="cyclic-low-rank", n_resamples=9)
 

@@ -21,8 +21,7 @@ from kernelmean.inference import (
     RowBins,
 )
 from kernelmean.inference.low_rank import _with_room
-from kernelmean.inference.low_rank_problem import split
-from kernelmean.inference.schemes import base, low_rank, random_pairs
+from kernelmean.inference.schemes import base, random_pairs
 from kernelmean.inference.schemes.blocks import BinTiling
 from kernelmean.inference.schemes.cyclic import RotationTiling, tile_sums
 from kernelmean.kernels import Gaussian, Linear
@@ -47,7 +46,7 @@ def threads(monkeypatch):
     return asked
 
 
-@pytest.mark.parametrize("scheme", ["gemm", "low-rank", "cyclic", "blocks", "gather", "exact"])
+@pytest.mark.parametrize("scheme", ["gemm", "cyclic", "blocks", "gather", "exact"])
 def test_as_many_threads_work_as_were_asked_for(threads, scheme):
     for n_jobs in (1, 3):
         if scheme == "gather":
@@ -88,32 +87,6 @@ def test_batches_fit_their_memory(monkeypatch):
     monkeypatch.setattr(random_pairs, "_BATCH_BYTES", 100)
     random_pairs.permutation_sums(PAIRS, spy, Resources())
     assert (spy.sizes, costs) == ([2**23 // (8 * 23**2), 1], [23**2 * 7] * 2)
-    assert low_rank._batch_bytes(Resources()) == 2.0**25
-    assert low_rank._batch_bytes(Resources(4, 2.0**26)) == 2.0**20
-    factored, _, others = split(PAIRS, 23)
-    assert not others
-    widest = max(factor.rank for factor in factored.right)
-    spy = Spy()
-    low_rank.factor_sums(factored, spy, Resources(1, 2.0**20))
-    low_rank.factor_sums(factored, spy, Resources(1, 16.0))
-    assert spy.sizes == [2**16 // (8 * 23 * widest), 1]
-
-
-@pytest.mark.parametrize(
-    "side", [PAIRS.right, LabelSide((np.arange(23) < 9).astype(float))], ids=["pairs", "two samples"]
-)
-def test_factors_give_the_same_sums_in_batches_of_any_size(side):
-    problem = Problem(PAIRS.left, side, ((0, 0), (1, 0)), HSIC(23, "u") if side is PAIRS.right else MMD(9, 14))
-    factored = split(problem, 23)[0]
-    whole, small = (
-        low_rank.factor_sums(factored, problem.some(9, np.random.default_rng(0)), Resources(1, memory))
-        for memory in (2.0**30, 16.0)
-    )
-    for name in ("pairs", "diagonal", "left_trace", "right_trace"):
-        np.testing.assert_allclose(getattr(small, name), getattr(whole, name), rtol=1e-12, atol=1e-12)
-    assert small.diagonal.shape == (2, 10)
-    if small.level is not None:
-        np.testing.assert_allclose(small.level.rows, whole.level.rows, rtol=1e-12, atol=1e-12)
 
 
 def test_loops_are_compiled_for_large_calls_where_numba_is(monkeypatch):

@@ -11,7 +11,7 @@ from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal
 from nulls import mmd_test
 
-SCHEMES = ["auto", "gemm", "low-rank", "cyclic", "blocks"]
+SCHEMES = ["auto", "gemm", "cyclic", "blocks"]
 
 
 def samples(n=70, m=90, dim=2, shift=0.3, seed=0):
@@ -85,7 +85,7 @@ def test_a_sampled_bandwidth_of_nearly_constant_data():
 
 
 def test_constant_data_have_p_value_one():
-    for scheme in ("auto", "gemm", "cyclic", "blocks", "low-rank"):
+    for scheme in ("auto", "gemm", "cyclic", "blocks"):
         result = mmd_test(np.full((30, 2), 0.1), np.full((40, 2), 0.1), scheme=scheme, rng=0, estimator="kme")
         assert result.pvalue == 1.0
         assert result.statistic == pytest.approx(0.0, abs=1e-14)
@@ -94,7 +94,7 @@ def test_constant_data_have_p_value_one():
 
 def test_equidistant_categories_have_p_value_one():
     identity = np.eye(24)  # every permutation has the same statistic
-    for scheme in ("gemm", "cyclic", "blocks", "low-rank"):
+    for scheme in ("gemm", "cyclic", "blocks"):
         for statistic in ("u", "v"):
             assert (
                 mmd_test(

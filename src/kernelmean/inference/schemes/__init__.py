@@ -7,7 +7,6 @@ from .base import Scheme
 from .blocks import Blocks
 from .cyclic import Cyclic
 from .exact import Exact
-from .low_rank import LowRank
 from .random_labels import Gemm, label_sums
 from .random_pairs import Gather, permutation_sums
 
@@ -17,7 +16,6 @@ SCHEMES: dict[str, Scheme] = {
         Exact(),
         Gemm(),
         Gather(),
-        LowRank(),
         Cyclic("cyclic"),
         Cyclic("cyclic-low-rank", tiles=False),
         Blocks(),
