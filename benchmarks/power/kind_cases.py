@@ -104,7 +104,7 @@ def modes(places: list[float], width: float, d: int = 1) -> Sample:
 
 Two = tuple[str, int, int, Sample, Sample]
 MEANS, SPREAD, TOGETHER = ("means",), ("spread",), ("columns together",)
-TAILS, SHAPE, LOCAL = ("tails",), ("shape",), ("local",)
+SHAPE, LOCAL = ("shape",), ("local",)
 TWO_SAMPLES: dict[str, tuple[tuple[str, ...], list[Two], list[Two]]] = {
     "shift": (
         MEANS,
@@ -151,7 +151,7 @@ TWO_SAMPLES: dict[str, tuple[tuple[str, ...], list[Two], list[Two]]] = {
         ],
     ),
     "tails": (
-        TAILS,
+        SHAPE,
         [
             ("normal and t3", 400, 400, normals(1), students(3, 1, scale=3**-0.5)),
             ("normal and t3, three columns", 200, 200, normals(3), students(3, 3, scale=3**-0.5)),
@@ -346,8 +346,8 @@ def diamond(rng: Rng, n: int) -> Data:
 
 Pair = tuple[str, int, Pairs]
 TREND, CURVE, SEVERAL = ("trend",), ("curve",), ("several columns",)
-EITHER = "curve or spread"
-ONE_TURN, GROWING = (EITHER, "curve"), (EITHER, "spread")
+GROWING = ("curve", "spread")
+"""A spread that grows in one direction is, seen from the other side, a curve that turns."""
 INDEPENDENCE: dict[str, tuple[tuple[str, ...], list[Pair], list[Pair]]] = {
     "linear": (
         TREND,
@@ -378,7 +378,7 @@ INDEPENDENCE: dict[str, tuple[tuple[str, ...], list[Pair], list[Pair]]] = {
         ],
     ),
     "bowl": (
-        ONE_TURN,
+        CURVE,
         [
             ("a parabola", 80, function(lambda x: x**2, 0.35)),
             ("a V", 100, function(np.abs, 0.3)),

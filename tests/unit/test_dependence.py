@@ -388,8 +388,8 @@ def kind_of(result: Dependence, *names: str) -> str:
 def test_every_pair_that_depends_says_in_what_way() -> None:
     table = cohort()[["x", "line", "parabola"]]
     result = dependence(table, n_resamples=199)
-    assert (kind_of(result, "x", "line"), kind_of(result, "x", "parabola")) == ("trend", "curve or spread")
-    assert [row[-1] for row in result.grid().rows if {*row[:2]} == {"x", "parabola"}] == ["curve or spread"]
+    assert (kind_of(result, "x", "line"), kind_of(result, "x", "parabola")) == ("trend", "curve")
+    assert [row[-1] for row in result.grid().rows if {*row[:2]} == {"x", "parabola"}] == ["curve"]
     pair = next(pair for pair in result.to_dict()["pairs"] if {pair["x"], pair["y"]} == {"x", "line"})
     assert pair["kind"]["name"] == "trend"
     assert "kind" not in dependence(table, n_resamples=199, estimator="kme").grid().header
@@ -413,13 +413,13 @@ def test_the_kind_of_a_pair_is_that_of_the_rows_where_both_are_known() -> None:
     table = cohort()[["x", "parabola"]]
     table.loc[np.arange(300) % 20 == 0, "parabola"] = np.nan
     result = dependence(table, y="parabola", missing="category", n_resamples=199)
-    assert kind_of(result, "x", "parabola") == "curve or spread"
-    assert dict(result.facts())["kind"] == "in a curve that turns or a spread that changes; a description, not a test"
+    assert kind_of(result, "x", "parabola") == "curve"
+    assert dict(result.facts())["kind"] == "in a curve that turns, or a spread that grows; a description, not a test"
 
 
 def test_the_kind_of_several_columns_says_that_it_is_of_all_together() -> None:
     result = dependence(cohort()[["x", "line", "parabola"]], y="x", n_resamples=199)
-    assert (kind_of(result, "x", "line"), kind_of(result, "x", "parabola")) == ("trend", "curve or spread")
+    assert (kind_of(result, "x", "line"), kind_of(result, "x", "parabola")) == ("trend", "curve")
     assert dict(result.facts())["kind"].startswith("all columns together: ")
 
 

@@ -98,13 +98,6 @@ def test_holm_reaches_with_its_smallest_test() -> None:
     assert out_of_reach([0.001, 1.0, 1.0], 0.0029, "pair") != ()
 
 
-def test_few_rows_have_no_kind_and_say_so() -> None:
-    result = apart(8, 9)
-    assert ("kind", "not described; that needs at least 10 rows of each sample") in result.facts()
-    assert "Not described; that needs at least 10 rows of each sample." in result.to_html()
-    assert "not described" not in str(apart(10, 10))
-
-
 def test_a_column_that_differs_does_not_take_back_the_verdict_on_all_columns_together() -> None:
     noise = RNG.normal(size=(2, 30, 12))
     noise[0, :, 0] += 1.2

@@ -16,7 +16,6 @@ from ..core.frozen import Frozen
 from ..core.words import count
 from ..report.description import Description, Grid
 from ..report.html import Document
-from .adaptive.aspects import LEAST_ROWS
 from .adaptive.kinds import LEVEL, EvidenceKind
 from .adaptive.members import MemberOutcome
 from .base_result import Result
@@ -188,17 +187,9 @@ class TestResult(Explained, Frozen, Result):
 
     def _kind(self, level: float | None) -> list[tuple[str, str]]:
         """Say where the evidence of an adaptive test lies; given a level, only if the test rejects at it."""
-        if level is not None and self.pvalue > level:
+        if self.kind is None or (level is not None and self.pvalue > level):
             return []
-        words = self.no_kind if self.kind is None else f"{self.kind.words}; a description, not a test"
-        return [("kind", words)] if words else []
-
-    @property
-    def no_kind(self) -> str:
-        """Why an adaptive test of samples that found something does not say where; "" for any other."""
-        few = bool(self.members) and len(self.sizes) > 1 and min(self.sizes) < LEAST_ROWS
-        wanted = f"not described; that needs at least {LEAST_ROWS} rows of each sample"
-        return wanted if few and self.kind is None and self.pvalue <= LEVEL else ""
+        return [("kind", f"{self.kind.words}; a description, not a test")]
 
     def _kernels(self) -> list[tuple[str, str]]:
         """Say how many kernels an adaptive test used."""
@@ -353,7 +344,7 @@ def _text(value: Any) -> str:
 def _kind(content: dict[str, Any]) -> EvidenceKind | None:
     """Return the kind of difference, which some results do not have."""
     kind = content["kind"]
-    return None if kind is None else EvidenceKind(str(kind["name"]), dict(kind["shares"]), tuple(kind["kinds"]))
+    return None if kind is None else EvidenceKind(str(kind["name"]), dict(kind["shares"]))
 
 
 def _content(text: str) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from scipy.stats import binom
 import kernelmean as km
 from kernelmean.kernels import Gaussian
 from kernelmean.studies import Comparison
-from kernelmean.studies.changes import Search
 from nulls import mmd_null
 
 N, M = 30, 24
@@ -289,37 +288,9 @@ def test_noise_in_a_study_of_dependence_needs_the_plain_estimator() -> None:
         km.dependence(BLANK_A, missing=MIXED_RULES)
 
 
-def _with_blanks(rng: np.random.Generator, share: float, n: int = 400) -> pd.DataFrame:
-    x, y = rng.normal(size=(2, n))
-    x[rng.random(n) < share] = np.nan
-    return pd.DataFrame({"x": x, "y": y, "arm": rng.choice(["a", "b", "c"], n)})
-
-
-def test_a_changed_share_of_blank_cells_is_called_that_and_not_a_change_of_means() -> None:
-    rng = np.random.default_rng(3)
-    A, B = _with_blanks(rng, 0.05), _with_blanks(rng, 0.3)
-    both = pd.concat([A.assign(table="A"), B.assign(table="B"), _with_blanks(rng, 0.05).assign(table="C")])
-    how = {"missing": "category", "n_resamples": 199}
-    in_batches = (km.read(table, in_memory=False) for table in (A, B))
-    for result in (km.compare(A, B, **how), km.compare(*in_batches, **how), km.compare_groups(both, "table", **how)):
-        assert result.test.kind.kinds == ("blank cells",)
-        assert "mostly in the shares of blank cells" in str(result.test.kind)
-    moved = km.compare(A, B.assign(x=B["x"] + 0.6), **how)
-    assert moved.test.kind.kinds == ("blank cells", "means")
-    (point,) = km.changes(pd.concat([A, B]), missing="category", search=Search(n_resamples=99)).points
-    assert point.kind.kinds == ("blank cells",)
-
-
-def test_where_few_rows_are_complete_blank_cells_count_with_the_values_they_were_given() -> None:
-    rng = np.random.default_rng(1)
-    A, B = _with_blanks(rng, 0.6), _with_blanks(rng, 0.6)
-    result = km.compare(A, B.assign(y=B["y"] + 1.0), missing="category", n_resamples=199)
-    assert result.test.kind.kinds == ("means",)
-
-
 def test_a_column_of_numbers_with_the_name_of_that_coordinate_is_compared_like_others() -> None:
     rng = np.random.default_rng(0)
     A, B = (pd.DataFrame({"x is missing": rng.normal(own, size=80), "y": rng.normal(size=80)}) for own in (0.0, 1.0))
-    assert km.compare(A, B, n_resamples=99).test.kind.kinds == ("means",)
+    assert km.compare(A, B, n_resamples=99).test.kind.name == "means"
     A["x"] = B["x"] = np.r_[np.nan, rng.normal(size=79)]
-    assert km.compare(A, B, missing="category", n_resamples=99).test.kind.kinds == ("means",)
+    assert km.compare(A, B, missing="category", n_resamples=99).test.kind.name == "means"

@@ -30,10 +30,6 @@ def correlation(rng: Rng) -> Data:
     return x, np.c_[y[:, 0], 0.8 * y[:, 0] + 0.6 * y[:, 1]]
 
 
-def tails(rng: Rng) -> Data:
-    return rng.normal(size=(400, 1)), rng.standard_t(3, (400, 1)) / 3**0.5
-
-
 def skewness(rng: Rng) -> Data:
     return rng.normal(size=(200, 1)), rng.exponential(1, (200, 1)) - 1
 
@@ -48,7 +44,6 @@ SAMPLES: dict[str, Callable[[Rng], Data]] = {
     "means": shift,
     "spread": scale,
     "columns together": correlation,
-    "tails": tails,
     "shape": skewness,
     "local": cluster,
 }
@@ -93,7 +88,6 @@ def spots(rng: Rng) -> Data:
 PAIRS: dict[str, Callable[[Rng], Data]] = {
     "trend": line,
     "curve": waves,
-    "curve or spread": parabola,
     "spread": growing,
     "several columns": product,
     "local": spots,
@@ -122,8 +116,8 @@ def test_a_bowl_and_a_fan_are_one_picture_from_two_sides(case: Callable[[Rng], D
     """The spread of x grows with y = x² + ε; the mean of x turns with y = e^x ε: no test of pairs tells them apart."""
     X, Y = case(np.random.default_rng(seed))
     kind = km.hsic_test(*((Y, X) if swapped else (X, Y)), n_resamples=199, rng=0).kind
-    assert kind.name == "curve or spread"
-    assert "in a curve that turns or a spread that changes" in kind.words
+    assert kind.name == "curve"
+    assert "in a curve that turns, or a spread that grows" in kind.words
 
 
 def test_designs_have_a_kind_too() -> None:
@@ -142,12 +136,9 @@ def test_strong_differences_keep_their_kind_where_all_kernels_see_them() -> None
         assert result.kind.name == kind
 
 
-@pytest.mark.parametrize("kind", ["means", "spread"])
-def test_many_columns_that_differ_a_little_are_not_called_another_kind(kind: str) -> None:
-    rng = np.random.default_rng(1)
-    X, Y = rng.normal(size=(2, 60, 600))
-    changed = Y + 0.15 if kind == "means" else 1.3 * Y
-    assert km.mmd_test(X, changed, n_resamples=199, rng=0).kind.kinds == (kind,)
+def test_means_of_many_columns_that_differ_a_little_are_not_called_another_kind() -> None:
+    X, Y = np.random.default_rng(1).normal(size=(2, 60, 600))
+    assert km.mmd_test(X, Y + 0.15, n_resamples=199, rng=0).kind.name == "means"
 
 
 @pytest.mark.parametrize("samples", [True, False])
@@ -199,7 +190,6 @@ def test_it_is_said_wherever_the_result_is_shown() -> None:
     assert result.to_dict()["kind"] == {
         "name": "spread",
         "shares": dict(result.kind.shares),
-        "kinds": ("spread",),
     }
 
 

@@ -21,20 +21,20 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.special import gammaincc
+from scipy.special import gammaincc, gammaln
 from scipy.stats import rankdata
 
 from ...core.array import Array
 from ...noise import Dirac
 from ..null import Null, snapped, standardized
 from ..resampling_options import Resampling
-from .aspects import NO_SAMPLES, Compared
-from .kinds import LEAST_SKEWNESS, LEVEL, kind_of
+from .kinds import LEVEL, kind_of
 from .members import Member, MemberOutcome, PairMember
 from .views import VIEWS
 
 _FLOOR, _SLOPE = 0.1, 1e-6
-_SMALLEST = 1e-300
+_LEAST_SKEWNESS = 0.05
+_SMALLEST, _UNDERFLOW = 1e-300, 1e-290
 _SPLINED, _KNOTS, _LEAST_SPAN = 10_000, 4097, 1e-3
 
 
@@ -49,7 +49,7 @@ def evidence(scores: Array, first: int | None = None) -> Array:
     rises: it keeps values in order, so large p-values of data with few different values are no ties. More than 10,000
     values are read off a spline through 4097 points of the curve, which is as accurate as the curve itself (12 digits).
     """
-    skewness = np.maximum(np.mean(np.square(scores) * scores, axis=-1, keepdims=True), LEAST_SKEWNESS)
+    skewness = np.maximum(np.mean(np.square(scores) * scores, axis=-1, keepdims=True), _LEAST_SKEWNESS)
     shape = 4.0 / skewness**2
     values, floor = shape + scores[..., :first] * np.sqrt(shape), _FLOOR * shape
     places, below = np.maximum(values, floor), _SLOPE * np.minimum(values / floor - 1.0, 0.0)
@@ -68,6 +68,26 @@ def _splined(shape: float, places: Array) -> Array:
     knots = np.linspace(logs.min(), max(logs.max(), logs.min() + _LEAST_SPAN), _KNOTS)
     curve = CubicSpline(knots, _minus_log_tail(np.full(_KNOTS, shape), np.exp(knots)))
     return np.asarray(curve(logs))
+
+
+def strengths_of(rows: Array) -> Array:
+    """Return -log of the approximate p-value of every member, from the other permutations alone."""
+    others = rows[:, 1:]
+    centered = others - others.mean(axis=1, keepdims=True)
+    deviation = np.sqrt(np.square(centered).mean(axis=1, keepdims=True))
+    varies = (np.ptp(others, axis=1) > 0.0) & (deviation[:, 0] > 0.0)
+    scores = np.divide(centered, deviation, out=np.zeros_like(centered), where=varies[:, None])
+    observed = np.divide(rows[:, 0] - others.mean(axis=1), deviation[:, 0], out=np.zeros(len(rows)), where=varies)
+    skewness = np.maximum(np.mean(scores * scores * scores, axis=1), _LEAST_SKEWNESS)
+    return minus_log_tail(4.0 / skewness**2, observed)
+
+
+def minus_log_tail(shape: Array, scores: Array) -> Array:
+    """Return -log of the tail of a standardized gamma variable; where it is no number any more, its leading term."""
+    places = np.maximum(shape + scores * np.sqrt(shape), 0.1 * shape)
+    tail = gammaincc(shape, places)
+    far = places - (shape - 1.0) * np.log(places) + gammaln(shape)
+    return np.asarray(np.where(tail > _UNDERFLOW, -np.log(np.maximum(tail, _UNDERFLOW)), far))
 
 
 def harmonic(values: Array, weights: Array) -> Array:
@@ -209,12 +229,11 @@ def combined(
     rule: str,
     members: Sequence[Member | PairMember],
     counts: Sequence[int],
-    compared: Compared = NO_SAMPLES,
 ) -> dict[str, Any]:
     """Combine the statistics of all kernels, ``counts[k]`` of them for member k, and return what every member found.
 
-    If the test rejects, the kind of difference is included, found also from the columns of the samples that
-    are ``compared``. Returns what a result holds, as keyword arguments of ``TestResult``.
+    If the test rejects, the kind of difference is included. Returns what a result holds, as keyword arguments of
+    ``TestResult``.
     """
     weights = np.array([member.weight for member in members])
     weights = weights / weights.sum()
@@ -236,7 +255,7 @@ def combined(
         "kernel": tuple(member.kernels for member in members),
         "noise": Dirac(),
         "members": tuple(MemberOutcome(*column) for column in zip(*columns, strict=True)),
-        "kind": kind_of(members, weights, rows, compared) if outcome["pvalue"] <= LEVEL else None,
+        "kind": kind_of(members, weights, strengths_of(rows)) if outcome["pvalue"] <= LEVEL else None,
         **outcome,
     }
 

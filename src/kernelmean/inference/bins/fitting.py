@@ -138,7 +138,7 @@ class _Combined:
     question: Question
 
     def __call__(self, null: Null) -> dict[str, Any]:
-        return combined(null, self.adaptive.combination, self.members, self.counts, self.question.compared)
+        return combined(null, self.adaptive.combination, self.members, self.counts)
 
 
 @final

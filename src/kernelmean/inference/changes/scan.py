@@ -18,8 +18,7 @@ from scipy.special import logsumexp
 
 from ...core.array import SILENT, Array, IntArray, Progress
 from ...core.cached import cached_property
-from ..adaptive.kinds import strengths_of
-from ..adaptive.many_kernels import harmonic
+from ..adaptive.many_kernels import harmonic, strengths_of
 from ..null import snapped
 from ..schemes.base import in_order
 from ..statistics import ties

@@ -19,7 +19,6 @@ from ...core.array import Array, as_host
 from ...core.frozen import copied_elsewhere
 from ...plan.plan import serial_blas
 from ...tables import limits
-from ..adaptive.aspects import NO_SAMPLES, Compared
 from ..adaptive.candidates import Evaluated, candidates
 from ..adaptive.many_kernels import Adaptive, combined
 from ..designs.design import Design
@@ -126,11 +125,6 @@ class Question(ABC):
         return self.plain_methods if self.design is None else self.design.methods
 
     @property
-    def compared(self) -> Compared:
-        """Return the samples whose distributions are compared; none for variables."""
-        return NO_SAMPLES
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """Return what a reader should know about the rows."""
         return () if self.design is None else self.design.notes
@@ -225,7 +219,7 @@ class Question(ABC):
     def _adaptive(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> dict[str, Any]:
         """Run all members under the same permutations, and combine them."""
         null, members, counts = self.evaluated(adaptive, statistic, how)
-        outcome = combined(null, adaptive.combination, members, counts, self.compared)
+        outcome = combined(null, adaptive.combination, members, counts)
         return {"method": self.methods[1], "notes": self.notes, **outcome}
 
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:

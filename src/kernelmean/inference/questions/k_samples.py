@@ -9,7 +9,6 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.points import Names
-from ..adaptive.aspects import Compared
 from ..designs.design import Design
 from ..designs.k_sample import ManySamples
 from ..samples import matched, names_of
@@ -51,11 +50,6 @@ class KSamples(OfMany):
     def sizes(self) -> tuple[int, ...]:
         """Return the rows of all samples."""
         return tuple(map(len, self.samples))
-
-    @property
-    def compared(self) -> Compared:
-        """Return all samples."""
-        return Compared(self.samples, self.names)
 
     @property
     def tables(self) -> Tables:

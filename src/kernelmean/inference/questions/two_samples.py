@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from ...core.array import Array, as_host, joined
+from ...core.array import Array, joined
 from ...core.points import Names
 from ...kernels import Kernel
-from ..adaptive.aspects import NO_SAMPLES, Compared
 from ..designs.design import Design
 from ..designs.paired import PairedDesign
 from ..designs.two_sample import TwoSampleDesign, two_sample_design
@@ -81,12 +80,6 @@ class TwoSamples(Question):
     def samples(self) -> tuple[Array, Array]:
         """Return the rows that take part, in an order of the samples that does not depend on which came first."""
         return in_fixed_order(self.X, self.Y) if self.design is None else self.design.samples
-
-    @property
-    def compared(self) -> Compared:
-        """Return both samples, none where a design says more than which rows are pairs."""
-        plain = self.design is None or isinstance(self.design, PairedDesign)
-        return Compared(tuple(map(as_host, self.samples)), self.names) if plain else NO_SAMPLES
 
     @property
     def tables(self) -> Tables:

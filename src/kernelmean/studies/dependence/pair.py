@@ -86,9 +86,10 @@ class PairDependence:
             return "blank cells only"
         if self.kind is None or self.adjusted > level:
             return ""
-        trend = "trend" if self.x in ordered and self.y in ordered else "means"
-        kinds = [trend if kind == "trend" else kind for kind in self.kind.kinds if kind != "several columns"]
-        return ", ".join(kinds) or "unclear"  # several columns: the coordinates of one, such as that of blank cells
+        if self.kind.name in ("", "several columns"):  # the coordinates of one column, such as that of blank cells
+            return "unclear"
+        in_means = self.kind.name == "trend" and not (self.x in ordered and self.y in ordered)
+        return "means" if in_means else self.kind.name
 
 
 def together(group: tuple[str, ...]) -> str:

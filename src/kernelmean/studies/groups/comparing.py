@@ -16,7 +16,6 @@ from ...core.table import Frame, to_frame
 from ...core.words import count
 from ...estimators import KME
 from ...inference import TestResult
-from ...inference.adaptive.aspects import LEAST_ROWS
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.explain import EffectSize, SampleSubject, effect_size
 from ...inference.explain.features import difference_of_means, moments
@@ -38,7 +37,7 @@ from ..strengths import MOST_ROWS
 from .designs import GroupDesign
 from .result import GroupColumn, GroupComparison, GroupPair
 
-_DRAWS, _MOST_INTERVALS = 199, 10
+_DRAWS, _MOST_INTERVALS, _LEAST_ROWS = 199, 10, 10
 """The random draws behind an interval, and the pairs that have one."""
 
 
@@ -326,7 +325,7 @@ class _GroupTests:
 
     def _few(self, pair: tuple[int, int]) -> bool:
         """Whether a group is so small that chance makes strengths large."""
-        return min(len(self.encoded.frames[k]) for k in pair) < LEAST_ROWS
+        return min(len(self.encoded.frames[k]) for k in pair) < _LEAST_ROWS
 
     def _named(self, pair: tuple[int, int]) -> str:
         return " and ".join(self.names[k] for k in pair)

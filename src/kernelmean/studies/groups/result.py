@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.words import count, listed, span, strength
 from ...inference import TestResult
-from ...inference.adaptive.aspects import LEAST_ROWS
 from ...inference.joint_test import JointTest
 from ...inference.null import HOLM
 from ...inference.result import FEW_ROWS
@@ -243,7 +242,7 @@ class GroupComparison(JointTest, Study):
         return [
             ("rows", f"{', '.join(sizes)}{self.missing.left_out}; {count(len(self.encoded.names), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
-            *self._in_short(),
+            *self.test.in_short(self.level),
             ("pairs", self.on_pairs()),
             ("columns", self.on_columns()),
             *self._on_adjusted(),
@@ -253,13 +252,6 @@ class GroupComparison(JointTest, Study):
             ),
             *([] if self.scaled else [("scale", UNSCALED)]),
         ]
-
-    def _in_short(self) -> list[tuple[str, str]]:
-        """Return the p-value, and the kind of difference or which groups have too few rows to say."""
-        none = self.test.no_kind
-        named = f"{none.removesuffix('sample')}group; too few in {self._few(LEAST_ROWS)}"
-        facts = self.test.in_short(self.level)
-        return [(name, named if name == "kind" and self.test.kind is None else text) for name, text in facts]
 
     def _few(self, least: int) -> str:
         """Return in words which groups have fewer rows, and how many."""

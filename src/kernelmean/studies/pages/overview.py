@@ -41,9 +41,7 @@ def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
 
 
 def _kind(test: TestResult) -> tuple[str, ...]:
-    if test.kind is None:
-        return (f"{test.no_kind[0].upper()}{test.no_kind[1:]}.",) if test.no_kind else ()
-    return (f"{test.kind} A description, not a test.",)
+    return () if test.kind is None else (f"{test.kind} A description, not a test.",)
 
 
 def _design(result: Comparison | Dependence) -> tuple[str, tuple[str, ...]]:
