@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, Protocol, final
 
 import numpy as np
 
@@ -44,13 +44,29 @@ from .fitting import noise_for
 from .loocv.spectral import LIMIT
 from .regularization import strength_of_equal_entries
 
-if TYPE_CHECKING:
-    from .kernel_mean import KernelMean
-
 Again = Callable[[], Iterator[Array]] | None
 """Rows in batches, where they can be read once more."""
 RANK, DRAWN = 512, 5000
 """The default number of landmarks, and of the rows drawn at random to find landmarks, bandwidths and noise."""
+
+
+class FeatureEstimator(Protocol):
+    """What a fit by features asks of a :class:`~kernelmean.KernelMean`."""
+
+    kernel: Any
+    bandwidth: Any
+    noise: Any
+    filter: Any
+    features: Any
+
+    def options(self, kernel: Kernel) -> Options:
+        """Return the options of an estimate under a kernel."""
+
+    def bandwidth_for(self, X: Array) -> Any:
+        """Return the bandwidth, or the rule for it."""
+
+    def name_columns(self, names: Sequence[str], *, named: bool) -> None:
+        """Keep the names of the columns."""
 
 
 @final
@@ -102,7 +118,7 @@ def _drawn(batches: Iterator[Array]) -> Array:
     return kept
 
 
-def exact_limit(estimator: KernelMean) -> int:
+def exact_limit(estimator: FeatureEstimator) -> int:
     """Return up to how many rows in memory an estimator is fitted exactly, if no features are asked for."""
     if estimator.features == 0:
         return sys.maxsize
@@ -111,7 +127,7 @@ def exact_limit(estimator: KernelMean) -> int:
     return ADAPTIVE_LIMIT if isinstance(estimator.noise, str) else TEST_LIMIT
 
 
-def rows_of(estimator: KernelMean, X: Any) -> BatchedRows | Any:
+def rows_of(estimator: FeatureEstimator, X: Any) -> BatchedRows | Any:
     """Return rows in batches for an estimator fitted by features, else all rows, to be fitted exactly."""
     asked, limit = estimator.features not in (None, 0), exact_limit(estimator)
     if not is_in_memory(X):
@@ -148,7 +164,7 @@ class FeatureFit:
     notes: tuple[str, ...]
 
 
-def fit_rows(estimator: KernelMean, rows: BatchedRows, plan: Plan) -> FeatureFit:
+def fit_rows(estimator: FeatureEstimator, rows: BatchedRows, plan: Plan) -> FeatureFit:
     """Fit an estimator to rows in batches: one pass for the sums, and one more for the strength of a ridge."""
     features = features_for(estimator, rows)
     moments = isinstance(features, Landmarks)
@@ -158,14 +174,14 @@ def fit_rows(estimator: KernelMean, rows: BatchedRows, plan: Plan) -> FeatureFit
     return fit if features is estimator.features else replace(fit, notes=(*fit.notes, rows.note))
 
 
-def check_same_kernel(estimator: KernelMean, features: FeatureMap) -> None:
+def check_same_kernel(estimator: FeatureEstimator, features: FeatureMap) -> None:
     """Raise when an estimator was given a kernel other than that of its features."""
     refuse(f"{features!r} has its kernel", bandwidth=(estimator.bandwidth, "median"))
     if estimator.kernel not in ("gaussian", features.kernel):
         raise ValueError(f"{features!r} has another kernel than kernel={estimator.kernel!r}; leave kernel= out")
 
 
-def features_for(estimator: KernelMean, rows: BatchedRows) -> FeatureMap:
+def features_for(estimator: FeatureEstimator, rows: BatchedRows) -> FeatureMap:
     """Return the features that the caller passed, or landmarks found in the rows."""
     if isinstance(estimator.features, FeatureMap):
         check_same_kernel(estimator, estimator.features)
@@ -183,7 +199,7 @@ def features_for(estimator: KernelMean, rows: BatchedRows) -> FeatureMap:
     return random_cholesky(kernel, rows.drawn, rank)
 
 
-def fit_embedding(estimator: KernelMean, mu: Embedding, plan: Plan) -> FeatureFit:
+def fit_embedding(estimator: FeatureEstimator, mu: Embedding, plan: Plan) -> FeatureFit:
     """Fit an estimator to sums that the caller passed."""
     check_same_kernel(estimator, part_of(mu).features)
     return fit_sums(mu, estimator.options(mu.kernel), None, None, plan)
