@@ -16,11 +16,11 @@ from kernelmean.studies import plots
 
 MAKERS = {
     "KME": km.KME,
-    "S-KMSE": km.SKMSE,
-    "F-KMSE": km.FKMSE,
+    "S-KMSE": km.estimators.SKMSE,
+    "F-KMSE": km.estimators.FKMSE,
     "MKME": km.MKME,
     "MMKME": km.MMKME,
-    "VPMKME": km.VPMKME,
+    "VPMKME": km.estimators.VPMKME,
 }
 SIZES, TRIALS = (10, 20, 40), 6
 

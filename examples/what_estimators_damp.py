@@ -17,7 +17,7 @@ from kernelmean.studies import plots
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 kernel = km.kernels.Gaussian(0.7)
-shrunk, noisy = km.FKMSE(kernel).fit(X), km.MKME(kernel).fit(X)
+shrunk, noisy = km.estimators.FKMSE(kernel).fit(X), km.MKME(kernel).fit(X)
 truth = km.embed([[0.0, 0.0]], kernel, noise=km.noise.Normal(1.0))
 for estimator in (km.KME(kernel).fit(X), shrunk, noisy):
     print(f"{estimator!r:60} loss {(estimator.embedding_ - truth).norm() ** 2:.5f}")

@@ -48,7 +48,7 @@ def dependence_equivalence_test(X: Any, Y: Any, margin: Any, kernel: Any = "gaus
 
 def witness(X: Any, Y: Any, kernel: Any = "gaussian", **given: Any) -> Any:
     """Return the witness of two samples, or of two embeddings."""
-    if isinstance(X, km.Embedding):
+    if isinstance(X, km.embedding.Embedding):
         return explain.witness(X, Y)
     return asked_of(km.mmd_test, X, Y, given := {"kernel": kernel, **given}).witness(**given)
 
@@ -67,7 +67,7 @@ def witness_bands(X: Any, Y: Any, points: Any = None, kernel: Any = "gaussian", 
 
 def contributions(X: Any, Y: Any, kernel: Any = "gaussian", **given: Any) -> Any:
     """Return what every observation adds to MMD²."""
-    if isinstance(X, km.Embedding):
+    if isinstance(X, km.embedding.Embedding):
         return explain.contributions((X, Y), given.get("statistic", "v"))
     return asked_of(km.mmd_test, X, Y, given := {"kernel": kernel, **given}).contributions(**given)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean import estimators
 from kernelmean_paper.experiment import Context, Finding, Findings, Setting, Size
 from kernelmean_paper.figure2 import DIMENSIONS, LINES, MAKERS, OURS, SCORE, SIZES, Figure2
 from kernelmean_paper.loss_grid import ORACLE, ZERO, Cell, Grid
@@ -72,7 +73,8 @@ def test_a_trial_is_the_loss_of_every_estimator_on_one_sample(rule):
     trial = FIGURE.trial(setting, FIGURE.generator(setting, 2, 7), Context(no_data))
     found = {(one.method, one.measure): one.value for one in trial}
     drawn = Drawn.random(10, 5, rule, FIGURE.generator(setting, 2, 7))
-    for name, make in {**MAKERS, "S-KMSE": km.SKMSE, "F-KMSE": km.FKMSE, OURS: km.VPMKME}.items():
+    named = {"S-KMSE": estimators.SKMSE, "F-KMSE": estimators.FKMSE, OURS: estimators.VPMKME}
+    for name, make in {**MAKERS, **named}.items():
         fitted = make(bandwidth=rule).fit(drawn.X)
         assert found[name, "loss"] == pytest.approx((fitted.embedding_ - drawn.truth).norm() ** 2, rel=1e-9)
     assert found["MKME", SCORE] == km.MKME(bandwidth=rule).fit(drawn.X).loocv_

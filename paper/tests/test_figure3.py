@@ -107,7 +107,7 @@ def test_a_trial_is_every_test_on_the_same_samples(moved):
     for method in METHODS:  # all 70 labelings, so that no seed matters
         estimator = OURS
         if method != OURS:
-            make = getattr(km, method.removesuffix(", pooled").replace("-", ""))
+            make = getattr(km.estimators, method.removesuffix(", pooled").replace("-", ""))
             estimator = make(bandwidth="median-unsquared")
             if method in POOLED:
                 estimator.strength = estimator.fit(np.concatenate([X, Y])).strength_

@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from . import kernels, noise
     from .density import KernelMeanMatching
     from .embedding import features
-    from .embedding.embedding import Embedding, embed
+    from .embedding.embedding import embed
     from .embedding.linear_form import linear_form
-    from .estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, BayesianKernelMean, KernelMean, MedianOfMeans
+    from .estimators import KME, MKME, MMKME, KernelMean
     from .estimators.files import load, save
-    from .expected import expected, smoothed
+    from .expected import expected
     from .expected.support import support
     from .inference import (
         Design,
@@ -39,20 +39,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "FKMSE",
     "KME",
     "MKME",
     "MMKME",
-    "SKMSE",
-    "VPMKME",
-    "BayesianKernelMean",
     "DaskPlan",
     "Design",
     "DriftMonitor",
-    "Embedding",
     "KernelMean",
     "KernelMeanMatching",
-    "MedianOfMeans",
     "Plan",
     "TableEncoder",
     "TestResult",
@@ -75,7 +69,6 @@ __all__ = [
     "paired_mmd_test",
     "read",
     "save",
-    "smoothed",
     "support",
     "wild_hsic_test",
     "wild_mmd_test",
@@ -85,11 +78,11 @@ _lazy.attach(
     __name__,
     {
         "density": "KernelMeanMatching",
-        "embedding": "Embedding embed features",
+        "embedding": "embed features",
         "embedding.linear_form": "linear_form",
-        "estimators": "FKMSE KME MKME MMKME SKMSE VPMKME BayesianKernelMean KernelMean MedianOfMeans",
+        "estimators": "KME MKME MMKME KernelMean",
         "estimators.files": "load save",
-        "expected": "expected smoothed support",
+        "expected": "expected support",
         "inference": "Design TestResult dhsic_test hsic_test k_sample_test mmd_test paired_mmd_test "
         "wild_hsic_test wild_mmd_test",
         "inference.cluster": "DaskPlan",

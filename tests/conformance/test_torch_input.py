@@ -35,7 +35,7 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
     "effect_size": lambda X, Y: explained.effect_size(X, Y, rng=0).statistic,
     **{
         name: lambda X, Y, make=make: float(make().fit(X).loocv_)
-        for name, make in [("KME", km.KME), ("FKMSE", km.FKMSE), ("MKME", km.MKME), ("MMKME", km.MMKME)]
+        for name, make in [("KME", km.KME), ("FKMSE", km.estimators.FKMSE), ("MKME", km.MKME), ("MMKME", km.MMKME)]
     },
 }
 

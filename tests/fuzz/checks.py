@@ -146,7 +146,7 @@ def refusals(rng: Rng) -> None:
         "embed": lambda: km.embed(bad, Gaussian(1.0)),
         "MKME": lambda: km.MKME().fit(bad),
         "MMKME": lambda: km.MMKME().fit(bad),
-        "FKMSE": lambda: km.FKMSE().fit(bad),
+        "FKMSE": lambda: km.estimators.FKMSE().fit(bad),
         "mmd_test first": lambda: km.mmd_test(bad, X, n_resamples=9, estimator="kme"),
         "mmd_test second": lambda: km.mmd_test(X, bad, n_resamples=9, estimator="kme"),
         "hsic_test": lambda: km.hsic_test(X, bad, n_resamples=9, estimator="kme"),

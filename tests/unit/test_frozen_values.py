@@ -182,7 +182,7 @@ CASES = {
     "DistanceInduced": _kernel(DistanceInduced, 0.5),
     **{
         make.__name__: _estimator(make(bandwidth=1.0))
-        for make in (km.KME, km.SKMSE, km.FKMSE, km.MKME, km.MMKME, km.VPMKME)
+        for make in (km.KME, km.estimators.SKMSE, km.estimators.FKMSE, km.MKME, km.MMKME, km.estimators.VPMKME)
     },
     "KernelMean, full": _estimator(km.KernelMean(noise="full")),
     "KernelMean, a filter object": _estimator(km.KernelMean(filter=km_filters.Landweber(), bandwidth=1.0)),
@@ -290,7 +290,7 @@ CASES = {
     ),
     "damping": Case(
         lambda: {"X": _rows()},
-        lambda X: estimators.damping(km.FKMSE(bandwidth=1.0).fit(X)),
+        lambda X: estimators.damping(km.estimators.FKMSE(bandwidth=1.0).fit(X)),
         lambda found: [found.places.copy(), found.factors.copy()],
         lambda found: [found.places, found.factors, found.eigenvalues, found.weights],
     ),

@@ -42,14 +42,14 @@ NOISES = [
 ]
 ESTIMATORS = [
     km.KME(bandwidth=2.0),
-    km.SKMSE(),
-    km.FKMSE(K.Laplacian),
+    km.estimators.SKMSE(),
+    km.estimators.FKMSE(K.Laplacian),
     km.MKME(K.Gaussian([1.0, 2.0])),
     km.MMKME(),
-    km.VPMKME(),
+    km.estimators.VPMKME(),
     km.KernelMean(noise=N.Normal(FULL), filter=Landweber(), strength=3),
-    km.BayesianKernelMean(),
-    km.MedianOfMeans(n_blocks=2, random_state=0),
+    km.estimators.BayesianKernelMean(),
+    km.estimators.MedianOfMeans(n_blocks=2, random_state=0),
 ]
 
 
@@ -116,7 +116,7 @@ class TestRoundTrip:
         save(km.MMKME().fit(pd.DataFrame(X, columns=["left", "right"])), path)
         assert list(load(path).feature_names_in_) == ["left", "right"]
         with pytest.raises(TypeError, match="cannot be saved"):
-            save(km.MedianOfMeans(random_state=np.random.RandomState(0)).fit(X), path)
+            save(km.estimators.MedianOfMeans(random_state=np.random.RandomState(0)).fit(X), path)
 
     def test_every_kernel_and_noise_of_the_library_is_known(self) -> None:
         known = {kind.cls for kind in saved_kinds().values()}

@@ -37,7 +37,7 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "an embedding": km.embed([[0.0]], KERNEL),
     "expected": lambda X: km.expected(KERNEL, X, X),
     "MKME": lambda X: km.MKME().fit(X),
-    "MedianOfMeans": lambda X: km.MedianOfMeans().fit(X),
+    "MedianOfMeans": lambda X: km.estimators.MedianOfMeans().fit(X),
     "KernelMeanMatching": lambda X: km.KernelMeanMatching().fit(X),
     "TableEncoder": lambda X: km.TableEncoder().fit(X),
     "DriftMonitor": km.DriftMonitor,

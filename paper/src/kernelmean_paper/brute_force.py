@@ -11,7 +11,8 @@ from itertools import product
 
 import numpy as np
 
-from kernelmean import Embedding, embed
+from kernelmean import embed
+from kernelmean.embedding import Embedding
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Noise
 

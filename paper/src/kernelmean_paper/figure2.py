@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernelmean import VPMKME
+from kernelmean.estimators import VPMKME
 from kernelmean.report import Chart, Curve, Panel, TextTable
 
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from kernelmean import Embedding, embed, median_bandwidth
+from kernelmean import embed, median_bandwidth
+from kernelmean.embedding import Embedding
 from kernelmean.kernels import Gaussian, Kernel
 from kernelmean.noise import Normal
 

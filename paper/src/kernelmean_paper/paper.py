@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from kernelmean import FKMSE, KME, MKME, MMKME, SKMSE, KernelMean
+from kernelmean import KME, MKME, MMKME, KernelMean
+from kernelmean.estimators import FKMSE, SKMSE
 
 ESTIMATORS: Mapping[str, Callable[..., KernelMean]] = MappingProxyType(
     {"KME": KME, "S-KMSE": SKMSE, "F-KMSE": FKMSE, "MKME": MKME, "MMKME": MMKME}

@@ -10,7 +10,9 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from kernelmean import MKME, Embedding, embed, expected, linear_form, smoothed
+from kernelmean import MKME, embed, expected, linear_form
+from kernelmean.embedding import Embedding
+from kernelmean.expected import smoothed
 from kernelmean.kernels import Gaussian, Kernel, Laplacian, Matern
 from kernelmean.noise import Normal
 

@@ -161,7 +161,7 @@ def _check(estimator: KernelMean) -> None:
     if estimator.contraction_ != 1.0:
         raise ValueError("a contraction moves the points, so it damps no frequency by a factor; fit km.MKME() instead")
     if estimator.filter is None and estimator.noise is None:
-        raise ValueError(f"{estimator!r} damps nothing; fit km.MKME(), km.MMKME(), km.SKMSE() or km.FKMSE()")
+        raise ValueError(f"{estimator!r} damps nothing; fit km.MKME(), km.MMKME() or km.estimators.SKMSE()")
     if not isinstance(estimator.kernel_, Stationary) or not isinstance(estimator.noise_, Additive):
         raise TypeError(
             f"{estimator.noise_!r} under {estimator.kernel_!r} damps no frequencies: this needs an additive noise and "

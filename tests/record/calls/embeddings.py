@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
-from kernelmean.expected import NoClosedFormError, difference
+from kernelmean.expected import NoClosedFormError, difference, smoothed
 from record import data, shown
 from record.registry import Values, recorded
 
@@ -89,7 +89,7 @@ def expectations() -> Values:
         "one side": shown.plain(km.expected(gaussian, X[:2], Y[:3], one)),
         "both sides": shown.plain(km.expected(laplacian, X[:2], Y[:2], one, V.Normal(0.2))),
         "two kinds": shown.plain(km.expected(gaussian, X[:2], Y[:2], one, other)),
-        "smoothed": shown.plain(km.smoothed(laplacian, other, 2)(X[:2], Y[:2])),
+        "smoothed": shown.plain(smoothed(laplacian, other, 2)(X[:2], Y[:2])),
         "difference": shown.plain(difference(one, V.Normal.diagonal([0.1, 0.2])).variances(2)),
         "rows of support": len(km.support().rows),
         "closed forms": sum(row[2] != "none" for row in km.support().rows),

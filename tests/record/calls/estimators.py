@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
-from kernelmean.estimators import damping, filters, loocv
+from kernelmean.estimators import FKMSE, SKMSE, VPMKME, BayesianKernelMean, MedianOfMeans, damping, filters, loocv
 from record import data, shown
 from record.registry import SEARCHED, Values, recorded, where_searched
 
@@ -15,24 +15,24 @@ K, V = km.kernels, km.noise
 
 NAMED = {
     "kme": km.KME(K.Gaussian(1.5)),
-    "s-kmse": km.SKMSE(K.Gaussian(1.5)),
-    "f-kmse": km.FKMSE(K.Gaussian(1.5)),
+    "s-kmse": SKMSE(K.Gaussian(1.5)),
+    "f-kmse": FKMSE(K.Gaussian(1.5)),
     "mkme": km.MKME(K.Gaussian(1.5)),
     "mmkme": km.MMKME(K.Gaussian(1.5)),
-    "vpmkme": km.VPMKME(K.Gaussian(1.5), contraction="free"),
+    "vpmkme": VPMKME(K.Gaussian(1.5), contraction="free"),
 }
 
 OTHERS = {
     "kme of the median": km.KME("gaussian", bandwidth="median"),
     "kme of the median, not squared": km.KME("gaussian", bandwidth="median-unsquared"),
     "kme of silverman": km.KME("gaussian", bandwidth="silverman"),
-    "s-kmse of a laplacian": km.SKMSE(K.Laplacian, bandwidth="median"),
-    "s-kmse of a given strength": km.SKMSE(K.Gaussian(1.5), strength=0.2),
-    "f-kmse of a given strength": km.FKMSE(K.Matern(1.5, 1.0), strength=0.1),
+    "s-kmse of a laplacian": SKMSE(K.Laplacian, bandwidth="median"),
+    "s-kmse of a given strength": SKMSE(K.Gaussian(1.5), strength=0.2),
+    "f-kmse of a given strength": FKMSE(K.Matern(1.5, 1.0), strength=0.1),
     "mkme of a laplacian": km.MKME(K.Laplacian(1.2)),
     "mkme of a matern kernel": km.MKME(K.Matern(2.5, 1.2)),
     "mkme of a polynomial": km.MKME(K.Polynomial(2, 1.0)),
-    "vpmkme, tied": km.VPMKME(K.Gaussian(1.5), contraction="tied"),
+    "vpmkme, tied": VPMKME(K.Gaussian(1.5), contraction="tied"),
     "given noise": km.KernelMean(K.Gaussian(1.5), noise=V.Uniform(0.4)),
     "noise and a filter": km.KernelMean(K.Gaussian(1.5), noise=V.Normal(0.2), filter="ridge", strength=0.05),
     "likelihood": km.KernelMean("gaussian", bandwidth="likelihood", noise="isotropic"),
@@ -92,7 +92,7 @@ def by_filter(chosen: tuple[Any, float]) -> Values:
 
 @recorded("estimators/median of means")
 def median_of_means() -> Values:
-    fit = km.MedianOfMeans(n_blocks=5, kernel=K.Gaussian(1.5), random_state=2).fit(data.X)
+    fit = MedianOfMeans(n_blocks=5, kernel=K.Gaussian(1.5), random_state=2).fit(data.X)
     return {
         **shown.embedding(fit.embedding_, data.GRID),
         "weights of blocks": fit.block_weights_.tolist(),
@@ -103,7 +103,7 @@ def median_of_means() -> Values:
 @recorded("estimators/bayesian, {strength}", strength={"searched": "loocv"}, wider=SEARCHED)
 @recorded("estimators/bayesian, {strength}", strength={"given": 0.1})
 def bayesian(strength: Any) -> Values:
-    fit = km.BayesianKernelMean(K.Gaussian(1.5), smoothing=0.3, strength=strength).fit(data.X)
+    fit = BayesianKernelMean(K.Gaussian(1.5), smoothing=0.3, strength=strength).fit(data.X)
     return {"loocv": fit.loocv_, "strength": float(fit.strength_), **shown.embedding(fit.embedding_, data.GRID)}
 
 
@@ -113,7 +113,7 @@ def by_definition() -> Values:
     return {
         "kme": loocv.leave_one_out(lambda rows: km.embed(X[rows], kernel), X),
         "noisy": loocv.leave_one_out(lambda rows: km.embed(X[rows], kernel, noise=V.Normal(0.2)), X),
-        "s-kmse": loocv.leave_one_out(lambda rows: km.SKMSE(kernel, strength=0.2).fit(X[rows]).embedding_, X),
+        "s-kmse": loocv.leave_one_out(lambda rows: SKMSE(kernel, strength=0.2).fit(X[rows]).embedding_, X),
     }
 
 

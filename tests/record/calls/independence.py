@@ -14,7 +14,7 @@ from record.registry import Values, recorded, where_searched
 K, V = km.kernels, km.noise
 X, Y = data.pairs()
 TWO = (K.Gaussian(1.5), K.Gaussian(1.2))
-E = {**NAMED, "scose": km.SKMSE, "fcose": km.FKMSE}
+E = {**NAMED, "scose": km.estimators.SKMSE, "fcose": km.estimators.FKMSE}
 SCHEMES = ("auto", "exact", "gather", "cyclic", "cyclic-low-rank")
 
 
@@ -81,7 +81,7 @@ def by_rule() -> Values:
     estimator={
         "noise": km.KernelMean(K.Gaussian(1.5), noise=V.Normal(0.2)),
         "shrinkage": km.KernelMean(K.Laplacian(1.5), filter="scale", strength=0.3),
-        "ridge": km.FKMSE(K.Gaussian(1.5), strength=0.1),
+        "ridge": km.estimators.FKMSE(K.Gaussian(1.5), strength=0.1),
     },
 )
 def by_given_estimator(estimator: Any) -> Values:

@@ -31,7 +31,7 @@ def there(values: np.ndarray, rows: int = 25) -> Any:
     "dask/estimator {estimator}",
     wider=where_searched,
     needs=DASK,
-    estimator={"mkme": km.MKME(ONE), "s-kmse": km.SKMSE(ONE)},
+    estimator={"mkme": km.MKME(ONE), "s-kmse": km.estimators.SKMSE(ONE)},
 )
 def cluster_estimator(client: Any, estimator: Any) -> Values:
     estimator.fit(there(X), plan=km.DaskPlan(client))
@@ -120,7 +120,7 @@ def other_embedding(library: str) -> Values:
     wider=where_searched,
     needs=["torch"],
     library=["torch"],
-    estimator={"s-kmse": km.SKMSE(ONE), "f-kmse": km.FKMSE(ONE), "mkme": km.MKME(ONE)},
+    estimator={"s-kmse": km.estimators.SKMSE(ONE), "f-kmse": km.estimators.FKMSE(ONE), "mkme": km.MKME(ONE)},
 )
 @recorded(
     "strict/estimator {estimator}",

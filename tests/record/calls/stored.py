@@ -46,13 +46,13 @@ def names(folder: Path) -> Values:
 
 ESTIMATORS: dict[str, Any] = {
     "kme": km.KME(K.Gaussian(1.5)),
-    "s-kmse": km.SKMSE(K.Gaussian(1.5)),
-    "f-kmse": km.FKMSE(K.Gaussian(1.5)),
+    "s-kmse": km.estimators.SKMSE(K.Gaussian(1.5)),
+    "f-kmse": km.estimators.FKMSE(K.Gaussian(1.5)),
     "mkme": km.MKME(K.Gaussian(1.5)),
     "mmkme": km.MMKME("gaussian", bandwidth="median"),
-    "vpmkme": km.VPMKME(K.Gaussian(1.5)),
-    "median of means": km.MedianOfMeans(n_blocks=5, kernel=K.Gaussian(1.5), random_state=1),
-    "bayesian": km.BayesianKernelMean(K.Gaussian(1.5), smoothing=0.3, strength=0.1),
+    "vpmkme": km.estimators.VPMKME(K.Gaussian(1.5)),
+    "median of means": km.estimators.MedianOfMeans(n_blocks=5, kernel=K.Gaussian(1.5), random_state=1),
+    "bayesian": km.estimators.BayesianKernelMean(K.Gaussian(1.5), smoothing=0.3, strength=0.1),
     "landweber": km.KernelMean(K.Gaussian(1.5), filter=filters.Landweber(), strength=5.0),
 }
 

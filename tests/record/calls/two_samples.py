@@ -83,8 +83,8 @@ def by_bandwidth(bandwidth: Any) -> Values:
     estimator={
         "noise": km.KernelMean(K.Gaussian(1.5), noise=V.Normal(0.2)),
         "filter": km.KernelMean(K.Gaussian(1.5), filter=filters.Cutoff(), strength=0.05),
-        "shrinkage": km.SKMSE(K.Laplacian(1.5), strength=0.3),
-        "ridge": km.FKMSE(K.Gaussian(1.5), strength=0.1),
+        "shrinkage": km.estimators.SKMSE(K.Laplacian(1.5), strength=0.3),
+        "ridge": km.estimators.FKMSE(K.Gaussian(1.5), strength=0.1),
         "noise of columns": km.KernelMean(K.Gaussian(1.5), noise=V.Normal.diagonal([0.1, 0.3])),
         "function": lambda pooled, kernel: (K.Gaussian(1.0 + float(np.ptp(pooled))), V.Normal(0.1)),
     },

@@ -19,7 +19,7 @@ from .libraries import DEVICE, LIBRARIES, Library
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(60, 2)) * [1.0, 2.0], RNG.normal(size=(7, 2))
 
-NAMED = [km.KME, km.SKMSE, km.FKMSE, km.MKME, km.MMKME, km.VPMKME]
+NAMED = [km.KME, km.estimators.SKMSE, km.estimators.FKMSE, km.MKME, km.MMKME, km.estimators.VPMKME]
 OTHERS = {
     "full": lambda: km.KernelMean(noise="full"),
     "noise and scale": lambda: km.KernelMean(noise="isotropic", filter="scale"),
@@ -148,8 +148,8 @@ def test_bad_data_are_refused_as_those_of_numpy_are(library: Library) -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_other_estimators_take_the_arrays_as_those_of_numpy(library: Library) -> None:
-    exact = km.MedianOfMeans(n_blocks=3, random_state=0).fit(library.rounded(X))
-    found = km.MedianOfMeans(n_blocks=3, random_state=0).fit(library.make(X))
+    exact = km.estimators.MedianOfMeans(n_blocks=3, random_state=0).fit(library.rounded(X))
+    found = km.estimators.MedianOfMeans(n_blocks=3, random_state=0).fit(library.make(X))
     np.testing.assert_array_equal(found.weights_, exact.weights_)
 
 

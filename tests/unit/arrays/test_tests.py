@@ -30,7 +30,7 @@ TWO_SAMPLES: dict[str, dict[str, Any]] = {
     "mkme": {"estimator": "mkme"},
     "mmkme": {"estimator": "mmkme", "scheme": "gemm"},
     "s-kmse": {"estimator": "s-kmse"},
-    "f-kmse, fixed": {"estimator": km.FKMSE(strength=0.1), "n_resamples": 19},
+    "f-kmse, fixed": {"estimator": km.estimators.FKMSE(strength=0.1), "n_resamples": 19},
     "f-kmse": {"estimator": "f-kmse", "n_resamples": 9},
     "adaptive": {"estimator": "adaptive"},
     **(BINS := {"bins": {"scheme": "bins"}, "one kernel in bins": {"estimator": "kme", "scheme": "bins"}}),

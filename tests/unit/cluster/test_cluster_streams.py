@@ -9,7 +9,7 @@ import pytest
 import kernelmean as km
 from in_bins import hsic, mmd
 from kernelmean import features
-from kernelmean.estimators import KernelMean
+from kernelmean.estimators import FKMSE, SKMSE, VPMKME, KernelMean, MedianOfMeans
 from kernelmean.kernels import Gaussian
 
 da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
@@ -87,7 +87,7 @@ def test_the_default_goes_by_bins_above_the_limit_of_one_process(plan, monkeypat
     ("options", "text"),
     [
         ({"estimator": "s-kmse"}, r"estimator = KernelMean\(filter='scale'\) does not go with a test in bins"),
-        ({"estimator": km.SKMSE()}, r"estimator = KernelMean\(.*filter='scale'.* does not go"),
+        ({"estimator": SKMSE()}, r"estimator = KernelMean\(.*filter='scale'.* does not go"),
         ({"design": km.Design(clusters=([1], [2]))}, r"design = Design\(clusters=\.\.\.\) does not go"),
     ],
 )
@@ -104,7 +104,7 @@ def test_refusals_of_bins(plan):
         mmd(there(X[:1], 600), there(Y, 900), plan=plan)
 
 
-@pytest.mark.parametrize("estimator", [km.MKME(), km.FKMSE(), km.VPMKME()], ids=["mkme", "ridge", "contracted"])
+@pytest.mark.parametrize("estimator", [km.MKME(), FKMSE(), VPMKME()], ids=["mkme", "ridge", "contracted"])
 def test_few_rows_are_fitted_as_in_one_process(plan, estimator):
     here = KernelMean(**estimator.get_params()).fit(X[:150])
     far = KernelMean(**estimator.get_params()).fit(there(X[:150], 61), plan=plan)
@@ -116,14 +116,14 @@ def test_few_rows_are_fitted_as_in_one_process(plan, estimator):
 def test_estimators_that_read_the_rows_twice_or_are_no_kernel_means_are_refused(plan, monkeypatch):
     monkeypatch.setattr("kernelmean.estimators.by_features.LIMIT", 1000)
     with pytest.raises(ValueError, match="a ridge reads the rows twice"):
-        km.FKMSE().fit(there(X, 600), plan=plan)
+        FKMSE().fit(there(X, 600), plan=plan)
     with pytest.raises(TypeError, match="has no fit on a cluster; pass a KernelMean"):
-        km.MedianOfMeans().fit(there(X, 600), plan=plan)
+        MedianOfMeans().fit(there(X, 600), plan=plan)
     with pytest.raises(ValueError, match="minimum of 2 is required"):
         km.MKME().fit(there(X[:1], 600), plan=plan)
 
 
-@pytest.mark.parametrize("make", [km.MMKME, km.VPMKME, lambda: km.FKMSE(strength=0.1)])
+@pytest.mark.parametrize("make", [km.MMKME, VPMKME, lambda: FKMSE(strength=0.1)])
 def test_many_rows_are_fitted_by_features(make, plan, monkeypatch):
     for limit in ("LIMIT", "ADAPTIVE_LIMIT"):
         monkeypatch.setattr(f"kernelmean.estimators.by_features.{limit}", 1000)

@@ -10,7 +10,7 @@ import pytest
 import kernelmean as km
 from checkered import checkered, mostly_slow
 from kernelmean import features
-from kernelmean.estimators import NAMED, KernelMean, by_features
+from kernelmean.estimators import FKMSE, NAMED, VPMKME, KernelMean, by_features
 from kernelmean.estimators.by_features import FeatureRidge
 from kernelmean.estimators.feature_rows import LandmarkRows, leave_one_out
 from kernelmean.estimators.filters import Landweber
@@ -25,7 +25,7 @@ X = CLUSTERS[::50] + np.array([100.0, 0.0])
 PHI = features.nystrom(Gaussian(1.5), X, 8)
 
 
-def at_the_same_parameters(fit: KernelMean, rows: np.ndarray) -> km.Embedding:
+def at_the_same_parameters(fit: KernelMean, rows: np.ndarray) -> km.embedding.Embedding:
     """Return what an estimator makes of all rows with the parameters that were found by features."""
     center = rows.mean(axis=0)
     if fit.filter == "ridge":
@@ -124,7 +124,7 @@ def test_scores_of_the_ridge_are_those_of_rows_left_out():
 def test_narrow_kernels_neither_overflow_nor_underflow(theta):
     """All rows are landmarks, so the scores are those of the exact estimators."""
     kernel = Gaussian(theta)
-    for make in (km.MKME, km.VPMKME):
+    for make in (km.MKME, VPMKME):
         fit, exact = make(features=features.nystrom(kernel, X, len(X))).fit(X), make(kernel).fit(X)
         assert fit.loocv_ == pytest.approx(exact.loocv_, rel=1e-6)
         np.testing.assert_allclose(fit.noise_.variances(2), exact.noise_.variances(2), rtol=0.05)
@@ -151,7 +151,7 @@ def test_a_noise_from_rows_drawn_has_nearly_the_gain_of_the_best(name, monkeypat
 def test_what_is_best_for_the_rows_drawn_and_not_for_all_is_left_out(monkeypatch):
     monkeypatch.setattr(by_features, "DRAWN", 20)
     phi = features.nystrom(Gaussian(3.0), LONG_TAILS, 100)
-    fit = km.VPMKME(features=phi).fit(LONG_TAILS)
+    fit = VPMKME(features=phi).fit(LONG_TAILS)
     assert (fit.noise_, fit.contraction_) == (Dirac(), 1.0)
     assert fit.loocv_ == km.KME(features=phi).fit(LONG_TAILS).loocv_
 
@@ -192,11 +192,11 @@ def test_what_can_be_read_once_only(monkeypatch):
         assert fit.notes_[1] == "landmarks of the first 700 rows"
         assert (at_the_same_parameters(fit, shuffled) - fit.embedding_).norm() <= fit.error_ < 1e-4
     with pytest.raises(ValueError, match=r"reads the rows twice.*strength=<number>"):
-        km.FKMSE().fit(batches())
-    fit = km.FKMSE(strength=0.1).fit(batches())
+        FKMSE().fit(batches())
+    fit = FKMSE(strength=0.1).fit(batches())
     assert (at_the_same_parameters(fit, shuffled) - fit.embedding_).norm() <= fit.error_ < 1e-3
     assert np.isnan(fit.loocv_)
-    again = km.FKMSE().fit(list(batches()))
+    again = FKMSE().fit(list(batches()))
     assert again.notes_[1] == "landmarks of 700 rows drawn at random"
     assert (at_the_same_parameters(again, shuffled) - again.embedding_).norm() <= again.error_ < 1e-3
     with pytest.raises(ValueError, match="'silverman' looks at all rows"):
@@ -234,7 +234,7 @@ def test_a_thousand_merges_in_any_order_give_one_fit(tmp_path):
     phi = features.nystrom(Gaussian(1.5), rows, 12)
     singles = [features.embed(rows[i : i + 1], phi, moments=True) for i in range(1000)]
 
-    def merged() -> km.Embedding:
+    def merged() -> km.embedding.Embedding:
         parts = [singles[i] for i in rng.permutation(1000)]
         while len(parts) > 1:
             i = int(rng.integers(len(parts) - 1))
@@ -265,7 +265,7 @@ def test_one_pass_serves_all_estimators(tmp_path):
         again = km.load(tmp_path / "fit.npz")
         assert (again.error_, again.notes_, again.features_) == (fit.error_, fit.notes_, phi)
         np.testing.assert_array_equal(again.weights_, fit.weights_)
-    fit = km.FKMSE(strength=0.2).fit(mu)
+    fit = FKMSE(strength=0.2).fit(mu)
     assert (at_the_same_parameters(fit, rows) - fit.embedding_).norm() <= fit.error_
 
 
@@ -292,11 +292,11 @@ REFUSED = {
     "the covariance": (lambda: KernelMean(noise="full").fit(SUMS), "'isotropic' or 'diagonal'"),
     "another score": (lambda: km.MKME(criterion="risk").fit(SUMS), "criterion='loocv'"),
     "another filter": (lambda: KernelMean(filter=Landweber(), strength=3).fit(SUMS), "'scale' and 'ridge'"),
-    "no rows": (lambda: km.FKMSE().fit(SUMS), "reads the rows twice"),
+    "no rows": (lambda: FKMSE().fit(SUMS), "reads the rows twice"),
     "another kernel": (lambda: km.KME(Gaussian(2.0)).fit(SUMS), "leave kernel= out"),
     "another bandwidth": (lambda: km.KME(bandwidth=2.0).fit(SUMS), "leave bandwidth= out"),
     "features twice": (lambda: km.KME(features=9).fit(SUMS), "leave features= out"),
-    "waves that move": (lambda: km.VPMKME(features=features.fourier(Gaussian(1.0), 2)).fit(X), "pass landmarks"),
+    "waves that move": (lambda: VPMKME(features=features.fourier(Gaussian(1.0), 2)).fit(X), "pass landmarks"),
     "noise besides": (lambda: features.embed(X, PHI, noise=Normal(1.0), moments=True), "without noise"),
     "moments of waves": (lambda: features.embed(X, features.fourier(Gaussian(1.0), 2), moments=True), "for landmarks"),
     "a test": (lambda: km.mmd_test(X, X + 1.0, estimator=km.MKME(features=9)), "leave features= out"),

@@ -7,7 +7,19 @@ from scipy.spatial.distance import pdist
 from scipy.stats import multivariate_normal
 
 import kernelmean as km
-from kernelmean.estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean, NuMethod, loocv
+from kernelmean.estimators import (
+    FKMSE,
+    KME,
+    MKME,
+    MMKME,
+    SKMSE,
+    VPMKME,
+    BayesianKernelMean,
+    KernelMean,
+    MedianOfMeans,
+    NuMethod,
+    loocv,
+)
 from kernelmean.kernels import Gaussian, Linear
 from kernelmean.noise import Dirac, Normal
 
@@ -271,7 +283,7 @@ def test_absurd_bandwidths_give_no_nonsense(make, bandwidth):
     assert (fitted.weights_ <= 1 / 30 + 1e-12).all()
 
 
-@pytest.mark.parametrize("make", [KME, FKMSE, MKME, MMKME, VPMKME, km.BayesianKernelMean, km.MedianOfMeans])
+@pytest.mark.parametrize("make", [KME, FKMSE, MKME, MMKME, VPMKME, BayesianKernelMean, MedianOfMeans])
 @pytest.mark.parametrize("scale", [1e160, 1e-160, 1e-200])
 def test_squares_must_neither_overflow_nor_vanish(make, scale):
     with pytest.raises(ValueError, match=r"outside 1e-150 to 1e\+150.*; rescale the columns"):
@@ -321,11 +333,11 @@ def test_filters_stop_at_5000_points_and_name_alternatives():
         KernelMean(bandwidth=1.0, filter=NuMethod()).fit(np.random.default_rng(0).normal(size=(5001, 1)))
 
 
-@pytest.mark.parametrize("make", [MMKME, VPMKME, km.MedianOfMeans, km.BayesianKernelMean])
+@pytest.mark.parametrize("make", [MMKME, VPMKME, MedianOfMeans, BayesianKernelMean])
 def test_a_plan_changes_who_adds_up_and_no_number(make):
     plan = km.Plan(threads=1, block=(7, 9))
     X = np.random.default_rng(11).normal(size=(60, 2))
-    fixed = {"random_state": 0} if make is km.MedianOfMeans else {}
+    fixed = {"random_state": 0} if make is MedianOfMeans else {}
     mine, own = (make(**fixed).fit(X, plan=each) for each in (plan, None))
     np.testing.assert_allclose(mine.weights_, own.weights_, rtol=1e-12)
     assert repr(mine.noise_) == repr(own.noise_)

@@ -46,7 +46,7 @@ def test_the_factors_are_those_of_the_characteristic_function():
 
 
 def test_a_scale_damps_all_alike_and_joins_the_noise():
-    plain = damping(km.SKMSE(Gaussian(0.5)).fit(X))
+    plain = damping(km.estimators.SKMSE(Gaussian(0.5)).fit(X))
     assert plain.names == ("x0, x1, x2",)
     assert np.ptp(plain.factors) == 0.0
     both = KernelMean(Gaussian(0.5), noise="isotropic", filter="scale").fit(X)
@@ -71,7 +71,7 @@ def test_other_kernels_have_frequencies_but_no_weights():
     ("estimator", "error", "words"),
     [
         (km.KME(), ValueError, "damps nothing"),
-        (km.VPMKME(), ValueError, "moves the points"),
+        (km.estimators.VPMKME(), ValueError, "moves the points"),
         (KernelMean(Linear(), noise=Normal(0.1)), TypeError, "a kernel of x - y"),
         (KernelMean(noise=Normal.isotropic(np.linspace(0.1, 0.2, 25))), ValueError, "noise that all points share"),
     ],

@@ -127,7 +127,7 @@ def test_every_estimator_is_weights_and_noise(name):
     kernel = Gaussian(1.0)
     w = witness(X, Y, kernel, estimator=name)
     if name in ("s-kmse", "f-kmse"):
-        make = {"s-kmse": km.SKMSE, "f-kmse": km.FKMSE}[name]
+        make = {"s-kmse": km.estimators.SKMSE, "f-kmse": km.estimators.FKMSE}[name]
         first, second = (kernel(places, Z) @ make(kernel).fit(Z).weights_ for Z in (X, Y))
     else:
         noise = {"mkme": km.MKME, "mmkme": km.MMKME}[name](kernel).fit(np.concatenate([X, Y])).noise_
@@ -167,8 +167,8 @@ COMPARED = {
     "fixed noise": km.KernelMean(noise=km.noise.Normal(0.3)),
     "s-kmse": "s-kmse",
     "f-kmse": "f-kmse",
-    "fixed scale": km.SKMSE(strength=0.3),
-    "fixed ridge": km.FKMSE(strength=0.1),
+    "fixed scale": km.estimators.SKMSE(strength=0.3),
+    "fixed ridge": km.estimators.FKMSE(strength=0.1),
     "scale and noise": km.KernelMean(noise="isotropic", filter="scale"),
 }
 
@@ -192,7 +192,7 @@ def test_the_witness_of_many_rows_has_the_kernel_of_the_test(estimator):
 
 def test_a_mean_that_is_shrunk_to_nothing_has_no_witness():
     X = np.random.default_rng(0).normal(size=(20, 2))
-    result = km.mmd_test(X, -X, estimator=km.SKMSE(Linear(), strength=1e300), rng=0)
+    result = km.mmd_test(X, -X, estimator=km.estimators.SKMSE(Linear(), strength=1e300), rng=0)
     with pytest.raises(ValueError, match="the two embeddings are equal"):
         result.witness()
 

@@ -19,8 +19,8 @@ NOISES = (None, Normal(0.3), Laplace(0.2), Uniform(0.5))
 class Pair:
     """Two feature embeddings, and the inner products that their kernel gives."""
 
-    mu: km.Embedding
-    nu: km.Embedding
+    mu: km.embedding.Embedding
+    nu: km.embedding.Embedding
     inner: float
     squared_norm: float
     squared_distance: float

@@ -9,7 +9,7 @@ import pytest
 
 import kernelmean as km
 from checkered import checkered
-from kernelmean.estimators import NAMED, Cutoff, IteratedRidge, Landweber, Ridge
+from kernelmean.estimators import FKMSE, NAMED, SKMSE, Cutoff, IteratedRidge, Landweber, Ridge
 from kernelmean.expected import expected
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 from nulls import packed
@@ -81,12 +81,12 @@ def agrees(result, values, tolerance=2e-6):
 # -- two samples ------------------------------------------------------------------------------------------------------
 
 EACH = {
-    "s-kmse": ("s-kmse", km.SKMSE),
-    "f-kmse": ("f-kmse", km.FKMSE),
-    "f-kmse, polynomial": (km.FKMSE(Polynomial(2, 1.0)), km.FKMSE),
-    "s-kmse, polynomial": (km.SKMSE(Polynomial(2, 1.0)), km.SKMSE),
-    "fixed ridge": (km.FKMSE(strength=0.2), lambda k: km.FKMSE(k, strength=0.2)),
-    "fixed scale": (km.SKMSE(strength=0.2), lambda k: km.SKMSE(k, strength=0.2)),
+    "s-kmse": ("s-kmse", SKMSE),
+    "f-kmse": ("f-kmse", FKMSE),
+    "f-kmse, polynomial": (FKMSE(Polynomial(2, 1.0)), FKMSE),
+    "s-kmse, polynomial": (SKMSE(Polynomial(2, 1.0)), SKMSE),
+    "fixed ridge": (FKMSE(strength=0.2), lambda k: FKMSE(k, strength=0.2)),
+    "fixed scale": (SKMSE(strength=0.2), lambda k: SKMSE(k, strength=0.2)),
 }
 
 
@@ -129,7 +129,7 @@ def test_parameters_of_the_pooled_sample_hold_under_every_labeling(name, kind):
 def test_simple_shrinkage_by_a_given_strength_changes_no_p_value():
     plain, shrunk = (
         km.mmd_test(X, Y, rng=0, estimator="kme"),
-        km.mmd_test(X, Y, estimator=km.SKMSE(strength=0.3), rng=0),
+        km.mmd_test(X, Y, estimator=SKMSE(strength=0.3), rng=0),
     )
     assert shrunk.pvalue == plain.pvalue
     assert 0 < shrunk.statistic < plain.statistic
@@ -158,8 +158,8 @@ def test_an_estimator_brings_its_own_kernel_and_noise():
 def test_estimators_bring_a_kernel_for_either_variable():
     for estimator in ("kme", "s-kmse", "f-kmse", "mkme"):
         assert km.mmd_test(*FEW, estimator=NAMED[estimator](Laplacian, bandwidth=0.9)).kernel is not None
-    assert km.mmd_test(*FEW, estimator=km.FKMSE(Laplacian, bandwidth=0.9)).kernel == Laplacian(0.9)
-    assert km.hsic_test(*PAIRS, estimator=(km.FKMSE(bandwidth=0.5), km.FKMSE(bandwidth=0.7))).kernel == (
+    assert km.mmd_test(*FEW, estimator=FKMSE(Laplacian, bandwidth=0.9)).kernel == Laplacian(0.9)
+    assert km.hsic_test(*PAIRS, estimator=(FKMSE(bandwidth=0.5), FKMSE(bandwidth=0.7))).kernel == (
         Gaussian(0.5),
         Gaussian(0.7),
     )
@@ -228,8 +228,8 @@ def over_all_pairings(statistic, grams):
     [
         ("scose", scose),
         ("s-kmse", scose),
-        (km.SKMSE(strength=0.5), lambda M: M.mean() / 1.5**2),
-        (km.FKMSE(strength=0.02), lambda M: fcose(M, 0.02)),
+        (SKMSE(strength=0.5), lambda M: M.mean() / 1.5**2),
+        (FKMSE(strength=0.02), lambda M: fcose(M, 0.02)),
     ],
     ids=["scose", "s-kmse", "fixed scale", "fixed ridge"],
 )
@@ -265,7 +265,7 @@ def test_hsic_takes_the_noise_of_each_variable_from_that_variable():
 TWO_SAMPLE_CALLS = {
     "s-kmse": {"estimator": "s-kmse"},
     "f-kmse": {"estimator": "f-kmse"},
-    "f-kmse, fixed": {"estimator": km.FKMSE(strength=0.1)},
+    "f-kmse, fixed": {"estimator": FKMSE(strength=0.1)},
     "mkme": {"estimator": "mkme"},
     "landweber": {"estimator": km.KernelMean(filter=Landweber())},
 }
@@ -322,7 +322,7 @@ def test_a_seed_fixes_pairs_whatever_the_threads(name):
     assert (runs[0].null_distribution != runs[2].null_distribution).any()
 
 
-@pytest.mark.parametrize("estimator", ["s-kmse", "f-kmse", km.FKMSE(strength=0.1), "mkme", "mmkme"], ids=str)
+@pytest.mark.parametrize("estimator", ["s-kmse", "f-kmse", FKMSE(strength=0.1), "mkme", "mmkme"], ids=str)
 def test_constant_samples_have_p_one(estimator):
     for sizes in ((4, 5), (60, 70)):
         first, second = (np.full((n, 2), 0.1) for n in sizes)
@@ -388,12 +388,12 @@ def test_bad_options_for_two_samples(options, message):
 def test_too_few_rows_and_too_many():
     with pytest.raises(ValueError, match=r"1 and 11 rows: leaving one out needs two.*a number as strength"):
         km.mmd_test(X[:1], Y, estimator="f-kmse", statistic="v")
-    assert km.mmd_test(X[:1], Y, estimator=km.FKMSE(strength=0.1), statistic="v").n_resamples == 11
+    assert km.mmd_test(X[:1], Y, estimator=FKMSE(strength=0.1), statistic="v").n_resamples == 11
     big = np.random.default_rng(0).normal(size=(1600, 1))
     with pytest.raises(ValueError, match=r"at most 1000 rows a sample; 1500 were passed; pass estimator='s-kmse'"):
         km.mmd_test(big[:100], big[100:], estimator="f-kmse")
     with pytest.raises(ValueError, match=r"at most 3000 rows a sample; 3100"):
-        km.mmd_test(np.tile(big, (2, 1))[:3100], big[:10], estimator=km.FKMSE(strength=0.1))
+        km.mmd_test(np.tile(big, (2, 1))[:3100], big[:10], estimator=FKMSE(strength=0.1))
     with pytest.raises(ValueError, match=r"FCOSE is solved again.*at most 1000 pairs; 1100.*estimator='scose'"):
         km.hsic_test(big[:1100], big[:1100], estimator="fcose")
 
@@ -408,7 +408,7 @@ def test_too_few_rows_and_too_many():
         ({"estimator": tied()}, r"pass filter='scale' \(SCOSE\) or 'ridge' \(FCOSE\)"),
         ({"estimator": km.KernelMean(filter=Landweber())}, r"pass filter='scale'"),
         ({"estimator": km.KernelMean(filter=Ridge(), criterion="printed")}, r"criterion='loocv'"),
-        ({"estimator": (km.SKMSE(), km.KME())}, r"shrink the pairs differently"),
+        ({"estimator": (SKMSE(), km.KME())}, r"shrink the pairs differently"),
         ({"estimator": (km.KME(), "adaptive")}, r"an adaptive test has kernels for all variables"),
         ({"estimator": (km.KME(),) * 3}, r"is a tuple of 3; pass one value for all 2 variables"),
         ({"estimator": "scose", "weights": np.ones(14)}, r"does not go with groups, clusters or weights"),

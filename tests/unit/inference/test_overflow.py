@@ -19,8 +19,8 @@ CUBIC = Polynomial(3)
         lambda: km.mmd_test(X[:6], X[6:], kernel=CUBIC, n_resamples=19, rng=0),
         lambda: km.hsic_test(X[:, :1], X[:, 1:], kernel=CUBIC, n_resamples=19, rng=0),
         lambda: km.embed(X, CUBIC).norm(),
-        lambda: km.SKMSE(CUBIC).fit(X),
-        lambda: km.FKMSE(CUBIC).fit(X),
+        lambda: km.estimators.SKMSE(CUBIC).fit(X),
+        lambda: km.estimators.FKMSE(CUBIC).fit(X),
         lambda: CUBIC.diag(X),
         lambda: km.expected(CUBIC, X, X, Laplace(1.0)),
         lambda: km.expected(CUBIC, X, X, Normal([[2.0, 1.0], [1.0, 2.0]])),
@@ -53,9 +53,9 @@ def test_a_null_distribution_holds_numbers():
 
 def test_a_kernel_of_zeros_has_no_best_strength():
     with pytest.raises(ValueError, match=r"k\(x, x\) is 0 at every point"):
-        km.FKMSE(Linear()).fit(np.zeros((4, 2)))
+        km.estimators.FKMSE(Linear()).fit(np.zeros((4, 2)))
     with pytest.raises(ValueError, match=r"k\(x, x\) is 0 at every point"):
-        km.FKMSE(Polynomial(3, 0.0)).fit(1e-220 * X)
+        km.estimators.FKMSE(Polynomial(3, 0.0)).fit(1e-220 * X)
 
 
 @pytest.mark.parametrize("unit", [1e-170, 1e-9, 1e170])

@@ -106,14 +106,14 @@ def test_a_rank_that_is_not_low_is_told_with_the_highest_that_is_tried(monkeypat
         hsic_null(X, X, [(Gaussian(1.0), Gaussian(0.01))], scheme="cyclic-low-rank", n_resamples=9)
 
 
-@pytest.mark.parametrize("maker", [km.KernelMean, km.MKME, km.SKMSE], ids=lambda maker: maker.__name__)
+@pytest.mark.parametrize("maker", [km.KernelMean, km.MKME, km.estimators.SKMSE], ids=lambda maker: maker.__name__)
 @pytest.mark.parametrize("test", [km.mmd_test, km.hsic_test, km.k_sample_test])
 def test_what_makes_estimators_is_to_be_called(test: Any, maker: Any) -> None:
     rows = np.random.default_rng(0).normal(size=(20, 2))
     with pytest.raises(TypeError, match=rf"call it: estimator={maker.__name__}\(\)"):
         test(rows, rows, estimator=maker)
     with pytest.raises(ValueError, match="BayesianKernelMean'>; pass one of"):
-        test(rows, rows, estimator=km.BayesianKernelMean)
+        test(rows, rows, estimator=km.estimators.BayesianKernelMean)
 
 
 def test_a_family_that_needs_more_than_a_bandwidth() -> None:

@@ -66,7 +66,7 @@ def test_the_factor_is_that_of_the_estimator(theta, n):
     gram = Gaussian(theta)(X, X)
     factor = leave_one_out_factor(gram.mean(), np.trace(gram) / n, n)
     assert factor == pytest.approx(shrunk(gram), rel=1e-9)
-    assert factor / n == pytest.approx(km.SKMSE(Gaussian(theta)).fit(X).weights_[0], rel=1e-9)
+    assert factor / n == pytest.approx(km.estimators.SKMSE(Gaussian(theta)).fit(X).weights_[0], rel=1e-9)
 
 
 def test_where_rows_disagree_nothing_is_left():
@@ -124,7 +124,7 @@ def test_a_stack_is_shrunk_as_one_estimate_after_the_other(n, theta):
     kernel = Gaussian(theta)
     weights = ridge_weights(np.stack([kernel(X, X) for X in samples]), None)
     for X, found in zip(samples, weights, strict=True):
-        np.testing.assert_allclose(found, km.FKMSE(kernel).fit(X).weights_, rtol=2e-5, atol=1e-7 / n)
+        np.testing.assert_allclose(found, km.estimators.FKMSE(kernel).fit(X).weights_, rtol=2e-5, atol=1e-7 / n)
 
 
 def leave_one_out(gram, strength):

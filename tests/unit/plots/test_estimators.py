@@ -40,6 +40,6 @@ def test_the_curves_of_damping_are_its_factors() -> None:
     found = damping(fitted)
     for line, factors in zip(plots.spectrum_damping(fitted).get_lines(), found.factors, strict=True):
         np.testing.assert_array_equal(line.get_ydata(), factors)
-    dots, curve = plots.spectrum_damping(km.FKMSE().fit(X)).get_lines()
+    dots, curve = plots.spectrum_damping(km.estimators.FKMSE().fit(X)).get_lines()
     assert dots.get_xdata().max() == pytest.approx(curve.get_xdata().max())
     assert len(dots.get_xdata()) <= 60

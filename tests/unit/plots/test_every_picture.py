@@ -57,10 +57,10 @@ def fitted(name: str) -> km.KernelMean:
     made = {
         "mkme": km.MKME(),
         "mmkme": km.MMKME(km.kernels.Gaussian((0.5, 2.0, 0.1))),
-        "s-kmse": km.SKMSE(),
-        "f-kmse": km.FKMSE(),
+        "s-kmse": km.estimators.SKMSE(),
+        "f-kmse": km.estimators.FKMSE(),
         "landweber": km.KernelMean(filter=Landweber()),
-        "vpmkme": km.VPMKME(contraction="tied"),
+        "vpmkme": km.estimators.VPMKME(contraction="tied"),
     }
     return made[name].fit(frame)
 

@@ -228,7 +228,7 @@ def test_seeds_are_those_of_rng(name: str) -> None:
             r"design = Design\(paired=True\)",
         ),
         (
-            lambda: km.mmd_test(A, B, estimator=km.SKMSE(), **BINS),
+            lambda: km.mmd_test(A, B, estimator=km.estimators.SKMSE(), **BINS),
             ValueError,
             r"filter='scale'.* does not go",
         ),
@@ -253,7 +253,7 @@ def test_seeds_are_those_of_rng(name: str) -> None:
         (lambda: km.mmd_test(A.assign(dose="x"), B, **BINS), TypeError, "'dose'"),
         (lambda: km.hsic_test(A, A, statistic="u", **BINS), ValueError, "V-statistic, 'v'"),
         (lambda: km.hsic_test(A, A, estimator=("kme", "scose"), **BINS), ValueError, "does not go with"),
-        (lambda: km.hsic_test(A, A, estimator=km.SKMSE(), **BINS), ValueError, "does not go with"),
+        (lambda: km.hsic_test(A, A, estimator=km.estimators.SKMSE(), **BINS), ValueError, "does not go with"),
         (lambda: km.hsic_test(few(A), few(B), estimator="kme"), ValueError, "X has 90 rows and Y has 80"),
     ],
 )

@@ -242,8 +242,8 @@ def embed(
         Threads, or a cluster.
     moments : bool
         Whether to sum second moments too (for landmarks, and rows without noise). With them, you can fit
-        estimators that search no noise to the embedding, as in ``km.SKMSE().fit(mu)``. Fourier features do not need
-        them.
+        estimators that search no noise to the embedding, as in ``km.estimators.SKMSE().fit(mu)``. Fourier features
+        do not need them.
 
     Returns
     -------

@@ -126,7 +126,7 @@ def spectrum_damping(estimator: KernelMean, columns: Sequence[str] = (), *, ax: 
     --------
     >>> import kernelmean as km
     >>> X = np.random.default_rng(0).normal(size=(30, 2))
-    >>> spectrum_damping(km.MKME().fit(X)).get_xlabel(), spectrum_damping(km.FKMSE().fit(X)).get_xlabel()
+    >>> spectrum_damping(km.MKME().fit(X)).get_xlabel(), spectrum_damping(km.estimators.FKMSE().fit(X)).get_xlabel()
     ('frequency × bandwidth, ω θ', 'eigenvalue of the Gram matrix')
     """
     found = damping(estimator, columns)
