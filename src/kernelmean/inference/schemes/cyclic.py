@@ -309,7 +309,7 @@ def _row_products(left: Any, right: Any) -> Any:
 _TILE = 233.0  # an entry of the two Gram matrices, evaluated and transformed
 _ENTRY = 400.0  # an entry of a factor, besides one for every row of it
 _TURNED, _ROW = 167.0, 3.3  # an entry of A Cᵀ, for every rotation and for every row of the sample
-_SEARCH = 6.7e7  # the pivots of one kernel
+_SEARCH = 6.0e7  # the pivots of one kernel
 _MOST_ROWS, _FEW = 500, 16
 """Without tiles, factors have at most so many rows, or one for so many of the sample if these are more."""
 
