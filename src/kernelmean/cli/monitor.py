@@ -29,9 +29,10 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
     from ..studies.pages.monitor import monitor_page, wealth_panel
     from . import show
     from .drift import drift_found
+    from .inputs import check_once
     from .outputs import check_picture, write_picture
     from .progress import progress, stoppable
-    from .watching import UNITS, check_once, watch
+    from .watching import UNITS, watch
 
     output = report.output
     files = {"plot": report.plot_path, "checkpoint": watched.checkpoint}

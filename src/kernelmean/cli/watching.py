@@ -24,15 +24,13 @@ from ..tables.files import first_line
 from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import column_names, read_frame
 from .errors import Stopped
-from .inputs import ReadOptions, check_once, select_columns, whole_table
+from .inputs import ReadOptions, select_columns, whole_table
 from .named_tables import files_of, named_table, told_apart
 from .options import split_names
 from .spelling import worded, worded_names
 
 if TYPE_CHECKING:
     from .options import BatchTable, Seed, Watched
-
-__all__ = ["UNITS", "Seen", "check_once", "watch"]
 
 UNITS = {"hour": "h", "day": "D", "week": "D", "month": "M"}
 _PART = "part.csv"
