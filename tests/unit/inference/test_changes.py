@@ -9,7 +9,7 @@ import pytest
 
 from kernelmean.inference.changes import ChangeFeatures, Search
 from kernelmean.inference.changes.places import coordinates, gain, interval, most
-from kernelmean.inference.changes.scan import Scan, binned, cumulative, scan, windows
+from kernelmean.inference.changes.scan import Draws, Scan, binned, cumulative, scan, windows
 
 RNG = np.random.default_rng(0)
 
@@ -79,7 +79,7 @@ def test_the_pvalue_is_exact_over_all_orders_of_the_rows(ties: bool) -> None:
     pvalues = []
     for order in orders:
         own = ChangeFeatures(features.columns[:, order], features.parts)
-        pvalues.append(scan(own, (0, 4), (1, 1), 23, Listed(orders[1:])).pvalue)  # type: ignore[arg-type]
+        pvalues.append(scan(own, (0, 4), (1, 1), 23, Draws(Listed(orders[1:]))).pvalue)  # type: ignore[arg-type]
     for level in np.arange(1, 25) / 24:
         assert np.mean(np.array(pvalues) <= level + 1e-9) <= level + 1e-9
     assert len({*pvalues}) > 1
@@ -91,7 +91,7 @@ def test_the_unit_of_the_only_row_unlike_the_others_changes_no_pvalue(n: int, pl
     found = []
     for unit in (0.1, 1 / 3, 1.0, 3.0, 1e3 / 7):
         rows = unit * np.eye(n)[:, place : place + 1]
-        found.append(scan(features_of(rows), (0, n), (1, 2), 199, np.random.default_rng(2)))
+        found.append(scan(features_of(rows), (0, n), (1, 2), 199, Draws(np.random.default_rng(2))))
     assert len({own.pvalue for own in found}) == 1
     assert [own.strength for own in found] == pytest.approx([found[0].strength] * len(found), rel=1e-9)
 
@@ -101,7 +101,7 @@ def test_permutations_are_spared_where_the_first_show_nothing() -> None:
     pvalues = {}
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        pvalues[seed] = float(scan(features_of(rng.normal(size=(12, 1))), (0, 12), (1, 2), 199, rng).pvalue)
+        pvalues[seed] = float(scan(features_of(rng.normal(size=(12, 1))), (0, 12), (1, 2), 199, Draws(rng)).pvalue)
     spared = [p for p in pvalues.values() if round(p * 100, 9).is_integer() and p > 0.2]
     assert spared
     assert all(round(p * 200, 9).is_integer() for p in pvalues.values())
@@ -231,7 +231,7 @@ def test_blocks_keep_autocorrelated_rows_from_looking_like_changes() -> None:
             rows[t] = 0.8 * rows[t - 1] + noise[t]
         for block in found:
             width = block if block > 1 else 3
-            found[block] += scan(features_of(rows), (0, 600), (width, 2), 99, rng).pvalue <= 0.05
+            found[block] += scan(features_of(rows), (0, 600), (width, 2), 99, Draws(rng)).pvalue <= 0.05
     assert found[1] == 12
     assert found[30] <= 3  # more than 3 of 12 at level .05 have probability 2.2e-3
 

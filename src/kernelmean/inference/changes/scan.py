@@ -100,15 +100,23 @@ class Scan:
     """The rows of the pair of windows with the most evidence."""
 
 
+@final
+@dataclass(frozen=True)
+class Draws:
+    """Where permutations come from, whom to tell how many there are, and the threads that work on them."""
+
+    rng: np.random.Generator
+    progress: Progress = SILENT
+    n_jobs: int = 1
+
+
 def scan(
     features: ChangeFeatures,
     rows: tuple[int, int],
     bins: tuple[int, int],
     n_resamples: int,
-    rng: np.random.Generator,
-    progress: Progress = SILENT,
+    draws: Draws,
     hopeless: float = HOPELESS,
-    n_jobs: int = 1,
 ) -> Scan:
     """Test whether rows [first, last) are in random order, on bins of ``bins[0]`` rows, windows of ``bins[1]`` or more.
 
@@ -125,12 +133,12 @@ def scan(
     values = _largest(features, pieces, own, np.arange(len(own))[None])
     for count in (min(FIRST, n_resamples), n_resamples):
         starts, parts = range(values.shape[1], count + 1, at_once), [values]
-        orders = ([rng.permutation(len(own)) for _ in range(min(at_once, count + 1 - start))] for start in starts)
-        found = in_order(lambda some: _largest(features, pieces, own, np.stack(some)), orders, n_jobs)
+        orders = ([draws.rng.permutation(len(own)) for _ in range(min(at_once, count + 1 - start))] for start in starts)
+        found = in_order(lambda some: _largest(features, pieces, own, np.stack(some)), orders, draws.n_jobs)
         for start, largest in zip(starts, found, strict=True):
             parts.append(largest)
             if count > FIRST:
-                progress(label, start - 1 + largest.shape[1], n_resamples)
+                draws.progress(label, start - 1 + largest.shape[1], n_resamples)
         values = np.concatenate(parts, axis=1)
         statistics = _without_rounding(values)
         combined = harmonic(statistics, weights / weights.sum())

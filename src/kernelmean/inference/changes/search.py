@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import final
@@ -14,7 +14,7 @@ from ...core.array import SILENT, Progress
 from ...core.validate import check_integer
 from .features import ChangeFeatures
 from .places import coordinates, interval, most
-from .scan import FIRST, HOPELESS, Scan, scan
+from .scan import FIRST, HOPELESS, Draws, Scan, scan
 
 _MOST_BINS = 256
 _ROOM = 2.5
@@ -144,7 +144,7 @@ class Search:
         """
         most_changes = self.n_changes or limit
         fully = limit is None or self.n_changes is not None  # otherwise many parts are never split
-        scanned = partial(self._scanned, features, share=share, rng=rng, progress=progress, n_jobs=n_jobs)
+        scanned = partial(self._scanned, features, share=share, draws=Draws(rng, progress, n_jobs))
         whole = scanned((0, features.columns.shape[1]), 0.0)
         assert whole is not None, "a series has two segments at least"
         todo, split = [whole], list[tuple[int, Stretch]]()
@@ -176,9 +176,7 @@ class Search:
         above: float,
         *,
         share: Fraction,
-        rng: np.random.Generator,
-        progress: Progress,
-        n_jobs: int,
+        draws: Draws,
         fully: bool = True,
     ) -> Stretch | None:
         """Return a stretch with its p-value times n / length / share, at least that of the stretch it is a part of.
@@ -199,9 +197,9 @@ class Search:
             return None
         hopeless = min(HOPELESS, _LEAST_HOPELESS + _ROOM_TO_FALL * needed) if self.n_changes is None else HOPELESS
         if not fully:
-            found = scan(features, ends, (width, shortest), min(FIRST, resamples), rng, n_jobs=n_jobs)
+            found = scan(features, ends, (width, shortest), min(FIRST, resamples), replace(draws, progress=SILENT))
             return None if found.pvalue > hopeless else Stretch(first, last, above, found, looked=False)
-        found = scan(features, ends, (width, shortest), resamples, rng, progress, hopeless, n_jobs)
+        found = scan(features, ends, (width, shortest), resamples, draws, hopeless)
         return Stretch(first, last, max(above, float(min(Fraction(1), found.pvalue * times))), found)
 
     def _placed(
