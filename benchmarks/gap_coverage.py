@@ -52,7 +52,7 @@ def drawn(
     first, second = (np.bincount(own, mass, len(shares[0])) for own, mass in zip(strata, weights, strict=True))
     counted = np.divide(first * second, first + second, out=np.zeros(len(first)), where=first * second > 0.0)
     exact = float(0.5 * counted @ np.arange(len(first)) / counted.sum())
-    return Design(groups=tuple(strata), weights=tuple(weights)), values, exact
+    return Design(strata=tuple(strata), weights=tuple(weights)), values, exact
 
 
 def covered(runs: int, sizes: tuple[int, int], shares: tuple, weigh: Draw, draw: Draw) -> tuple[int, int]:

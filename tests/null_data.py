@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import binom
 
 from kernelmean import Design
-from kernelmean.inference import dhsic_test, hsic_test, k_sample_test, mmd_test, paired_mmd_test
+from kernelmean.inference import dhsic_test, hsic_test, k_sample_test, mmd_test
 
 Array = np.ndarray[Any, Any]
 Law = Callable[[np.random.Generator, int, int], Array]
@@ -87,7 +87,7 @@ def strata(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
     """Two strata of unlike composition, the rows of the second far off."""
     gx, gy = np.repeat([0, 1], [9 * times, 3 * times]), np.repeat([0, 1], [4 * times, 10 * times])
     X, Y = (points(law, len(g), rng) + 3.0 * g[:, None] for g in (gx, gy))
-    return NullData(mmd_test, (X, Y), Design(groups=(gx, gy)))
+    return NullData(mmd_test, (X, Y), Design(strata=(gx, gy)))
 
 
 def clusters(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
@@ -119,7 +119,7 @@ def paired(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
     """Halves that share most of what they are."""
     common = points(law, 12 * times, rng)
     X, Y = (common + points(law, 12 * times, rng) for _ in range(2))
-    return NullData(paired_mmd_test, (X, Y))
+    return NullData(mmd_test, (X, Y), Design(paired=True))
 
 
 def k_samples(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
@@ -131,7 +131,7 @@ def pair_strata(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
     """Both variables depend on the center."""
     center = np.repeat([0, 1, 2], [5 * times, 8 * times, 4 * times])
     X, Y = (points(law, len(center), rng) + 3.0 * center[:, None] for _ in range(2))
-    return NullData(hsic_test, (X, Y), Design(groups=center))
+    return NullData(hsic_test, (X, Y), Design(strata=center))
 
 
 def pair_clusters(law: str, rng: np.random.Generator, times: int = 1) -> NullData:

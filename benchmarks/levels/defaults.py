@@ -7,11 +7,12 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from kernelmean import dhsic_test, hsic_test, k_sample_test, mmd_test, paired_mmd_test
+from kernelmean import Design, dhsic_test, hsic_test, k_sample_test, mmd_test
 from kernelmean.inference import TestResult
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
@@ -24,7 +25,7 @@ MANY_ROWS = 10_000
 TESTS = {
     "two samples": mmd_test,
     "several samples": k_sample_test,
-    "pairs of samples": paired_mmd_test,
+    "pairs of samples": partial(mmd_test, design=Design(paired=True)),
     "independence": hsic_test,
     "joint independence": dhsic_test,
 }

@@ -167,7 +167,7 @@ def default_tests() -> None:
     mine = [rows[cell.key] for cell in DEFAULTS if cell.key in rows]
     print(
         "\n## The default tests\n\nThese are the tests without an estimator or a kernel: `mmd_test(X, Y)`, "
-        "`hsic_test(X, Y)`,\n`paired_mmd_test(X, Y)`, `k_sample_test(X, Y, Z)` and `dhsic_test(X, Y, Z)`, also with a "
+        "`hsic_test(X, Y)`,\n`k_sample_test(X, Y, Z)` and `dhsic_test(X, Y, Z)`, also with a "
         f"design. {len(mine)} of {len(DEFAULTS)} cells are measured.\nDistributions and designs are those of "
         "`tests/null_data.py`. If p-values may tie (*ties* in the table), only the upper bound is checked.\n"
     )

@@ -22,8 +22,8 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
     "hsic_test": lambda X, Y: km.hsic_test(X, Y, rng=0, estimator="kme").pvalue,
     "dhsic_test": lambda X, Y: km.dhsic_test(X, Y, Y[:, :1], rng=0, estimator="kme").pvalue,
     "k_sample_test": lambda X, Y: km.k_sample_test(X, Y, rng=0, estimator="kme").pvalue,
-    "paired_mmd_test": lambda X, Y: km.paired_mmd_test(X, Y, rng=0, estimator="kme").pvalue,
-    "wild_mmd_test": lambda X, Y: km.wild_mmd_test(X, Y, block_length=3, rng=0).pvalue,
+    "mmd_test of pairs": lambda X, Y: km.mmd_test(X, Y, design=km.Design(paired=True), rng=0, estimator="kme").pvalue,
+    "mmd_test of series": lambda X, Y: km.mmd_test(X, Y, design=km.Design(series=3), rng=0).pvalue,
     "median_bandwidth": lambda X, Y: float(km.median_bandwidth(X)),
     "KernelMeanMatching": lambda X, Y: (
         km.KernelMeanMatching(n_components=2, random_state=0).fit(X).score_samples(Y).sum()

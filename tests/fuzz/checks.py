@@ -183,10 +183,12 @@ def anything(rng: Rng) -> None:
         "n_resamples": int(rng.integers(1, 60)),
         "rng": 0,
     }
+    design: dict[str, Any] = {}
     if rng.random() < 0.2:
-        options["weights"] = rng.integers(0, 3, n) * 1.0 if paired else (rng.random(n), rng.random(m))
+        design["weights"] = rng.integers(0, 3, n) * 1.0 if paired else (rng.random(n), rng.random(m))
     if rng.random() < 0.2:
-        options["groups"] = rng.integers(0, 3, n) if paired else (rng.integers(0, 2, n), rng.integers(0, 2, m))
+        design["strata"] = rng.integers(0, 3, n) if paired else (rng.integers(0, 2, n), rng.integers(0, 2, m))
+    options["design"] = km.Design(**design)
     result = refused(lambda: (km.hsic_test if paired else km.mmd_test)(disguised(rng, X), Y, **options))
     if result is None:
         return

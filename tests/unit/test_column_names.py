@@ -42,15 +42,15 @@ def attributed(X: Any, Y: Any) -> Any:
 GROUPS = np.repeat([0, 1], 20)
 TESTS: dict[str, Callable[[Any, Any], Any]] = {
     "mmd_test": pvalue(km.mmd_test, n_resamples=99, rng=0),
-    "mmd_test of groups": pvalue(km.mmd_test, design=km.Design(groups=(GROUPS, GROUPS)), n_resamples=99, rng=0),
+    "mmd_test of strata": pvalue(km.mmd_test, design=km.Design(strata=(GROUPS, GROUPS)), n_resamples=99, rng=0),
     "mmd_test of weights": pvalue(
         km.mmd_test, design=km.Design(weights=(1.0 + GROUPS, 2.0 - GROUPS)), n_resamples=99, rng=0
     ),
     "mmd_test, adaptive": pvalue(km.mmd_test, estimator="adaptive", n_resamples=99, rng=0),
     "mmd_test, s-kmse": pvalue(km.mmd_test, estimator="s-kmse", n_resamples=99, rng=0),
     "k_sample_test": lambda X, Y: km.k_sample_test(X, Y, A, n_resamples=99, rng=0, estimator="kme").pvalue,
-    "paired_mmd_test": pvalue(km.paired_mmd_test, n_resamples=99, rng=0),
-    "wild_mmd_test": pvalue(km.wild_mmd_test, block_length=2.0, n_resamples=99, rng=0),
+    "mmd_test of pairs": pvalue(km.mmd_test, design=km.Design(paired=True), n_resamples=99, rng=0),
+    "mmd_test of series": pvalue(km.mmd_test, design=km.Design(series=2.0), n_resamples=99, rng=0),
     "mmd_test in bins": pvalue(in_bins.mmd, kernel=KERNEL, n_resamples=99),
     "compare": lambda X, Y: km.compare(X, Y, n_resamples=99).test.pvalue,
     "compare in batches": lambda X, Y: in_batches(X, Y, n_resamples=99).test.statistic,

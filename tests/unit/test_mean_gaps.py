@@ -75,7 +75,7 @@ def of_clusters(rng: np.random.Generator) -> tuple[Design, list[np.ndarray[Any, 
         weights = rng.uniform(0.5, 2.0, rows.sum())
         parts.append((values, np.repeat(country, rows), np.repeat(np.arange(users) + 1000 * arm, rows), weights))
     values, strata, clusters, weights = (list(own) for own in zip(*parts, strict=True))
-    return Design(groups=tuple(strata), clusters=tuple(clusters), weights=tuple(weights)), values
+    return Design(strata=tuple(strata), clusters=tuple(clusters), weights=tuple(weights)), values
 
 
 def covered(design: Design, values: list[np.ndarray[Any, Any]], truth: float) -> bool:
@@ -89,7 +89,7 @@ def test_intervals_cover_within_strata_with_clusters_and_weights() -> None:
     drawn = [of_clusters(rng) for _ in range(1000)]
     low, high = stats.binom.ppf((0.0005, 0.9995), 1000, 0.95)
     assert low <= sum(covered(*own, 1.0) for own in drawn) <= high
-    without = [covered(Design(groups=own.groups, weights=own.weights), values, 1.0) for own, values in drawn]
+    without = [covered(Design(strata=own.strata, weights=own.weights), values, 1.0) for own, values in drawn]
     assert sum(without) < low, "rows of a user go together"
 
 
@@ -117,7 +117,7 @@ def test_the_gap_within_strata_is_in_deviations_within_tables_and_strata() -> No
     design, values = of_clusters(np.random.default_rng(1))
     tables = [
         pd.DataFrame({"x": own, "country": strata, "user": users})
-        for own, strata, users in zip(values, design.groups, design.clusters, strict=True)
+        for own, strata, users in zip(values, design.strata, design.clusters, strict=True)
     ]
     found = km.compare(*tables, strata="country", clusters="user", estimator="kme", n_resamples=9).columns[0]
     squares, share = 0.0, 0.0

@@ -29,9 +29,10 @@ OTHER = NUMBERS.rename(columns={"b": "c"})
 TABLES = {"blank": BLANK, "empty": EMPTY, "mixed": MIXED, "dates": DATES, "many": MANY, "text blank": SOME_TEXT_BLANK}
 TABLES |= {"numbers": NUMBERS, "text": TEXT}
 
-TESTS = "mmd_test k_sample_test paired_mmd_test hsic_test dhsic_test"
+TESTS = "mmd_test k_sample_test hsic_test dhsic_test"
 OTHERS = "compare"
 TWO: dict[str, Callable[..., Any]] = {name: getattr(km, name) for name in f"{TESTS} {OTHERS}".split()}
+TWO |= {"mmd_test of pairs": partial(km.mmd_test, design=km.Design(paired=True))}
 TWO |= {f"{test.__name__} in bins": partial(test, scheme="bins") for test in (km.mmd_test, km.hsic_test)}
 ONE: dict[str, Callable[..., Any]] = {
     "dependence": km.dependence,

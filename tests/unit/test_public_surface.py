@@ -28,7 +28,7 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "hsic_test": lambda X: km.hsic_test(X, X),
     "k_sample_test": lambda X: km.k_sample_test(X, X, X),
     "dhsic_test": lambda X: km.dhsic_test(X, X),
-    "paired_mmd_test": lambda X: km.paired_mmd_test(X, X),
+    "mmd_test of pairs": lambda X: km.mmd_test(X, X, design=km.Design(paired=True)),
     "mmd_test in bins": lambda X: km.mmd_test(X, X, scheme="bins"),
     "compare": lambda X: km.compare(X, X),
     "dependence": km.dependence,
@@ -62,6 +62,10 @@ def test_sparse_tensors_are_refused(taker: str) -> None:
     for data in (torch.eye(5).to_sparse(), torch.eye(5).to_sparse_csr()):
         with pytest.raises(TypeError, match=r"a sparse tensor \(torch.sparse.*\.to_dense\(\)"):
             TAKERS[taker](data)
+
+
+def test_the_top_has_few_names() -> None:
+    assert len(km.__all__) <= 30
 
 
 def test_the_package_lists_public_names_only() -> None:

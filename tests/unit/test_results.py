@@ -60,8 +60,8 @@ MAKERS: dict[str, Callable[[], Result]] = {
     "test with noise": lambda: km.mmd_test(X, Y, estimator="mmkme", n_resamples=99, rng=0),
     "test of independence": lambda: km.hsic_test(X, X**2, rng=0, **QUICK),
     "test of three samples": lambda: km.k_sample_test(X, Y, X + 1.0, n_resamples=99, rng=0, estimator="kme"),
-    "test of pairs": lambda: km.paired_mmd_test(X[:25], Y, n_resamples=99, rng=0, estimator="kme"),
-    "test of series": lambda: km.wild_mmd_test(X, Y, block_length=3, n_resamples=99, rng=0),
+    "test of pairs": lambda: km.mmd_test(X[:25], Y, design=km.Design(paired=True), **QUICK, rng=0),
+    "test of series": lambda: km.mmd_test(X, Y, design=km.Design(series=3), n_resamples=99, rng=0),
     "comparison": lambda: km.compare(mixed(40, 0.0), mixed(35, 1.0), names=("a/b.csv", "c"), missing="category"),
     "comparison of noisy cells": lambda: km.compare(
         mixed(40, 0.0).drop(columns="city"), mixed(35, 1.0).drop(columns="city"), missing={"dose": "noise"}, **QUICK

@@ -23,14 +23,11 @@ FIRST = np.repeat(RNG.random(30) < np.where(CENTER[::2] == "Oslo", 0.7, 0.3), 2)
 TABLE = pd.DataFrame(RNG.normal(size=(60, 2)) + 4.0 * (CENTER == "Rome")[:, None], columns=["a", "b"])
 TABLE = TABLE.assign(center=CENTER, patient=PATIENT, w=RNG.uniform(0.5, 2.0, 60))
 A, B = TABLE[FIRST], TABLE[~FIRST]
-DESIGNS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
-    "strata": ({"strata": "center"}, {"groups": "center"}),
-    "clusters": ({"clusters": "patient"}, {"clusters": "patient"}),
-    "weights": ({"weights": "w"}, {"weights": "w"}),
-    "all": (
-        {"strata": "center", "clusters": "patient", "weights": "w"},
-        {"groups": "center", "clusters": "patient", "weights": "w"},
-    ),
+DESIGNS: dict[str, dict[str, Any]] = {
+    "strata": {"strata": "center"},
+    "clusters": {"clusters": "patient"},
+    "weights": {"weights": "w"},
+    "all": {"strata": "center", "clusters": "patient", "weights": "w"},
 }
 
 
@@ -44,11 +41,11 @@ def without(table: pd.DataFrame, columns: Any) -> pd.DataFrame:
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_pvalues_of_a_comparison_are_those_of_the_test_with_the_design(name: str) -> None:
-    said, parts = DESIGNS[name]
-    columns = dict.fromkeys(parts.values())
+    said = DESIGNS[name]
+    columns = said.values()
     how: dict[str, Any] = {"estimator": "kme", "bandwidth": 1.5, "scale": False, "n_resamples": 199, "rng": 4}
     found = km.compare(without(A, columns), without(B, columns), **said, **how)
-    design = km.Design(**{part: (A[column], B[column]) for part, column in parts.items()})
+    design = km.Design(**{part: (A[column], B[column]) for part, column in said.items()})
     options = {"kernel": Gaussian(1.5), "design": design, "n_resamples": 199}
     joint = km.mmd_test(A[["a", "b"]], B[["a", "b"]], rng=streams(4)[0], **options)
     assert found.pvalue == joint.pvalue
@@ -62,10 +59,10 @@ def test_pvalues_of_a_comparison_are_those_of_the_test_with_the_design(name: str
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_adaptive_tests_have_the_design_too(name: str) -> None:
-    said, parts = DESIGNS[name]
-    columns = dict.fromkeys(parts.values())
+    said = DESIGNS[name]
+    columns = said.values()
     found = km.compare(without(A, columns), without(B, columns), **said, n_resamples=99, rng=4)
-    design = km.Design(**{part: (A[column], B[column]) for part, column in parts.items()})
+    design = km.Design(**{part: (A[column], B[column]) for part, column in said.items()})
     first, second = found.encoded.points()
     joint = km.mmd_test(first, second, estimator="adaptive", design=design, n_resamples=99, rng=streams(4)[0])
     assert found.pvalue == joint.pvalue
@@ -77,10 +74,10 @@ def test_adaptive_tests_have_the_design_too(name: str) -> None:
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_pvalues_of_dependence_are_those_of_the_test_with_the_design(name: str) -> None:
-    said, parts = DESIGNS[name]
-    table = without(TABLE, dict.fromkeys(parts.values())).assign(c=RNG.normal(size=60))
+    said = DESIGNS[name]
+    table = without(TABLE, said.values()).assign(c=RNG.normal(size=60))
     found = km.dependence(table, "a", **said, estimator="kme", scale=False, n_resamples=199, rng=2)
-    design = km.Design(**{part: TABLE[column] for part, column in parts.items()})
+    design = km.Design(**{part: TABLE[column] for part, column in said.items()})
     how = {"estimator": "kme", "design": design, "n_resamples": 199}
     assert found.pvalue == km.hsic_test(table[["a"]], table[["b", "c"]], rng=streams(2)[0], **how).pvalue
     assert {pair.y for pair in found.pairs} == {"b", "c"}
@@ -145,7 +142,7 @@ def test_strata_of_matched_sets_have_the_test_of_the_rows() -> None:
     second = pd.DataFrame({"a": RNG.normal(1.0, size=15), "set": np.arange(15)})
     how: dict[str, Any] = {"estimator": "kme", "bandwidth": 1.0, "scale": False, "n_resamples": 99}
     found = km.compare(first, second, strata="set", **how)
-    design = km.Design(groups=(first["set"], second["set"]))
+    design = km.Design(strata=(first["set"], second["set"]))
     test = km.mmd_test(
         first[["a"]], second[["a"]], kernel=Gaussian(1.0), design=design, n_resamples=99, rng=streams(0)[0]
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def test_measurements_that_are_all_different_are_no_keys() -> None:
 
 ASKS: dict[str, Callable[[Any, Any], Any]] = {
     "compare": lambda first, second: km.compare(first, second, **QUICK),
-    "paired_mmd_test": lambda first, second: km.paired_mmd_test(first, second, n_resamples=19, rng=0),
+    "mmd_test of pairs": partial(km.mmd_test, design=km.Design(paired=True), n_resamples=19, rng=0),
     "mmd_test": lambda first, second: km.mmd_test(first, second, design=km.Design(paired=True), n_resamples=19, rng=0),
     "hsic_test": lambda first, second: km.hsic_test(first, second, n_resamples=19, rng=0),
     "dhsic_test": lambda first, second: km.dhsic_test(first, second, n_resamples=19, rng=0),
@@ -80,7 +81,7 @@ ASKS: dict[str, Callable[[Any, Any], Any]] = {
 LAGGED: dict[str, Callable[..., Any]] = {
     "hsic_test": ASKS["hsic_test"],
     "dhsic_test": ASKS["dhsic_test"],
-    "wild_hsic_test": lambda first, second: km.wild_hsic_test(first, second, block_length=4, n_resamples=19, rng=0),
+    "hsic_test of series": partial(km.hsic_test, design=km.Design(series=4), n_resamples=19, rng=0),
 }
 
 

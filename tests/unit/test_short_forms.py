@@ -17,7 +17,7 @@ X, Y, Z = RNG.normal(size=(3, 40))
 CALLS: dict[str, Any] = {
     "mmd_test": lambda x, y, _: km.mmd_test(x, y, rng=0).pvalue,
     "hsic_test": lambda x, y, _: km.hsic_test(x, y, rng=0).pvalue,
-    "paired_mmd_test": lambda x, y, _: km.paired_mmd_test(x, y, rng=0).pvalue,
+    "mmd_test of pairs": lambda x, y, _: km.mmd_test(x, y, design=km.Design(paired=True), rng=0).pvalue,
     "k_sample_test": lambda *samples: km.k_sample_test(*samples, rng=0).pvalue,
     "dhsic_test": lambda *variables: km.dhsic_test(*variables, rng=0).pvalue,
     "compare": lambda x, y, _: km.compare(x, y, n_resamples=99).pvalue,

@@ -8,7 +8,7 @@ from .answering import answer
 from .base_result import Result
 from .designs.design import Design
 from .engine import CustomStatistic, permutation_null
-from .independence import hsic_test, wild_hsic_test
+from .independence import hsic_test
 from .low_rank import Coordinates, pivoted_cholesky
 from .many_samples import dhsic_test, k_sample_test
 from .null import Null, PairOutcome, holm, max_t
@@ -21,7 +21,7 @@ from .result import TestResult
 from .schemes import SCHEMES, Cyclic, Scheme, label_sums, permutation_sums
 from .schemes.blocks import RowBins
 from .statistics import HSIC, MMD, RemovedMeans, Sums
-from .two_sample import mmd_test, paired_mmd_test, wild_mmd_test
+from .two_sample import mmd_test
 
 __all__ = [
     "HSIC",
@@ -71,10 +71,7 @@ __all__ = [
     "max_t",
     "mmd_problem",
     "mmd_test",
-    "paired_mmd_test",
     "permutation_null",
     "permutation_sums",
     "pivoted_cholesky",
-    "wild_hsic_test",
-    "wild_mmd_test",
 ]

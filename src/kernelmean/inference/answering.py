@@ -31,6 +31,8 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
     held in memory if they are short, and then give the same result. Longer ones are added up in bins. So are many rows
     in memory in an adaptive test, and any rows for which ``scheme="bins"`` or the source asks for bins.
     """
+    if request.design.in_series and kind.of_two:
+        _check_series(data, request, plan)
     if isinstance(plan, RemotePlan) and kind.of_two:
         X, Y = data
         return cast("TestResult", plan.answer(kind, X, Y, request))
@@ -60,6 +62,19 @@ def answered_in_memory(kind: type[Question], data: Sequence[Any], request: Reque
     """Return the result of a test of tables that are in memory, by all of their rows."""
     question = kind.of(data, request.design)
     return TestResult(**question.outcome(request.wanted, request.statistic, request.resampling(plan)))
+
+
+def _check_series(data: Sequence[Any], request: Request, plan: Any) -> None:
+    """Raise for options that time series do not have."""
+    if (request.statistic, request.scheme) != ("v", "auto"):
+        raise ValueError(
+            "a design with series= permutes nothing, and has the V-statistic only; leave scheme= and statistic= out"
+        )
+    if isinstance(plan, RemotePlan) or not all(map(is_in_memory, data)):
+        raise ValueError(
+            "a design with series= needs all rows in memory, in the order of time; pass arrays or data frames, and no "
+            "cluster"
+        )
 
 
 def _kept_together(source: Source, kind: type[Question], request: Request) -> Source:

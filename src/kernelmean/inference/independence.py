@@ -1,4 +1,4 @@
-"""Are two variables independent? The tests on HSIC: of pairs, and of time series."""
+"""Are two variables independent? The test on HSIC: of pairs, and of time series."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from ..plan.plan import Plan, RemotePlan
 from .answering import answer
 from .designs.design import Design, check_design
 from .questions import Pairs
-from .request import ESTIMATORS, Request, asked
-from .resampling_options import Resampling
+from .request import Request, asked
 from .result import TestResult
 from .statistics import StatisticForm
 
@@ -54,7 +53,7 @@ def hsic_test(
         the test asks whether the variables are independent given the stratum: the statistic is the squared norm of the
         mean cross-covariance within strata, :math:`|\sum_s p_s C_s|^2`, with p_s the share of the rows. The rows of Y
         in a cluster move together, in order. Blocks of one series, ``clusters=np.arange(n) // length``, are exact if
-        blocks are exchangeable; for dependence that reaches further see :func:`wild_hsic_test`.
+        blocks are exchangeable; for dependence that reaches further pass ``series=``.
     statistic : {"v", "u"}
         The V-statistic, or the unbiased one, which needs four rows.
     scheme, n_resamples, rng, plan
@@ -69,7 +68,7 @@ def hsic_test(
     ------
     ValueError
         When the numbers of rows differ, there are too few, a value is not finite, a scheme does not fit, a weight is
-        negative or all are zero, or groups and clusters leave no two rows that may be exchanged; when bins do not
+        negative or all are zero, or strata and clusters leave no two rows that may be exchanged; when bins do not
         work with an option.
     TypeError, OSError, ImportError
         As :func:`kernelmean.read`.
@@ -78,7 +77,7 @@ def hsic_test(
     -----
     The p-value is exact, with ties counted. With a constant variable HSIC is 0 and p = 1. Swapping X and Y changes the
     statistic by rounding only. O(n² (log n + d + e)) time for about a thousand permutations, O(n r²) on low-rank
-    factors of rank r; memory never O(n²) beyond 5000 rows. With groups, clusters or weights O(n² P) for P permutations,
+    factors of rank r; memory never O(n²) beyond 5000 rows. With strata, clusters or weights O(n² P) for P permutations,
     O(n r² P) on factors; beyond 5000 rows without factors O(n² d P).
 
     SCOSE, :math:`(1-α)_+^2 h` with h the V-statistic, δ the mean of the diagonal of :math:`M = \bar K ∘ \bar Z` and
@@ -93,8 +92,8 @@ def hsic_test(
     O(n r (d + r)) time for every view and O(n r s) for every pair of views of r and s features; memory O(1), some
     200 MB for the default.
 
-    Gretton et al. (2005), eq. (9); Song et al. (2012), eq. (5); Koning & Hemerik (2022) for groups; Ramdas & Wehbe
-    (2015) for shrinkage; Xia et al. (2021) for the noise.
+    Gretton et al. (2005), eq. (9); Song et al. (2012), eq. (5); Koning & Hemerik (2022) for groups of permutations;
+    Ramdas & Wehbe (2015) for shrinkage; Xia et al. (2021) for the noise.
 
     Examples
     --------
@@ -115,7 +114,7 @@ def hsic_test(
     >>> x, y = np.random.default_rng(0).standard_normal((2, 40, 1)) + 5 * center[:, None]
     >>> hsic_test(x, y, rng=0).pvalue < 0.01
     True
-    >>> hsic_test(x, y, design=Design(groups=center), rng=0).pvalue > 0.05
+    >>> hsic_test(x, y, design=Design(strata=center), rng=0).pvalue > 0.05
     True
 
     Four series of ten rows each, exchanged whole; and weights:
@@ -132,62 +131,6 @@ def hsic_test(
     'bins'
     """
     checked = check_design(design)
-    wanted = asked(kernel, estimator, Pairs.known(checked), Pairs.kernel_sides)
+    known, adaptive = Pairs.known(checked), not checked.in_series
+    wanted = asked(kernel, estimator, known, Pairs.kernel_sides, adaptive=adaptive)
     return answer(Pairs, (X, Y), Request(wanted, checked, statistic, scheme, n_resamples, rng), plan)
-
-
-def wild_hsic_test(
-    X: Any,
-    Y: Any,
-    *,
-    block_length: float,
-    kernel: KernelLike | Pair | None = None,
-    estimator: Any = None,
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    plan: Plan | None = None,
-) -> TestResult:
-    r"""Test whether two time series are independent at the same time, by HSIC and the wild bootstrap.
-
-    .. math:: T_b = \frac{1}{n^2} \sum_{st} \tilde W_s \tilde W_t \bar K_{st} \bar Z_{st}
-
-    against HSIC = tr(HKHZ)/n², K̄ = HKH and Z̄ = HZH.
-
-    Parameters
-    ----------
-    X, Y : array of shape (n, d) and (n, e), or data frame
-        Two stationary series over the same times. To look for dependence at a lag, shift one of them.
-    block_length : float
-        l, in rows, as in :func:`wild_mmd_test`.
-    kernel, estimator
-        As in :func:`kernelmean.hsic_test`, but without adaptive forms, as in :func:`wild_mmd_test`.
-    n_resamples, rng, plan
-        As in :func:`wild_mmd_test`.
-
-    Returns
-    -------
-    TestResult
-        As :func:`wild_mmd_test` returns it.
-
-    Raises
-    ------
-    ValueError
-        When the numbers of rows differ, there are fewer than four or ``block_length`` rows, or a value is not finite.
-
-    Notes
-    -----
-    O(n² (d + e)) time and one matrix product for all draws; memory never O(n²). Chwialkowski, Sejdinovic & Gretton
-    (2014), section 4.2, with the centered multipliers, rescaled.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernelmean.inference.designs.wild_bootstrap import multipliers
-    >>> x = multipliers(200, 5.0, 1, np.random.default_rng(0))
-    >>> result = wild_hsic_test(x, x**2, block_length=10, rng=0)
-    >>> result.scheme, result.pvalue < 0.05
-    ('wild bootstrap', True)
-    """
-    wanted = asked(kernel, estimator, ESTIMATORS, Pairs.kernel_sides, adaptive=False)
-    how = Resampling.of("auto", n_resamples, rng, plan)
-    return TestResult(**Pairs.series(X, Y, block_length).outcome(wanted, "v", how))

@@ -1,4 +1,4 @@
-"""Do two samples come from one distribution? The tests on MMD²: of samples, of pairs, and of time series."""
+"""Do two samples come from one distribution? The test on MMD²: of samples, of pairs, and of time series."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from .adaptive.many_kernels import Adaptive
 from .answering import answer
 from .designs.design import Design, check_design
 from .questions import TwoSamples
-from .request import ESTIMATORS, KernelOf, Request, asked
-from .resampling_options import Resampling
+from .request import KernelOf, Request, asked
 from .result import TestResult
 from .statistics import StatisticForm
 
@@ -63,10 +62,10 @@ def mmd_test(
         the kernel of the test and the noise in it. An estimator has its own kernel, so do not pass ``kernel`` as well;
         write ``estimator=MKME(kernel)``.
     design : Design, optional
-        Strata, clusters, weights, or pairs; see :class:`kernelmean.Design`.
+        Strata, clusters and weights, or pairs, or time series; see :class:`kernelmean.Design`.
     statistic : {"u", "v"}, optional
         The unbiased statistic, the default, or the V-statistic, which is never negative and the only one with strata,
-        clusters or weights. Of an estimator with weights b, "u" leaves out the diagonal,
+        clusters, weights or series. Of an estimator with weights b, "u" leaves out the diagonal,
         n/(n-1) Σ_{i≠j} b_i b_j k(x_i, x_j); shrinkage makes it biased.
     scheme : {"auto", "exact", "random", "bins"}
         Permutations that are evaluated fast together, all of them, or independent random ones; all are exact. "bins"
@@ -90,7 +89,7 @@ def mmd_test(
     ------
     ValueError
         When the columns differ, a sample is too small for the statistic, a value is not finite, a scheme does not fit,
-        a weight is negative or all are zero, or groups and clusters leave no two rows that may be exchanged; when
+        a weight is negative or all are zero, or strata and clusters leave no two rows that may be exchanged; when
         bins do not work with an option.
     TypeError, OSError, ImportError
         As :func:`kernelmean.read`.
@@ -100,7 +99,7 @@ def mmd_test(
     The p-value is exact: under the null hypothesis P(p ≤ α) ≤ α for every n and m, with ties counted. Constant data
     have p = 1. Swapping X and Y changes nothing but rounding; shifting or rescaling the data, with a bandwidth by rule,
     does not change p, and with "adaptive" rescaling single columns does not. O(n²d) time at most, O(n r) on low-rank
-    factors of rank r; memory never O(n²). With groups, clusters or weights O(n² (d + P)) for P permutations, O(n r P)
+    factors of rank r; memory never O(n²). With strata, clusters or weights O(n² (d + P)) for P permutations, O(n r P)
     on factors. "adaptive" takes O(n r (d + r)) time for every view of the rows, r = 64, and has about the cost of
     twenty kernels on factors: a tenth of a second for two samples of 1000 rows.
 
@@ -117,7 +116,8 @@ def mmd_test(
     put into a temporary file. O((n + m) r (d + r)) time for every view, O(1) memory.
     Effect sizes, witnesses and attributions of such a result are computed from the pilot. Domingo-Enrich, Dwivedi &
     Mackey (2025).
-    Gretton et al. (2012), eq. (3) and (5); Hemerik & Goeman (2018) for groups; Muandet et al. (2014) for shrinkage.
+    Gretton et al. (2012), eq. (3) and (5); Hemerik & Goeman (2018) for groups of permutations; Muandet et al.
+    (2014) for shrinkage.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def mmd_test(
     Two centers, one of which measures 10 more; within centers X and Y differ by 1.
 
     >>> X, Y = np.array([[0.0], [2.0], [10.0]]), np.array([[1.0], [11.0], [13.0]])
-    >>> result = mmd_test(X, Y, design=Design(groups=([1, 1, 2], [1, 2, 2])), statistic="v")
+    >>> result = mmd_test(X, Y, design=Design(strata=([1, 1, 2], [1, 2, 2])), statistic="v")
     >>> result.n_resamples + 1, result.notes[-1]
     (9, 'rows are permuted only within their stratum (2 strata of 3 rows each)')
 
@@ -161,135 +161,6 @@ def mmd_test(
     'bins'
     """
     checked = check_design(design)
-    wanted = asked(kernel, estimator, TwoSamples.known(checked))
-    form: StatisticForm = ("v" if checked.says_more else "u") if statistic is None else statistic
+    wanted = asked(kernel, estimator, TwoSamples.known(checked), adaptive=not checked.in_series)
+    form: StatisticForm = ("v" if checked.says_more or checked.in_series else "u") if statistic is None else statistic
     return answer(TwoSamples, (X, Y), Request(wanted, checked, form, scheme, n_resamples, rng), plan)
-
-
-def paired_mmd_test(
-    X: Any,
-    Y: Any,
-    *,
-    kernel: KernelLike | None = None,
-    estimator: Estimator | None = None,
-    statistic: StatisticForm = "u",
-    scheme: str = "auto",
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    plan: Plan | None = None,
-) -> TestResult:
-    r"""Test whether the two halves of pairs come from one distribution, by MMD² and exact exchanges within pairs.
-
-    With :math:`L_{ij} = k(x_i, x_j) + k(y_i, y_j) - k(x_i, y_j) - k(y_i, x_j)` and signs s,
-
-    .. math:: \mathrm{MMD}_V^2 = s^⊤ L s / n^2, \qquad \mathrm{MMD}_U^2 = (s^⊤ L s - \mathrm{tr} L) / (n (n-1)) ,
-
-    s = 1 as observed; -1 exchanges the two halves of a pair.
-
-    Parameters
-    ----------
-    X, Y : array of shape (n, d), data frame, or anything else that :func:`mmd_test` takes
-        Row i of X and row i of Y are one pair, such as one patient before and after.
-    kernel, estimator
-        As in :func:`kernelmean.mmd_test`; the estimator is adaptive (the default), "kme", "mkme", "mmkme", or a
-        function.
-    statistic : {"u", "v"}
-        Unbiased for independent pairs, or the V-statistic, which is that of :func:`kernelmean.mmd_test`. Both have
-        the same p-value.
-    scheme : {"auto", "exact", "random"}
-        All 2ⁿ flips, or random ones. s and -s give the same value, so 2ⁿ⁻¹ flips are enumerated; "auto" does so when
-        these are at most n_resamples + 1.
-    n_resamples, rng, plan
-        As in :func:`kernelmean.mmd_test`.
-
-    Returns
-    -------
-    TestResult
-        ``sizes`` is the number of pairs.
-
-    Raises
-    ------
-    ValueError
-        When the rows or columns differ in number, there are fewer than two pairs, or a value is not finite.
-
-    Notes
-    -----
-    Exact if (x, y) and (y, x) have the same distribution, however x and y depend on each other. More powerful than the
-    two-sample test if the halves of a pair resemble each other. Changes in both directions can leave the distributions
-    of X and Y alike; with D = Y - X, ``paired_mmd_test(D, -D)`` finds them where they are not symmetric around 0, and
-    is exact if they are.
-    O(n² d) time and one matrix product for all flips, O(n r) on low-rank factors; memory never O(n²). Gretton et al.
-    (2012), section 2; Hemerik & Goeman (2018) for groups.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> before = np.random.default_rng(0).standard_normal((30, 1))
-    >>> paired_mmd_test(before, before + 0.5, rng=0).pvalue < 0.01
-    True
-    """
-    design = Design(paired=True)
-    wanted = asked(kernel, estimator, TwoSamples.known(design))
-    return answer(TwoSamples, (X, Y), Request(wanted, design, statistic, scheme, n_resamples, rng), plan)
-
-
-def wild_mmd_test(
-    X: Any,
-    Y: Any,
-    *,
-    block_length: float,
-    kernel: KernelLike | None = None,
-    estimator: str | KernelMean | KernelOf | None = None,
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    plan: Plan | None = None,
-) -> TestResult:
-    r"""Test whether two independent time series have the same marginal distribution, by MMD² and the wild bootstrap.
-
-    .. math:: T_b = \Big| \frac1n \sum_t \tilde W_t k(x_t, ·) - \frac1m \sum_t \tilde W'_t k(y_t, ·) \Big|^2
-
-    against the V-statistic MMD².
-
-    Parameters
-    ----------
-    X, Y : array of shape (n, d) and (m, d), or data frame
-        Two stationary series, with rows in time order.
-    block_length : float
-        l, in rows: how far the dependence reaches. Multipliers l rows apart have correlation 1/e. Results depend on it;
-        try several. It must grow with the series, but more slowly.
-    kernel, estimator
-        As in :func:`kernelmean.mmd_test`, but "kme" is the default, and there is no adaptive form, since this p-value
-        is asymptotic and not exact.
-    n_resamples : int
-        The number of draws of the multipliers.
-    rng, plan
-        As in :func:`kernelmean.mmd_test`.
-
-    Returns
-    -------
-    TestResult
-        ``scheme`` is "wild bootstrap", the one scheme whose p-value is asymptotic and not exact.
-
-    Raises
-    ------
-    ValueError
-        When the columns differ, a series has fewer than four or ``block_length`` rows, or a value is not finite.
-
-    Notes
-    -----
-    O(n² d) time and one matrix product for all draws; memory never O(n²). Chwialkowski, Sejdinovic & Gretton (2014),
-    section 4.1, with the centered multipliers, rescaled.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> from kernelmean.inference.designs.wild_bootstrap import multipliers
-    >>> X, Y = (multipliers(200, 5.0, 1, rng) for _ in range(2))
-    >>> result = wild_mmd_test(X, Y + 2.0, block_length=10, rng=0)
-    >>> result.scheme, result.pvalue < 0.05
-    ('wild bootstrap', True)
-    """
-    wanted = asked(kernel, estimator, ESTIMATORS, adaptive=False)
-    how = Resampling.of("auto", n_resamples, rng, plan)
-    return TestResult(**TwoSamples.series(X, Y, block_length).outcome(wanted, "v", how))

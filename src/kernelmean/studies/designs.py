@@ -315,13 +315,13 @@ class Taken:
         }
         parts = {part: values if len(frames) > 1 else values[0] for part, values in kept.items()}
         strata, clusters, weights = (parts.get(part) for part in _PARTS)
-        return Design(groups=strata, clusters=clusters, weights=weights, paired=self.design.paired)
+        return Design(strata=strata, clusters=clusters, weights=weights, paired=self.design.paired)
 
     def together(self, frames: Sequence[Frame]) -> Design:
         """Return the design of the rows that remain of several tables, as those of one table."""
         found = self.of(frames)
         strata, clusters, weights = (
-            part if part is None else np.concatenate(part) for part in (found.groups, found.clusters, found.weights)
+            part if part is None else np.concatenate(part) for part in (found.strata, found.clusters, found.weights)
         )
         return Design(strata, clusters, weights)
 
@@ -349,7 +349,7 @@ class Taken:
         given = () if design.weights is None else design.weights if len(frames) > 1 else (design.weights,)
         weighted = np.concatenate(given) > 0.0 if given else np.ones(sum(sizes), dtype=bool)
         if len(frames) == 2:
-            strata, names = pooled_codes(design.groups, (sizes[0], sizes[1]), "strata")
+            strata, names = pooled_codes(design.strata, (sizes[0], sizes[1]), "strata")
             kept, _, notes = taking_part(weighted, strata, np.repeat([1, 0], sizes), names)
         else:
             kept, notes = weighted, weightless(weighted)

@@ -89,12 +89,12 @@ def by_given_estimator(estimator: Any) -> Values:
 
 
 DESIGNS = {
-    "groups": km.Design(groups=data.strata(40)),
+    "groups": km.Design(strata=data.strata(40)),
     "clusters": km.Design(clusters=data.clusters(40)),
     "weights": km.Design(weights=data.survey(40)),
-    "groups and clusters": km.Design(groups=data.clusters(40) % 3, clusters=data.clusters(40)),
-    "groups and weights": km.Design(groups=data.strata(40), weights=data.survey(40)),
-    "all three": km.Design(groups=data.clusters(40) % 3, clusters=data.clusters(40), weights=data.survey(40)),
+    "groups and clusters": km.Design(strata=data.clusters(40) % 3, clusters=data.clusters(40)),
+    "groups and weights": km.Design(strata=data.strata(40), weights=data.survey(40)),
+    "all three": km.Design(strata=data.clusters(40) % 3, clusters=data.clusters(40), weights=data.survey(40)),
 }
 
 
@@ -161,8 +161,8 @@ def several_kernels() -> Values:
 def wild(estimator: str) -> Values:
     first = data.series(51)
     second = 0.4 * first**2 + data.series(52)
-    options: dict[str, Any] = {"block_length": 4.0, "estimator": E[estimator](K.Gaussian(1.2))}
-    return shown.test(km.wild_hsic_test(first, second, **options, rng=1, n_resamples=99))
+    options: dict[str, Any] = {"design": km.Design(series=4.0), "estimator": E[estimator](K.Gaussian(1.2))}
+    return shown.test(km.hsic_test(first, second, **options, rng=1, n_resamples=99))
 
 
 @recorded("hsic/null of several kernels")

@@ -94,18 +94,18 @@ def by_given_estimator(estimator: Any) -> Values:
 
 
 DESIGNS = {
-    "groups": km.Design(groups=(data.strata(40), data.strata(30))),
+    "groups": km.Design(strata=(data.strata(40), data.strata(30))),
     "clusters": km.Design(clusters=(data.clusters(40), 100 + data.clusters(30))),
     "weights": km.Design(weights=(data.survey(40), data.survey(30))),
     "groups and clusters": km.Design(
-        groups=(data.clusters(40) % 3, data.clusters(30) % 3),
+        strata=(data.clusters(40) % 3, data.clusters(30) % 3),
         clusters=(data.clusters(40), 100 + data.clusters(30)),
     ),
     "groups and weights": km.Design(
-        groups=(data.strata(40), data.strata(30)), weights=(data.survey(40), data.survey(30))
+        strata=(data.strata(40), data.strata(30)), weights=(data.survey(40), data.survey(30))
     ),
     "all three": km.Design(
-        groups=(data.clusters(40) % 3, data.clusters(30) % 3),
+        strata=(data.clusters(40) % 3, data.clusters(30) % 3),
         clusters=(data.clusters(40), 100 + data.clusters(30)),
         weights=(data.survey(40), data.survey(30)),
     ),
@@ -175,14 +175,14 @@ def generator() -> Values:
 def paired(estimator: str) -> Values:
     A, B = data.paired()
     brought = estimator if estimator == "adaptive" else E[estimator](K.Gaussian(1.5))
-    return shown.test(km.paired_mmd_test(A, B, estimator=brought, rng=1, n_resamples=99))
+    return shown.test(km.mmd_test(A, B, design=km.Design(paired=True), estimator=brought, rng=1, n_resamples=99))
 
 
 @recorded("mmd/paired, v-statistic of few pairs")
 def few_pairs() -> Values:
     A, B = data.paired(7)
     options: dict[str, Any] = {"estimator": km.KME(K.Laplacian(1.0)), "statistic": "v"}
-    return shown.test(km.paired_mmd_test(A, B, **options, rng=1, n_resamples=199))
+    return shown.test(km.mmd_test(A, B, design=km.Design(paired=True), **options, rng=1, n_resamples=199))
 
 
 @recorded(
@@ -197,8 +197,8 @@ def k_samples(estimator: str, statistic: Any) -> Values:
 @recorded("mmd/wild bootstrap of series, {estimator}", wider=where_searched, estimator=["kme", "mkme"])
 def wild(estimator: str) -> Values:
     A, B = data.series(43), data.series(44) + 0.3
-    options: dict[str, Any] = {"block_length": 4.0, "estimator": E[estimator](K.Gaussian(1.2))}
-    return shown.test(km.wild_mmd_test(A, B, **options, rng=1, n_resamples=99))
+    options: dict[str, Any] = {"design": km.Design(series=4.0), "estimator": E[estimator](K.Gaussian(1.2))}
+    return shown.test(km.mmd_test(A, B, **options, rng=1, n_resamples=99))
 
 
 @recorded("mmd/null of several kernels")

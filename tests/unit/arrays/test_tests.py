@@ -181,9 +181,9 @@ def test_default_schemes_of_any_size_run_where_the_points_live(library: Library)
 @pytest.mark.parametrize("library", [TORCH, STRICT])
 def test_what_does_not_run_there_says_what_to_pass(library: Library) -> None:
     A, B = library.make(X), library.make(Y)
-    with pytest.raises(TypeError, match="groups, clusters and weights need NumPy's arrays"):
-        mmd_test(A, B, design=km.Design(groups=(np.zeros(83), np.zeros(68))), estimator="kme")
-    with pytest.raises(TypeError, match="groups, clusters and weights need NumPy's arrays"):
+    with pytest.raises(TypeError, match="strata, clusters and weights need NumPy's arrays"):
+        mmd_test(A, B, design=km.Design(strata=(np.zeros(83), np.zeros(68))), estimator="kme")
+    with pytest.raises(TypeError, match="strata, clusters and weights need NumPy's arrays"):
         hsic_test(A, A, design=km.Design(clusters=np.arange(83)), estimator="kme")
     with pytest.raises(TypeError, match="bring both to one library and device"):
         mmd_test(A, Y, estimator="kme")

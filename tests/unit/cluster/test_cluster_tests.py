@@ -32,7 +32,7 @@ def same(one, other):
         np.testing.assert_array_equal(other.null_distribution, one.null_distribution)
 
 
-GROUPS = km.Design(groups=(np.arange(230) % 2, np.arange(170) % 2))
+GROUPS = km.Design(strata=(np.arange(230) % 2, np.arange(170) % 2))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from checkered import checkered, mostly_slow
-from kernelmean import Design, compare_groups, dhsic_test, k_sample_test, paired_mmd_test
+from kernelmean import Design, compare_groups, dhsic_test, k_sample_test
 from kernelmean.inference import Adaptive, hsic_test, mmd_test
 from kernelmean.inference.adaptive import candidates as candidates_module
 from kernelmean.inference.adaptive.views import ViewSource
@@ -141,7 +141,7 @@ def test_strata_with_weights_on_few_landmarks(kind):
     groups = np.repeat([0, 1], [5, 3])
     points[groups == 1] += 4.0
     divided = [
-        NullData(mmd_test, split(points, own), Design(groups=split(groups, own), weights=split(weights, own)))
+        NullData(mmd_test, split(points, own), Design(strata=split(groups, own), weights=split(weights, own)))
         for own in divisions((5, 2), (3, 1))
     ]
     assert excess(pvalues(divided, statistic="v")) == 0
@@ -153,7 +153,8 @@ def test_pairs_of_samples_on_few_landmarks(kind):
     pairs = np.stack([rows(kind, 5, 2), rows(kind, 5, 2, seed=1)])
     flips = [np.array(signs)[:, None] for signs in product([True, False], repeat=5)]
     exchanged = [
-        NullData(paired_mmd_test, tuple(np.where(own, *pairs[order]) for order in ([0, 1], [1, 0]))) for own in flips
+        NullData(mmd_test, tuple(np.where(own, *pairs[order]) for order in ([0, 1], [1, 0])), Design(paired=True))
+        for own in flips
     ]
     assert excess(pvalues(exchanged)) == 0
 
@@ -217,7 +218,7 @@ def with_idle_columns(kind, n, seed=0, each=1):
 def in_strata(points, **how):
     """The tests of all ways to take rows of two strata, four and five rows, for the first sample."""
     group, ways = np.repeat([0, 1], [4, 5]), divisions((4, 2), (5, 2))
-    return [NullData(mmd_test, split(points, own), Design(groups=split(group, own))).result(**how) for own in ways]
+    return [NullData(mmd_test, split(points, own), Design(strata=split(group, own))).result(**how) for own in ways]
 
 
 def in_clusters(points, **how):

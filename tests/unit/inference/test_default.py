@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import Adaptive, Member, PairMember, wild_hsic_test, wild_mmd_test
+from kernelmean.inference import Adaptive, Member, PairMember
 from kernelmean.kernels import Gaussian, Linear, Polynomial
 from kernelmean.tables import limits
 
@@ -20,11 +20,11 @@ def tables(n, many, dim=2):
 STRATA = np.arange(24) % 3
 CALLS = {
     "two samples": lambda **how: km.mmd_test(*tables(24, 2), **how),
-    "pairs of samples": lambda **how: km.paired_mmd_test(*tables(24, 2), **how),
-    "strata": lambda **how: km.mmd_test(*tables(24, 2), design=km.Design(groups=(STRATA, STRATA)), **how),
+    "pairs of samples": lambda **how: km.mmd_test(*tables(24, 2), design=km.Design(paired=True), **how),
+    "strata": lambda **how: km.mmd_test(*tables(24, 2), design=km.Design(strata=(STRATA, STRATA)), **how),
     "several samples": lambda **how: km.k_sample_test(*tables(24, 3), **how),
     "independence": lambda **how: km.hsic_test(*tables(24, 2), **how),
-    "independence within strata": lambda **how: km.hsic_test(*tables(24, 2), design=km.Design(groups=STRATA), **how),
+    "independence within strata": lambda **how: km.hsic_test(*tables(24, 2), design=km.Design(strata=STRATA), **how),
     "joint independence": lambda **how: km.dhsic_test(*tables(24, 3), **how),
 }
 
@@ -86,10 +86,10 @@ def test_a_kernel_is_the_plain_test():
 
 def test_time_series_have_one_kernel():
     X, Y = tables(24, 2)
-    for test in (wild_mmd_test, wild_hsic_test):
-        assert test(X, Y, block_length=2, rng=0).members == ()
+    for test in (km.mmd_test, km.hsic_test):
+        assert test(X, Y, design=km.Design(series=2), rng=0).members == ()
         with pytest.raises(ValueError, match="adaptive"):
-            test(X, Y, block_length=2, estimator="adaptive")
+            test(X, Y, design=km.Design(series=2), estimator="adaptive")
 
 
 def test_an_explanation_of_the_default_states_its_reference():
@@ -207,6 +207,6 @@ def test_filters_count_in_designs_of_many_rows():
     both = Adaptive(members=[PairMember(kernel, kernel)])
     one = km.hsic_test(X, Y, estimator=both, rng=0, n_resamples=9)
     within = km.hsic_test(
-        X, Y, estimator=both, rng=0, n_resamples=9, design=km.Design(groups=np.zeros(1100, dtype=int))
+        X, Y, estimator=both, rng=0, n_resamples=9, design=km.Design(strata=np.zeros(1100, dtype=int))
     )
     assert within.members[0].statistic == pytest.approx(one.members[0].statistic, rel=1e-9)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -134,7 +136,7 @@ def test_single_precision_counts_more_as_a_tie():
         ({"n_resamples": float("inf")}, r"n_resamples is inf; a whole number"),
         ({"plan": 2}, r"plan is 2; pass a Plan"),
         ({"plan": km.Plan(dtype="float32")}, r"leave dtype='float64'"),
-        ({"design": "groups"}, r"design is 'groups'; pass a Design"),
+        ({"design": "strata"}, r"design is 'strata'; pass a Design"),
         ({"kernel": KERNEL, "estimator": "mkme"}, r"an estimator brings its kernel; pass it there"),
         ({"kernel": KERNEL, "estimator": "adaptive"}, r"brings its own kernels; leave kernel= out"),
     ],
@@ -144,7 +146,7 @@ def test_bad_options_say_what_to_write(options, message):
         mmd_test(normal(30), normal(30), **options)
 
 
-@pytest.mark.parametrize("test", [km.mmd_test, km.hsic_test, km.paired_mmd_test])
+@pytest.mark.parametrize("test", [km.mmd_test, km.hsic_test, partial(km.mmd_test, design=km.Design(paired=True))])
 def test_an_unknown_estimator_is_told_of_the_adaptive_ones(test):
     with pytest.raises(
         ValueError, match=r"estimator is 'adaptiv'; pass .*'kme', .*'adaptive', 'log-mean-exp', 'aggregate'"

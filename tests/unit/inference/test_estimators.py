@@ -374,7 +374,7 @@ def test_ties_count(estimator):
         ({"estimator": "f-kmse", "scheme": "exact"}, r"more than 2,000,000 permutations"),
         ({"estimator": "f-kmse", "n_resamples": 0}, r"n_resamples is 0"),
         ({"estimator": "f-kmse", "statistic": "w"}, r"statistic is 'w'"),
-        ({"estimator": "s-kmse", "weights": (np.ones(14), np.ones(11))}, r"do not go with groups, clusters or weights"),
+        ({"estimator": "s-kmse", "weights": (np.ones(14), np.ones(11))}, r"do not go with strata, clusters or weights"),
         ({"estimator": km.KernelMean(noise="isotropic", filter="ridge")}, r"pass a fixed noise"),
         ({"estimator": "vpmkme"}, r"estimator is 'vpmkme'; pass one of"),
         ({"estimator": tied()}, r"has a contraction, and tests have none; pass MKME"),
@@ -411,7 +411,7 @@ def test_too_few_rows_and_too_many():
         ({"estimator": (SKMSE(), km.KME())}, r"shrink the pairs differently"),
         ({"estimator": (km.KME(), "adaptive")}, r"an adaptive test has kernels for all variables"),
         ({"estimator": (km.KME(),) * 3}, r"is a tuple of 3; pass one value for all 2 variables"),
-        ({"estimator": "scose", "weights": np.ones(14)}, r"does not go with groups, clusters or weights"),
+        ({"estimator": "scose", "weights": np.ones(14)}, r"does not go with strata, clusters or weights"),
         ({"estimator": "fcose", "scheme": "gather"}, r"one of 'auto', 'exact', 'random'"),
     ],
 )

@@ -123,7 +123,7 @@ def test_a_bowl_and_a_fan_are_one_picture_from_two_sides(case: Callable[[Rng], D
 def test_designs_have_a_kind_too() -> None:
     X, Y = shift(np.random.default_rng(5))
     strata = np.arange(80) % 2
-    for design in (Design(groups=(strata, strata)), Design(paired=True)):
+    for design in (Design(strata=(strata, strata)), Design(paired=True)):
         assert km.mmd_test(X, Y, estimator="adaptive", design=design, n_resamples=99, rng=0).kind.name == "means"
 
 

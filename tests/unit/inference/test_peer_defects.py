@@ -74,13 +74,13 @@ def test_the_condition_enters_the_conditional_test_and_its_p_values_are_uniform(
     strata, pvalues = np.arange(40) // 10, []
     for s in range(200):
         X, Y = normal(40, 1, seed=2 * s) + 3 * strata[:, None], normal(40, 1, seed=2 * s + 1) + 3 * strata[:, None]
-        one = hsic_test(X, Y, estimator="kme", design=Design(groups=strata), n_resamples=19, rng=s)
+        one = hsic_test(X, Y, estimator="kme", design=Design(strata=strata), n_resamples=19, rng=s)
         pvalues.append(one.pvalue)
     for level in (0.05, 0.2, 0.5):
         low, high = binom.ppf([0.0005, 0.9995], 200, level)
         assert low <= share_rejected(pvalues, level) <= high
     assert hsic_test(X, Y, rng=0).pvalue == 0.001  # dependent where nothing is given
-    assert hsic_test(X, Y + X, design=Design(groups=strata), rng=0).pvalue <= 0.01  # and where the stratum is
+    assert hsic_test(X, Y + X, design=Design(strata=strata), rng=0).pvalue <= 0.01  # and where the stratum is
 
 
 def test_the_p_value_is_that_of_permutations_at_every_size():

@@ -42,8 +42,8 @@ def test_a_statistic_beyond_all_permutations_shades_nothing() -> None:
 TESTS: dict[str, Callable[[], km.TestResult]] = {
     "independence": lambda: km.hsic_test(X[:, :1], X[:, 1:], n_resamples=19, rng=0, estimator="kme"),
     "k samples": lambda: km.k_sample_test(X, Y, X + 1.0, n_resamples=19, rng=0, estimator="kme"),
-    "paired": lambda: km.paired_mmd_test(X[:25], Y, n_resamples=19, rng=0, estimator="kme"),
-    "time series": lambda: km.wild_mmd_test(X[:25], Y, block_length=3, n_resamples=19, rng=0),
+    "paired": lambda: km.mmd_test(X[:25], Y, design=km.Design(paired=True), n_resamples=19, rng=0, estimator="kme"),
+    "time series": lambda: km.mmd_test(X[:25], Y, design=km.Design(series=3), n_resamples=19, rng=0),
 }
 
 

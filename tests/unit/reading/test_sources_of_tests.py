@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -106,12 +106,11 @@ def test_a_result_of_files_explains_itself(tmp_path: Path) -> None:
 
 
 def test_a_design_goes_with_rows_of_files(tmp_path: Path) -> None:
-    groups = (np.arange(90) % 3, np.arange(80) % 3)
-    design = km.Design(groups=groups)
+    design = km.Design(strata=(np.arange(90) % 3, np.arange(80) % 3))
     found = km.mmd_test(csv(tmp_path, "x", A), parquet(tmp_path, "y", B), design=design, **HOW)
     assert found.pvalue == km.mmd_test(A, B, design=design, **HOW).pvalue
-    pairs = km.paired_mmd_test(csv(tmp_path, "x", A[:80]), few(B), **HOW)
-    assert pairs.pvalue == km.paired_mmd_test(A[:80], B, **HOW).pvalue
+    pairs = km.mmd_test(csv(tmp_path, "x", A[:80]), few(B), design=km.Design(paired=True), **HOW)
+    assert pairs.pvalue == km.mmd_test(A[:80], B, design=km.Design(paired=True), **HOW).pvalue
 
 
 def test_rows_with_blank_cells_are_left_out_where_that_is_asked_for(tmp_path: Path) -> None:
@@ -122,7 +121,7 @@ def test_rows_with_blank_cells_are_left_out_where_that_is_asked_for(tmp_path: Pa
     assert km.mmd_test(km.read(path, missing="drop"), B, **HOW).pvalue == km.mmd_test(blank.dropna(), B, **HOW).pvalue
     once = km.mmd_test(km.read(path, missing="drop"), B, scheme="bins", **HOW)
     assert once.sizes == (len(blank.dropna()), 80)
-    for pairs in (km.hsic_test, km.paired_mmd_test):
+    for pairs in (km.hsic_test, partial(km.mmd_test, design=km.Design(paired=True))):
         with pytest.raises(ValueError, match="leave missing= out"):
             pairs(km.read(path, missing="drop"), B[["dose"]], **HOW)
 
@@ -180,7 +179,7 @@ def test_many_rows_are_held_where_that_is_asked_for(tmp_path: Path, monkeypatch:
         assert km.mmd_test(path, B, estimator=estimator, **how).scheme == "bins"
         assert km.mmd_test(km.read(path, in_memory=True), B, estimator=estimator, **how).scheme != "bins"
     assert km.mmd_test(A, B, scheme="random", **how).scheme == "gemm"
-    design = km.Design(groups=(np.arange(90) % 3, np.arange(80) % 3))
+    design = km.Design(strata=(np.arange(90) % 3, np.arange(80) % 3))
     assert any("tested with one kernel (kme)" in note for note in km.mmd_test(A, B, design=design, **how).notes)
 
 

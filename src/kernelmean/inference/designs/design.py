@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, final
 
@@ -22,11 +22,11 @@ class DesignError(ValueError):
 @final
 @dataclass(frozen=True, eq=False)
 class Design:
-    r"""What a test knows about its rows: strata, clusters, weights, or that the rows of two samples are pairs.
+    r"""What a test knows about its rows: strata, clusters and weights, or that they are pairs or time series.
 
     Parameters
     ----------
-    groups : array of shape (n,), or a pair of such, optional
+    strata : array of shape (n,), or a pair of such, optional
         Strata of the rows, such as the center of a study: rows change places within their stratum only. For two samples
         pass (strata of X, strata of Y). The test then asks whether they differ within strata: the statistic is
         :math:`|\sum_s c_s (μ_{X,s} - μ_{Y,s})|^2`, with c_s proportional to A_s B_s / (A_s + B_s) and summing to 1.
@@ -42,53 +42,94 @@ class Design:
         hypothesis; for two variables it stays with the row of X. Rows of weight zero are left out.
     paired : bool
         Whether row i of X and row i of Y are one pair, such as one patient before and after: the two rows of a pair are
-        exchanged. For two samples only, and without groups, clusters and weights.
+        exchanged. For two samples only, and without the rest of the design. The estimator is adaptive (the default),
+        "kme", "mkme", "mmkme", or a function.
+    series : float, optional
+        How far dependence over time reaches, in rows, if X and Y are stationary series in the order of time: two
+        independent ones, or for independence two over the same times (to look for dependence at a lag, shift one of
+        them). Nothing is permuted; the wild bootstrap multiplies the terms of the V-statistic by random series, whose
+        values so many rows apart have correlation 1/e. Its p-value is asymptotic and not exact. Results depend on the
+        number; try several. It must grow with the series, but more slowly. The estimator is "kme" (the default),
+        "mkme", "mmkme", or a function; the series are in memory, and without the rest of the design.
 
     Raises
     ------
     ValueError
-        When pairs have strata, clusters or weights.
+        When pairs or series have more than that.
 
     Notes
     -----
     O(n² (d + P)) time for P permutations, O(n r P) on factors of rank r; memory never O(n²). Hemerik & Goeman (2018)
-    for groups.
+    for groups of permutations.
+
+    *Pairs.* With :math:`L_{ij} = k(x_i, x_j) + k(y_i, y_j) - k(x_i, y_j) - k(y_i, x_j)` and signs s,
+
+    .. math:: \mathrm{MMD}_V^2 = s^⊤ L s / n^2, \qquad \mathrm{MMD}_U^2 = (s^⊤ L s - \mathrm{tr} L) / (n (n-1)) ,
+
+    s = 1 as observed; -1 exchanges the two halves of a pair. Both have the same p-value, which is exact if (x, y) and
+    (y, x) have the same distribution, however x and y depend on each other. s and -s give the same value, so 2ⁿ⁻¹
+    flips are all. Changes in both directions can leave the distributions of X and Y alike; with D = Y - X, the test
+    of the pairs D and -D finds them where they are not symmetric around 0, and is exact if they are.
+
+    *Series.* With multipliers W of mean 0 within each series, and K̄ = HKH and Z̄ = HZH,
+
+    .. math:: T_b = \Big| \frac1n \sum_t W_t k(x_t, ·) - \frac1m \sum_t W'_t k(y_t, ·) \Big|^2 , \qquad
+        T_b = \frac{1}{n^2} \sum_{st} W_s W_t \bar K_{st} \bar Z_{st}
+
+    against MMD² and against HSIC. Chwialkowski, Sejdinovic & Gretton (2014), section 4, with the centered multipliers,
+    rescaled.
 
     Examples
     --------
     >>> import kernelmean as km
     >>> X, Y = [[0.0], [2.0], [10.0]], [[1.0], [11.0], [13.0]]
-    >>> centers = km.Design(groups=([1, 1, 2], [1, 2, 2]))
+    >>> centers = km.Design(strata=([1, 1, 2], [1, 2, 2]))
     >>> km.mmd_test(X, Y, design=centers).notes[-1]
     'rows are permuted only within their stratum (2 strata of 3 rows each)'
+    >>> before = np.random.default_rng(0).standard_normal((30, 1))
+    >>> km.mmd_test(before, before + 0.5, design=km.Design(paired=True), rng=0).pvalue < 0.01
+    True
+    >>> from kernelmean.inference.designs.wild_bootstrap import multipliers
+    >>> x = multipliers(200, 5.0, 1, np.random.default_rng(0))
+    >>> result = km.hsic_test(x, x**2, design=km.Design(series=10), rng=0)
+    >>> result.scheme, result.pvalue < 0.05
+    ('wild bootstrap', True)
     """
 
-    groups: Any = None
+    strata: Any = None
     clusters: Any = None
     weights: Any = None
     paired: bool = False
+    series: float | None = None
 
     def __post_init__(self) -> None:
-        if self.paired and self.says_more:
-            raise ValueError("paired=True goes without groups, clusters and weights; leave them out, or paired=False")
+        alone = [name for name, said in (("paired=True", self.paired), ("series", self.in_series)) if said]
+        if len(alone) + self.says_more > 1:
+            raise ValueError(f"{alone[0]} goes without the rest of a design; leave it out, or all else of {self!r}")
 
     def __repr__(self) -> str:
         """Return what is known of how many rows, not their labels and weights."""
-        parts = {"groups": self.groups, "clusters": self.clusters, "weights": self.weights}
+        parts = {"strata": self.strata, "clusters": self.clusters, "weights": self.weights}
         said = [f"{name}={_in_short(part)}" for name, part in parts.items() if part is not None]
-        return f"Design({', '.join([*said, *(['paired=True'] if self.paired else [])])})"
+        said += ["paired=True"] * self.paired + [f"series={self.series!r}"] * self.in_series
+        return f"Design({', '.join(said)})"
 
     @property
     def says_more(self) -> bool:
         """Whether there are strata, clusters or weights."""
-        return any(part is not None for part in (self.groups, self.clusters, self.weights))
+        return any(part is not None for part in (self.strata, self.clusters, self.weights))
+
+    @property
+    def in_series(self) -> bool:
+        """Whether the rows follow each other in time."""
+        return self.series is not None
 
     def of_rows(self, kept: Any) -> Design:
         """Return the design of some rows of one table, by their numbers or a mask."""
-        groups, clusters, weights = (
-            part if part is None else np.asarray(part)[kept] for part in (self.groups, self.clusters, self.weights)
+        strata, clusters, weights = (
+            part if part is None else np.asarray(part)[kept] for part in (self.strata, self.clusters, self.weights)
         )
-        return Design(groups, clusters, weights, self.paired)
+        return replace(self, strata=strata, clusters=clusters, weights=weights)
 
 
 def _in_short(part: Any) -> str:
@@ -110,7 +151,7 @@ def check_design(design: Any) -> Design:
     if design is None:
         return Design()
     if not isinstance(design, Design):
-        raise TypeError(f"design is {design!r}; pass a Design, such as Design(groups=...), or None")
+        raise TypeError(f"design is {design!r}; pass a Design, such as Design(strata=...), or None")
     return design
 
 
@@ -164,31 +205,31 @@ class Layout:
         return int(own[~mixed].sum())
 
 
-def make_layout(weights: Array, groups: IntArray | None, clusters: IntArray | None, labels: IntArray) -> Layout:
+def make_layout(weights: Array, strata: IntArray | None, clusters: IntArray | None, labels: IntArray) -> Layout:
     """Sort rows by stratum, size of the cluster, label and cluster; all columns have shape (n,)."""
-    strata = np.zeros_like(labels) if groups is None else groups
+    within = np.zeros_like(labels) if strata is None else strata
     own = np.arange(len(labels)) if clusters is None else clusters
     sizes = np.bincount(own)
-    order = np.lexsort((own, labels, sizes[own], strata))
+    order = np.lexsort((own, labels, sizes[own], within))
     first = order[np.flatnonzero(np.diff(own[order], prepend=-1))]
-    _, cells = np.unique(np.stack([strata[first], sizes[own[first]]], axis=1), axis=0, return_inverse=True)
-    _, stratum = np.unique(strata[order], return_inverse=True)
+    _, cells = np.unique(np.stack([within[first], sizes[own[first]]], axis=1), axis=0, return_inverse=True)
+    _, stratum = np.unique(within[order], return_inverse=True)
     used = weights[order] / weights.max()  # no sum overflows
     return Layout(order, used / used.mean(), stratum, sizes[own[first]], cells.ravel(), labels[first])
 
 
 def taken_layout(
-    rows: IntArray, weights: Array, groups: IntArray | None, clusters: IntArray | None, labels: IntArray
+    rows: IntArray, weights: Array, strata: IntArray | None, clusters: IntArray | None, labels: IntArray
 ) -> Layout:
     """Return the layout of the rows that take part, whose labels are given; raise when none of them can move."""
-    strata, own = (None if column is None else column[rows] for column in (groups, clusters))
-    layout = make_layout(weights[rows], strata, own, labels)
+    within, own = (None if column is None else column[rows] for column in (strata, clusters))
+    layout = make_layout(weights[rows], within, own, labels)
     if layout.still < len(layout.cells):
         return layout
     units = "rows" if clusters is None else "clusters"
     raise DesignError(
         f"nothing can be permuted: no two {units} may change places, and p would be 1 whatever the data; pass coarser "
-        "groups, or clusters of equal sizes"
+        "strata, or clusters of equal sizes"
     )
 
 
@@ -240,8 +281,8 @@ def check_nested(clusters: Labels, strata: Labels, first: IntArray | None = None
             f"{torn} of {count(len(names), 'cluster')} {_has(torn)} rows in both samples, such as {names[cluster]}; a "
             "cluster moves as a whole. In an experiment this is an error of the assignment: find its cause, and leave "
             "these clusters out; so too if the samples are a series before and after a time, which cuts one of its "
-            "blocks. Where every cluster has rows in both, as people before and after, pass the clusters as groups "
-            "(strata= of whole tables), or pairs by paired=True"
+            "blocks. Where every cluster has rows in both, as people before and after, pass the clusters as strata, "
+            "or pairs by paired=True"
         )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from ..schemes.random_pairs import DENSE_LIMIT, gatherer
 from ..statistics import StatisticForm, ties
 from .design import (
     Design,
+    Labels,
     Layout,
     check_codes,
     check_nested,
@@ -189,7 +190,7 @@ class PairDesign:
         "Permutation test of independence, Hilbert-Schmidt criterion",
         "Adaptive permutation test of independence, Hilbert-Schmidt criteria",
     )
-    plain_only: ClassVar[str | None] = "groups, clusters or weights"
+    plain_only: ClassVar[str | None] = "strata, clusters or weights"
 
     def taken(self, X: Array, Y: Array) -> tuple[Array, Array]:
         """Return the rows of the variables that take part."""
@@ -201,7 +202,7 @@ class PairDesign:
         """Return HSIC of every pair of kernels under the same permutations, on these rows."""
         if statistic != "v":
             raise ValueError(
-                "with groups, clusters or weights HSIC is a V-statistic of equally estimated means; pass "
+                "with strata, clusters or weights HSIC is a V-statistic of equally estimated means; pass "
                 "statistic='v', and an estimator with equal weights, such as 'kme' or 'mkme'"
             )
         layout, resources = self.layout, how.resources
@@ -220,11 +221,15 @@ _WEIGHTS_STAY = (
 )
 
 
+def _codes_of(labels: Any, n: int, name: str) -> Labels:
+    return (None, ("",)) if labels is None else codes(check_codes(labels, n, name), name)
+
+
 def pair_design(n: int, design: Design) -> PairDesign:
     """Return the design of n pairs with strata, clusters or weights."""
-    groups, clusters, weights = design.groups, design.clusters, design.weights
-    strata, names = (None, ("",)) if groups is None else codes(check_codes(groups, n, "groups"), "groups")
-    own, own_names = (None, ("",)) if clusters is None else codes(check_codes(clusters, n, "clusters"), "clusters")
+    clusters, weights = design.clusters, design.weights
+    strata, names = _codes_of(design.strata, n, "strata")
+    own, own_names = _codes_of(clusters, n, "clusters")
     check_nested((own, own_names), (strata, names))
     every = np.ones(n) if weights is None else check_sample_weights(weights, n, "weights")
     kept = np.flatnonzero(every)

@@ -102,7 +102,7 @@ class TwoSampleDesign:
         "Two-sample permutation test, maximum mean discrepancy",
         "Adaptive two-sample permutation test, maximum mean discrepancies",
     )
-    plain_only: ClassVar[str | None] = "groups, clusters or weights"
+    plain_only: ClassVar[str | None] = "strata, clusters or weights"
     pool: ClassVar[str] = "the pooled sample"
 
     def null(
@@ -112,7 +112,7 @@ class TwoSampleDesign:
         (pooled,) = tables
         if statistic != "v":
             raise ValueError(
-                "with groups, clusters or weights MMD² is a V-statistic of equally estimated means; leave statistic= "
+                "with strata, clusters or weights MMD² is a V-statistic of equally estimated means; leave statistic= "
                 "out, and pass an estimator with equal weights, such as 'kme' or 'mkme'"
             )
         layout, resources = self.layout, how.resources
@@ -128,11 +128,11 @@ class TwoSampleDesign:
 
 def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
     """Return the design of two samples with strata, clusters or weights."""
-    groups, clusters, weights = design.groups, design.clusters, design.weights
-    check_numpy(samples[0], "groups, clusters and weights")
+    clusters, weights = design.clusters, design.weights
+    check_numpy(samples[0], "strata, clusters and weights")
     sizes = (len(samples[0]), len(samples[1]))
     first = np.repeat([1, 0], sizes)
-    strata, names = pooled_codes(groups, sizes, "groups")
+    strata, names = pooled_codes(design.strata, sizes, "strata")
     own, clusters_by_name = pooled_codes(clusters, sizes, "clusters")
     check_nested((own, clusters_by_name), (strata, names), first)
     every = np.ones(sum(sizes))
@@ -167,7 +167,7 @@ def taking_part(
     for label in (0, 1):
         both &= np.bincount(strata[weighted & (first == label)], minlength=len(names)) > 0
     if not both.any():
-        raise DesignError("no stratum holds rows of both samples, so none can be compared; pass coarser groups")
+        raise DesignError("no stratum holds rows of both samples, so none can be compared; pass coarser strata")
     kept = weighted & both[strata]
     if not both.all():
         alone = listed(name for name, present in zip(names, both, strict=True) if not present)

@@ -26,7 +26,7 @@ _LEAST_ROWS = 4
 class _WildBootstrap:
     """What both designs share."""
 
-    block_length: float
+    reach: float
     plain_only: ClassVar[str | None] = "the wild bootstrap"
 
     @property
@@ -34,7 +34,7 @@ class _WildBootstrap:
         """Return that the p-value is not exact."""
         return (
             "the p-value is asymptotic, not exact: it holds for long stationary series whose dependence fades within "
-            f"block_length={float(self.block_length):g} rows",
+            f"series={float(self.reach):g} rows",
         )
 
 
@@ -45,7 +45,7 @@ class WildSamples(_WildBootstrap):
 
     samples: tuple[Array, Array]
     """The series as they were passed."""
-    block_length: float
+    reach: float
     """How far the dependence reaches, in rows."""
 
     methods: ClassVar[tuple[str, str]] = (
@@ -55,11 +55,11 @@ class WildSamples(_WildBootstrap):
     pool: ClassVar[str] = "both series"
 
     @classmethod
-    def of(cls, samples: tuple[Array, Array], block_length: float) -> Self:
+    def of(cls, samples: tuple[Array, Array], reach: float) -> Self:
         """Check that the series are long enough."""
         for series, name in zip(samples, "XY", strict=True):
-            _check_length(len(series), block_length, name)
-        return cls(samples, block_length)
+            _check_length(len(series), reach, name)
+        return cls(samples, reach)
 
     def null(
         self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling
@@ -71,7 +71,7 @@ class WildSamples(_WildBootstrap):
         signs = np.repeat([1 / n, -1 / m], [n, m])[:, None]
         with serial_blas:
             forms = gram_forms(side, how.resources)
-            drawn = centered_multipliers((n, m), self.block_length, count, how.rng, forms.batch)
+            drawn = centered_multipliers((n, m), self.reach, count, how.rng, forms.batch)
             values = np.concatenate([forms.forms(signs * part) for part in drawn], axis=1)
         magnitude = np.abs(forms.diagonal).sum(axis=1) * (1 / n + 1 / m)
         return Null(values, ties(values, magnitude), "MMD² (V-statistic)", WILD)
@@ -82,7 +82,7 @@ class WildSamples(_WildBootstrap):
 class WildPairs(_WildBootstrap):
     """Two time series over the same times."""
 
-    block_length: float
+    reach: float
     """How far the dependence reaches, in rows."""
 
     methods: ClassVar[tuple[str, str]] = (
@@ -91,10 +91,10 @@ class WildPairs(_WildBootstrap):
     )
 
     @classmethod
-    def of(cls, variables: tuple[Array, Array], block_length: float) -> Self:
+    def of(cls, variables: tuple[Array, Array], reach: float) -> Self:
         """Check that the series are long enough."""
-        _check_length(len(variables[0]), block_length, "X")
-        return cls(block_length)
+        _check_length(len(variables[0]), reach, "X")
+        return cls(reach)
 
     def taken(self, X: Array, Y: Array) -> tuple[Array, Array]:
         """Return the series as they are."""
@@ -111,29 +111,29 @@ class WildPairs(_WildBootstrap):
             plain = make_layout(np.ones(n), None, None, np.zeros(n, dtype=np.intp))
             left, right = (CenteredTiles(side, plain, how.resources) for side in sides)
             forms = TiledForms(lambda i, j: [left(i, j)[0] * right(i, j)[0]], np.zeros((1, n)), how.resources.n_jobs)
-            drawn = centered_multipliers((n,), self.block_length, count, how.rng, forms.batch)
+            drawn = centered_multipliers((n,), self.reach, count, how.rng, forms.batch)
             values = n**2 * np.concatenate([forms.forms(part) for part in drawn], axis=1)
         magnitude = n**2 * left.magnitude() * right.magnitude()
         return Null(values, ties(values, magnitude), "HSIC (V-statistic)", WILD)
 
 
-def multipliers(n: int, block_length: float, count: int, rng: np.random.Generator) -> Array:
+def multipliers(n: int, reach: float, count: int, rng: np.random.Generator) -> Array:
     """Return ``count`` stationary autoregressions of n steps, mean 0, variance 1, correlation e^{-t/l}; (n, count)."""
-    return autoregressions(rng.standard_normal((count, n)).T, block_length)
+    return autoregressions(rng.standard_normal((count, n)).T, reach)
 
 
-def autoregressions(noise: Array, block_length: float) -> Array:
+def autoregressions(noise: Array, reach: float) -> Array:
     """Return the stationary autoregressions driven by independent standard noise (n, count)."""
     from scipy.signal import lfilter  # a tenth of a second, which only these tests need
 
-    decay = float(np.exp(-1 / block_length))
+    decay = float(np.exp(-1 / reach))
     steps = noise * np.sqrt(1 - decay**2)
     steps[0] = noise[0]
     return np.asarray(lfilter([1.0], [1.0, -decay], steps, axis=0))
 
 
 def centered_multipliers(
-    sizes: tuple[int, ...], block_length: float, count: int, rng: np.random.Generator, batch: int
+    sizes: tuple[int, ...], reach: float, count: int, rng: np.random.Generator, batch: int
 ) -> Iterator[Array]:
     """Yield multipliers of independent series one below the other: arrays (Σ n, b ≤ ``batch``).
 
@@ -143,24 +143,24 @@ def centered_multipliers(
     ends = np.cumsum(sizes)
     for start in range(0, count + 1, batch):
         noise = rng.standard_normal((min(batch, count + 1 - start) - (start == 0), int(ends[-1]))).T
-        drawn = [autoregressions(part, block_length) for part in np.split(noise, ends[:-1])]
-        part = np.concatenate([_centered(series, block_length) for series in drawn])
+        drawn = [autoregressions(part, reach) for part in np.split(noise, ends[:-1])]
+        part = np.concatenate([_centered(series, reach) for series in drawn])
         yield np.concatenate([np.ones((len(part), 1)), part], axis=1) if start == 0 else part
 
 
-def _centered(series: Array, block_length: float) -> Array:
+def _centered(series: Array, reach: float) -> Array:
     """Return multipliers minus their mean, with an expected mean square of 1 again."""
     n = len(series)
     lags = np.arange(1, n)
-    of_mean = (n + 2 * ((n - lags) @ np.exp(-lags / block_length))) / n**2
+    of_mean = (n + 2 * ((n - lags) @ np.exp(-lags / reach))) / n**2
     return np.asarray((series - series.mean(axis=0)) / np.sqrt(1 - of_mean))
 
 
-def _check_length(n: int, block_length: float, name: str) -> None:
+def _check_length(n: int, reach: float, name: str) -> None:
     """Raise when a series is too short for the reach of its dependence."""
-    length = float(check_positive(block_length, "block_length"))
+    length = float(check_positive(reach, "series"))
     if n < max(_LEAST_ROWS, length):
         raise ValueError(
-            f"{name} has {n} rows for block_length={length:g}; the wild bootstrap rests on many blocks: pass a longer "
-            "series or a shorter length"
+            f"{name} has {n} rows for series={length:g}; the wild bootstrap rests on many blocks: pass a longer "
+            "series or a smaller number"
         )

@@ -261,7 +261,7 @@ class OfMany(Question):
     @classmethod
     def refuse(cls, design: Design) -> None:
         """Raise if a design says something: designs are for two samples or for pairs."""
-        if design.paired or design.says_more:
+        if design.paired or design.in_series or design.says_more:
             raise ValueError(
                 f"{design!r} is for two samples or for pairs; leave design= out, or {cls.two} at a time, "
                 f"{cls.test}(X, Y, design=...), and adjust the p-values by Holm's method"

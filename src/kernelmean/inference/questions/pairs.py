@@ -13,7 +13,7 @@ from ..designs.independence import PairDesign, pair_design
 from ..designs.wild_bootstrap import WildPairs
 from ..estimated.hsic import pair_estimator
 from ..problem import KernelPair, Problem, distinct_side
-from ..request import HSIC_ESTIMATORS, Chosen, Estimators, Known
+from ..request import ESTIMATORS, HSIC_ESTIMATORS, Chosen, Estimators, Known
 from ..resampling_options import Resampling
 from ..samples import named_variables
 from ..statistics import HSIC, Statistic, StatisticForm
@@ -48,25 +48,21 @@ class Pairs(Question):
     @classmethod
     def known(cls, design: Design) -> Known:
         """Return the estimators that can answer, by name."""
-        del design
-        return HSIC_ESTIMATORS
+        return ESTIMATORS if design.in_series else HSIC_ESTIMATORS
 
     @classmethod
     def of(cls, data: Any, design: Design) -> Self:
         """Check two variables, which may be arrays of another library, and their design."""
         if design.paired:
             raise ValueError("paired=True is for two samples; independence tests use pairs anyway: leave it out")
+        if design.series is not None:
+            variables, names = named_variables(*data, anywhere=False)
+            return cls(*variables, names, design=WildPairs.of(variables, design.series))
         variables, names = named_variables(*data)
         if not design.says_more:
             return cls(*variables, names)
-        check_numpy(variables[0], "groups, clusters and weights")
+        check_numpy(variables[0], "strata, clusters and weights")
         return cls(*variables, names, design=pair_design(len(variables[0]), design))
-
-    @classmethod
-    def series(cls, X: Any, Y: Any, block_length: float) -> Self:
-        """Check two time series over the same times."""
-        variables, names = named_variables(X, Y, anywhere=False)
-        return cls(*variables, names, design=WildPairs.of(variables, block_length))
 
     @property
     def sizes(self) -> tuple[int, ...]:

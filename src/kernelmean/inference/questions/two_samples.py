@@ -52,7 +52,7 @@ class TwoSamples(Question):
     @classmethod
     def known(cls, design: Design) -> Known:
         """Return the estimators that can answer, by name."""
-        return ESTIMATORS if design.paired else MMD_ESTIMATORS
+        return ESTIMATORS if design.paired or design.in_series else MMD_ESTIMATORS
 
     @classmethod
     def of(cls, data: Any, design: Design) -> Self:
@@ -61,14 +61,11 @@ class TwoSamples(Question):
             check_one_order(*data)
             samples, names = named_samples(*data, anywhere=False)
             return cls(*samples, names, design=PairedDesign.of(samples))
+        if design.series is not None:
+            samples, names = named_samples(*data, anywhere=False)
+            return cls(*samples, names, design=WildSamples.of(samples, design.series))
         samples, names = named_samples(*data)
         return cls(*samples, names, design=two_sample_design(samples, design) if design.says_more else None)
-
-    @classmethod
-    def series(cls, X: Any, Y: Any, block_length: float) -> Self:
-        """Check two time series."""
-        samples, names = named_samples(X, Y, anywhere=False)
-        return cls(*samples, names, design=WildSamples.of(samples, block_length))
 
     @property
     def sizes(self) -> tuple[int, ...]:

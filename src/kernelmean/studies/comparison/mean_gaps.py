@@ -68,7 +68,7 @@ class GapsOfMeans:
         self._weights = np.ones(sum(sizes)) if given is None else np.concatenate(given)
         self._weigh: Weigh = weigh or (lambda known: [own.astype(np.float64) for own in known])
         whole = np.zeros(sum(sizes), dtype=np.intp)
-        self.strata = whole if design.groups is None else _pooled(design.groups, sizes)
+        self.strata = whole if design.strata is None else _pooled(design.strata, sizes)
         self.clusters = np.arange(sum(sizes)) if design.clusters is None else _pooled(design.clusters, sizes)
         self._table = np.repeat([0, 1], sizes)
 

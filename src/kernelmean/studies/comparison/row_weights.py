@@ -37,13 +37,13 @@ class RowWeights(Frozen):
     @classmethod
     def of(cls, design: Design) -> RowWeights | None:
         """Return how rows count under a design; None where all count alike."""
-        weights, groups = design.weights, design.groups
-        if weights is None and groups is None:
+        weights, labels = design.weights, design.strata
+        if weights is None and labels is None:
             return None
         strata = None
-        if groups is not None:
-            found, _ = codes(np.concatenate(groups), "strata")
-            strata = (found[: len(groups[0])], found[len(groups[0]) :])
+        if labels is not None:
+            found, _ = codes(np.concatenate(labels), "strata")
+            strata = (found[: len(labels[0])], found[len(labels[0]) :])
         own = None if weights is None else (np.asarray(weights[0]), np.asarray(weights[1]))
         return cls(own, strata)
 

@@ -122,7 +122,7 @@ def test_more_than_two_variables_say_what_to_ask_instead():
 
 def test_a_design_is_for_two_variables():
     with pytest.raises(ValueError, match=r"leave design= out, .* hsic_test\(X, Y, design=...\)"):
-        dhsic_test(*draw(5), design=Design(groups=[0, 0, 1, 1, 1]), estimator="kme")
+        dhsic_test(*draw(5), design=Design(strata=[0, 0, 1, 1, 1]), estimator="kme")
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_a_null_of_two_kernels_is_that_of_both(other):
             np.testing.assert_allclose(part.values[0], alone[0].parts[pair].values[0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("design", [Design(groups=([0], [0])), Design(weights=([1.0], [1.0])), Design(paired=True)])
+@pytest.mark.parametrize("design", [Design(strata=([0], [0])), Design(weights=([1.0], [1.0])), Design(paired=True)])
 def test_a_design_is_for_two_samples(design):
     with pytest.raises(ValueError, match=r"Design\(.*leave design= out, .* mmd_test\(X, Y, design=...\)"):
         k_sample_test(*draw((5, 5, 5)), design=design, estimator="kme")

@@ -22,14 +22,14 @@ FIRST = np.repeat(_RNG.permutation(N // SIZE) < 100, SIZE)
 STRATUM = np.where(CLUSTER < 215, 0, 1)  # one above, one below the rows that factors begin at
 WEIGHT = _RNG.uniform(0.2, 3.0, N)
 POINTS = {"two values": (_RNG.random(N) < 0.5) * 1.0, "numbers": _RNG.normal(size=N)}
-EVERY = {"groups": STRATUM, "clusters": CLUSTER, "weights": WEIGHT}
-PARTS = [("groups",), ("clusters",), ("weights",), ("groups", "clusters"), ("clusters", "weights"), tuple(EVERY)]
+EVERY = {"strata": STRATUM, "clusters": CLUSTER, "weights": WEIGHT}
+PARTS = [("strata",), ("clusters",), ("weights",), ("strata", "clusters"), ("clusters", "weights"), tuple(EVERY)]
 
 
 def mmd(gram: Array, labels: Array, parts: tuple[str, ...]) -> float:
     """Stratified, weighted MMD²."""
     weights = WEIGHT if "weights" in parts else np.ones(N)
-    strata = STRATUM if "groups" in parts else np.zeros(N, dtype=int)
+    strata = STRATUM if "strata" in parts else np.zeros(N, dtype=int)
     shares, differences = [], []
     for s in np.unique(strata):
         masses = [weights * (strata == s) * (labels == label) for label in (True, False)]
@@ -58,8 +58,7 @@ def test_statistics_of_two_samples_are_those_of_the_whole_matrix(
 @pytest.mark.parametrize("estimator", ["kme", "adaptive"])
 @pytest.mark.parametrize("parts", [("clusters",), tuple(EVERY)], ids=" ".join)
 def test_statistics_of_the_columns_of_a_comparison_are_too(parts: tuple[str, ...], estimator: str) -> None:
-    names = {"groups": "strata"}
-    table = pd.DataFrame({**POINTS, **{names.get(part, part): EVERY[part] for part in parts}})
+    table = pd.DataFrame({**POINTS, **{part: EVERY[part] for part in parts}})
     said: dict[str, Any] = {part: part for part in table.columns if part not in POINTS}
     found = km.compare(table[FIRST], table[~FIRST], **said, estimator=estimator, n_resamples=19)
     for column in found.columns:
@@ -81,7 +80,7 @@ def test_statistics_of_pairs_are_those_of_whole_matrices(
     options: dict[str, Any] = {"kernel": (KERNEL, KERNEL), "design": design, "n_resamples": 9, "rng": 0}
     result = km.hsic_test(X, Y, **options)
     shares = EVERY["weights"] / WEIGHT.sum() if "weights" in parts else np.full(N, 1 / N)
-    strata = STRATUM if "groups" in parts else np.zeros(N, dtype=int)
+    strata = STRATUM if "strata" in parts else np.zeros(N, dtype=int)
     inside = (strata[:, None] == strata) * shares
     center = np.eye(N) - inside / inside.sum(axis=1, keepdims=True)
     weighted = shares[:, None] * (center @ KERNEL(X, X) @ center.T) * shares

@@ -1,4 +1,4 @@
-"""hsic_test with groups, clusters and weights, held to full enumeration of the permitted permutations."""
+"""hsic_test with strata, clusters and weights, held to full enumeration of the permitted permutations."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ DESIGNS = {
 
 
 def keywords(strata, unit, weights):
-    columns = {"groups": strata, "clusters": list(unit), "weights": weights}
-    plain = {"groups": 1, "clusters": len(strata), "weights": 1}
+    columns = {"strata": strata, "clusters": list(unit), "weights": weights}
+    plain = {"strata": 1, "clusters": len(strata), "weights": 1}
     return {name: column for name, column in columns.items() if len(set(column)) != plain[name]}
 
 
@@ -66,7 +66,7 @@ def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, name, ties)
 def test_one_group_and_equal_weights_are_the_plain_test():
     X, Y = draw(6)
     plain = hsic_test(X, Y, estimator="kme")
-    for options in ({"groups": [0] * 6}, {"weights": [2.0] * 6}, {"clusters": range(6)}):
+    for options in ({"strata": [0] * 6}, {"weights": [2.0] * 6}, {"clusters": range(6)}):
         result = hsic_test(X, Y, estimator="kme", **packed(**options))
         assert result.statistic == pytest.approx(plain.statistic, rel=1e-12)
         assert (result.pvalue, result.n_resamples) == (plain.pvalue, plain.n_resamples)
@@ -93,13 +93,13 @@ def test_variables_that_depend_on_one_another_through_the_stratum_only():
     center = np.repeat(np.arange(4), 15)
     X, Y = draw(60, 1) + 5.0 * center[:, None]
     assert hsic_test(X, Y, rng=0, estimator="kme").pvalue <= 0.001
-    assert hsic_test(X, Y, design=Design(groups=center), rng=0, estimator="kme").pvalue > 0.05
-    assert hsic_test(X, X + Y, design=Design(groups=center), estimator=KME(bandwidth=2.0), rng=0).pvalue <= 0.01
+    assert hsic_test(X, Y, design=Design(strata=center), rng=0, estimator="kme").pvalue > 0.05
+    assert hsic_test(X, X + Y, design=Design(strata=center), estimator=KME(bandwidth=2.0), rng=0).pvalue <= 0.01
 
 
 def test_factors_dense_matrices_and_tiles_agree(monkeypatch):
     X, Y = draw(1200)
-    options = {"groups": np.arange(1200) % 3, "n_resamples": 9, "rng": 0, "kernel": Gaussian(8.0)}
+    options = {"strata": np.arange(1200) % 3, "n_resamples": 9, "rng": 0, "kernel": Gaussian(8.0)}
     factors = hsic_test(X, Y, **packed(**options))
     monkeypatch.setattr("kernelmean.inference.designs.independence.FACTORS_FROM", 10**9)
     dense = hsic_test(X, Y, **packed(**options))
@@ -113,30 +113,30 @@ def test_factors_dense_matrices_and_tiles_agree(monkeypatch):
 
 def test_constants_have_p_value_one():
     X, Y = draw(8)
-    groups = [0, 0, 0, 0, 1, 1, 1, 1]
-    assert hsic_test(np.full((8, 1), 0.1), Y, design=Design(groups=groups), estimator="kme").pvalue == 1.0
-    by_stratum = np.where(np.array(groups)[:, None], 0.1, 7.3)
-    assert hsic_test(by_stratum, Y, design=Design(groups=groups), estimator="kme").pvalue == 1.0
-    assert hsic_test(Y, by_stratum, design=Design(groups=groups), estimator="kme").pvalue == 1.0
-    assert hsic_test(X, Y, design=Design(groups=groups), estimator="kme").pvalue < 1.0
+    strata = [0, 0, 0, 0, 1, 1, 1, 1]
+    assert hsic_test(np.full((8, 1), 0.1), Y, design=Design(strata=strata), estimator="kme").pvalue == 1.0
+    by_stratum = np.where(np.array(strata)[:, None], 0.1, 7.3)
+    assert hsic_test(by_stratum, Y, design=Design(strata=strata), estimator="kme").pvalue == 1.0
+    assert hsic_test(Y, by_stratum, design=Design(strata=strata), estimator="kme").pvalue == 1.0
+    assert hsic_test(X, Y, design=Design(strata=strata), estimator="kme").pvalue < 1.0
 
 
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"groups": range(6)}, ValueError, "nothing can be permuted: no two rows"),
-        ({"groups": [0] * 5}, ValueError, r"groups has shape \(5,\)"),
+        ({"strata": range(6)}, ValueError, "nothing can be permuted: no two rows"),
+        ({"strata": [0] * 5}, ValueError, r"strata has shape \(5,\)"),
         ({"clusters": [0, 1, 1, 2, 2, 2]}, ValueError, "nothing can be permuted: no two clusters"),
         (
-            {"clusters": [0, 0, 1, 1, 2, 2], "groups": [0, 1, 1, 1, 1, 1]},
+            {"clusters": [0, 0, 1, 1, 2, 2], "strata": [0, 1, 1, 1, 1, 1]},
             ValueError,
             "1 of 3 clusters has rows in more than one stratum, such as 0 in 0 and 1",
         ),
         ({"weights": [1] * 5 + [-2]}, ValueError, "row 6 of weights is -2"),
         ({"weights": [0] * 6}, ValueError, "weights are all zero"),
-        ({"groups": [0, 0, 0, 1, 1, 1], "statistic": "u"}, ValueError, "statistic='v'"),
-        ({"groups": [0, 0, 0, 1, 1, None]}, ValueError, "no label in row 6"),
-        ({"groups": np.array([0, 0, 0, 1, 1, "a"], dtype=object)}, TypeError, "mixes labels that do not compare"),
+        ({"strata": [0, 0, 0, 1, 1, 1], "statistic": "u"}, ValueError, "statistic='v'"),
+        ({"strata": [0, 0, 0, 1, 1, None]}, ValueError, "no label in row 6"),
+        ({"strata": np.array([0, 0, 0, 1, 1, "a"], dtype=object)}, TypeError, "mixes labels that do not compare"),
         ({"weights": [1] * 6, "scheme": "gather"}, ValueError, "'auto', 'exact', 'random'"),
     ],
 )

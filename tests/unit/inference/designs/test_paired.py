@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
 from kernelmean import KME, Design, Plan
-from kernelmean.inference import mmd_test, paired_mmd_test
+from kernelmean.inference import mmd_test
 from kernelmean.kernels import Gaussian, Laplacian, Linear
 from nulls import packed
 
 KERNEL = Gaussian(1.0)
+of_pairs = partial(mmd_test, design=Design(paired=True))
 KERNELS = pytest.mark.parametrize("kernel", [KERNEL, Laplacian(2.0), Linear()], ids=repr)
 
 
@@ -39,13 +41,13 @@ def statistic(X, Y, kind, kernel=KERNEL):
 def test_statistic_and_p_value_are_those_of_all_exchanges(oracle, kernel, kind, ties):
     X, Y = draw(6, ties=ties)
     values = [statistic(*exchanged(X, Y, signs), kind, kernel) for signs in product([1, -1], repeat=6)]
-    result = paired_mmd_test(X, Y, kernel=kernel, statistic=kind)
+    result = of_pairs(X, Y, kernel=kernel, statistic=kind)
     assert (result.scheme, result.n_resamples + 1) == ("exact", 2**5)
     assert result.statistic == pytest.approx(values[0], rel=1e-10)
     assert result.pvalue == pytest.approx(oracle.pvalue(values), rel=1e-12)
     whole = np.sort(np.tile(np.append(result.null_distribution, result.statistic), 2))
     np.testing.assert_allclose(whole, np.sort(values), rtol=1e-9, atol=1e-14)
-    sampled = paired_mmd_test(X, Y, kernel=kernel, statistic=kind, scheme="random", n_resamples=3000, rng=0)
+    sampled = of_pairs(X, Y, kernel=kernel, statistic=kind, scheme="random", n_resamples=3000, rng=0)
     assert set(np.round(sampled.null_distribution, 10)) <= set(np.round(values, 10))
     assert sampled.pvalue == pytest.approx(result.pvalue, abs=4 * 0.5 / np.sqrt(3000))
 
@@ -53,18 +55,18 @@ def test_statistic_and_p_value_are_those_of_all_exchanges(oracle, kernel, kind, 
 def test_the_v_statistic_is_that_of_two_samples_and_both_have_one_p_value():
     X, Y = draw(30)
     paired, plain = (
-        paired_mmd_test(X, Y, statistic="v", rng=0, estimator="kme"),
+        of_pairs(X, Y, statistic="v", rng=0, estimator="kme"),
         mmd_test(X, Y, statistic="v", rng=0, estimator="kme"),
     )
     assert paired.statistic == pytest.approx(plain.statistic, rel=1e-12)
     assert paired.kernel == plain.kernel
-    assert paired_mmd_test(X, Y, rng=0, estimator="kme").pvalue == paired.pvalue
+    assert of_pairs(X, Y, rng=0, estimator="kme").pvalue == paired.pvalue
 
 
 def test_matched_sets_are_pairs():
     X, Y = draw(8)
-    sets = mmd_test(X, Y, design=Design(groups=(range(8), range(8))), statistic="v", kernel=KERNEL)
-    pairs = paired_mmd_test(X, Y, statistic="v", kernel=KERNEL)
+    sets = mmd_test(X, Y, design=Design(strata=(range(8), range(8))), statistic="v", kernel=KERNEL)
+    pairs = of_pairs(X, Y, statistic="v", kernel=KERNEL)
     assert sets.statistic == pytest.approx(pairs.statistic, rel=1e-12)
     assert sets.pvalue == pairs.pvalue
 
@@ -72,13 +74,13 @@ def test_matched_sets_are_pairs():
 def test_pairs_that_resemble_each_other_tell_more_than_two_samples():
     X, _ = draw(40)
     Y = X + np.random.default_rng(1).normal(0.1, 0.05, X.shape)
-    assert paired_mmd_test(X, Y, rng=0, estimator="kme").pvalue == 0.001
+    assert of_pairs(X, Y, rng=0, estimator="kme").pvalue == 0.001
     assert mmd_test(X, Y, rng=0, estimator="kme").pvalue > 0.2
 
 
 def test_swapping_changes_nothing_and_a_seed_fixes_the_result():
     X, Y = draw(700)
-    runs = [paired_mmd_test(*pair, rng=seed, plan=Plan(threads=jobs), n_resamples=99, estimator="kme")
+    runs = [of_pairs(*pair, rng=seed, plan=Plan(threads=jobs), n_resamples=99, estimator="kme")
             for pair, seed, jobs in (((X, Y), 5, 1), ((Y, X), 5, 2), ((X, Y), 6, 1))]  # fmt: skip
     assert runs[0].pvalue == runs[1].pvalue
     np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
@@ -87,9 +89,9 @@ def test_swapping_changes_nothing_and_a_seed_fixes_the_result():
 
 def test_factors_and_tiles_agree(monkeypatch):
     X, Y = draw(1500)
-    factors = paired_mmd_test(X, Y, n_resamples=99, rng=0, estimator=KME(bandwidth=3.0))
+    factors = of_pairs(X, Y, n_resamples=99, rng=0, estimator=KME(bandwidth=3.0))
     monkeypatch.setattr("kernelmean.inference.designs.quadratic_forms.FACTORS_FROM", 10**9)
-    tiles = paired_mmd_test(X, Y, n_resamples=99, rng=0, estimator=KME(bandwidth=3.0))
+    tiles = of_pairs(X, Y, n_resamples=99, rng=0, estimator=KME(bandwidth=3.0))
     assert factors.pvalue == tiles.pvalue
     np.testing.assert_allclose(factors.null_distribution, tiles.null_distribution, atol=1e-9, rtol=1e-6)
 
@@ -99,20 +101,20 @@ def test_factors_and_tiles_agree(monkeypatch):
 def test_the_statistic_of_many_pairs_is_its_definition(kernel, kind):
     """Of 150 pairs, so that the diagonal, which "u" leaves out, is made of several strips."""
     X, Y = draw(150)
-    found = paired_mmd_test(X, Y, kernel=kernel, statistic=kind, n_resamples=9, rng=0).statistic
+    found = of_pairs(X, Y, kernel=kernel, statistic=kind, n_resamples=9, rng=0).statistic
     assert found == pytest.approx(statistic(X, Y, kind, kernel), abs=1e-12)
 
 
 def test_equal_halves_have_p_value_one():
     X, _ = draw(20)
     for same in (X, np.full((20, 2), 0.1)):
-        assert paired_mmd_test(same, same, rng=0, estimator="kme").pvalue == 1.0
+        assert of_pairs(same, same, rng=0, estimator="kme").pvalue == 1.0
 
 
 def test_an_adaptive_test_of_pairs():
     X, _ = draw(40)
     Y = X + np.random.default_rng(1).normal(0.1, 0.05, X.shape)
-    result = paired_mmd_test(X, Y, estimator="adaptive", n_resamples=99, rng=0)
+    result = of_pairs(X, Y, estimator="adaptive", n_resamples=99, rng=0)
     assert result.pvalue == 0.01
     assert (result.method, result.sizes) == ("Adaptive paired test, maximum mean discrepancies", (40,))
 
@@ -129,4 +131,4 @@ def test_an_adaptive_test_of_pairs():
 )
 def test_what_is_refused(sizes, options, error, words):
     with pytest.raises(error, match=words):
-        paired_mmd_test(draw(sizes[0])[0], draw(sizes[1])[1], **packed(**options))
+        of_pairs(draw(sizes[0])[0], draw(sizes[1])[1], **packed(**options))

@@ -1,4 +1,4 @@
-"""mmd_test with groups, clusters and weights, held to loops over every permitted permutation."""
+"""mmd_test with strata, clusters and weights, held to loops over every permitted permutation."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ DESIGNS = {
 
 def keywords(strata, unit, labels, weights):
     x = np.array(labels) == 1
-    columns = {"groups": strata, "clusters": list(unit), "weights": np.array(weights, dtype=float)}
-    plain = {"groups": 1, "clusters": len(labels), "weights": 1}
+    columns = {"strata": strata, "clusters": list(unit), "weights": np.array(weights, dtype=float)}
+    plain = {"strata": 1, "clusters": len(labels), "weights": 1}
     return {
         name: (np.array(column)[x], np.array(column)[~x])
         for name, column in columns.items()
@@ -67,7 +67,7 @@ def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, name, ties)
 def test_one_group_and_equal_weights_are_the_plain_test():
     X, Y = draw(6), draw(5, 1) + 0.5
     plain = mmd_test(X, Y, estimator="kme", statistic="v")
-    for options in ({"groups": ([0] * 6, [0] * 5)}, {"weights": (np.full(6, 3.0), np.full(5, 3.0))},
+    for options in ({"strata": ([0] * 6, [0] * 5)}, {"weights": (np.full(6, 3.0), np.full(5, 3.0))},
                     {"clusters": (range(6), range(6, 11))}):  # fmt: skip
         result = mmd_test(X, Y, estimator="kme", **packed(**options))
         assert result.statistic == pytest.approx(plain.statistic, rel=1e-12)
@@ -124,10 +124,10 @@ def test_differences_between_strata_are_none_between_samples():
     second = np.setdiff1d(np.arange(80), first)
     X, Y = points[first], points[second]
     assert mmd_test(X, Y, rng=0, estimator="kme").pvalue <= 0.01
-    stratified = mmd_test(X, Y, design=Design(groups=(center[first], center[second])), rng=0, estimator="kme")
+    stratified = mmd_test(X, Y, design=Design(strata=(center[first], center[second])), rng=0, estimator="kme")
     assert stratified.pvalue > 0.05
     found = mmd_test(
-        X + 1.5, Y, design=Design(groups=(center[first], center[second])), estimator=KME(bandwidth=1.0), rng=0
+        X + 1.5, Y, design=Design(strata=(center[first], center[second])), estimator=KME(bandwidth=1.0), rng=0
     )
     assert found.pvalue <= 0.02
 
@@ -145,9 +145,9 @@ def test_swapping_the_samples_changes_nothing(name):
 
 def test_a_seed_fixes_the_result_whatever_the_threads():
     X, Y = draw(700), draw(600, 1)
-    groups = (np.arange(700) % 3, np.arange(600) % 3)
+    strata = (np.arange(700) % 3, np.arange(600) % 3)
     runs = [
-        mmd_test(X, Y, design=Design(groups=groups), plan=Plan(threads=jobs), rng=seed, n_resamples=99, estimator="kme")
+        mmd_test(X, Y, design=Design(strata=strata), plan=Plan(threads=jobs), rng=seed, n_resamples=99, estimator="kme")
         for seed, jobs in ((5, 1), (5, 2), (6, 1))
     ]
     np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
@@ -156,7 +156,7 @@ def test_a_seed_fixes_the_result_whatever_the_threads():
 
 def test_factors_and_tiles_agree(monkeypatch):
     X, Y = draw(600), draw(500, 1)
-    options = {"groups": (np.arange(600) % 3, np.arange(500) % 3), "n_resamples": 99, "rng": 0, "kernel": Gaussian(3.0)}
+    options = {"strata": (np.arange(600) % 3, np.arange(500) % 3), "n_resamples": 99, "rng": 0, "kernel": Gaussian(3.0)}
     factors = mmd_test(X, Y, **packed(**options))
     monkeypatch.setattr("kernelmean.inference.designs.quadratic_forms.FACTORS_FROM", 10**9)
     tiles = mmd_test(X, Y, **packed(**options))
@@ -169,9 +169,9 @@ def test_an_adaptive_test_respects_strata():
     points = draw(60, 1)[:, :1] + 8.0 * center[:, None]
     first = np.concatenate([np.arange(22), np.arange(30, 38)])
     second = np.setdiff1d(np.arange(60), first)
-    groups = (center[first], center[second])
+    strata = (center[first], center[second])
     result = mmd_test(
-        points[first], points[second], design=Design(groups=groups), estimator="adaptive", n_resamples=99, rng=0
+        points[first], points[second], design=Design(strata=strata), estimator="adaptive", n_resamples=99, rng=0
     )
     assert result.pvalue > 0.05
     assert (result.scheme, result.sizes) == ("random", (30, 30))
@@ -180,11 +180,11 @@ def test_an_adaptive_test_respects_strata():
 
 def test_constant_rows_have_p_value_one():
     X, Y = np.full((6, 2), 0.1), np.full((5, 2), 0.1)
-    assert mmd_test(X, Y, design=Design(groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1])), estimator="kme").pvalue == 1.0
+    assert mmd_test(X, Y, design=Design(strata=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1])), estimator="kme").pvalue == 1.0
     within = np.array([0.1, 0.1, 0.1, 7.3, 7.3, 7.3])[:, None]
     assert (
         mmd_test(
-            within, within[:5], design=Design(groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1])), kernel=Linear()
+            within, within[:5], design=Design(strata=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1])), kernel=Linear()
         ).pvalue
         == 1.0
     )
@@ -192,12 +192,12 @@ def test_constant_rows_have_p_value_one():
 
 def test_text_labels_and_strata_of_one_sample():
     X, Y = draw(6), draw(5, 1)
-    result = mmd_test(X, Y, design=Design(groups=(list("aabbcc"), list("aabbb"))), kernel=KERNEL)
-    without = mmd_test(X[:4], Y, design=Design(groups=(list("aabb"), list("aabbb"))), kernel=KERNEL)
+    result = mmd_test(X, Y, design=Design(strata=(list("aabbcc"), list("aabbb"))), kernel=KERNEL)
+    without = mmd_test(X[:4], Y, design=Design(strata=(list("aabb"), list("aabbb"))), kernel=KERNEL)
     assert (result.statistic, result.pvalue) == (without.statistic, without.pvalue)
     assert "9 of 11 rows take part: the others are in strata of one sample only, 'c'" in result.notes
     assert result.sizes == (6, 5)
-    few = mmd_test(X, Y, design=Design(groups=([1, 2, 3, 4, 5, 5], [5, 5, 6, 7, 8])), kernel=KERNEL).notes[0]
+    few = mmd_test(X, Y, design=Design(strata=([1, 2, 3, 4, 5, 5], [5, 5, 6, 7, 8])), kernel=KERNEL).notes[0]
     assert few.startswith("only 4 of 11 rows take part: ")
     assert few.endswith("1, 2, 3, 4, 6, 7, 8; pass coarser strata, such as ranges of a number")
 
@@ -209,7 +209,7 @@ def test_notes_count_the_units_that_can_change_places():
     stay = "the rest have no counterpart and stay where they are"
     assert notes == (f"4 of 7 clusters are permuted, whole and only among clusters of equally many rows; {stay}",)
     strata = ([0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2])
-    notes = mmd_test(X, Y, design=Design(groups=strata, clusters=clusters), kernel=KERNEL).notes
+    notes = mmd_test(X, Y, design=Design(strata=strata, clusters=clusters), kernel=KERNEL).notes
     assert notes == (
         f"2 of 7 clusters are permuted, whole and only among clusters of equally many rows; {stay}",
         "clusters are permuted only within their stratum (3 strata of 3 to 4 rows each)",
@@ -219,16 +219,16 @@ def test_notes_count_the_units_that_can_change_places():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"groups": (range(6), range(6, 11))}, ValueError, "no stratum holds rows of both"),
-        ({"groups": ([0] * 5, [0] * 5)}, ValueError, r"groups of X has shape \(5,\)"),
-        ({"groups": [0] * 11}, TypeError, "pass a pair"),
-        ({"groups": ([0] * 6, ["a"] * 5)}, TypeError, "text for one sample"),
-        ({"groups": ([0, 0, 0, 0, 0, np.nan], [0] * 5)}, ValueError, "no label in row 6"),
-        ({"groups": ([0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2]), "statistic": "u"}, ValueError, "leave statistic= out"),
+        ({"strata": (range(6), range(6, 11))}, ValueError, "no stratum holds rows of both"),
+        ({"strata": ([0] * 5, [0] * 5)}, ValueError, r"strata of X has shape \(5,\)"),
+        ({"strata": [0] * 11}, TypeError, "pass a pair"),
+        ({"strata": ([0] * 6, ["a"] * 5)}, TypeError, "text for one sample"),
+        ({"strata": ([0, 0, 0, 0, 0, np.nan], [0] * 5)}, ValueError, "no label in row 6"),
+        ({"strata": ([0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2]), "statistic": "u"}, ValueError, "leave statistic= out"),
         ({"clusters": ([0, 0, 1, 1, 2, 2], [2, 2, 3, 3, 3])}, ValueError,
-         r"1 of 4 clusters has rows in both samples, such as 2; .*error of the assignment.* as groups "),
+         r"1 of 4 clusters has rows in both samples, such as 2; .*error of the assignment.* as strata"),
         ({"clusters": ([0] * 6, [1] * 5)}, ValueError, "nothing can be permuted"),
-        ({"clusters": ([0, 0, 1, 1, 2, 2], [3, 3, 4, 4, 5]), "groups": ([0, 1, 1, 1, 1, 1], [0] * 5)}, ValueError,
+        ({"clusters": ([0, 0, 1, 1, 2, 2], [3, 3, 4, 4, 5]), "strata": ([0, 1, 1, 1, 1, 1], [0] * 5)}, ValueError,
          r"1 of 6 clusters has rows in more than one stratum, such as 0 in 0 and 1; a cluster"),
         ({"weights": ([1] * 5 + [-1], [1] * 5)}, ValueError, "row 6 of weights of X is -1; weights"),
         ({"weights": ([0] * 6, [1] * 5)}, ValueError, "weights of X are all zero"),
@@ -247,5 +247,5 @@ def test_what_is_refused(options, error, words):
 def test_matched_sets_are_pairs():
     X, Y = draw(8), draw(8, 1)
     pairs = (range(8), range(8))
-    result = mmd_test(X, Y, design=Design(groups=pairs), kernel=KERNEL)
+    result = mmd_test(X, Y, design=Design(strata=pairs), kernel=KERNEL)
     assert (result.scheme, result.n_resamples + 1) == ("exact", 2**8)
