@@ -34,7 +34,9 @@ import torch
 import kernelmean as km
 from _timing import markdown
 from kernelmean.core.array import joined
-from kernelmean.inference import AllPermutations, Resampling, TwoSamples, mmd_problem
+from kernelmean.inference import Resampling
+from kernelmean.inference.permutations import AllPermutations
+from kernelmean.inference.questions import TwoSamples, mmd_problem
 from kernelmean.inference.request import asked
 from kernelmean.inference.resampling_options import Resources
 from kernelmean.inference.schemes.blocks import BinTiling, RowBins

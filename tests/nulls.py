@@ -10,17 +10,14 @@ import pytest
 import kernelmean
 from kernelmean import Design, Plan
 from kernelmean.core import joined
-from kernelmean.inference import (
-    SCHEMES,
-    Null,
-    Problem,
-    Resampling,
-    Shape,
-    hsic_problem,
-    mmd_problem,
-    permutation_null,
-)
+from kernelmean.inference import Resampling
+from kernelmean.inference.engine import permutation_null
+from kernelmean.inference.null import Null
+from kernelmean.inference.problem import Problem
+from kernelmean.inference.questions import hsic_problem, mmd_problem
 from kernelmean.inference.request import Request
+from kernelmean.inference.resampling_options import Shape
+from kernelmean.inference.schemes import SCHEMES
 
 
 def resampling(**options: Any) -> Resampling:

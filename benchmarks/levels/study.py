@@ -29,7 +29,8 @@ from defaults import DEFAULTS, Default  # noqa: E402
 from missing import CASES, Case  # noqa: E402
 
 from kernelmean import Design  # noqa: E402
-from kernelmean.inference import Pairs, Resampling, TestResult, TwoSamples  # noqa: E402
+from kernelmean.inference import Resampling, TestResult  # noqa: E402
+from kernelmean.inference.questions import Pairs, TwoSamples  # noqa: E402
 from kernelmean.inference.request import asked  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results.jsonl"

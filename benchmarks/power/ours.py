@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from peers import ENOUGH
 
-from kernelmean.inference import Adaptive, Design, Pairs, Resampling, TwoSamples, hsic_test, mmd_test
+from kernelmean.inference import Adaptive, Design, Resampling, hsic_test, mmd_test
 from kernelmean.inference.adaptive.candidates import Evaluated
 from kernelmean.inference.adaptive.many_kernels import combined
+from kernelmean.inference.questions import Pairs, TwoSamples
 from kernelmean.inference.statistics import StatisticForm
 
 Method = Callable[[np.ndarray, np.ndarray, int, int], float]

@@ -8,10 +8,11 @@ import numpy as np
 
 from ..core.array import RngLike
 from ..estimators import KME
-from ..inference import Pairs, Resampling
+from ..inference import Resampling
 from ..inference.adaptive.many_kernels import in_parts
 from ..inference.explain import DependenceSize, PairSubject, effect_size
 from ..inference.null import Null
+from ..inference.questions import Pairs
 from ..inference.request import choose_kernel, representative_rows
 from ..kernels import Gaussian, Kernel, TensorProduct
 from ..plan.plan import DEFAULT

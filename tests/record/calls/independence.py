@@ -6,7 +6,8 @@ from typing import Any
 
 import kernelmean as km
 from kernelmean.estimators import NAMED
-from kernelmean.inference import Adaptive, Member, PairMember, Pairs, Resampling
+from kernelmean.inference import Adaptive, Member, PairMember, Resampling
+from kernelmean.inference.questions import Pairs
 from nulls import hsic_test
 from record import data, shown
 from record.registry import Values, recorded, where_searched

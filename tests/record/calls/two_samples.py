@@ -9,7 +9,8 @@ import numpy as np
 import kernelmean as km
 from kernelmean.estimators import NAMED as E
 from kernelmean.estimators import filters
-from kernelmean.inference import Adaptive, CustomStatistic, Member, Resampling, TwoSamples
+from kernelmean.inference import Adaptive, CustomStatistic, Member, Resampling
+from kernelmean.inference.questions import TwoSamples
 from nulls import mmd_test
 from record import data, shown
 from record.registry import Values, recorded, where_searched

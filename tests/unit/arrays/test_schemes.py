@@ -9,24 +9,18 @@ import numpy as np
 import pytest
 
 from kernelmean.core.array import to_numpy
-from kernelmean.inference import (
-    HSIC,
-    MMD,
-    AllPermutations,
-    Coordinates,
-    Cyclic,
-    KernelSide,
-    LabelSide,
-    Problem,
-    Resources,
-    Rotations,
-)
 from kernelmean.inference.engine import permutation_null
-from kernelmean.inference.schemes import device
+from kernelmean.inference.low_rank import Coordinates
+from kernelmean.inference.permutation_groups import Rotations
+from kernelmean.inference.permutations import AllPermutations
+from kernelmean.inference.problem import KernelSide, LabelSide, Problem
+from kernelmean.inference.resampling_options import Resources
+from kernelmean.inference.schemes import Cyclic, device
 from kernelmean.inference.schemes.blocks import BinTiling, RowBins
 from kernelmean.inference.schemes.cyclic import tile_sums
 from kernelmean.inference.schemes.random_labels import _forms, labelings_at_once
 from kernelmean.inference.schemes.random_pairs import _gather
+from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Linear
 from nulls import problem_of, resampling
 

@@ -10,7 +10,7 @@ import pytest
 import kernelmean as km
 from kernelmean import kernels
 from kernelmean.core.array import is_foreign
-from kernelmean.inference import ListedRotations, Rotations
+from kernelmean.inference.permutation_groups import ListedRotations, Rotations
 from nulls import hsic_test, mmd_test
 
 from .libraries import LIBRARIES, STRICT, TORCH, Library

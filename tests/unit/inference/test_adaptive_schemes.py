@@ -9,7 +9,8 @@ import pytest
 
 import kernelmean as km
 from dense_members import combined, independence_values, two_sample_values
-from kernelmean.inference import Adaptive, candidates
+from kernelmean.inference import Adaptive
+from kernelmean.inference.adaptive.candidates import candidates
 from nulls import hsic_test, mmd_test, schemes_for
 
 SIZES = 28, 34

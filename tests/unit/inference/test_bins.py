@@ -5,17 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference import (
-    MMD,
-    SCHEMES,
-    KernelSide,
-    LabelSide,
-    Problem,
-    RandomPermutations,
-    Resources,
-    RowBins,
-    Shape,
-)
+from kernelmean.inference.permutations import RandomPermutations
+from kernelmean.inference.problem import KernelSide, LabelSide, Problem
+from kernelmean.inference.resampling_options import Resources, Shape
+from kernelmean.inference.schemes import SCHEMES
+from kernelmean.inference.schemes.blocks import RowBins
+from kernelmean.inference.statistics import MMD
 from kernelmean.kernels import Gaussian, Linear
 
 

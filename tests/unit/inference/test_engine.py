@@ -8,15 +8,10 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import (
-    SCHEMES,
-    Resources,
-    Shape,
-    mmd_test,
-    permutation_null,
-)
-from kernelmean.inference.engine import automatic
-from kernelmean.inference.resampling_options import resources_of
+from kernelmean.inference import mmd_test
+from kernelmean.inference.engine import automatic, permutation_null
+from kernelmean.inference.resampling_options import Resources, Shape, resources_of
+from kernelmean.inference.schemes import SCHEMES
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.distances import ExponentialBlocks
 from nulls import hsic_null, mmd_null, problem_of, resampling

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference import ListedRotations, Rotations
+from kernelmean.inference.permutation_groups import ListedRotations, Rotations
 
 CASES = pytest.mark.parametrize(("n", "order"), [(23, 5), (12, 12)])
 

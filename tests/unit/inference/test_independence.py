@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from kernelmean import KME, Design, Plan
-from kernelmean.inference import Adaptive, Member, PairMember, dhsic_test, hsic_problem, permutation_null
+from kernelmean.inference import Adaptive, Member, PairMember, dhsic_test
+from kernelmean.inference.engine import permutation_null
+from kernelmean.inference.questions import hsic_problem
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null, hsic_test
 

@@ -11,7 +11,8 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from dense_members import viewed
-from kernelmean.inference import Adaptive, Member, candidates, hsic_test, mmd_test
+from kernelmean.inference import Adaptive, Member, hsic_test, mmd_test
+from kernelmean.inference.adaptive.candidates import candidates
 from kernelmean.inference.adaptive.columns import DIRECT, Whitening, clustered
 from kernelmean.inference.adaptive.members import independence_members, two_sample_members
 from kernelmean.inference.adaptive.spectrum import spectrum

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference import pivoted_cholesky
+from kernelmean.inference.low_rank import pivoted_cholesky
 from kernelmean.kernels import Gaussian, Linear, Polynomial
 
 RESIDUAL = 1e-10

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference import Null, holm, max_t
-from kernelmean.inference.null import adjusted, check_adjustment, enough_for_holm, standardized
+from kernelmean.inference import holm
+from kernelmean.inference.null import Null, adjusted, check_adjustment, enough_for_holm, max_t, standardized
 
 
 def by_loops(values):

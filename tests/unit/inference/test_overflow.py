@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import Null
+from kernelmean.inference.null import Null
 from kernelmean.kernels import Linear, Polynomial
 from kernelmean.noise import Laplace, Normal
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from kernelmean.inference import AllLabelings, AllPermutations, RandomPermutations
+from kernelmean.inference.permutations import AllLabelings, AllPermutations, RandomPermutations
 
 
 def every(listed, size):

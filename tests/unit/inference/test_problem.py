@@ -5,18 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference import (
-    HSIC,
-    MMD,
-    AllLabelings,
-    AllPermutations,
-    KernelSide,
-    LabelSide,
-    Problem,
-    Shape,
-)
-from kernelmean.inference.problem import distinct_side
+from kernelmean.inference.permutations import AllLabelings, AllPermutations
+from kernelmean.inference.problem import KernelSide, LabelSide, Problem, distinct_side
+from kernelmean.inference.resampling_options import Shape
 from kernelmean.inference.schemes.base import in_order, upper_tiles
+from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Laplacian, Linear
 
 KERNELS = (Gaussian(2.0), Linear(), Laplacian(0.5))

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import HSIC, MMD, Shape
 from kernelmean.inference.engine import choose
-from kernelmean.inference.resampling_options import check_n_resamples
-from kernelmean.inference.statistics import check_kind
+from kernelmean.inference.resampling_options import Shape, check_n_resamples
+from kernelmean.inference.statistics import HSIC, MMD, check_kind
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null, mmd_null
 

@@ -8,22 +8,15 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from kernelmean.inference import (
-    HSIC,
-    MMD,
-    AllPermutations,
-    KernelSide,
-    LabelSide,
-    Permutations,
-    Problem,
-    Resources,
-    Rotations,
-    RowBins,
-)
 from kernelmean.inference.low_rank import _with_room
+from kernelmean.inference.permutation_groups import Rotations
+from kernelmean.inference.permutations import AllPermutations, Permutations
+from kernelmean.inference.problem import KernelSide, LabelSide, Problem
+from kernelmean.inference.resampling_options import Resources
 from kernelmean.inference.schemes import base, random_pairs
-from kernelmean.inference.schemes.blocks import BinTiling
+from kernelmean.inference.schemes.blocks import BinTiling, RowBins
 from kernelmean.inference.schemes.cyclic import RotationTiling, tile_sums
+from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null, mmd_null
 

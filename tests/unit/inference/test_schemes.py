@@ -7,19 +7,13 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from kernelmean.inference import (
-    HSIC,
-    MMD,
-    SCHEMES,
-    KernelSide,
-    LabelSide,
-    Problem,
-    Resources,
-    Rotations,
-    Shape,
-)
 from kernelmean.inference.low_rank_problem import most_rank, split
+from kernelmean.inference.permutation_groups import Rotations
+from kernelmean.inference.problem import KernelSide, LabelSide, Problem
+from kernelmean.inference.resampling_options import Resources, Shape
+from kernelmean.inference.schemes import SCHEMES
 from kernelmean.inference.schemes.cyclic import factor_sums, tile_sums, worthwhile_rank
+from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null, mmd_null, schemes_for
 

@@ -5,19 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference import (
-    HSIC,
-    MMD,
-    SCHEMES,
-    Coordinates,
-    KernelSide,
-    LabelSide,
-    Problem,
-    Resampling,
-    Resources,
-    permutation_null,
-)
-from kernelmean.inference.low_rank import Factor, widened
+from kernelmean.inference import Resampling
+from kernelmean.inference.engine import permutation_null
+from kernelmean.inference.low_rank import Coordinates, Factor, widened
+from kernelmean.inference.problem import KernelSide, LabelSide, Problem
+from kernelmean.inference.resampling_options import Resources
+from kernelmean.inference.schemes import SCHEMES
+from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian
 
 N = 150

@@ -18,7 +18,8 @@ from dense_members import (
     two_sample_values,
     viewed,
 )
-from kernelmean.inference import Adaptive, Member, candidates, hsic_test, mmd_test
+from kernelmean.inference import Adaptive, Member, hsic_test, mmd_test
+from kernelmean.inference.adaptive.candidates import candidates
 from kernelmean.kernels import DistanceInduced, Gaussian, Laplacian, Linear, Polynomial
 
 RIDGES = None, 0.1, 0.01, 0.001

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelmean.inference import HSIC, MMD, RemovedMeans, Sums
+from kernelmean.inference.statistics import HSIC, MMD, RemovedMeans, Sums
 
 ROUNDING = 1e-9, 2.0**-42
 """What counts as a tie of sums in float64: a share of their range, and one of what they are made of."""

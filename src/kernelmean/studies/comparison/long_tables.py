@@ -13,7 +13,7 @@ import numpy as np
 from ...core.array import IntArray
 from ...core.table import Frame
 from ...core.words import count, listed
-from ...inference import TestResult, TwoSamples
+from ...inference import TestResult
 from ...inference.adaptive.columns import row_order
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.adaptive.views import ViewSource
@@ -23,6 +23,7 @@ from ...inference.bins.request import seed_of
 from ...inference.bins.sample_sums import SampleSums, TwoSums
 from ...inference.bins.two_samples import Bins, binned_null
 from ...inference.designs.design import Design
+from ...inference.questions import TwoSamples
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for

@@ -14,8 +14,9 @@ import numpy as np
 from ...core.array import Array
 from ...core.table import Frame
 from ...core.words import listed
-from ...inference import Design, Resampling, TestResult, TwoSamples, hsic_test, k_sample_test, mmd_test
+from ...inference import Design, Resampling, TestResult, hsic_test, k_sample_test, mmd_test
 from ...inference.adaptive.many_kernels import NAMED
+from ...inference.questions import TwoSamples
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
 from ...inference.resampling_options import resources_of

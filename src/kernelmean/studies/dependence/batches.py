@@ -12,7 +12,7 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...core.table import Frame
 from ...core.words import count, listed
-from ...inference import Pairs, TestResult
+from ...inference import TestResult
 from ...inference.adaptive.many_kernels import NAMED, Adaptive, combined
 from ...inference.bins.columns import Apart
 from ...inference.bins.fitting import Fitted, fitted
@@ -22,6 +22,7 @@ from ...inference.bins.request import seed_of
 from ...inference.bins.stripes import Stripes
 from ...inference.designs.design import Design
 from ...inference.null import adjusted
+from ...inference.questions import Pairs
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for

@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import binom
 
 from kernelmean import Design, Plan
-from kernelmean.inference import JointIndependence, dhsic_test, hsic_test
+from kernelmean.inference import dhsic_test, hsic_test
+from kernelmean.inference.questions import JointIndependence
 from kernelmean.kernels import Gaussian, Laplacian
 from nulls import packed
 

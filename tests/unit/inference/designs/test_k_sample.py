@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from kernelmean import Design, Plan, read
-from kernelmean.inference import KSamples, Resampling, dhsic_test, hsic_test, k_sample_test, max_t, mmd_test
+from kernelmean.inference import Resampling, dhsic_test, hsic_test, k_sample_test, mmd_test
+from kernelmean.inference.null import max_t
+from kernelmean.inference.questions import KSamples
 from kernelmean.kernels import Categorical, Gaussian, Laplacian
 from kernelmean.plan import RemotePlan
 from nulls import packed
