@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from kernelmean.report import html, pictures
+import kernelmean as km
+from kernelmean.report import Document, html, pictures
 
-from ..unit.pages.test_browser import MAKERS
-from ..unit.report.test_browser import NAMES, Page, executable, opened
+from .browser import NAMES, Page, executable, opened
 
 ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("KERNELMEAN_SITE", ROOT / "docs" / "_build" / "html"))
@@ -110,6 +111,21 @@ def site() -> Path:
     if not (SITE / "index.html").exists():
         pytest.skip("NOT LOOKED AT: the site was not built; see CONTRIBUTING.md")
     return SITE.resolve()
+
+
+def comparison() -> Document:
+    before, after = np.random.default_rng(0).normal(size=(2, 40, 3))
+    return km.compare(before, after + 1.0, estimator="kme", n_resamples=99).document()
+
+
+def map_of_pairs() -> Document:
+    pandas = pytest.importorskip("pandas")
+    values = np.random.default_rng(0).normal(size=(12, 8))
+    frame = pandas.DataFrame(values, columns=[f"a long name of column {k}" for k in range(8)])
+    return km.dependence(frame, estimator="kme", n_resamples=99).document()
+
+
+MAKERS = {"comparison": comparison, "dependence": map_of_pairs}
 
 
 @pytest.fixture(scope="module", params=[*MAKERS, pytest.param("paper", marks=pytest.mark.slow)])

@@ -121,13 +121,6 @@ def test_level_correction_lets_one_in_twenty_of_all_copies_through(rebuilt):
     assert least <= rejected <= most
 
 
-def test_level_correction_counts_ties_as_equal(rebuilt):
-    """The observed statistic is the largest of two values, which half of all copies have: no rejection."""
-    values = np.tile([1.0, 0.0, 1.0, 0.0], (3, 50))
-    values[:, 0] += 1e-13
-    assert not rebuilt("level").rejects(values[:, :100], values[:, 100:])
-
-
 @pytest.mark.parametrize("test", ["mmd_agg", "mmd_fuse", "hsic_agg", "spectral_mmd"])
 def test_rebuilt_tests_keep_the_level_and_find_a_clear_difference(rebuilt, test):
     run, rng = getattr(rebuilt(test), test), np.random.default_rng(1)
@@ -141,10 +134,3 @@ def test_rebuilt_tests_keep_the_level_and_find_a_clear_difference(rebuilt, test)
     x = rng.normal(size=(40, 1))
     y = x + 0.1 * rng.normal(size=(40, 1)) if test == "hsic_agg" else rng.normal(size=(40, 1)) + 3
     assert run(x, y, **options) <= 0.05
-
-
-def test_rebuilt_tests_obey_their_seed(rebuilt):
-    x, y = samples(12, 15)
-    fuse, spectral = rebuilt("mmd_fuse").mmd_fuse, rebuilt("spectral_mmd").spectral_mmd
-    assert fuse(x, y, 99, 5) == fuse(x, y, 99, 5)
-    assert spectral(x, y, 699, 5) == spectral(x, y, 699, 5)

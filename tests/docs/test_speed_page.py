@@ -18,11 +18,6 @@ ROWS = [line.split(" | ") for line in PAGE.splitlines() if line.startswith(("| M
 """Test, rows, columns, one kernel, default, peer, its seconds, and the rest."""
 
 
-def test_pted_is_measured_wherever_other_programs_are(script) -> None:
-    cells = [cell for cell in script(".", "speed").CELLS if cell.test == "MMD" and cell.ratios]
-    assert [row[1:3] for row in ROWS if row[5] == "pted"] == [[f"{cell.n:,}", str(cell.dim)] for cell in cells]
-
-
 def test_the_readme_shows_the_fastest_other_program() -> None:
     shown = [line.split(" | ") for line in README.splitlines() if re.match(r"\| do two .*\? \| \d,000 \|", line)]
     assert len(shown) == 4
@@ -44,8 +39,3 @@ def test_lines_of_one_peer_join_the_page_and_replace_its_earlier_ones(script) ->
     assert speed.joined(joined, [found], "pted", machine) == joined
     others = [line for line in PAGE.splitlines() if "pted" not in line]
     assert [line for line in joined.splitlines() if "pted" not in line and "a processor" not in line] == others
-
-
-def test_ratios_of_speed_are_rounded_down(script) -> None:
-    speed = script(".", "speed")
-    assert [speed._two_digits(ratio) for ratio in (4.79, 25.96, 162.1, 1323.0)] == [4.7, 25, 160, 1300]

@@ -13,7 +13,6 @@ import numpy as np
 import oracles
 import pandas as pd
 import polars as pl
-from peers import COMPARISONS
 from tables import Rng, disguised, mixed_columns, size, spoiled, table
 
 import explained
@@ -273,7 +272,7 @@ CHECKS: dict[str, Callable[[Rng], None]] = {
     for check in (
         evaluation, two_samples, independence, units, leave_one_out, refusals, anything, data_frames, files, text_files
     )
-} | COMPARISONS  # fmt: skip
+}  # fmt: skip
 
 
 def run(name: str, seed: int, case: int) -> str | None:

@@ -26,7 +26,7 @@ from concurrent.futures import ProcessPoolExecutor  # noqa: E402 (after the numb
 from checks import CHECKS, run  # noqa: E402 (after the numbers of threads)
 
 BLOCK = 200
-SLOW = {"anything": 0.3, "data_frames": 0.3, "digits": 0.1, "dcor_statistics": 0.1, "hyppo_statistics": 0.1}
+SLOW = {"anything": 0.3, "data_frames": 0.3}
 """Checks of which a case takes tens of milliseconds, and their number of cases beside that of the others."""
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from checks import CHECKS, run
-from peers import MISSING
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -18,11 +17,6 @@ def test_random_cases_hold(name):
 def test_a_wrong_number_is_found(monkeypatch):
     monkeypatch.setattr("oracles.mmd", lambda K, first, kind: K.dtype.type(0.5))
     assert "MMD" in (run("two_samples", 0, 0) or "")
-
-
-def test_all_other_libraries_are_there_to_compare_with():
-    if MISSING:
-        pytest.skip(f"NOT INSTALLED, hence not compared with: {', '.join(MISSING)}")
 
 
 def test_the_command_of_the_long_run_starts_from_any_folder(tmp_path):

@@ -329,155 +329,87 @@ CONTAINERS: dict[str, Damage] = {
     "empty": writes(b""),
     "text": writes(b"a,b\n1,2\n"),
     "pickle": writes(PICKLE),
-    "pickled array": writes(pickle.dumps(X)),
-    "npy": writes(b"\x93NUMPY\x01\x00"),
-    "whole npy": writes(npy(X)),
     "foreign npz": lambda path: np.savez(path, a0=X),
     "only the end of an archive": writes(b"PK\5\6" + bytes(18)),
-    "an archive of nothing but length": writes(b"PK\5\6" + b"\xff" * 18),
     "an archive in an archive": writes(lambda: archive({"mean.npz": valid()})),
-    "ten archives in each other": writes(lambda: _nested_archives(10)),
-    "another archive before it": writes(lambda: valid() + archive({"x": b"y"})),
     "encrypted": with_byte(b"PK\x01\x02", 8, 1),
-    "a later zip": with_byte(b"PK\x01\x02", 6, 99),
-    "another method": with_byte(b"PK\x01\x02", 10, 99),
     "compressed": with_members(method=zipfile.ZIP_DEFLATED),
-    "compressed by bzip2": with_members(method=zipfile.ZIP_BZIP2),
-    "compressed by lzma": with_members(method=zipfile.ZIP_LZMA),
     "bomb": bomb,
-    "sizes of nothing": lying(0),
     "sizes of gigabytes": lying(2**32 - 2),
     "overlapping members": overlapping,
     "member too many": extra("a9.npy"),
-    "member behind the last": extra("a2.npy", npy(X)),
     "absolute member": extra("/tmp/marker"),
     "member above": extra("../marker"),
-    "member of another drive": extra("C:\\marker"),
-    "folder member": extra("a2.npy/"),
     "Python member": extra("__init__.py", b"open('marker', 'w')"),
     "member twice": duplicated("a0.npy"),
-    "header twice": duplicated("header.json"),
     "link": symlinked,
     "member too few": with_members(a1__npy=None),
     "no header": with_members(header__json=None),
-    "header only": with_members(a0__npy=None, a1__npy=None),
 }
 HEADERS: dict[str, Damage] = {
-    "header is empty": with_members(header__json=b""),
     "header is no JSON": with_members(header__json=b"{"),
     "header is a pickle": with_members(header__json=PICKLE),
-    "header is Python": with_members(header__json=b"__import__('os').mkdir('marker')"),
     "header is not UTF-8": with_members(header__json=b"\xff\xfe{"),
     "header is a list": with_header(lambda header: [header]),
-    "header is a number": with_header(lambda header: 3),
-    "header of zeros": with_members(header__json=bytes(100)),
     "header of objects in each other": with_members(header__json=b'{"a":' * DEEP + b"1" + b"}" * DEEP),
-    "header of lists in each other": with_members(header__json=b"[" * DEEP + b"]" * DEEP),
-    "header without end": with_members(header__json=b"[" * DEEP),
     "header too large": with_members(header__json=b" " * (2**24 + 1)),
     "another format": with_header(lambda header: header.update(format="other")),
-    "no format": with_header(lambda header: header.pop("format") and None),
     "later version": with_header(lambda header: header.update(version=99)),
-    "earlier version": with_header(lambda header: header.update(version=0)),
-    "version is text": with_header(lambda header: header.update(version="1")),
-    "no version": with_header(lambda header: header.pop("version") and None),
     "no value": with_header(lambda header: header.pop("value") and None),
     "array count": with_header(lambda header: header.update(arrays=10**9)),
-    "array count is text": with_header(lambda header: header.update(arrays="2")),
-    "array count is negative": with_header(lambda header: header.update(arrays=-1)),
     "member of the header twice": header_text(lambda text: text[:-1] + ', "version": 1}'),
-    "value twice": header_text(lambda text: text[:-1] + ', "value": null}'),
     "NaN in the header": header_text(lambda text: text.replace("1.0", "NaN")),
-    "infinity in the header": header_text(lambda text: text.replace("1.0", "-Infinity")),
     "number too large": header_text(lambda text: text.replace("1.0", "1e999")),
     "integer of 100 000 digits": header_text(lambda text: text.replace("1.0", "9" * 100_000)),
-    "integer of 400 digits": header_text(lambda text: text.replace("1.0", "9" * 400)),
-    "two headers": header_text(lambda text: text + text),
     "value is a number": with_header(lambda header: header.update(value=3.0)),
-    "value is text": with_header(lambda header: header.update(value="Embedding")),
     "value is a class": with_header(lambda header: header.update(value={"class": "Embedding"})),
-    "value is a list": with_header(lambda header: header.update(value={"list": []})),
     "value is a part": with_header(lambda header: header.update(value=fields(header)["parts"]["tuple"][0])),
     "value is a module": with_header(lambda header: header["value"].update(type="os.system")),
-    "value is a dunder": with_header(lambda header: header["value"].update(type="__class__")),
-    "class is a list": with_header(lambda header: header["value"].update(type=["Embedding"])),
     "unknown field": with_header(lambda header: fields(header).update(extra=1)),
-    "dunder field": with_header(lambda header: fields(header).update(__init__=1)),
     "field lacks": with_header(lambda header: fields(header).pop("kernel") and None),
-    "fields are a list": with_header(lambda header: header["value"].update(fields=[1, 2])),
     "unknown tag": with_header(lambda header: first_part(header).update(points={"eval": "1"})),
-    "pickle tag": with_header(lambda header: first_part(header).update(points={"pickle": "gASVIAAAAA"})),
     "two tags": with_header(lambda header: first_part(header).update(points={"array": 0, "list": []})),
 }
 OBJECTS: dict[str, Damage] = {
     "kernel is a number": with_header(lambda header: fields(header).update(kernel=1)),
-    "kernel is a noise": with_header(lambda header: fields(header).update(kernel=DIRAC)),
-    "kernel is a class": with_header(lambda header: fields(header).update(kernel={"class": "Gaussian"})),
     "kernels in each other": writes(lambda: archive({"header.json": nested(5000).encode()})),
     "scaled text": forged(scaled("x")),
-    "scaled class": forged(scaled({"class": "Gaussian"})),
-    "sum is text": forged({"type": "Sum", "fields": {"terms": "x"}}),
     "sum of texts": with_kernel("Sum", terms={"tuple": ["a"]}),
-    "product of nothing": forged({"type": "Product", "fields": {"factors": {"tuple": []}}}),
     "bandwidth is text": with_kernel("Gaussian", bandwidth="wide"),
     "bandwidth is negative": with_kernel("Gaussian", bandwidth=-1.0),
-    "bandwidth is zero": with_kernel("Gaussian", bandwidth=0),
     "bandwidth is NaN": with_kernel("Gaussian", bandwidth={"float": "nan"}),
-    "bandwidth is infinite": with_kernel("Gaussian", bandwidth={"float": "inf"}),
-    "bandwidth is true": with_kernel("Gaussian", bandwidth="true"),
     "bandwidths of other columns": with_kernel("Gaussian", bandwidth={"tuple": [1.0, 2.0, 3.0]}),
-    "smoothness is negative": with_kernel("Matern", nu=-1.0, bandwidth=1.0),
     "degree is huge text": with_kernel("Polynomial", degree="9" * 50, offset=1.0),
-    "degree is half": with_kernel("Polynomial", degree=2.5, offset=1.0),
     "similarity out of range": with_kernel("Categorical", similarity=2.0),
     "columns that are not": with_kernel(
         "TensorProduct", kernels={"tuple": [GAUSSIAN]}, columns={"tuple": [{"tuple": [7]}]}
     ),
     "noise is text": with_header(lambda header: first_part(header).update(noise="none")),
-    "noise is a class": with_header(lambda header: first_part(header).update(noise={"class": "Path"})),
     "noise of other columns": with_noise("Blankout", probability={"tuple": [0.1] * 3}, value=0.0),
-    "probability above one": with_noise("Blankout", probability=1.5, value=0.0),
     "scale is NaN": with_noise("Laplace", scale={"float": "nan"}),
     "draws beyond count": with_noise("Sampled", noise=DIRAC, n_samples=10**12, seed=0),
-    "draws of nothing": with_noise("Sampled", noise=DIRAC, n_samples=0, seed=0),
     "negative variance": normal(-1.0, "isotropic"),
-    "NaN variance": normal(np.nan, "isotropic"),
-    "infinite variance": normal(np.inf, "isotropic"),
-    "negative variances": normal([1.0, -1.0], "diagonal"),
     "variances of other columns": normal([1.0, 1.0, 1.0], "diagonal"),
     "indefinite covariance": normal([[1.0, 2.0], [2.0, 1.0]], "full"),
-    "covariance not symmetric": normal([[1.0, 0.5], [0.0, 1.0]], "full"),
-    "NaN covariance": normal([[np.nan, 0.0], [0.0, 1.0]], "full"),
     "covariances of other rows": normal(np.stack([np.eye(2)] * 4), "full"),
     "form of covariance unknown": normal(1.0, "round"),
     "no parts": forged({"type": "Embedding", "fields": {"kernel": GAUSSIAN, "parts": {"tuple": []}}}),
-    "parts are numbers": with_header(lambda header: fields(header).update(parts={"tuple": [1]})),
     "estimator of nothing": estimator({"loocv_": 1.0}),
     "estimator with methods": estimator({"fit": 1.0}),
-    "estimator with private parts": estimator({"__class__": 1}),
     "estimator with unknown parameters": estimator({}, {"command": "rm"}),
-    "estimator of parameters that are no dictionary": forged(
-        {"type": "KernelMean", "fields": {"parameters": {"list": [1]}, "fitted": {"dict": {}}}}
-    ),
     "estimator of another number of columns": with_header(
         lambda header: fields(header)["fitted"]["dict"].update(n_features_in_=3), "estimator"
     ),
     "features of other strata": with_header(
         lambda header: first_part(header)["features"]["fields"].update(strata={"tuple": []}), "features"
     ),
-    "features of another design": with_header(
-        lambda header: first_part(header)["features"]["fields"].update(design="magic"), "features"
-    ),
     "features without sums": with_header(lambda header: first_part(header).update(terms={"tuple": []}), "features"),
     "features of another kernel": with_header(
         lambda header: fields(header).update(kernel={"type": "Gaussian", "fields": {"bandwidth": 2.0}}), "features"
     ),
-    "features of no rows": with_header(lambda header: first_mean(header).update(count=0), "features"),
     "features times infinity": with_header(
         lambda header: first_mean(header).update(factor={"float": "inf"}), "features"
     ),
-    "features times a text": with_header(lambda header: first_mean(header).update(factor="two"), "features"),
-    "features with a number for a noise": with_header(lambda header: first_mean(header).update(noise=1.0), "features"),
     "features whose noise fits other columns": with_header(
         lambda header: first_mean(header).update(
             noise={"type": "Normal", "fields": {"covariance": {"list": [1.0, 1.0, 1.0]}, "form": "diagonal"}}
@@ -487,67 +419,33 @@ OBJECTS: dict[str, Damage] = {
 }
 ARRAYS: dict[str, Damage] = {
     "array out of range": with_header(lambda header: first_part(header).update(points={"array": 7})),
-    "array from the end": with_header(lambda header: first_part(header).update(points={"array": -2})),
     "array named by text": with_header(lambda header: first_part(header).update(points={"array": "a0"})),
-    "array named by truth": with_header(lambda header: first_part(header).update(weights={"array": True})),
-    "weights are the points": with_header(lambda header: first_part(header).update(weights={"array": 0})),
     "one array in 10 000 parts": forged(embedding(*[part()] * 10_000), npy(np.zeros((1000, 100))), npy(np.ones(1000))),
     "NaN": with_members(a0__npy=npy(np.where(X > 0, np.nan, X))),
-    "infinite": with_members(a0__npy=npy(np.where(X > 0, np.inf, X))),
-    "NaN weights": with_members(a1__npy=npy(np.full(5, np.nan))),
     "other shape": with_members(a0__npy=npy(X[:-1])),
-    "no dimension": with_members(a0__npy=npy(np.float64(1.0))),
-    "three dimensions": with_members(a0__npy=npy(X[None])),
     "no rows": with_members(a0__npy=npy(X[:0]), a1__npy=npy(np.zeros(0))),
-    "neither rows nor columns": with_members(a0__npy=npy(np.zeros((0, 0)))),
     "a million million rows without columns": forged(
         embedding(part({"array": 0}, {"array": 1})), described(f"({10**12}, 0)"), npy(np.ones(5))
     ),
     "other type": with_members(a0__npy=npy(X.astype(np.float32))),
-    "big-endian": with_members(a0__npy=npy(X.astype(">f8"))),
-    "complex": with_members(a0__npy=npy(X.astype(complex))),
-    "long double": with_members(a0__npy=npy(X.astype(np.longdouble))),
     "text array": with_members(a0__npy=npy(np.full((5, 2), "a"))),
-    "times": with_members(a0__npy=npy(np.full((5, 2), "2020-01-01", dtype="M8[D]"))),
-    "object array": with_members(a0__npy=npy(np.full((5, 2), None), allow_pickle=True)),
     "object array that runs": with_members(a0__npy=npy(np.array([Payload()]), allow_pickle=True)),
-    "a pickle for an array": with_members(a0__npy=PICKLE),
     "structured": with_members(a0__npy=npy(np.zeros(5, dtype=[("x", "<f8"), ("y", "O")]), allow_pickle=True)),
-    "structured of 500 fields": with_members(a0__npy=npy(np.zeros(1, dtype=[(f"f{k}", "<f8") for k in range(500)]))),
-    "void": with_members(a0__npy=described("(5, 2)", "'|V8'", body=X.tobytes())),
     "void of a terabyte": with_members(a0__npy=described("(5, 2)", f"'|V{2**40}'", body=X.tobytes())),
-    "nested type": with_members(a0__npy=described("(5,)", "[('x', [('y', '<f8', (2,))])]", body=X.tobytes())),
-    "type is a list": with_members(a0__npy=described("(5, 2)", "[]", body=X.tobytes())),
     "type is unknown": with_members(a0__npy=described("(5, 2)", "'evil'", body=X.tobytes())),
     "column order": with_members(a0__npy=npy(np.asfortranarray(X))),
-    "column order by a number": with_members(a0__npy=described("(5, 2)", fortran="1", body=X.tobytes())),
     "array is no array": with_members(a0__npy=b"0123456789"),
-    "array is empty": with_members(a0__npy=b""),
     "array of another version": with_members(a0__npy=npy_header("{}", version=b"\x02\x00")),
-    "array of a version to come": with_members(a0__npy=b"\x93NUMPY\x09\x00" + bytes(80)),
     "array promises a million gigabytes": with_members(a0__npy=described("(100000000000000, 2)")),
-    "shape that overflows": with_members(a0__npy=described(f"({2**62}, {2**62})")),
     "shape that overflows to the right size": with_members(a0__npy=described(f"({2**63 + 5}, 2)", body=X.tobytes())),
     "negative shape": with_members(a0__npy=described("(-5, -2)", body=X.tobytes())),
-    "shape of truths": with_members(a0__npy=described("(True, True)", body=X.tobytes()[:8])),
-    "shape of fractions": with_members(a0__npy=described("(5.0, 2)", body=X.tobytes())),
-    "shape of 2000 axes": with_members(a0__npy=described("(" + "1, " * 2000 + ")", body=X.tobytes()[:8])),
     "shape of an expression": with_members(a0__npy=described("(__import__('os').mkdir('marker'), 2)")),
-    "header of Python 2": with_members(a0__npy=described("(5L, 3L)", body=X.tobytes())),
     "header of brackets": with_members(a0__npy=npy_header("(" * 9000)),
-    "header of minus signs": with_members(a0__npy=npy_header("-" * 9000 + "1")),
-    "header of 64 000 letters": with_members(a0__npy=npy_header("'" + "a" * 64_000 + "'")),
-    "header cut": with_members(a0__npy=npy(X)[:40]),
     "data cut": with_members(a0__npy=npy(X)[:-8]),
-    "data too long": with_members(a0__npy=npy(X) + bytes(8)),
 }
 KINDS = ("embedding", "mixture", "estimator", "features")
-CUTS = {
-    f"cut after {share:.0%} of {what}": cut(what, share)
-    for what in KINDS
-    for share in (0.02, 0.2, 0.4, 0.6, 0.8, 0.97, 0.999)
-}
-FLIPS = {f"bit {number} of {what}": flipped(what, number, 12) for what in KINDS for number in range(12)}
+CUTS = {f"cut after {share:.0%} of {what}": cut(what, share) for what in KINDS for share in (0.2, 0.97)}
+FLIPS = {f"bit {number} of {what}": flipped(what, number, 4) for what in KINDS for number in range(4)}
 SAVED = {**CONTAINERS, **HEADERS, **OBJECTS, **ARRAYS, **CUTS, **FLIPS, **PLACES}
 BOMBS = (
     "bomb",
@@ -561,10 +459,3 @@ BOMBS = (
     "endless device",
     "void of a terabyte",
 )
-
-
-def _nested_archives(depth: int) -> bytes:
-    data = valid()
-    for _ in range(depth):
-        data = archive({"header.json": data}, zipfile.ZIP_DEFLATED)
-    return data

@@ -109,22 +109,6 @@ def test_ctrl_c_while_options_are_read(monkeypatch: pytest.MonkeyPatch, capfd: p
     assert capfd.readouterr().err == "kernelmean: stopped; nothing was written\n"
 
 
-@pytest.mark.parametrize("name", ["numpy", "scipy", "sklearn", "narwhals"])
-def test_a_broken_installation(name: str) -> None:
-    broken = f"import sys; sys.modules[{name!r}] = None; from kernelmean.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", broken, *COMPARE], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (70, "", 1), done.stderr
-    assert f"{name}" in done.stderr
-
-
-@pytest.mark.parametrize("name", ["typer", "rich"])
-def test_without_the_extra(name: str) -> None:
-    broken = f"import sys; sys.modules[{name!r}] = None; from kernelmean.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", broken, *COMPARE], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert "kernelmean[cli]" in done.stderr
-
-
 @pytest.mark.skipif(os.name == "nt", reason="pipes are those of Unix")
 @pytest.mark.parametrize(("words", "code"), [(COMPARE, 1), (("compare", "first.csv", "none.csv", *ALPHA), 2)])
 def test_an_error_stream_that_nobody_reads_changes_no_code(words: tuple[str, ...], code: int, fork: Forks) -> None:

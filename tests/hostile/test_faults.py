@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +13,8 @@ import pytest
 from forked import Done, Forks
 
 import kernelmean as km
-from kernelmean.cli import explain, main
+from kernelmean.cli import main
 from kernelmean.core import disk as _disk
-from kernelmean.report import pictures
 from kernelmean.studies import plots
 
 SMALL = ("compare", "first.csv", "second.csv", "--estimator", "kme", "--resamples", "19")
@@ -102,10 +100,6 @@ def test_every_writer_replaces_whole_files(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_pictures_are_written_by_the_same_writer() -> None:
-    assert pictures.write_file is _disk.write_file
-
-
 def test_a_link_stays_a_link_and_what_it_names_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "link.npz").symlink_to("file.npz")
     km.save(km.kernels.Gaussian(1.0), tmp_path / "link.npz")
@@ -150,18 +144,6 @@ def test_little_memory_is_one_line(tables: Path, fork: Forks) -> None:
     assert not Path("out.json").exists()
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the administrator may write everywhere")
-@pytest.mark.parametrize("name", OUTPUTS)
-def test_a_folder_that_may_not_be_written_in(name: str, tables: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    tables.chmod(0o500)
-    try:
-        code, out, err = call(OUTPUTS[name], capfd)
-    finally:
-        tables.chmod(0o700)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert sorted(path.name for path in tables.iterdir()) == ["first.csv", "second.csv"]
-
-
 @pytest.mark.parametrize("words", [("estimate", "first.csv"), ("--help",)])
 def test_a_reader_that_goes_away_is_no_error(words: tuple[str, ...], tables: Path, fork: Forks) -> None:
     """As with other programs in a pipe: silence, and the exit code of one that SIGPIPE ended."""
@@ -170,19 +152,6 @@ def test_a_reader_that_goes_away_is_no_error(words: tuple[str, ...], tables: Pat
     done = fork(words, stdout=writing)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
-
-
-def test_a_pipe_that_breaks_as_an_output_file_is_an_error() -> None:
-    """Only the screen may go unread."""
-    assert explain(BrokenPipeError(32, "Broken pipe", "out")) == (2, "out: Broken pipe")
-
-
-def test_ctrl_c_while_options_are_read(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(import_module("kernelmean.cli.app"), "run", stop)  # a file that has the name of what it holds
-    assert call(("info", "x"), capfd) == (130, "", "kernelmean: stopped before it began\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of Unix")
@@ -196,4 +165,16 @@ def test_ctrl_c_says_a_word_and_leaves_nothing(
     finally:
         signal.signal(signal.SIGINT, before)
     assert found == (130, "", "kernelmean: stopped; nothing was written\n")
+    assert sorted(path.name for path in tables.iterdir()) == ["first.csv", "second.csv"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the administrator may write everywhere")
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_a_folder_that_may_not_be_written_in(name: str, tables: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    tables.chmod(0o500)
+    try:
+        code, out, err = call(OUTPUTS[name], capfd)
+    finally:
+        tables.chmod(0o700)
+    assert (code, out, err.count("\n")) == (2, "", 1)
     assert sorted(path.name for path in tables.iterdir()) == ["first.csv", "second.csv"]

@@ -10,8 +10,6 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli.app import run
-from kernelmean.core.array import Array
-from kernelmean.core.table import to_frame
 from kernelmean.inference.changes import Change
 from kernelmean.studies.changes import Changes, Search
 from kernelmean.studies.changes.finding import _joined
@@ -140,25 +138,6 @@ def test_a_change_of_a_relation_says_what_shows_it() -> None:
     assert result.describe().grids[0].header[:3] == ("rows before", "adjusted p", "what changes")
 
 
-def test_rows_that_were_drawn_are_not_the_first_ones() -> None:
-    drawn = to_frame(np.random.default_rng(0).normal(size=(200, 2)), "t").take(slice(None, None, 2))
-    assert "No change was found in 100 rows that were drawn: p = " in km.changes(drawn, search=QUICK).verdict()
-
-
-def test_the_result_is_a_result(found: Changes, tmp_path: Path) -> None:
-    assert list(found.to_frame()["row"]) == [point.row for point in found.points]
-    assert json.loads(json.dumps(found.to_dict()))["points"][0]["row"] == found.points[0].row
-    found.save(tmp_path / "changes.npz")
-    assert km.load(tmp_path / "changes.npz").to_dict() == found.to_dict()
-    assert found.points[0].time in str(found)
-    assert found.points[0].time in found.to_html()
-    assert len(found.plot().axes) == 2
-
-
-def test_the_same_seed_gives_the_same(table: pd.DataFrame, found: Changes) -> None:
-    assert km.changes(table, "day", search=QUICK, rng=0).to_dict() == found.to_dict()
-
-
 def test_the_number_of_threads_changes_nothing(table: pd.DataFrame, found: Changes) -> None:
     for threads in (1, 3):
         assert km.changes(table, "day", search=QUICK, plan=km.Plan(threads=threads)).to_dict() == found.to_dict()
@@ -201,10 +180,6 @@ def test_what_cannot_be_searched_is_refused(case: str, table: pd.DataFrame) -> N
         km.changes(data, time, search=QUICK, **options)
 
 
-def test_a_column_that_counts_is_searched_where_it_is_kept(table: pd.DataFrame, few_for_what_changes: None) -> None:
-    assert km.changes(table[["day", "weight"]], search=QUICK, keep="day").points
-
-
 @pytest.mark.slow
 def test_100_000_rows_take_less_than_a_gibibyte() -> None:
     import subprocess
@@ -229,21 +204,6 @@ def test_rows_that_are_left_out_lie_between_segments() -> None:
     assert (point.time, point.earliest, point.latest) == ("100", "85", "100")
 
 
-def test_rows_that_were_drawn_keep_their_numbers_and_times(tmp_path: Path, few_for_what_changes: None) -> None:
-    table = pd.DataFrame({"x": np.append(np.arange(200) % 3.0, 20.0 + np.arange(100) % 3.0), "t": np.arange(300.0)})
-    table.to_csv(tmp_path / "t.csv", index=False)
-    named = ["--time", "t", "--json", str(tmp_path / "found.json")]
-    assert run(["changes", str(tmp_path / "t.csv"), "--max-rows", "60", "--resamples", "99", *named]) == 0
-    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
-    (point,) = found["points"]
-    assert point["low"] <= 200 <= point["row"] == point["high"] < 210
-    assert float(point["time"]) == point["row"]
-    end = found["segments"][-1][1]
-    assert found["segments"] == [[0, point["row"]], [point["row"], end]]
-    assert 280 < end <= 300
-    assert f"found in 60 rows that were drawn, at {point['time']}: p" in found["verdict"]
-
-
 def test_a_level_below_every_p_value_is_refused() -> None:
     words = "below 2.5e-05, the smallest p-value of 49,999 permutations; write a larger level, or n_resamples=1249999"
     with pytest.raises(ValueError, match=words):
@@ -251,45 +211,11 @@ def test_a_level_below_every_p_value_is_refused() -> None:
     assert Search(level=1e-6, n_resamples=1_249_999).level == 1e-6
 
 
-def test_segments_are_no_shorter_than_a_block(few_for_what_changes: None) -> None:
-    rng = np.random.default_rng(3)
-    spikes = rng.normal(size=(400, 1))
-    spikes[[*range(85, 90), *range(230, 237), *range(300, 305)]] += 8.0
-    found = km.changes(spikes, search=Search(n_changes=3, block=40, n_resamples=99))
-    assert len(found.points) == 3
-    assert min(own.stop - own.start for own in found.segments) >= 40
-    assert ("shortest segment", "40 rows") in found.describe().facts
-    fine = km.changes(spikes, search=Search(n_changes=3, n_resamples=99))
-    assert min(own.stop - own.start for own in fine.segments) < 40
-
-
 def test_a_column_that_is_constant_on_both_sides_of_a_change_is_not_named() -> None:
     rng = np.random.default_rng(0)
     rain = np.append(np.zeros(120), rng.exponential(size=60))
     table = pd.DataFrame({"rain": rain, "load": rng.normal(size=180) + 3.0 * (np.arange(180) >= 60)})
     assert km.changes(table, search=QUICK).points[0].columns == ("load",)
-
-
-def told_by(X: Array, search: Search = QUICK) -> list[tuple[str, int, int]]:
-    """Return what a search tells of its progress."""
-    said: list[tuple[str, int, int]] = []
-    km.changes(X, search=search, progress=lambda *step: said.append(step))
-    return said
-
-
-def test_progress_counts_the_columns_that_are_searched_alone() -> None:
-    said = told_by(np.random.default_rng(0).normal(size=(60, 3)))
-    assert [step for step in said if "column" in step[0]] == [("columns one at a time", k, 3) for k in range(3)]
-
-
-def test_progress_counts_the_permutations_of_every_stretch_that_is_not_given_up_early() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    X[25:] += 3.0
-    said = told_by(X, Search(n_resamples=199))
-    whole = [(done, known) for label, done, known in said if label == "permutations of rows 1 to 60"]
-    assert 99 < whole[0][0] < whole[1][0] < whole[-1][0]
-    assert whole[-1] == (199, 199)
-    assert ("what changes", 0, 1) in said
 
 
 def test_a_change_of_a_single_column_is_one_where_all_columns_together_show_none() -> None:
@@ -335,31 +261,6 @@ def test_a_p_value_that_equals_the_level_is_not_rounded_above_it() -> None:
     assert len(result.points) == 1
 
 
-def test_changes_that_chance_explains_are_not_called_found() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 1))
-    result = km.changes(X, n_changes=1, block=2)
-    (point,) = result.points
-    likely = f"The most likely change is after {point.row} rows, but chance alone gives as clear a one: p = "
-    assert result.search == Search(n_changes=1, block=2)
-    assert result.verdict().startswith(likely)
-    with pytest.raises(ValueError, match="write them there"):
-        km.changes(X, search=QUICK, n_changes=1)
-
-
-def test_iso_text_is_a_time(table: pd.DataFrame, found: Changes) -> None:
-    text = table.assign(day=table["day"].astype(str))
-    assert [point.time for point in km.changes(text, "day", search=QUICK).points] == [p.time for p in found.points]
-    with pytest.raises(TypeError, match="to_datetime"):
-        km.changes(table.assign(day="noon"), "day")
-
-
-def test_the_page_says_which_columns_it_shows(found: Changes) -> None:
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 6)), columns=list("abcdef"))
-    (chart,) = km.changes(X, search=QUICK).document().sections[0].charts
-    assert len(chart.panels) == 4
-    assert "the first ones; 2 others are not shown" in chart.text
-
-
 def test_several_files_are_one_table(table: pd.DataFrame, tmp_path: Path, few_for_what_changes: None) -> None:
     folder = tmp_path / "days"
     folder.mkdir()
@@ -374,3 +275,14 @@ def test_several_files_are_one_table(table: pd.DataFrame, tmp_path: Path, few_fo
     assert [point["columns"] for point in found[0]["points"]] == [["price"], ["shop"]]
     assert found[0]["rows"] == 180
     assert found[1:] == found[:1] * 2
+
+
+def test_changes_that_chance_explains_are_not_called_found() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    result = km.changes(X, n_changes=1, block=2)
+    (point,) = result.points
+    likely = f"The most likely change is after {point.row} rows, but chance alone gives as clear a one: p = "
+    assert result.search == Search(n_changes=1, block=2)
+    assert result.verdict().startswith(likely)
+    with pytest.raises(ValueError, match="write them there"):
+        km.changes(X, search=QUICK, n_changes=1)

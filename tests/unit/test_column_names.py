@@ -141,15 +141,6 @@ def test_an_array_has_no_names_and_is_matched_by_position(name: str) -> None:
             np.testing.assert_allclose(function(first, B.to_numpy()), function(A, B), rtol=1e-9)
 
 
-def test_an_array_compared_with_a_table_takes_its_names() -> None:
-    named = A.rename(columns={"x0": "age", "x1": "income"})
-    for compare in (km.compare, in_batches):
-        for pair in ((named, B.to_numpy()), (B.to_numpy(), named)):
-            assert {column.name for column in compare(*pair, n_resamples=19).columns} == {"age", "income"}
-    with pytest.raises(ValueError, match="A has 2 columns and B has 3"):
-        km.compare(named, np.ones((20, 3)))
-
-
 def test_a_table_encoder_that_was_fitted_to_a_table_refuses_an_array() -> None:
     encoder = km.TableEncoder().fit(A)
     with pytest.raises(ValueError, match="without column names"):
@@ -186,41 +177,6 @@ def test_labels_of_mixed_types_are_names_and_equal_ones_are_refused() -> None:
         ):
             with pytest.raises(ValueError, match="twice"):
                 call(twice)
-
-
-def test_names_are_kept_by_what_is_made_of_an_embedding(tmp_path: Any) -> None:
-    mu = km.embed(A, KERNEL, noise=km.noise.Normal(0.1))
-    km.save(mu, tmp_path / "mean.npz")
-    km.save(km.KME(KERNEL).fit(A), tmp_path / "fitted.npz")
-    made = (
-        2 * mu,
-        mu - km.embed(B.to_numpy(), KERNEL),
-        km.embed(B.to_numpy(), KERNEL) - mu,
-        km.load(tmp_path / "mean.npz"),
-        km.load(tmp_path / "fitted.npz").embedding_,
-        km.linear_form(mu),
-    )
-    for each in made:
-        assert each.names == ("x0", "x1")
-        with pytest.raises(ValueError, match="order"):
-            each @ km.embed(A[["x1", "x0"]], KERNEL)
-    assert km.embed(A.to_numpy(), KERNEL).names is None
-
-
-def test_points_of_a_joint_witness_are_matched_by_name() -> None:
-    found = explained.dependence_witness(A, B)
-    np.testing.assert_array_equal(found(A[["x1", "x0"]], B), found(A, B))
-    with pytest.raises(ValueError, match="columns of y are a, b"):
-        found(A, B.rename(columns={"x0": "a", "x1": "b"}))
-
-
-def test_pictures_of_two_tables_match_columns_by_name() -> None:
-    pytest.importorskip("matplotlib")
-    from kernelmean.studies import plots
-
-    figure = plots.column_witnesses(A, B[["x1", "x0"]], ["x0"])
-    low, high = figure.axes[0].get_xlim()
-    assert -10 < low < high < 10
 
 
 def test_batches_of_an_iterable_either_all_have_names_or_none() -> None:

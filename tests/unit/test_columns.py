@@ -149,68 +149,8 @@ def test_batches_are_described_by_all_rows(drawn: int, tmp_path: Path, monkeypat
         assert "a random 20 of 60 rows" in found.notes[-1]
 
 
-def test_suggested_names_that_hold_a_comma_stand_by_themselves(on_command_line: Callable[[str], str]) -> None:
-    names = [f"id{k}, code" for k in range(2)]
-    table = pd.DataFrame({**{name: [f"k{row}" for row in range(200)] for name in names}, "x": np.arange(200) / 7})
-    given = to_frame(table, "t")
-    found = describe_columns(given, Encoding())
-    assert found.stopping == tuple(names)
-    assert on_command_line(found.options()) == '--drop "id0, code" --drop "id1, code"'
-
-
 def test_a_table_of_which_nothing_is_left_is_no_table_to_compare() -> None:
     given = to_frame(pd.DataFrame({"code": [f"k{row}" for row in range(200)]}), "t")
     found = describe_columns(given, Encoding())
     assert found.verdict().endswith("there is nothing to compare.")
     assert found.options() == ""
-
-
-def test_only_columns_that_may_be_meant_otherwise_ask_for_a_decision() -> None:
-    rows = np.arange(60)
-    cells = {
-        "yes": np.where(rows % 2, "yes", "no"),
-        "flag": rows % 2,
-        "size": np.array(["s", "m", "l"])[rows % 3],
-        "code": rows % 5,
-        "length": rows / 7,
-        "number": rows % 37,
-    }
-    found = describe_columns(to_frame(pd.DataFrame(cells), "t"), Encoding())
-    assert [column.name for column in found.columns if column.decide] == ["size", "code"]
-    changes = {column.name: column.change for column in found.columns}
-    assert (changes["yes"], changes["flag"]) == ("drop=['yes']", "drop=['flag']")
-    assert "ordinal=" in changes["size"]
-    kinds, reasons = found.describe().grids
-    assert ([row[0] for row in kinds.rows], [row[0] for row in reasons.rows]) == (list(cells), ["size", "code"])
-    said = found.describe()
-    assert dict(said.facts)["clear"].startswith("4 columns; ")
-    assert [grid.title for grid in said.grids] == ["Columns", "What to decide"]
-    clear = said.in_detail().grids[2]
-    assert (clear.title, len(clear.rows)) == ("Clear columns", 4)
-    assert {tuple(row) for grid in said.in_detail().grids[1:] for row in grid.rows} == {
-        (column.name, column.why, column.change) for column in found.columns
-    }
-
-
-def test_few_rows_with_blank_cells_are_better_left_out() -> None:
-    table = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
-    table.loc[[3, 7], "a"] = np.nan
-    few = describe_columns(to_frame(table, "t"), Encoding())
-    assert few.blank_rows == 2
-    assert few.options() == "missing='drop'"
-    assert ("blank cells", "2 rows of 40 have one") in few.describe().facts
-    table.loc[10:25, "b"] = np.nan
-    many = describe_columns(to_frame(table, "t"), Encoding())
-    assert many.blank_rows == 18
-    assert many.options() == "missing='category'"
-    assert dict(many.describe().facts)["blank cells"].startswith("18 rows of 40 have one, 16 of them in b; drop=['b'] ")
-
-
-def test_a_table_appended_to_itself_is_noted() -> None:
-    draws = np.random.default_rng(0)
-    once = pd.DataFrame({"x": draws.normal(size=8), "k": list("aabbbbcc"), "y": [*draws.normal(size=7), np.nan]})
-    assert not describe_columns(to_frame(once, "t"), Encoding()).notes
-    (note,) = describe_columns(to_frame(pd.concat([once] * 4), "t"), Encoding()).notes
-    assert note.startswith("24 of 32 rows repeat another row; rows should be independent: keep one of each")
-    codes = pd.DataFrame(draws.integers(0, 2, size=(60, 3)), columns=list("abc"))
-    assert not describe_columns(to_frame(codes, "t"), Encoding()).notes

@@ -103,24 +103,6 @@ def test_constant_columns_are_left_out_and_told(unsearched_peers: None) -> None:
     assert fits.notes == ("constant, so left out: c",)
 
 
-def test_columns_of_unlike_scales_are_told_once_where_they_are_not_scaled(unsearched_peers: None) -> None:
-    table = Table(VALUES * [1.0, 10.0], ("a", "b"))
-    (note,) = quick(table, scale=False).notes
-    assert note.startswith("column 'b' varies more than 5 times as much as column 'a', for which the components")
-    assert quick(table).notes == ()
-
-
-def test_values_that_many_rows_share_are_told(unsearched_peers: None) -> None:
-    values = VALUES.copy()
-    values[:9] = [4.0, 90.0]
-    assert quick(Table(values, ("a", "b"))).notes == tuple(
-        f"9 of 80 rows have the same {name}, {value}: a density spreads such ties over a range"
-        for name, value in (("a", 4), ("b", 90))
-    )
-    values[8] = VALUES[8]
-    assert quick(Table(values, ("a", "b"))).notes == ()
-
-
 def test_result_as_json(fits: Densities) -> None:
     content = json.loads(json.dumps(fits.to_dict(), allow_nan=False))
     assert content["rows"] == {"training": 56, "held out": 24}
@@ -169,23 +151,3 @@ def test_new_rows_are_scored_in_the_units_of_the_table(fits: Densities) -> None:
 def test_rows_that_cannot_be_scored(rows: object, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         plain().score_samples(rows)
-
-
-def test_progress_counts_folds_and_components() -> None:
-    said: list[tuple[str, int, int]] = []
-    quick(progress=lambda *step: said.append(step))
-    for label, total in (("kernel mean matching", 5 * 2), ("GaussianMixture", 5 * 8 * (1 + 2)), ("KernelDensity", 125)):
-        done = [done for own, done, known in said if own == label and known == total]
-        assert done[0] == 0
-        assert done[-1] == total
-        assert (np.diff(done) > 0).all()
-
-
-@pytest.mark.parametrize("label", ["kernel mean matching", "GaussianMixture", "KernelDensity"])
-def test_what_progress_raises_ends_the_fit(label: str) -> None:
-    def stop(told: str, done: int, known: int) -> None:
-        if told == label and done:
-            raise KeyError(label)
-
-    with pytest.raises(KeyError, match=label):
-        quick(progress=stop)

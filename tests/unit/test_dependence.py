@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,6 @@ from kernelmean import dependence
 from kernelmean.inference import holm
 from kernelmean.kernels import Gaussian
 from kernelmean.studies import Dependence, Strengths
-from kernelmean.studies.dependence import PairDependence
 from kernelmean.tables import Encoding, Table, encode
 
 RNG = np.random.default_rng(3)
@@ -75,10 +73,6 @@ def test_pairs_that_come_out_small_are_tested_again_with_enough_permutations_for
     assert result.pairs[0].adjusted <= 0.02
 
 
-def test_threads_change_nothing() -> None:
-    assert quick(many_columns(60), plan=km.Plan(threads=3)).to_dict() == quick(many_columns(60)).to_dict()
-
-
 def test_strength_is_the_unbiased_normalised_hsic() -> None:
     def centered(x):
         """Return the U-centered Gram matrix of Székely & Rizzo (2014), whose products are unbiased."""
@@ -127,10 +121,6 @@ def test_matrix_is_symmetric_with_a_column_fully_dependent_on_itself() -> None:
     np.testing.assert_array_equal(result.matrix(), result.matrix().T)
     np.testing.assert_array_equal(np.diag(result.matrix()), 1.0)
     np.testing.assert_array_equal(np.diag(result.matrix("adjusted")), 0.0)
-
-
-def test_one_column_may_be_a_plain_name() -> None:
-    assert quick(TABLE, "a", "b").to_dict() == quick(TABLE, ["a"], ["b"]).to_dict()
 
 
 def test_unknown_measures_are_refused() -> None:
@@ -212,15 +202,6 @@ class TestWorthALook:
         assert len(strong.to_dict()["pairs"]) == 6
         assert replace(self.found, at_least=1.0).verdict().startswith("No dependence with a strength of at least 1 was")
 
-    def test_listed_first_are_those_that_depend_by_strength(self) -> None:
-        listed = self.found.listed()
-        depend = [pair.adjusted <= 0.05 for pair in listed]
-        assert depend == sorted(depend, reverse=True)
-        for part in (True, False):
-            strengths = [pair.strength for pair, own in zip(listed, depend, strict=True) if own == part]
-            assert strengths == sorted(strengths, reverse=True)
-        assert {*listed} == {*self.found.pairs}
-
     def test_intervals_are_those_of_the_effect_size(self) -> None:
         told = self.found.with_intervals(most=2, rng=3)
         first, second = told.listed()[:2]
@@ -248,51 +229,6 @@ class TestWorthALook:
             read.with_intervals()
 
 
-class TestManyPairs:
-    """780 pairs: what is listed, mapped and left out."""
-
-    names = tuple(f"c{k:02}" for k in range(40))
-    chain = tuple((f"c{k:02}", f"c{k + 1:02}") for k in range(0, 40, 2))
-
-    def result(self, found: int) -> Dependence:
-        """Return a study of which so many pairs were found, the chain first, each weaker than the one before."""
-        names, table = self.names, np.random.default_rng(0).normal(size=(30, 40))
-        encoded = encode((pd.DataFrame(table, columns=list(names)),), ("t",), Encoding())
-        others = [pair for pair in combinations(names, 2) if pair not in self.chain]
-        pairs = tuple(
-            PairDependence(
-                *pair, strength=0.5 - k / 100, pvalue=0.001, adjusted=0.01 if k < found else 1.0, n_resamples=9
-            )
-            for k, pair in enumerate([*self.chain, *others])
-        )
-        return Dependence(names, names, 30, None, pairs, "kme", (), encoded.missing, encoded)
-
-    def test_a_weak_pair_is_found_although_its_strength_is_below_zero(self) -> None:
-        result = self.result(60)
-        assert result.pairs[59].strength < 0.0
-        assert len(result.worth_a_look()) == len(result.dependent()) == 60
-        assert len(result.grid().rows) == 780
-        assert [pair.strength for pair in result.worth_a_look(at_least=0.45)] == [0.5, 0.49, 0.48, 0.47, 0.46, 0.45]
-        assert result.verdict().startswith("60 of 780 pairs")
-
-    def test_no_found_pair_is_left_out_of_the_page_and_the_terminal_counts_them(self) -> None:
-        result = self.result(60)
-        rest = "and 50 pairs more that depend, 720 that were not found to (to_frame() or --json FILE has all)"
-        assert rest in " ".join(result.summary().split())
-        (section,) = (each for each in result.document().sections if each.title == "Pairs in numbers")
-        assert [row[2] for row in section.tables[0].rows] == ["yes"] * 60
-        assert section.paragraphs[-1] == "Left out here: 720 pairs more, not found to depend."
-        assert "and 1 pair more that depends, 769 that were not found to" in self.result(11).summary()
-
-    def test_the_map_has_both_columns_of_a_pair_and_counts_pairs_outside(self) -> None:
-        (section, *_) = self.result(20).document().sections
-        (chart,) = section.charts
-        shown = chart.panels[0].rows
-        assert set(shown) == {name for pair in self.chain[:12] for name in pair}
-        assert "Shown are 24 of 40 columns" in chart.text
-        assert "Of the pairs that depend on each other 8 stand only in the table below." in chart.text
-
-
 class TestOneTarget:
     """Which columns a target depends on."""
 
@@ -309,28 +245,6 @@ class TestOneTarget:
         assert f"{p:.3g}" in result.verdict()
         assert result.document().sections[0].charts[0].panels[0].rows == ("x3",)
 
-    def test_a_long_group_without_a_finding_is_counted(self) -> None:
-        result = dependence(self.table.drop(columns="x3"), y="y", n_resamples=99)
-        assert not result.dependent()
-        assert "between 10 columns together and y was found" in result.verdict()
-
-    @pytest.mark.parametrize("y", [table["x3"], ["y", 3]])
-    def test_cells_are_no_names(self, y) -> None:
-        with pytest.raises(TypeError, match=r"y takes names of columns of the table: write y='(x3|price)'"):
-            dependence(self.table, y=y)
-
-    def test_categories_have_no_trend(self) -> None:
-        rng = np.random.default_rng(0)
-        table = pd.DataFrame({"group": np.repeat(["a", "b", "c"], 30), "value": rng.normal(size=90)})
-        table["value"] += table["group"].map({"a": 0.0, "b": 3.0, "c": 1.0})
-        kind = dict(dependence(table, "group", "value", n_resamples=99).facts())["kind"]
-        assert "in a mean that differs between categories" in kind
-        numbers = table.assign(group=table["value"] + rng.normal(size=90))
-        assert (
-            "in a trend, rising or falling"
-            in dict(dependence(numbers, "group", "value", n_resamples=99).facts())["kind"]
-        )
-
 
 class TestNotes:
     """Rows that repeat each other, and dependence on blank cells."""
@@ -346,12 +260,6 @@ class TestNotes:
         assert not quick(rows).notes
         clustered = pd.DataFrame(np.concatenate([rows, rows])).assign(who=[*range(30)] * 2)
         assert not any("repeat" in note for note in quick(clustered, clusters="who").notes)
-
-    @pytest.mark.parametrize("copied", [False, True])
-    def test_rows_of_few_values_repeat_each_other_anyway(self, copied: bool) -> None:
-        table = pd.DataFrame(self.rng.choice(list("abc"), size=(60, 2)), columns=["u", "v"])
-        table["v"] = table["u"] if copied else table["v"]
-        assert not quick(table).notes
 
     def test_a_dependence_on_blank_cells_only_is_noted(self) -> None:
         hour = self.rng.uniform(0.0, 24.0, 200)
@@ -417,72 +325,8 @@ def test_the_kind_of_a_pair_is_that_of_the_rows_where_both_are_known() -> None:
     assert dict(result.facts())["kind"] == "in a curve that turns, or a spread that grows; a description, not a test"
 
 
-def test_the_kind_of_several_columns_says_that_it_is_of_all_together() -> None:
-    result = dependence(cohort()[["x", "line", "parabola"]], y="x", n_resamples=199)
-    assert (kind_of(result, "x", "line"), kind_of(result, "x", "parabola")) == ("trend", "curve")
-    assert dict(result.facts())["kind"].startswith("all columns together: ")
-
-
 def test_blank_rows_without_partners_in_their_stratum_show_no_dependence() -> None:
     table = cohort()[["x", "blank"]].assign(center=np.arange(300))
     table.loc[table["blank"].isna(), "center"] = 0
     result = dependence(table, missing="category", n_resamples=99, strata="center")
     assert not any(pair.adjusted <= 0.05 and not pair.blanks_only for pair in result.pairs)
-
-
-def test_notes_say_how_large_strata_are_and_that_single_rows_are_no_clusters() -> None:
-    table = cohort().drop(columns="blank").assign(center=np.repeat(["a", "b"], [2, 298]), row=np.arange(300))
-    strata = quick(table.drop(columns="row"), strata="center")
-    assert "rows are permuted only within their stratum (2 strata of 2 to 298 rows each)" in strata.notes
-    alone = quick(table.drop(columns="center"), clusters="row")
-    assert "each of the 300 clusters is a single row: clusters change nothing here" in alone.notes
-
-
-def test_low_strengths_and_smallest_pvalues_are_called_so() -> None:
-    found = [PairDependence("a", "b", 0.03, 0.01, 0.03, 99), PairDependence("a", "c", 0.01, 0.01, 0.03, 99)]
-    shown = replace(quick(), pairs=tuple(found))
-    assert "(adjusted p at most 0.05), all with a strength below 0.05, most of all a and b" in shown.verdict()
-    assert dict(shown.facts())["smallest p"].startswith("every pair that depends has the smallest p-value")
-    larger = replace(shown, pairs=(*found[:1], replace(found[1], pvalue=0.02)))
-    assert "smallest p" not in dict(larger.facts())
-    strong = replace(shown, pairs=(replace(found[0], strength=0.3), found[1]))
-    assert "all with" not in strong.verdict()
-
-
-def test_long_work_names_a_faster_way_that_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelmean.studies.many_tests._LONG", -1.0)
-    for name in ("LONG", "_SURE_AFTER", "_SURE_OF_ONE"):
-        monkeypatch.setattr(f"kernelmean.core.pace.{name}", -1.0)
-    table = cohort(60).drop(columns="blank")
-    for options, words in (
-        ({}, "; faster: estimator='kme' or y='COLUMN'"),
-        ({"y": "x"}, "; faster: estimator='kme'"),
-        ({"estimator": "kme"}, "; faster: y='COLUMN'"),
-        ({"estimator": "kme", "y": "x"}, " more"),
-    ):
-        told: list[str] = []
-        dependence(table, n_resamples=19, progress=lambda label, *_, told=told: told.append(label), **options)
-        (notice,) = [label for label in told if "to test with" in label]
-        assert notice.endswith(words)
-
-
-def test_a_fifth_of_copies_is_told_first() -> None:
-    rng = np.random.default_rng(0)
-    once = pd.DataFrame({"a": rng.normal(size=80), "b": rng.integers(0, 5, 80), "c": rng.normal(size=80)})
-    assert not [note for note in dependence(once, n_resamples=19).notes if "repeat another row" in note]
-    copied = dependence(pd.concat([once, once[:20]]), n_resamples=19)
-    assert copied.notes[0].startswith("20 of 100 rows repeat another row; rows should be independent")
-
-
-def test_a_table_without_a_dependence_says_so_and_many_names_take_one_cell() -> None:
-    table = np.random.default_rng(2).normal(size=(40, 13))
-    table[:, 12] += 3.0 * table[:, 0]
-    alone = km.dependence(table[:, 1:4], estimator="kme", n_resamples=199)
-    assert alone.grid().title == "Pairs, none of which is shown to depend"
-    assert km.dependence(table[:4, 1:4], estimator="kme").grid().title == "Pairs, none of which can be found to depend"
-    found = km.dependence(table, y="x12", n_resamples=199).with_intervals(most=2)
-    assert (found.rows()[0]["x"], found.rows()[0]["y"]) == ("12 columns", "x12")
-    (shown,) = found.describe().grids
-    assert shown.title == "Pairs that depend most"
-    assert shown.header[-2:] == ("interval", "kind")
-    assert shown.rows[0][-1]

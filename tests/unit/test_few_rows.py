@@ -7,7 +7,6 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import kernelmean as km
@@ -63,29 +62,6 @@ def test_columns_that_holms_method_cannot_reach() -> None:
     assert not apart(6, 6, 10).limits()
 
 
-def test_groups_of_three_rows_say_so_of_pairs_but_not_of_columns() -> None:
-    groups = np.repeat(["a", "b", "c"], 3)
-    table = pd.DataFrame(RNG.normal(size=(9, 2)) + 20.0 * np.arange(9)[:, None] // 3, columns=["x", "y"])
-    result = km.compare_groups(table.assign(g=groups), "g")
-    (note,) = result.limits()
-    assert "no adjusted p-value of 3 pairs below 0.3 is possible" in note
-    assert min(pair.adjusted for pair in result.pairs) >= 0.3 - 1e-12
-    assert result.on_pairs() == "none of 3 can be found to differ on its own (adjusted p above 0.05)"
-    assert note in result.to_dict()["notes"]
-    assert len(result.differing_columns()) == 2
-
-
-def test_a_design_with_few_arrangements() -> None:
-    rows = pd.DataFrame({"x": [0.0, 0.1, 0.0, 5.0, 5.1, 5.2], "c": [1, 1, 2, 3, 3, 4]})
-    result = km.compare(rows[:3], rows[3:], clusters="c")
-    assert result.test.smallest > 0.05
-    assert "is possible, so this test cannot find any difference at level 0.05." in result.verdict()
-    pairs = km.dependence(pd.DataFrame(RNG.normal(size=(4, 3))))
-    assert "no adjusted p-value of 3 pairs below 0.12 is possible: no single pair" in str(pairs).replace("\n    ", " ")
-    one = km.dependence(pd.DataFrame({"a": [0.0, 1.0, 5.0, 7.0], "b": [0.0, 0.0, 1.0, 1.0]}), "a", "b")
-    assert one.verdict().endswith("so this test cannot find any dependence at level 0.05.")
-
-
 def test_too_few_permutations_are_not_called_too_few_rows() -> None:
     table = RNG.normal(size=(40, 1))
     result = km.compare(table[:20], table[20:], n_resamples=9)
@@ -119,29 +95,3 @@ def test_arrangements_that_were_not_drawn_are_not_called_impossible() -> None:
         apart = km.mmd_test(rows[:5], rows[5:], estimator="kme", rng=seed)
         assert apart.smallest == 1.0 / (1 + apart.n_resamples)
         assert "no p-value below" not in apart.nothing_found(0.05, "difference")
-
-
-def test_no_column_is_out_of_reach_that_is_found() -> None:
-    A, B = pd.DataFrame({"a": [0, 0], "b": [0, 0]}), pd.DataFrame({"a": [2, 2, 0], "b": [1, 1, 1]})
-    found = km.compare(A, B, n_resamples=99, level=0.2, estimator="kme")
-    assert min(column.adjusted for column in found.columns) <= 0.2
-    assert not [note for note in found.notes + found.limits() if "no single column can be found" in note]
-
-
-def test_a_small_level_asks_for_no_more_permutations_than_can_be_drawn() -> None:
-    rng = np.random.default_rng(0)
-    A, B = (pd.DataFrame(rng.normal(size=(12, 2)), columns=["a", "b"]) for _ in range(2))
-    found = km.compare(A, B.assign(a=B.a + 5.0), level=1e-6, estimator="kme", n_resamples=99)
-    assert max(column.n_resamples for column in found.columns) <= 100_000
-    assert [note for note in (*found.limits(), *found.notes) if "no single column can be found at level 1e-06" in note]
-
-
-def test_a_table_of_three_rows_says_how_little_it_can_show() -> None:
-    rows = np.random.default_rng(1).normal(size=(80, 2))
-    alike = km.compare(rows[:3], rows[3:43])
-    assert alike.verdict().endswith(
-        "That does not show that there is none: with 3 and 40 rows only a very clear difference can be found."
-    )
-    assert alike.verdict() in " ".join(str(alike).split())
-    long = km.compare(rows[:40], rows[40:])
-    assert long.verdict().endswith("That does not show that there is none.")

@@ -74,19 +74,6 @@ def test_of_few_rows_parameters_are_chosen_again_without_the_row_left_out() -> N
     assert not fit_all(np.random.default_rng(0).normal(size=(51, 1))).again
 
 
-def test_an_estimate_of_nothing_or_of_one_point_is_noted() -> None:
-    rows = np.random.default_rng(0).normal(size=(8, 3))
-    nothing = fit_all(rows, bandwidth=0.05)
-    best = nothing.estimators[nothing.best].embedding_
-    assert best.norm() < 0.1 * nothing.estimators["kme"].embedding_.norm()
-    assert any(f"the estimate of {nothing.best} is nearly zero" in note for note in nothing.notes)
-    assert not any("nearly zero" in note for note in of_x().notes)
-    point = fit_all([[0.0], [1.0], [2.0], [3.0]])
-    assert point.best == "vpmkme"
-    assert point.estimators["vpmkme"].contraction_ < 0.01
-    assert any("vpmkme is one cloud around the mean (r = " in note for note in point.notes)
-
-
 def test_where_kme_is_best_no_gain_is_claimed() -> None:
     fits = of_x()
     alone = replace(fits, estimators={"kme": fits.estimators["kme"]})
@@ -97,12 +84,6 @@ def test_constant_columns_are_left_out_and_told(no_refits: None) -> None:
     fits = fit_all(np.insert(X, 0, 0.1, axis=1))
     assert fits.table.names == ("x1", "x2", "x3")
     assert any("left out: x0" in note for note in fits.notes)
-
-
-def test_without_scaling(no_refits: None) -> None:
-    fits = fit_all(X, scale=False)
-    assert fits.unit.tolist() == [1.0, 1.0, 1.0]
-    assert fits.estimators["mkme"].loocv_ == pytest.approx(km.MKME().fit(X).loocv_)
 
 
 def test_narrow_kernels_are_ranked_by_what_lies_below_rounding(no_refits: None) -> None:
@@ -116,13 +97,6 @@ def test_the_dictionary_is_json() -> None:
     content = json.loads(json.dumps(of_x().to_dict(), allow_nan=False))
     assert set(content["estimators"]) == set(NAMED)
     assert content["rows"] == 25
-
-
-def test_progress_counts() -> None:
-    calls: list[tuple[str, int, int]] = []
-    fit_all(X[:4], progress=lambda *call: calls.append(call))
-    assert [call[0] for call in calls] == [*NAMED, *(f"again without row {i}" for i in (1, 2, 3, 4))]
-    assert [call[1:] for call in calls] == [(step, 10) for step in range(10)]
 
 
 def test_bad_tables() -> None:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.cli import main
 from kernelmean.inference import holm
 from kernelmean.inference.explain import SampleSubject, effect_size
 from kernelmean.inference.explain.features import moments
 from kernelmean.kernels import Gaussian
 from kernelmean.studies import compare_groups
-from kernelmean.tables import read_frame, split_groups
 
 RNG = np.random.default_rng(3)
 SHIFTS = {"u": 0.0, "v": 0.0, "w": 1.5}
@@ -162,16 +159,6 @@ def test_groups_of_one_row_are_left_out_and_named() -> None:
         compare_groups(table.iloc[-2:].assign(g=["x", "y"]).reindex([0, 1, 2]).assign(g=["x", "y", "z"]), "g")
 
 
-def test_a_table_is_cut_into_its_groups() -> None:
-    groups = split_groups(read_frame("wine"), "target")
-    assert [(group.source, len(group)) for group in groups] == [("target=0", 59), ("target=1", 71), ("target=2", 48)]
-    assert not any("target" in group.names for group in groups)
-    assert [group.source for group in split_groups(read_frame("wine"), "target", ["2", "0"])] == [
-        "target=2",
-        "target=0",
-    ]
-
-
 @pytest.mark.slow
 def test_the_level_of_pairs_where_one_group_differs() -> None:
     """Holm's method keeps it, whichever groups differ."""
@@ -184,23 +171,6 @@ def test_the_level_of_pairs_where_one_group_differs() -> None:
         equal = next(pair for pair in found.pairs if {pair.first, pair.second} == {"u", "v"})
         rejected += equal.adjusted <= 0.05
     assert rejected <= 20
-
-
-def test_pairs_are_sent_to_compare() -> None:
-    message = r"no option 'paired' \(pairs are of two tables: call kernelmean\.compare\(A, B, paired=True\)\)"
-    with pytest.raises(TypeError, match=message):
-        compare_groups(TABLE, "g", paired=True)  # type: ignore[call-arg]
-
-
-@pytest.mark.parametrize("groups", [[0, 1], ["0", "1"], (0.0, np.int64(1)), np.array([0, 1])])
-def test_groups_of_a_column_of_numbers_can_be_named_as_numbers(groups: Any) -> None:
-    table = pd.DataFrame({"x": np.sin(np.arange(30.0)), "F": np.repeat([0, 1, 2], 10)})
-    assert compare_groups(table, "F", groups, n_resamples=9).groups == ("0", "1")
-    truth = table.assign(F=table.F > 0)
-    for named in ([True, False], [1, 0], ["true", "False"]):
-        assert compare_groups(truth, "F", named, n_resamples=9).groups == ("True", "False")
-    with pytest.raises(ValueError, match=r"there is no group '7'"):
-        compare_groups(table, "F", [0, 7])
 
 
 def test_the_ten_strongest_pairs_have_the_intervals_of_two_samples() -> None:
@@ -228,53 +198,3 @@ def test_a_pair_with_a_group_of_two_rows_has_no_interval_and_the_others_keep_the
     }
     assert {row[-1] for row, pair in zip(found.grid().rows, found.pairs, strict=True) if pair.interval is None} == {"–"}
     assert "All pairs of groups" in found.to_html()
-
-
-def test_the_command_tests_more_than_forty_columns_of_several_groups(tmp_path: Path) -> None:
-    """The screen of many columns was for two tables; with more it ended the run."""
-    wide = pd.DataFrame(RNG.normal(size=(30, 42)).round(3)).add_prefix("c").assign(g=[*"uvw"] * 10)
-    wide.to_csv(tmp_path / "wide.csv", index=False)
-    to = str(tmp_path / "found.json")
-    asked = ["--by", "g", "--estimator", "kme", "--resamples", "9", "--quiet", "--json", to]
-    with pytest.raises(SystemExit, match="0"):
-        main(["compare", str(tmp_path / "wide.csv"), *asked])
-    columns = json.loads(Path(to).read_text())["columns"]
-    assert {column["pvalue"] for column in columns if column["n_resamples"] == 0} <= {1.0}
-    assert len(columns) == 42
-
-
-def test_an_estimate_below_0_is_shown_as_0_where_its_interval_begins_and_kept_in_json() -> None:
-    same = TABLE[["b"]].assign(g=list("uvw") * 25)
-    found = compare_groups(same, "g", estimator="kme", n_resamples=19)
-    below = [k for k, pair in enumerate(found.pairs) if pair.strength < 0.0]
-    assert below
-    assert {found.grid().rows[k][2] for k in below} == {"0.00"}
-    assert min(cell for row in found.heat_map().values for cell in row if cell is not None) == 0.0
-    assert min(pair["strength"] for pair in found.to_dict()["pairs"]) < 0.0
-
-
-def test_rows_without_a_group_are_a_group_if_you_name_it() -> None:
-    blank = TABLE.assign(g=TABLE.g.where(TABLE.g != "w", None))
-    for groups in (["u", "v", "(missing)"], ["u", "(missing)"]):
-        found = compare_groups(blank, "g", groups, estimator="kme", n_resamples=19)
-        assert dict(zip(found.groups, found.sizes, strict=True)) == dict.fromkeys(groups, 25)
-    left = compare_groups(blank, "g", ["u", "v"], estimator="kme", n_resamples=19)
-    assert "the table: 25 rows without 'g' left out; as a group they are called '(missing)'" in left.notes
-
-
-def test_pairs_with_few_rows_come_last_and_groups_of_few_rows_are_named() -> None:
-    few = pd.DataFrame({"a": [6.0, 5.0, 7.0], "b": [6.0, 7.0, 5.0], "g": "few"})
-    noise = np.random.default_rng(0).normal(size=(75, 2))
-    noise = pd.DataFrame(noise, columns=["a", "b"]).assign(g=list("uvw") * 25)
-    near = few.assign(a=[1.5, -0.5, 1.8], b=[1.5, 1.4, -0.4])
-    found = compare_groups(pd.concat([noise, near]), "g", n_resamples=99)
-    strengths = [pair.strength for pair in found.pairs]
-    assert strengths != sorted(strengths, reverse=True)
-    assert ["few" in (pair.first, pair.second) for pair in found.pairs] == [False] * 3 + [True] * 3
-    said = "in pairs with a group of few rows only a very clear difference can be found: few (3)"
-    assert said in found.limits()
-    assert said[1:] in found.to_html()
-    clear = compare_groups(pd.concat([noise, few]), "g", n_resamples=199)
-    assert clear.pairs[0].second == "few" or clear.pairs[0].first == "few"
-    told = "not described; that needs at least 10 rows of each group; too few in few (3)"
-    assert ("kind", told) in clear.facts()

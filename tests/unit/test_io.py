@@ -133,11 +133,6 @@ class TestRoundTrip:
             files.append(path.read_bytes())
         assert files[0] == files[1]
 
-    def test_numpy_reads_the_arrays(self, path: Path) -> None:
-        save(km.embed(X, KERNELS[0]), path)
-        with np.load(path, allow_pickle=False) as file:
-            np.testing.assert_array_equal(file["a0"], X)
-
 
 class TestSaving:
     def test_what_is_not_of_the_library_is_refused_and_nothing_is_written(self, path: Path) -> None:
@@ -162,19 +157,6 @@ class TestSaving:
             with pytest.raises(TypeError, match="cannot be saved"):
                 save(value, path)
         assert list(path.parent.iterdir()) == []
-
-    def test_a_failed_save_keeps_the_old_file(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        save(KERNELS[0], path)
-        before = path.read_bytes()
-
-        def fail(*_: Any, **__: Any) -> None:
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr("kernelmean.estimators.files._write", fail)
-        with pytest.raises(OSError, match="No space left"):
-            save(KERNELS[1], path)
-        assert path.read_bytes() == before
-        assert list(path.parent.iterdir()) == [path]
 
     def test_a_folder_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError, match="there is no folder"):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,12 +14,8 @@ import pytest
 from scipy.stats import false_discovery_control, hypergeom
 
 import kernelmean as km
-from kernelmean.cli import run
-from kernelmean.cli.progress import forecast
-from kernelmean.core.pace import Pace
-from kernelmean.core.words import Notice, roughly
 from kernelmean.inference import holm
-from kernelmean.studies.many_tests import LEFT, SCREENED, Contrasts, ManyTests, OneTest, Run, runs, timed
+from kernelmean.studies.many_tests import LEFT, SCREENED, Contrasts, ManyTests, OneTest, Run, runs
 from kernelmean.tables.columns import Encoding, encode
 
 ROWS, COLUMNS, TELLING = 60, 45, 3
@@ -64,31 +58,10 @@ def test_holm_is_over_all_columns_those_dropped_among_them() -> None:
     assert min(each.adjusted for each in columns) == COLUMNS * min(each.pvalue for each in columns)
 
 
-def test_a_result_says_what_was_screened() -> None:
-    tested = sum(not column.screened for column in SCREENED_TABLES.columns)
-    said = f"screened: {tested} of 45 columns were tested in full; the other {45 - tested} show no evidence"
-    assert any(note.startswith(said) and "screen=False" in note for note in SCREENED_TABLES.notes)
-    assert not any("screened" in note for note in ALL_TESTED.notes)
-    assert SCREENED in {cell for row in SCREENED_TABLES.grid().rows for cell in row}
-    content = json.loads(json.dumps(SCREENED_TABLES.to_dict()))
-    assert {column["n_resamples"] > 0 for column in content["columns"]} == {True, False}
-    assert {row["n_resamples"] for row in SCREENED_TABLES.rows() if row["pvalue"] == 1.0} >= {0}
-
-
 def test_few_columns_are_not_screened() -> None:
     result = quick(A[:, :40], B[:, :40])
     assert not any(column.screened for column in result.columns)
     assert {column.n_resamples for column in result.columns} == {result.columns[0].n_resamples}
-
-
-def test_the_order_of_columns_tables_and_units_changes_no_pvalue() -> None:
-    frames = [pd.DataFrame(table).add_prefix("x") for table in (A, B)]
-    found = {name: column.pvalue for name, column in by_name(quick(*frames)).items()}
-    moved = [frame[frame.columns[::-1]] * 1000.0 for frame in frames]
-    assert {name: column.pvalue for name, column in by_name(quick(*moved)).items()} == found
-    assert {name: column.screened for name, column in by_name(quick(*frames[::-1])).items()} == {
-        name: pvalue == 1.0 for name, pvalue in found.items()
-    }
 
 
 @pytest.mark.parametrize("estimator", ["adaptive", "mkme"])
@@ -200,24 +173,6 @@ def test_a_stop_is_one_unless_asked_and_something_is_finished(
         km.dependence(many_pairs(), keep_finished=keep, estimator="kme", n_resamples=19)
 
 
-def test_the_command_shows_what_is_finished_when_it_is_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    table = tmp_path / "pairs.csv"
-    pd.DataFrame(many_pairs()).add_prefix("x").to_csv(table, index=False)
-    stop_after(8, monkeypatch)
-    assert run(["dependence", str(table), "--estimator", "kme", "--resamples", "19"]) == 130
-    said = " ".join(capsys.readouterr().out.split())
-    assert " of 45 pairs were not tested." in said
-    assert "the p-values of the others are adjusted for all 45" in said
-
-
-def test_threads_screen_and_test_the_same_pairs() -> None:
-    options: dict[str, Any] = {"estimator": "kme", "n_resamples": 19}
-    one, two = (km.dependence(many_pairs(), plan=km.Plan(threads=threads), **options) for threads in (1, 2))
-    assert one.to_dict() == two.to_dict()
-
-
 # -- permutations ------------------------------------------------------------------------------------------------------
 
 
@@ -246,18 +201,6 @@ def test_permutations_grow_to_what_holm_needs(n_resamples: int, tests: int, expe
 def test_holm_has_room_at_the_level_that_is_asked(level: float, tests: int) -> None:
     most = runs(99, tests, level)[-1].n_resamples
     assert 0.3 * level < tests / (1 + most) <= 0.4 * level or most == 99
-
-
-def test_a_column_is_named_at_a_strict_level() -> None:
-    """With 999 permutations the smallest adjusted p-value of 13 columns would be .013."""
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(2, 60, 13))
-    Y[:, 4] += 2.0
-    result = km.compare(X, Y, n_resamples=999, level=0.01, estimator="kme")
-    assert (result.level, result.limits()) == (0.01, ())
-    assert [name for name, p in result.adjusted().items() if p <= 0.01] == ["x4"]
-    with pytest.raises(ValueError, match=r"level is 1\.0; a number between 0 and 1"):
-        km.compare(X, Y, level=1.0)
 
 
 def test_two_values_have_one_contrast_in_any_share() -> None:
@@ -325,134 +268,6 @@ def test_columns_that_are_run_again_have_the_pvalue_of_a_test_with_more_permutat
 # -- time --------------------------------------------------------------------------------------------------------------
 
 
-class Clock:
-    """A clock that stands still until something takes time."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def taking(self, seconds: Sequence[float]) -> Iterator[int]:
-        for k, own in enumerate(seconds):
-            self.now += own
-            yield k
-
-
-@pytest.mark.parametrize(
-    ("seconds", "told"),
-    [
-        ([2.0] + [0.1] * 99, []),
-        ([2.0] + [0.2] * 99, [(6, 0.2 * 94)]),
-        ([4.0] * 9, [(1, 32.0)]),
-        ([4.0] * 3, []),
-        ([0.0] * 1000, []),
-    ],
-)
-def test_time_is_told_once_when_the_rest_takes_more_than_ten_seconds(
-    seconds: list[float], told: list[tuple[int, float]]
-) -> None:
-    clock, heard, done = Clock(), [], 0
-
-    def tell(rest: float) -> None:
-        heard.append((done + 1, rest))
-
-    for k in timed(clock.taking(seconds), len(seconds), tell, Pace(clock)):
-        done = k + 1
-    assert done == len(seconds)
-    assert heard == [(at, pytest.approx(rest)) for at, rest in told]
-
-
-def test_a_family_of_slow_tests_tells_its_progress_how_long_it_takes() -> None:
-    clock, calls = Clock(), []
-
-    def test(item: int, planned: Run) -> OneTest:
-        clock.now += 5.0
-        return OneTest(0.0, 0.5, planned.n_resamples)
-
-    many = ManyTests(range(TELLING), str, "column", test, lambda *call: calls.append(call), 1 + TELLING, clock=clock)
-    many.tested(range(TELLING), runs(99, 1))
-    assert {name for name, *_ in calls} == {"0", "1", "2"}
-    assert [steps for _, *steps in calls] == [[1, 4], [2, 4], [3, 4]]
-    slow = ManyTests(range(20), str, "column", test, lambda *call: calls.append(call), 21, clock=clock)
-    slow.tested(range(20), runs(999, 20))
-    notices = [call for call in calls if isinstance(call[0], Notice)]
-    known = "20 columns to test with 999 permutations: about 95 seconds more"
-    assert notices == [(known, 1, 21)]
-    calls.clear()
-    slow.tested(range(20), runs(99, 20))
-    notices = [call[0] for call in calls if isinstance(call[0], Notice)]
-    assert notices == [
-        "20 columns to test with 99 permutations, and with up to 999 where p is small: about 90 seconds more"
-    ]
-
-
-@pytest.mark.parametrize(("each", "faster"), [(0.05, False), (0.4, True)])
-def test_one_estimate_covers_all_runs_and_long_work_names_a_faster_way(each: float, faster: bool) -> None:
-    """A reader saw 75 seconds, then 22 minutes, then a third run: the first estimate left out what took longest."""
-    clock, told, many, small = Clock(), [], 400, 100
-
-    def test(item: int, planned: Run) -> OneTest:
-        clock.now += each * (10 if planned.number else 1)
-        return OneTest(0.0, 0.001 if item < small else 0.5, planned.n_resamples)
-
-    def report(label: str, *_: int) -> None:
-        told.append((label, clock.now))
-
-    family = ManyTests(range(many), str, "pair", test, forecast(report, clock), many, faster="use two", clock=clock)
-    family.tested(range(many), runs(999, many))
-    ((notice, at),) = [(label, at) for label, at in told if isinstance(label, Notice)]
-    said = re.match(
-        r"400 pairs to test with 999 permutations, and with up to 79,999 where p is small: about (\d+) (sec|min)",
-        notice,
-    )
-    assert said is not None
-    assert float(said[1]) * (60 if said[2] == "min" else 1) == pytest.approx(clock.now - at, rel=0.3)
-    assert ("; nothing is kept if you stop it; use two" in notice) is faster
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(11.4, "11 seconds"), (119.0, "119 seconds"), (185.0, "3 minutes"), (7199.0, "120 minutes"), (9e3, "2 hours")],
-)
-def test_times_in_words(seconds: float, words: str) -> None:
-    assert roughly(seconds) == words
-
-
-@pytest.mark.parametrize("quiet", [False, True])
-def test_the_commands_say_beforehand_how_long_they_take(
-    quiet: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("kernelmean.core.pace.LONG", 0.0)
-    monkeypatch.setattr("kernelmean.core.pace._SURE_AFTER", 0.0)
-    monkeypatch.setattr("kernelmean.core.pace._SURE_OF_ONE", 0.0)
-    monkeypatch.chdir(tmp_path)
-    for name, table in (("a", A), ("b", B)):
-        pd.DataFrame(table[:, :5]).add_prefix("x").to_csv(f"{name}.csv", index=False)
-    options = ["--estimator", "kme", "--resamples", "9", *(["--quiet"] if quiet else [])]
-    for command, noun in ((["compare", "a.csv", "b.csv"], "5 columns"), (["dependence", "a.csv"], "10 pairs")):
-        assert run([*command, *options]) == 0
-        said = capsys.readouterr().err
-        assert (
-            re.search(rf"^{noun} to test with [\d,]+ permutations.*: about \d+ seconds? more", said, re.MULTILINE)
-            is not None
-        ) is not quiet
-
-
-def test_no_screen_is_an_option_of_both_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    pd.DataFrame(many_pairs()[:20]).add_prefix("x").to_csv("a.csv", index=False)
-    pd.DataFrame(A).add_prefix("x").to_csv("b.csv", index=False)
-    pd.DataFrame(B).add_prefix("x").to_csv("c.csv", index=False)
-    for command, tests in ((["dependence", "a.csv"], "pairs"), (["compare", "b.csv", "c.csv"], "columns")):
-        for more, dropped in (([], True), (["--no-screen"], False)):
-            options = ["--estimator", "kme", "--resamples", "9", "--quiet", "--json", "out.json"]
-            assert run([*command, *options, *more]) == 0
-            found = json.loads(Path("out.json").read_text())[tests]
-            assert any(each["n_resamples"] == 0 for each in found) is dropped
-
-
 @pytest.mark.parametrize("estimator", ["adaptive", "kme"])
 def test_columns_of_several_groups_are_screened_and_keep_their_tests(
     estimator: str, monkeypatch: pytest.MonkeyPatch
@@ -482,11 +297,6 @@ def test_the_evidence_of_samples_keeps_its_level() -> None:
         contrasts = Contrasts.of(encoded.codings[0], encoded.coordinates(("x",))[0])
         found.append(contrasts.of_samples(20, 50))
     assert 0.1 < np.mean(np.array(found) <= 0.2) < 0.3
-
-
-def test_adjusted_pvalues_of_many_columns_lie_far_below_the_level() -> None:
-    """One permutation more or less must not decide, so the smallest is at most a tenth of the level."""
-    assert SCREENED_TABLES.columns[1].adjusted <= 0.05 / 9.99
 
 
 def test_benjamini_and_hochberg_bound_the_share_of_false_findings() -> None:
@@ -524,26 +334,11 @@ def test_a_result_names_the_adjustment_its_permutations_and_close_calls() -> Non
     assert not [name for name, _ in quick(A[:, :1], B[:, :1]).facts() if name == "adjusted p"]
 
 
-@pytest.mark.parametrize("d", [18, 25, 40])
-def test_a_p_value_that_no_permutation_reached_is_no_close_call(d: int) -> None:
-    rng = np.random.default_rng(0)
-    first, second = rng.normal(size=(2, 60, d))
-    second[:, 0] += 5.0
-    result = km.compare(first, second, estimator="kme")
-    clearest = result.columns[0]
-    assert clearest.pvalue == pytest.approx(1 / (1 + clearest.n_resamples))
-    assert f"{clearest.name} 0.0" not in dict(result.facts())["adjusted p"]
-
-
-def test_all_permutations_there_are_leave_no_close_call() -> None:
-    first, second = A[:4, :3], B[:4, :3]
-    words = dict(quick(first, second, level=0.03).facts())["adjusted p"]
-    assert words == "Holm's method over 3 columns, 69 permutations each"
-
-
-def test_what_is_said_of_many_rows_does_not_count_all_their_permutations() -> None:
-    rng = np.random.default_rng(3)
-    few = km.compare(rng.normal(size=(40, 2)), rng.normal(size=(40, 2)), n_resamples=99)
-    many = replace(few, sizes=(10**9, 10**9))  # the count of permutations would have 6 * 10^8 digits
-    assert dict(many.facts())["rows"].startswith("1,000,000,000")
-    assert dict(many.facts()).keys() == dict(few.facts()).keys()
+def test_the_order_of_columns_tables_and_units_changes_no_pvalue() -> None:
+    frames = [pd.DataFrame(table).add_prefix("x") for table in (A, B)]
+    found = {name: column.pvalue for name, column in by_name(quick(*frames)).items()}
+    moved = [frame[frame.columns[::-1]] * 1000.0 for frame in frames]
+    assert {name: column.pvalue for name, column in by_name(quick(*moved)).items()} == found
+    assert {name: column.screened for name, column in by_name(quick(*frames[::-1])).items()} == {
+        name: pvalue == 1.0 for name, pvalue in found.items()
+    }

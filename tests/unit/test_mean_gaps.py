@@ -195,20 +195,6 @@ def test_the_gap_of_pairs_named_by_strata_is_that_of_pairs_by_position() -> None
     assert not any("gaps are in standard deviations" in note for note in within.notes)
 
 
-def test_a_drop_of_many_rows_is_told_in_numbers() -> None:
-    before, after = (own[["ldl", "k"]] for own in pairs_with_blanks(9))
-    note = "are left, also for columns without blank cells; missing='category' keeps all"
-    found = km.compare(before, after, missing="drop", n_resamples=99)
-    assert f"71 of 80 rows {note}" in found.notes
-    assert dict(found.facts())["rows"] == "31 of A, 40 of B; 9 rows with blank cells left out; 2 columns"
-    assert f"31 of 40 pairs {note}" in km.compare(before, after[::-1], paired=True, missing="drop").notes
-    assert f"31 of 40 rows {note}" in km.dependence(before, missing="drop", n_resamples=99).notes
-    long = km.compare(*(km.read(own, in_memory=False) for own in (before, after)), missing="drop", n_resamples=99)
-    assert f"71 of 80 rows {note}" in long.notes
-    few = km.compare(before.fillna({"k": 0.0}).replace({"k": {before.k[0]: np.nan}}), after, missing="drop")
-    assert not any("are left" in own for own in few.notes)
-
-
 def within(first: Any, second: Any) -> float:
     """The pooled standard deviation of two samples."""
     squares = sum((len(own) - 1) * np.var(own, ddof=1) for own in (first, second))
@@ -251,20 +237,6 @@ def test_columns_that_do_not_vary_within_tables_have_no_gap(in_memory: bool) -> 
     rows = {row[0]: row[1] for row in found.grid().rows}
     assert rows["x"] == rows["t"] == ""
     assert rows["z"].startswith(("+", "−"))
-
-
-@pytest.mark.parametrize("weights", [None, "w"])
-def test_one_stratum_has_the_gap_of_no_strata(weights: str | None) -> None:
-    rng = np.random.default_rng(1)
-    tables = [
-        pd.DataFrame({"x": rng.gamma(2.0, 1.0 + k, n), "s": "one", "w": rng.uniform(1, 9, n)})
-        for k, n in enumerate((40, 90))
-    ]
-    kept = ["x", *filter(None, [weights])]
-    options: dict[str, Any] = {"weights": weights, "estimator": "kme", "n_resamples": 9}
-    whole = km.compare(*(own[kept] for own in tables), **options).columns[0].gap
-    one = km.compare(*(own[[*kept, "s"]] for own in tables), strata="s", **options).columns[0].gap
-    assert one == pytest.approx(whole, rel=1e-9)
 
 
 def of_two_strata(seed: int = 0) -> list[pd.DataFrame]:

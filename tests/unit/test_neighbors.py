@@ -75,12 +75,6 @@ def test_series_are_found(n: int, memory: float) -> None:
     assert None not in [alike(series(rng, n, memory)) for _ in range(10)]
 
 
-def test_times_and_numbers_of_rows_hide_no_series() -> None:
-    table = series(np.random.default_rng(1), 400, 0.9)
-    day = pd.date_range("2024-01-01", periods=400, freq="h")
-    assert alike(table.assign(time=day, hour=day.hour, number=np.arange(400), month=day.month))
-
-
 def test_the_correlation_is_that_of_ranks_within_stretches() -> None:
     table = series(np.random.default_rng(2), 170, 0.7)[["temp"]].round(0)
     found = Neighbors.of([to_frame(table, "the table")] * 2)
@@ -139,14 +133,6 @@ def test_batches_are_looked_at_too(table: pd.DataFrame) -> None:
         assert [note for note in result.notes if note.startswith("rows next to each other are alike (")]
         assert result.in_series
         assert "exact only if rows do not depend on each other" in dict(result.facts())["p-value"]
-
-
-def test_tables_sorted_by_two_keys_are_no_series() -> None:
-    rng = np.random.default_rng(6)
-    for _ in range(20):
-        cells = {"center": rng.integers(0, 30, 300), "age": rng.normal(size=300), "y": rng.normal(size=300)}
-        ordered = pd.DataFrame(cells).sort_values(["center", "age"])
-        assert not Neighbors.of([to_frame(ordered, "t")]).alike()
 
 
 def test_changes_name_blocks_and_stop(table: pd.DataFrame, few_for_what_changes: None) -> None:

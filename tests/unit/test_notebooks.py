@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from html.parser import HTMLParser
 from typing import Any
@@ -14,7 +12,6 @@ import pytest
 
 import explained
 import kernelmean as km
-from kernelmean.report import Description, Grid, Shown
 from kernelmean.studies import fit_all, fit_densities
 
 RNG = np.random.default_rng(4)
@@ -93,14 +90,6 @@ def test_the_card_is_well_formed_short_and_loads_nothing(make: Callable[[], Any]
     assert "url(" not in text
 
 
-@pytest.mark.parametrize("make", SHOWN.values(), ids=SHOWN)
-def test_colours_are_those_of_the_page(make: Callable[[], Any]) -> None:
-    (style,) = re.findall("<style>(.*?)</style>", make()._repr_html_(), flags=re.DOTALL)
-    assert not re.search(r"#[0-9a-f]{3}|\brgb|background|white|black", style)
-    assert "currentColor" in style
-    assert all(rule.strip().startswith(".km-card") for rule in style.strip().splitlines())
-
-
 def test_names_of_columns_and_tables_are_escaped() -> None:
     text = compared()._repr_html_()
     assert EVIL not in text
@@ -117,57 +106,3 @@ def test_numbers_are_those_of_the_result(name: str) -> None:
     if name == "comparison":  # which leaves the statistic to its page
         words = result.to_html()
     assert f"{test.statistic:.4g}" in words or f"{test.statistic:.6g}" in words
-
-
-def test_a_comparison_begins_with_its_verdict_and_lists_its_columns() -> None:
-    result = compared()
-    words = Parts(result._repr_html_()).words
-    assert result.verdict() in words
-    assert words.index("dose") < words.index(EVIL)  # the one that differs comes first
-
-
-def test_an_adaptive_test_says_where_its_evidence_lies_and_leaves_the_kernels_to_its_page() -> None:
-    result = SHOWN["adaptive test"]()
-    words, page = Parts(result._repr_html_()).words, result.to_html()
-    assert result.kind.words in words
-    assert result.kind.words in page
-    assert result.strongest(1)[0].label not in words
-    assert f"The 5 strongest of {len(result.members)} kernels" in page
-
-
-def test_an_embedding_is_described_and_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
-    mu = SHOWN["sum of embeddings"]()
-    monkeypatch.setattr("kernelmean.embedding.parts.expected_blocks", None)
-    words = Parts(mu._repr_html_()).words
-    assert "55" in words
-    assert "sum 0" in words
-
-
-@dataclass(frozen=True)
-class Card(Shown):
-    """A value of which a description says all."""
-
-    said: Description
-
-    def describe(self) -> Description:
-        return self.said
-
-
-def card(said: Description) -> str:
-    text = Card(said)._repr_html_()
-    assert text is not None
-    return text
-
-
-def test_numbers_have_as_many_digits_as_a_reader_needs() -> None:
-    text = card(Description("T", facts=[("kernel", "Gaussian(bandwidth=2.0916545846760783)"), ("rows", "1234567")]))
-    assert "Gaussian(bandwidth=2.09165)" in text
-    assert "1234567" in text
-
-
-def test_long_texts_are_cut_and_empty_parts_left_out() -> None:
-    text = card(Description("T", facts=[("kernel", "k" * 500)], grids=[Grid("G", ("a",), [])]))
-    assert "k" * 119 + "…" in text
-    assert text.count("<table>") == 1
-    assert "<details>" not in text
-    assert "<summary>2 notes</summary>" in card(Description("T", notes=["one", "two"]))

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import numpy as np
 import pytest
@@ -80,19 +79,6 @@ def test_no_bit_depends_on_the_number_of_threads(dtype, symmetric, columns):
         np.testing.assert_array_equal(first, other)
 
 
-def test_few_rows_are_shared_by_threads_all_the_same():
-    matrix, both, met = np.random.default_rng(0).standard_normal((3, 4000)), Barrier(2, timeout=20), []
-
-    def blocks(i, j):
-        if not met:
-            both.wait()
-            met.append(True)
-        return matrix[i, j]
-
-    sums = Plan(block=(64, 16), threads=2).matmul(blocks, 3, 4000, np.ones(4000))
-    np.testing.assert_allclose(sums, matrix.sum(1), atol=1e-10)
-
-
 def test_bilinear_form():
     X, Y = points(300), points(170, seed=1)
     beta, gamma = points(300, 1, seed=2)[:, 0], points(170, 1, seed=3)[:, 0]
@@ -141,19 +127,6 @@ def test_float32_keeps_six_digits_of_the_sum(columns, narrow, symmetric):
     )
     np.testing.assert_allclose(single, double, rtol=1e-6)
     assert not np.array_equal(single, double) or narrow == 100.0
-
-
-@pytest.mark.parametrize("magnitude", [1e-200, 1e-60, 1e60, 1e200])
-def test_float32_does_not_limit_the_weights(magnitude):
-    X, W = points(200), np.column_stack([np.ones(200), np.full(200, magnitude)])
-    sums = Plan(dtype="float32").matmul(Gaussian(1.3).blocks(X, X), 200, 200, W)
-    np.testing.assert_allclose(sums[:, 1], magnitude * sums[:, 0], rtol=1e-6)
-
-
-def test_other_block_functions_stay_in_float64():
-    gram = brute_force(points(100), points(100, seed=1))
-    sums = [Plan(dtype=dtype).matmul(opaque(gram), 100, 100, np.ones(100)) for dtype in ("float32", "float64")]
-    np.testing.assert_array_equal(*sums)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -17,8 +17,7 @@ import kernelmean as km
 from in_batches import in_batches
 from kernelmean.cli import main
 from kernelmean.inference import Result
-from kernelmean.report import Shown, pictures
-from kernelmean.studies import compare_groups, fit_all, fit_densities, plots
+from kernelmean.studies import compare_groups, fit_all, fit_densities
 from kernelmean.studies.changes import Search
 from kernelmean.studies.study import Study
 from kernelmean.tables import read_table
@@ -74,7 +73,6 @@ MAKERS: dict[str, Callable[[], Result]] = {
     "densities": densities,
     "estimates": lambda: fit_all(X[:12]),
 }
-STUDIES = ("comparison", "comparison of long tables", "changes", "dependence of all pairs", "densities", "estimates")
 made = cache(lambda name: MAKERS[name]())
 page = cache(lambda result: result.to_html())
 """The page of a result, drawn once for all tests of it."""
@@ -82,11 +80,6 @@ page = cache(lambda result: result.to_html())
 
 @pytest.fixture(params=MAKERS)
 def result(request: pytest.FixtureRequest) -> Result:
-    return made(request.param)
-
-
-@pytest.fixture
-def study(request: pytest.FixtureRequest) -> Result:
     return made(request.param)
 
 
@@ -149,19 +142,6 @@ def test_the_page_says_the_same(result: Result, drawn_once: None) -> None:
     assert all(note in words for note in shown)
 
 
-def test_the_page_is_written_to_a_file(result: Result, tmp_path: Path, drawn_once: None) -> None:
-    path = tmp_path / "page.html"
-    assert result.to_html(path) is None
-    assert path.read_text(encoding="utf-8") == page(result)
-
-
-def test_one_card_is_made_of_all(result: Result) -> None:
-    assert type(result)._repr_html_ is Shown._repr_html_
-    card = result._repr_html_()
-    assert html.escape(result.describe().title) in card
-    assert html.escape(result.describe().sentence) in card
-
-
 def test_without_jinja_pages_say_what_to_install_and_notebooks_show_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -175,16 +155,6 @@ def test_without_jinja_pages_say_what_to_install_and_notebooks_show_text(
     out, err = capsys.readouterr()
     assert (exit_.value.code, out) == (2, "")
     assert err == 'kernelmean: pages need Jinja2; write: pip install "kernelmean[plot]"\n'
-
-
-def test_it_is_drawn_and_the_picture_says_what_it_shows(result: Result) -> None:
-    if pictures.missing():
-        pytest.skip("pictures need the extra 'plot'")
-    from matplotlib import pyplot
-
-    pyplot.switch_backend("agg")
-    assert len(plots.alt_text(result.plot())) > 20
-    pyplot.close("all")
 
 
 def test_it_comes_back_from_a_file(result: Result, tmp_path: Path, drawn_once: None) -> None:

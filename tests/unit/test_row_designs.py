@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ import pytest
 
 import kernelmean as km
 from kernelmean.kernels import Gaussian
-from kernelmean.studies.pages import gather
 
 RNG = np.random.default_rng(11)
 CENTER = np.repeat(["Oslo", "Rome"], 30)
@@ -149,18 +146,6 @@ def test_strata_of_matched_sets_have_the_test_of_the_rows() -> None:
     assert found.pvalue == test.pvalue
 
 
-def test_results_with_a_design_are_saved_and_shown(tmp_path: Path) -> None:
-    compared = km.compare(without(A, ["center"]), without(B, ["center"]), strata="center", n_resamples=99)
-    found = km.dependence(without(TABLE, ["center"]), clusters="center", weights=None, n_resamples=99, rng=0)
-    for result, assumed in ((compared, "within strata of center"), (found, "clusters of center")):
-        km.save(result, tmp_path / "result.npz")
-        again = km.load(tmp_path / "result.npz")
-        assert str(again) == str(result)
-        assert assumed in str(result).replace("\n", " ")
-        assert f"{assumed}" in result.to_html()
-        assert json.dumps(result.to_dict())
-
-
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown column": ({"strata": "centre"}, r"no column 'centre', which strata= names \(did you mean 'center'\?\)"),
     "pairs with strata": ({"paired": True, "strata": "center"}, "paired=True goes without strata="),
@@ -217,46 +202,11 @@ def test_with_a_design_no_column_is_screened() -> None:
 # -- rows that come from several files ---------------------------------------------------------------------------------
 
 
-def in_files(folder: Path, table: pd.DataFrame, rows: int) -> Any:
-    """Return a table in files of so many rows, each of which counts its rows from 1."""
-    folder.mkdir()
-    for number, start in enumerate(range(0, len(table), rows)):
-        table[start : start + rows].to_parquet(folder / f"part-{number}.parquet", index=False)
-    return km.read(folder, in_memory=True)
-
-
-@pytest.mark.parametrize("said", [{"strata": "center"}, {"clusters": "patient"}, {"weights": "w"}], ids=str)
-@pytest.mark.parametrize("rows", [7, 2])
-def test_rows_of_several_files_keep_their_labels(tmp_path: Path, said: dict[str, str], rows: int) -> None:
-    how: dict[str, Any] = {"estimator": "kme", "n_resamples": 99, "rng": 4, **said}
-    (column,) = said.values()
-    whole, files = without(A, [column]), in_files(tmp_path / "a", without(A, [column]), rows)
-    assert tuple(km.compare(files, without(B, [column]), **how).test) == tuple(
-        km.compare(whole, without(B, [column]), **how).test
-    )
-    assert tuple(km.dependence(files, "a", "b", **how).test) == tuple(km.dependence(whole, "a", "b", **how).test)
-
-
-def test_pairs_in_more_than_ten_files_are_met_in_the_order_of_their_numbers(tmp_path: Path) -> None:
-    before = TABLE[["a", "b"]]
-    after = before + 0.2
-    how: dict[str, Any] = {"estimator": "kme", "n_resamples": 99, "rng": 4, "paired": True}
-    files = in_files(tmp_path / "a", before, 5)
-    assert tuple(km.compare(files, after, **how).test) == tuple(km.compare(before, after, **how).test)
-
-
 def test_pairs_of_which_none_is_complete_are_refused() -> None:
     first, second = TABLE[["a", "b"]].copy(), TABLE[["a", "b"]].copy()
     first.loc[:29, "a"], second.loc[30:, "a"] = np.nan, np.nan
     with pytest.raises(ValueError, match=r"no pair of A and B is complete: .*; write missing='category', or leave"):
         km.compare(first, second, paired=True, missing="drop")
-
-
-def test_a_page_of_a_design_has_no_effect_size_of_independent_rows() -> None:
-    page = km.compare(A[["a", "center"]], B[["a", "center"]], strata="center", n_resamples=99, rng=0).document()
-    assert "How large" not in dict(page.overview)
-    assert not [chart for section in page.sections for chart in section.charts if chart.name == "witnesses"]
-    assert any("There is neither an effect size nor a picture of witnesses" in item for item in page.sections[-1].items)
 
 
 @pytest.mark.parametrize(
@@ -344,86 +294,6 @@ def test_means_and_gaps_are_within_strata_and_weighted(strata: str | None, weigh
     assert shares["low"] == pytest.approx(tuple(1.0 - share for share in shares["high"]))
 
 
-@pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("strata", [None, "center"])
-def test_pictures_weigh_rows_as_means_do(strata: str | None, weight: str | None, tmp_path: Path) -> None:
-    table = TABLE.assign(d=np.where(TABLE.b > 1.0, "high", "low"))
-    table.loc[::7, "a"] = np.nan
-    first, second = (table[rows][["a", "d", *filter(None, (strata, weight))]] for rows in (FIRST, ~FIRST))
-    found = km.compare(first, second, strata=strata, weights=weight, n_resamples=19, missing={"a": "category"})
-    km.save(found, tmp_path / "found.npz")
-    for result in (found, km.load(tmp_path / "found.npz")):
-        by_name = dict(zip(gather(result).columns, gather(result).marginals, strict=True))
-        edges = np.array(by_name["a"].steps[0].edges)
-        heights = np.array([steps.heights for steps in by_name["a"].steps])
-        for k, (low, high) in enumerate(pairwise(edges)):
-            inside = [
-                t.assign(a=((t.a >= low) & (t.a < high + (k == len(edges) - 2))).where(t.a.notna()).astype(float))
-                for t in (first, second)
-            ]
-            assert heights[:, k] == pytest.approx(mean_within(*inside, "a", strata, weight))
-        highs = [t.assign(d=(t.d == "high") * 1.0) for t in (first, second)]
-        shares = {name: [own[1][k] for own in by_name["d"].series] for k, name in enumerate(by_name["d"].names)}
-        assert shares["high"] == pytest.approx(mean_within(*highs, "d", strata, weight))
-        page = result.document()
-        (chart,) = [own for section in page.sections for own in section.charts if own.name == "columns"]
-        weighted = strata is not None or weight is not None
-        assert (
-            ("weighted" in chart.text) == ("weighted" in chart.panels[0].x_label + chart.panels[1].x_label) == weighted
-        )
-        assert any("pictures" in item for item in page.sections[-1].items) == (not weighted and bool(result.design))
-
-
-def test_tables_cards_and_json_say_what_means_are_of() -> None:
-    table = TABLE.assign(a=TABLE.a + 2.0 * FIRST)
-    columns = ["a", "center", "w"]
-    found = km.compare(table[FIRST][columns], table[~FIRST][columns], strata="center", weights="w", n_resamples=99)
-    assert "(gap: first minus second; sd: within tables and strata" in found.grid().title
-    said = found.to_dict()["design"]["means"]
-    assert said in found.notes
-    assert said == (
-        "means, gaps and shares are within strata of center: the rows of both tables weighted so that every stratum "
-        "counts as much as in the "
-        "tests, rows weighted by w"
-    )
-    overview = dict(found.document().overview)
-    assert overview["The design"] == (
-        "Rows are exchangeable within strata of center, each with its weight in column w.",
-    )
-    (card,) = overview["The columns that matter most"]
-    assert card.startswith("a: weighted mean ")
-    assert "standard deviations within tables and strata)" in card
-    test = next(section for section in found.document().sections if section.title == "The test")
-    assert "the rows were dealt at random to the two tables within strata of center" in test.paragraphs[0]
-
-
-def test_with_a_design_nobody_is_sent_to_a_test_of_equivalence_or_a_witness() -> None:
-    first, second = (without(table, ["patient", "center"]) for table in (A, B))
-    clustered = km.compare(first, second, clusters="patient", strata="center", n_resamples=19)
-    page = clustered.document()
-    assert not clustered.differ()
-    advice = dict(page.overview)["What to do next"]
-    assert advice[-1] == (
-        "There is no test of equivalence with a design; make one row of each cluster and look at one stratum at a time "
-        "to have one."
-    )
-    assert not any("test for equivalence instead" in item for item in page.sections[-1].items)
-    test = next(section for section in page.sections if section.title == "The test")
-    assert "whole clusters of patient at a time" in test.paragraphs[0]
-    with pytest.raises(ValueError, match=r"plot\(\) draws a band of chance, which is for rows without a design"):
-        clustered.plot()
-
-
-def test_repeated_rows_are_no_news_of_clusters() -> None:
-    table = TABLE.assign(a=TABLE.groupby("patient").a.transform("first"))
-    table = table.assign(b=table.groupby("patient").b.transform("first"))
-    columns = ["a", "b", "patient"]
-    twice = km.compare(table[FIRST][["a", "b"]], table[~FIRST][["a", "b"]], n_resamples=19)
-    assert twice.notes[0].startswith("30 of 60 rows repeat another row")
-    found = km.compare(table[FIRST][columns], table[~FIRST][columns], clusters="patient", n_resamples=19)
-    assert not any("repeat another row" in note for note in found.notes)
-
-
 @pytest.mark.parametrize("estimator", ["kme", "adaptive"])
 def test_rows_that_take_no_part_do_not_count(estimator: str) -> None:
     options: dict[str, Any] = {"strata": "center", "weights": "w", "estimator": estimator, "n_resamples": 99, "rng": 1}
@@ -464,71 +334,29 @@ def test_what_has_no_rows_is_refused_by_name(call: Any) -> None:
         call(None, None)
 
 
-def test_a_column_may_have_the_name_of_a_method() -> None:
-    table = pd.DataFrame({"collect": [1.0, 2.0, 4.0], "b": [1.0, 0.0, 2.0]})
-    assert km.mmd_test(table, table).pvalue == 1.0
+def in_files(folder: Path, table: pd.DataFrame, rows: int) -> Any:
+    """Return a table in files of so many rows, each of which counts its rows from 1."""
+    folder.mkdir()
+    for number, start in enumerate(range(0, len(table), rows)):
+        table[start : start + rows].to_parquet(folder / f"part-{number}.parquet", index=False)
+    return km.read(folder, in_memory=True)
 
 
-@pytest.mark.parametrize("rows", [5, 40, 49])
-def test_few_pairs_are_compared_and_a_note_says_what_the_test_does_not_see(rows: int) -> None:
-    first, second = np.random.default_rng(0).normal(size=(2, rows, 2))
-    found = km.compare(first, second, paired=True)
-    assert any("Changes within pairs" in note for note in found.notes)
-    letters = [pd.DataFrame({"k": np.random.default_rng(seed).choice(["u", "v"], rows)}) for seed in (1, 2)]
-    assert not any("Changes within pairs" in note for note in km.compare(*letters, paired=True).notes)
-
-
-@pytest.mark.parametrize("options", [{"y": ["a"]}, {"x": ["a"]}, {}])
-def test_one_column_depends_on_nothing(options: Any) -> None:
-    with pytest.raises(ValueError, match="there is one column only, 'a'; a test of dependence needs two"):
-        km.dependence(pd.DataFrame({"a": [1.5, 2.5, 3.1, 4.7, 9.3]}), **options)
-
-
-@pytest.mark.parametrize(("design", "shown"), [({}, True), ({"clusters": "c"}, True), ({"strata": "s"}, False)])
-def test_rows_stand_out_only_where_all_rows_count_alike(design: Any, shown: bool) -> None:
-    """Of unequal shares of strata, the rows that stand out would be those of the larger stratum."""
-    rng = np.random.default_rng(1)
-    tables = [
-        pd.DataFrame(
-            {"a": rng.normal(shift, size=60), "s": np.repeat(["u", "v"], cut), "c": (np.arange(60) + 100 * cut[0]) // 2}
-        )
-        for shift, cut in ((0.0, [20, 40]), (1.5, [40, 20]))
-    ]
-    chosen = [table[["a", *design.values()]] for table in tables]
-    page = km.compare(*chosen, **design, estimator="kme", n_resamples=99, rng=0).to_html()
-    assert ("Which rows stand out" in page, "look at the rows that set the tables apart" in page) == (shown, shown)
-    assert ("Nor is there a list of rows that stand out" in page) == (not shown)
-
-
-def test_copies_within_a_cluster_are_its_own_and_copies_of_another_cluster_are_noted() -> None:
-    rng = np.random.default_rng(3)
-    tables = [pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"]) for _ in range(2)]
-    A, B = (table.assign(unit=np.repeat(np.arange(10), 4) + 100 * k) for k, table in enumerate(tables))
-    twice, told = (
-        pd.concat([A, A.assign(unit=A.unit + 50)]),
-        "40 of {} rows repeat a row of another cluster; clusters",
+@pytest.mark.parametrize("said", [{"strata": "center"}, {"clusters": "patient"}, {"weights": "w"}], ids=str)
+@pytest.mark.parametrize("rows", [7, 2])
+def test_rows_of_several_files_keep_their_labels(tmp_path: Path, said: dict[str, str], rows: int) -> None:
+    how: dict[str, Any] = {"estimator": "kme", "n_resamples": 99, "rng": 4, **said}
+    (column,) = said.values()
+    whole, files = without(A, [column]), in_files(tmp_path / "a", without(A, [column]), rows)
+    assert tuple(km.compare(files, without(B, [column]), **how).test) == tuple(
+        km.compare(whole, without(B, [column]), **how).test
     )
-    compared = km.compare(twice, B, clusters="unit", n_resamples=19).notes
-    assert any(note.startswith(told.format(120)) for note in compared)
-    dependent = km.dependence(twice, clusters="unit", n_resamples=19).notes
-    assert dependent[0].startswith(told.format(80))
-    within = km.compare(*(pd.concat([table, table]) for table in (A, B)), clusters="unit", n_resamples=19).notes
-    assert not [note for note in within if "repeat" in note]
-    assert not [note for note in km.compare(A, B, clusters="unit", n_resamples=19).notes if "repeat" in note]
+    assert tuple(km.dependence(files, "a", "b", **how).test) == tuple(km.dependence(whole, "a", "b", **how).test)
 
 
-def test_pairs_that_a_design_leaves_alone_are_listed_by_pvalue() -> None:
-    rng, stratum = np.random.default_rng(4), np.arange(200) % 2
-    cells = rng.normal(size=(200, 3)) + np.outer(stratum, [6.0, 6.0, 0.0])
-    found = km.dependence(pd.DataFrame(cells, columns=[*"abc"]).assign(s=stratum), strata="s", n_resamples=99)
-    strongest = max(found.pairs, key=lambda pair: pair.strength)
-    assert {strongest.x, strongest.y} == {"a", "b"}
-    assert not found.dependent()
-    assert [pair.adjusted for pair in found.listed()] == sorted(pair.adjusted for pair in found.pairs)
-
-
-def test_weights_say_how_many_equal_rows_they_amount_to() -> None:
-    table = pd.DataFrame({"a": RNG.normal(size=80), "b": RNG.normal(size=80), "w": np.tile([1.0, 1.0, 1.0, 5.0], 20)})
-    as_precise = "with these weights, means are about as precise as those of"
-    assert f"{as_precise} 23 and 23 rows of equal weight" in km.compare(table[:40], table[40:], weights="w").notes
-    assert f"{as_precise} 46 rows of equal weight" in km.dependence(table, weights="w", n_resamples=99).notes
+def test_pairs_in_more_than_ten_files_are_met_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    before = TABLE[["a", "b"]]
+    after = before + 0.2
+    how: dict[str, Any] = {"estimator": "kme", "n_resamples": 99, "rng": 4, "paired": True}
+    files = in_files(tmp_path / "a", before, 5)
+    assert tuple(km.compare(files, after, **how).test) == tuple(km.compare(before, after, **how).test)

@@ -48,15 +48,6 @@ def test_pairs_with_partly_other_units_are_refused() -> None:
         km.compare(as_text(BEFORE), second, **QUICK)
 
 
-def test_a_column_that_names_the_rows_says_more_than_row_numbers() -> None:
-    first, second = (table.sort_values("user_id") for table in (BEFORE, SHUFFLED.reset_index(drop=True)))
-    assert [*first.index] != [*second.index]
-    found = km.compare(first, second, **QUICK)
-    assert found.pvalue == km.compare(*(own.reset_index(drop=True) for own in (first, second)), **QUICK).pvalue
-    with pytest.raises(ValueError, match="their indexes differ"):
-        km.compare(first[["a"]], second[["a"]], **QUICK)
-
-
 def test_measurements_that_are_all_different_are_no_keys() -> None:
     ranks = pd.DataFrame({"place": np.arange(30), "a": RNG.normal(size=30)})
     other = ranks.assign(place=ranks.place.sample(frac=1.0, random_state=0).to_numpy(), a=ranks.a + 0.1)
@@ -77,11 +68,6 @@ ASKS: dict[str, Callable[[Any, Any], Any]] = {
     "hsic_test": lambda first, second: km.hsic_test(first, second, n_resamples=19, rng=0),
     "dhsic_test": lambda first, second: km.dhsic_test(first, second, n_resamples=19, rng=0),
     "hsic_test in bins": lambda first, second: km.hsic_test(first, second, scheme="bins", n_resamples=19, rng=0),
-}
-LAGGED: dict[str, Callable[..., Any]] = {
-    "hsic_test": ASKS["hsic_test"],
-    "dhsic_test": ASKS["dhsic_test"],
-    "hsic_test of series": partial(km.hsic_test, design=km.Design(series=4), n_resamples=19, rng=0),
 }
 
 
@@ -110,16 +96,6 @@ def test_indexes_that_name_units_in_another_order_are_refused(ask: Callable[[Any
     with pytest.raises(ValueError, match=r"are one unit, and their indexes differ; write both = "):
         ask(*(table[["a"]] for table in lists))
     assert ask(rows[0].set_index(lists[0].index), rows[1].set_index(lists[0].index)).pvalue == pvalue
-
-
-@pytest.mark.parametrize("ask", LAGGED.values(), ids=LAGGED)
-@pytest.mark.parametrize("every", [1, 2])
-def test_a_series_and_its_past_may_have_an_index_that_counts_rows(ask: Callable[..., Any], every: int) -> None:
-    series = BEFORE[["a"]].set_index(pd.RangeIndex(40, name="id"))[::every]
-    as_arrays = ask(series[:-1].to_numpy(), series[1:].to_numpy()).pvalue
-    assert ask(series[:-1], series[1:]).pvalue == as_arrays
-    with pytest.raises(ValueError, match="their indexes"):
-        ask(series, series[::-1])
 
 
 def test_any_two_of_several_variables_are_checked() -> None:

@@ -82,23 +82,6 @@ def test_the_first_pass_finds_the_codings_of_all_rows(rule: str) -> None:
             )
 
 
-def test_columns_are_described_as_in_memory() -> None:
-    streamed = in_batches(A, B, missing="category", **QUICK)
-    whole = km.compare(A, B, missing="category", estimator="kme", n_resamples=19)
-    expected = {column.name: column for column in whole.columns}
-    assert streamed.columns[0].name == "dose"
-    for column in streamed.columns:
-        other = expected[column.name]
-        np.testing.assert_allclose(column.means, other.means, rtol=1e-12)
-        assert column.gap == pytest.approx(other.gap, rel=1e-6, abs=1e-9, nan_ok=True)
-        assert column.kind == other.kind
-        assert [(each.category, pytest.approx(each.shares)) for each in column.shares] == [
-            (each.category, each.shares) for each in other.shares
-        ]
-    assert streamed.missing == whole.missing
-    assert streamed.sizes == whole.sizes
-
-
 @pytest.mark.parametrize("estimator", ["kme", "mkme", "mmkme"])
 def test_the_statistic_is_that_of_all_rows_as_far_as_features_hold_the_kernel(estimator: str) -> None:
     result = in_batches(A, B, missing="category", estimator=estimator, **QUICK)
@@ -184,16 +167,6 @@ def test_rows_are_dealt_around_those_that_were_drawn(n: int, m: int) -> None:
         np.testing.assert_array_equal(
             np.concatenate([around.bin_of(part) for part in np.array_split(np.arange(own.n), 7)]), bins
         )
-
-
-def test_rows_that_were_not_drawn_fall_into_any_bin_alike() -> None:
-    (own, _), counts = deal(60, 60, seed=0), np.zeros((60, 60))
-    own = replace(own, size=6, bins=10, pilot=2)
-    for seed in range(600):
-        drawn = np.random.default_rng(seed).permutation(60)
-        counts[np.arange(60), replace(own, seed=seed).around(drawn).bin_of(np.arange(60))] += 1
-    assert counts[:, 10:].sum() == 0
-    assert np.square(counts[:, :10] - 60).sum() / 60 / 0.9 < 730  # chi-square of 540 degrees or so: 1e-6 beyond
 
 
 def test_what_is_fitted_stays_as_it_is_when_bins_change_places() -> None:
@@ -293,34 +266,6 @@ def test_what_differs_in_one_column_is_found_there(estimator: str) -> None:
     assert {column.name for column in found.columns if column.adjusted <= 0.05} == {"spread", "arm"}
 
 
-def test_either_table_may_come_first() -> None:
-    one, other = in_batches(A, B, missing="category", **QUICK), in_batches(B, A, missing="category", **QUICK)
-    assert (one.test.pvalue, one.test.statistic) == (other.test.pvalue, pytest.approx(other.test.statistic, rel=1e-9))
-    assert [(c.name, c.pvalue) for c in one.columns] == [(c.name, c.pvalue) for c in other.columns]
-
-
-def test_batches_do_not_tell_which_of_two_samples_of_categories_is_first() -> None:
-    rng, levels, n = np.random.default_rng(0), np.array(list("abcdefgh")), 20_000
-    tables = [
-        pd.DataFrame({"x": rng.normal(size=n), "arm": levels[rng.integers(8, size=n)]}) for _ in range(2)
-    ]  # k(x, x) of a category is the same for all rows, and the sums of both samples differ by rounding alone
-    found = set()
-    for sizes in ((n, n), (5000, 123), (777, 50)):
-        batches = [[own[k : k + size] for k in range(0, n, size)] for own, size in zip(tables, sizes, strict=True)]
-        result = km.compare(*(km.read(own, in_memory=False) for own in batches), n_resamples=199, rng=1)
-        found.add(tuple(sorted((column.name, column.pvalue) for column in result.columns)))
-    assert len(found) == 1
-
-
-def test_many_rows_in_memory_go_by_batches_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = in_batches(NUMBERS[:1700], NUMBERS[1700:], **QUICK)
-    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 1500)
-    found = km.compare(NUMBERS[:1700], NUMBERS[1700:], **QUICK)
-    assert (found.test.scheme, found.test.pvalue) == ("bins", expected.test.pvalue)
-    assert km.compare(NUMBERS[:1700], NUMBERS[1700:], estimator="kme", **QUICK).test.scheme != "bins"
-    assert km.compare(NUMBERS[:1700], NUMBERS[1700:], rng=np.random.default_rng(0), **QUICK).test.scheme == "bins"
-
-
 @pytest.mark.parametrize(
     ("call", "text"),
     [
@@ -355,19 +300,24 @@ def test_a_huge_cell_in_a_later_batch_is_told_with_its_deviation() -> None:
         km.compare(batches, pd.DataFrame({"x": values[:100]}), n_resamples=19)
 
 
-def test_rows_that_look_dependent_are_seen_after_a_small_first_batch() -> None:
-    rng = np.random.default_rng(0)
-    runs = [pd.DataFrame({"x": np.repeat(rng.normal(size=60), 10), "y": rng.normal(size=600)}) for _ in range(2)]
-    batches = [[own[:5], own[5:300], own[300:]] for own in runs]
-    found = km.compare(*batches, n_resamples=99, rng=0)
-    assert any(note.startswith("rows next to each other are alike (x: ") for note in found.notes)
+def test_rows_that_were_not_drawn_fall_into_any_bin_alike() -> None:
+    (own, _), counts = deal(60, 60, seed=0), np.zeros((60, 60))
+    own = replace(own, size=6, bins=10, pilot=2)
+    for seed in range(600):
+        drawn = np.random.default_rng(seed).permutation(60)
+        counts[np.arange(60), replace(own, seed=seed).around(drawn).bin_of(np.arange(60))] += 1
+    assert counts[:, 10:].sum() == 0
+    assert np.square(counts[:, :10] - 60).sum() / 60 / 0.9 < 730  # chi-square of 540 degrees or so: 1e-6 beyond
 
 
-@pytest.mark.parametrize("in_memory", [True, False])
-def test_an_empty_batch_changes_nothing(in_memory: bool) -> None:
-    rng = np.random.default_rng(0)
-    A, B = (pd.DataFrame({"x": rng.normal(size=50)}) for _ in range(2))
-    whole = km.compare(*(km.read(own, in_memory=in_memory) for own in (A, B)), n_resamples=99, rng=0).pvalue
-    for parts in ([A[:0], A], [A, A[:0]], [A[:20], A[:0], A[20:]]):
-        held = km.read(parts, in_memory=in_memory), km.read(B, in_memory=in_memory)
-        assert km.compare(*held, n_resamples=99, rng=0).pvalue == whole
+def test_batches_do_not_tell_which_of_two_samples_of_categories_is_first() -> None:
+    rng, levels, n = np.random.default_rng(0), np.array(list("abcdefgh")), 20_000
+    tables = [
+        pd.DataFrame({"x": rng.normal(size=n), "arm": levels[rng.integers(8, size=n)]}) for _ in range(2)
+    ]  # k(x, x) of a category is the same for all rows, and the sums of both samples differ by rounding alone
+    found = set()
+    for sizes in ((n, n), (5000, 123), (777, 50)):
+        batches = [[own[k : k + size] for k in range(0, n, size)] for own, size in zip(tables, sizes, strict=True)]
+        result = km.compare(*(km.read(own, in_memory=False) for own in batches), n_resamples=199, rng=1)
+        found.add(tuple(sorted((column.name, column.pvalue) for column in result.columns)))
+    assert len(found) == 1

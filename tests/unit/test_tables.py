@@ -148,10 +148,6 @@ class TestFrame:
     def test_complete_rows(self) -> None:
         np.testing.assert_array_equal(self.frame.complete(), [True, True, False])
 
-    def test_row_numbers_are_those_of_the_source(self) -> None:
-        with pytest.raises(ValueError, match="row 3, column 'a'"):
-            self.frame.take([1, 2]).select(["a"]).to_table()
-
     def test_a_column_that_is_always_blank_is_named(self) -> None:
         frame = as_frame(pd.DataFrame({"a": [1.0, 2.0], "void": [None, None]}), "data")
         with pytest.raises(ValueError, match=r"most of them in column 'void'.*drop=\['void'\]"):
@@ -263,13 +259,6 @@ class TestFiles:
             read_table(path)
         np.testing.assert_array_equal(read_table(path, missing="drop").values, [[1.0], [3.0]])
 
-    def test_names_zero_to_d_minus_one_are_names(self, tmp_path: Path) -> None:
-        assert read_table(write(tmp_path, "t.csv", "0,1\n5,6\n")).names == ("0", "1")
-
-    def test_a_wide_integer_that_is_left_out_does_no_harm(self, tmp_path: Path) -> None:
-        path = write(tmp_path, "t.csv", "id,b\n9007199254740993,2\n")
-        assert read_table(path, drop=["id"]).values.tolist() == [[2.0]]
-
     @pytest.mark.parametrize(
         ("name", "content", "text"),
         [
@@ -356,8 +345,3 @@ class TestBuiltIn:
         table = read_table("eckerle4", columns=["x", "y"])
         np.testing.assert_array_equal(table.values[[0, -1]], [[400.0, 0.0001575], [500.0, 0.0000710]])
         assert table.values[:, 1].argmax() == np.abs(table.values[:, 0] - 451.5).argmin()  # the peak, fitted at 451.54
-
-    def test_the_target_is_the_last_column(self) -> None:
-        table = read_table("wine")
-        assert table.names[-1] == "target"
-        assert set(table.values[:, -1]) == {0.0, 1.0, 2.0}

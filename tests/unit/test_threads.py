@@ -1,15 +1,12 @@
 """Threads: many columns or pairs at once, and the same numbers whatever their number is."""
 
-import json
 import threading
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.cli import run
 
 
 def tables(columns: int = 44) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -50,20 +47,3 @@ def test_a_comparison_tests_several_columns_at_once() -> None:
 
     assert not workers(1)
     assert len(workers(2)) == 2
-
-
-@pytest.mark.parametrize("command", ["compare a.csv b.csv --estimator adaptive", "dependence a.csv --estimator kme"])
-def test_the_option_of_threads_changes_no_number(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, table in zip("ab", tables(4), strict=True):
-        table.to_csv(f"{name}.csv", index=False)
-    words = [*command.split(), "--missing", "drop", "--resamples", "19", "--quiet", "--json", "-"]
-    shown = []
-    for options in ([], ["--threads", "1"], ["--threads", "3"]):
-        assert run([*words, *options]) in (0, 1)
-        shown.append(json.loads(capsys.readouterr().out))
-    assert shown[0] == shown[1] == shown[2]
-    assert run([*words, "--threads", "0"]) == 2
-    assert "--threads" in capsys.readouterr().err

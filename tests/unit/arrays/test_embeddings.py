@@ -134,17 +134,6 @@ def test_points_far_apart_or_far_from_the_origin_lose_no_digits(library: Library
         np.testing.assert_allclose(found, kernel(table, table), rtol=0, atol=library.tolerance)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("block", [(3, 4), (5, 2), (100, 100)])
-def test_tiles_do_not_change_sums(library: Library, block: tuple[int, int]) -> None:
-    A, plan = library.rounded(X), km.Plan(block=block, device_memory=32.0 * block[0] ** 2)
-    kernel = kernels.Gaussian(1.0) + kernels.Linear()
-    exact = km.embed(A, kernel)
-    mu = km.embed(library.make(A), kernel, plan=plan)
-    assert mu @ mu == pytest.approx(exact @ exact, rel=library.tolerance)
-    np.testing.assert_allclose(to_numpy(mu(library.make(Y))), exact(library.rounded(Y)), rtol=library.tolerance)
-
-
 def test_no_tile_on_a_device_is_larger_than_the_memory_allows() -> None:
     sizes = []
 
@@ -223,14 +212,6 @@ def test_a_library_without_a_special_function_is_named_and_so_is_what_to_do() ->
     xp = pytest.importorskip("array_api_strict")
     with pytest.raises(TypeError, match=r"erfcx, which array_api_strict.*pass torch tensors or NumPy arrays"):
         km.expected(kernels.Laplacian(1.0), xp.asarray(X), xp.asarray(Y), noise.Normal(0.1))
-
-
-def test_gradients_are_left_behind() -> None:
-    torch = pytest.importorskip("torch")
-    points = torch.as_tensor(X).requires_grad_()
-    mu = km.embed(points, kernels.Gaussian(1.0))
-    assert not mu.points.requires_grad
-    assert mu @ mu == pytest.approx(km.embed(X, mu.kernel) @ km.embed(X, mu.kernel), rel=1e-12)
 
 
 @pytest.mark.parametrize("library", [STRICT])

@@ -54,11 +54,6 @@ def test_bins_are_of_one_size_and_take_almost_all_rows(sizes: tuple[int, int]) -
         assert deals[0] == deals[1]
 
 
-def test_the_order_of_samples_changes_no_bin() -> None:
-    for n, m in SIZES:
-        assert deal(n, m, 5) == deal(m, n, 5)[::-1]
-
-
 def test_every_small_size_is_dealt_as_well() -> None:
     """Where there are a few bins only, a bad division would leave a large part of a sample outside."""
     worst = 0.0
@@ -97,13 +92,6 @@ def test_features_are_fitted_to_as_many_rows_of_every_bin(sizes: tuple[int, int]
     fitted_to = sum(len(own.fitted_to) for own in deals)
     bins = sum(own.bins for own in deals)
     assert min(PILOT, deals[0].size * bins) <= fitted_to < PILOT + bins
-
-
-def test_another_seed_deals_rows_anew() -> None:
-    (one, _), (other, _) = deal(3000, 3000, 0), deal(3000, 3000, 1)
-    rows = np.arange(3000)
-    together = (one.bin_of(rows) == other.bin_of(rows)).mean()
-    assert together < 3 / one.bins
 
 
 def test_neighboring_rows_fall_into_different_bins() -> None:

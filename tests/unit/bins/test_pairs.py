@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from functools import reduce
-from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ import kernelmean as km
 from checkered import checkered
 from in_bins import Prepared, coordinates, hsic, pair_sums, variables
 from kernelmean.inference.bins import fitting, pairs
-from kernelmean.inference.bins.pairs import PairSums, pilot_rows, rotations, shuffled_window
+from kernelmean.inference.bins.pairs import PairSums, pilot_rows, shuffled_window
 
 Array = np.ndarray[Any, Any]
 
@@ -78,18 +76,6 @@ def test_every_rotation_has_the_statistic_of_its_definition(n: int, estimator: A
         K, L = left(X, X), right(Y, Y)
         brute = [definition(K, L[np.ix_(own, own)]) for own in partners]
         np.testing.assert_allclose(values, brute, rtol=0, atol=1e-12 * np.abs(K).max() * np.abs(L).max())
-
-
-@pytest.mark.usefixtures("short_windows")
-def test_few_rows_have_as_many_rotations() -> None:
-    assert rotations(11, 15) == 11
-    assert [rotations(10**6, many) for many in (15, 16, 17, 999)] == [16, 18, 18, 1000]
-    prepared = variables(*data(11), estimator="kme")
-    null = filled(prepared).null(len(prepared.rows[0]))
-    X, Y = (coordinates(own, rows) for own, rows in zip(prepared.fit.columns, prepared.rows, strict=True))
-    (left, right) = prepared.fit.kernels[0]
-    brute = [definition(left(X, X), right(Y[own], Y[own])) for own in (rotated(11, 11, 3, k) for k in range(11))]
-    np.testing.assert_allclose(null.values[0], brute, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("n", [16, 40, 100, 5000, 70_000, 300_001])
@@ -162,20 +148,6 @@ def same(one: Any, other: Any, tolerance: float = 1e-12) -> None:
 OPTIONS = [{"n_resamples": 15}, {"estimator": "kme", "n_resamples": 31}]
 
 
-def test_windows_merge_in_any_order() -> None:
-    prepared = variables(*data(2300), estimator="kme")
-    whole, (X, Y) = filled(prepared), prepared.rows
-    parts = []
-    for number, start in enumerate(range(0, len(X), whole.window)):
-        parts.append(pair_sums(prepared, number))
-        parts[-1].add(X[start : start + whole.window], Y[start : start + whole.window])
-    assert len(parts) == 3
-    for order in ([0, 1, 2], [2, 0, 1], [1, 2, 0]):
-        merged = reduce(add, [parts[k] for k in order])
-        assert merged.rows == 2300
-        np.testing.assert_allclose(merged.null(merged.rows).values, whole.null(whole.rows).values, rtol=0, atol=1e-13)
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("short_windows")
 def test_a_thousand_windows_merge_in_any_order_and_grouping(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,13 +189,6 @@ def test_batches_threads_and_places_change_nothing(tmp_path: Path, options: dict
     for kind in ("csv", "parquet"):
         same(hsic(tmp_path / f"x.{kind}", tmp_path / f"y.{kind}", **options), whole)
     same(hsic(tmp_path / "x.csv", tmp_path / "y.parquet", **options), whole)
-
-
-def test_a_seed_is_reproduced() -> None:
-    X, Y = data(500)
-    same(hsic(X, Y, seed=3, **OPTIONS[1]), hsic(X, Y, seed=3, **OPTIONS[1]), 0.0)
-    one, other = (hsic(X, Y, seed=k, **OPTIONS[1]).null_distribution for k in (3, 4))
-    assert not np.array_equal(one, other)
 
 
 # -- data of special kinds --------------------------------------------------------------------------------------------

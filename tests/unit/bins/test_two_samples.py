@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import tracemalloc
 from copy import deepcopy
-from functools import reduce
 from itertools import combinations
-from operator import add
 from pathlib import Path
-from statistics import harmonic_mean
 from typing import Any
 
 import numpy as np
@@ -17,13 +14,10 @@ import pytest
 import kernelmean as km
 from checkered import checkered
 from in_bins import Prepared, coordinates, mmd, sample_sums, samples
-from kernelmean.inference.adaptive.candidates import candidates
-from kernelmean.inference.adaptive.many_kernels import NAMED
 from kernelmean.inference.bins import dealing, two_samples
 from kernelmean.inference.bins.sample_sums import SampleSums
 from kernelmean.inference.bins.two_samples import Bins, binned_null
 from kernelmean.inference.permutations import AllLabelings, RandomPermutations
-from kernelmean.inference.resampling_options import Resampling
 from kernelmean.tables.shuffle import unshuffled
 
 Array = np.ndarray[Any, Any]
@@ -93,19 +87,6 @@ def test_every_kernel_has_the_statistic_of_its_definition(
         gram = kernel(points, points)
         brute = [definition(gram, own, statistic) for own in expected]
         np.testing.assert_allclose(values, brute, rtol=0, atol=1e-12 * np.abs(gram).max())
-
-
-@pytest.mark.usefixtures("few_bins")
-def test_kernels_of_the_pilot_are_those_of_its_columns() -> None:
-    """What is added up of the rows of the pilot is what a test of the pilot alone looks at."""
-    X, Y = table(80, 0), table(60, 1)
-    prepared = samples(X, Y)
-    pilot = np.concatenate([X[prepared.deals[0].fitted_to], Y[prepared.deals[1].fitted_to]])
-    assert 24 <= len(pilot) < 24 + 8
-    points = coordinates(prepared.fit.columns[0], pilot)
-    rng = Resampling.of("auto", 19, prepared.test.seed).rng
-    alone = candidates(NAMED["adaptive"], (pilot,), harmonic_mean((80, 60)), rng)
-    np.testing.assert_allclose(points, alone.tables[0], rtol=0, atol=1e-9)
 
 
 # -- a whole orbit ----------------------------------------------------------------------------------------------------
@@ -212,21 +193,6 @@ def test_the_order_of_the_samples_changes_nothing(data: tuple[Array, Array], opt
     same(mmd(X[:1100], Y, **options), mmd(Y, X[:1100], **options))
 
 
-def test_parts_merge_in_any_order(data: tuple[Array, Array]) -> None:
-    prepared = samples(*data)
-    rng, columns = np.random.default_rng(0), prepared.fit.columns[0]
-    for whole, own, rows in zip(sample_sums(prepared), prepared.deals, prepared.rows, strict=True):
-        cuts = np.sort(rng.choice(np.arange(1, len(rows)), 199, replace=False))
-        parts = []
-        for start, part in zip([0, *cuts.tolist()], np.split(rows, cuts), strict=True):
-            parts.append(SampleSums(columns, own, start))
-            parts[-1].add(part)
-        merged = reduce(add, [parts[k] for k in rng.permutation(200)])
-        assert merged.added == len(rows)
-        np.testing.assert_allclose(merged.sums, whole.sums, rtol=0, atol=1e-12 * np.abs(whole.sums).max())
-        assert merged.bins().n == len(rows)
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_bins")
 def test_a_thousand_merges_in_any_order_and_grouping(data: tuple[Array, Array]) -> None:
@@ -313,15 +279,6 @@ def test_missing_rows_are_noticed(data: tuple[Array, Array], rows: range) -> Non
 def test_constant_data_have_p_1(value: float, options: dict[str, Any]) -> None:
     for sizes in ((300, 300), (700, 400)):
         assert mmd(*(np.full((n, 2), value) for n in sizes), **options).pvalue == 1.0
-
-
-def test_a_constant_column_changes_nothing_of_the_statistic(data: tuple[Array, Array]) -> None:
-    options = {"estimator": "kme", "n_resamples": 99}
-    wider = [np.column_stack([own, np.full(len(own), 3.0)]) for own in data]
-    same(mmd(*wider, **options), mmd(*data, **options), 1e-9)
-    found = mmd(*wider, n_resamples=99)
-    assert 0 < found.pvalue <= 1
-    assert np.isfinite(found.statistic)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

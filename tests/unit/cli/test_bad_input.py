@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -233,50 +232,6 @@ def test_bad_input_is_one_plain_line(
     assert "Traceback" not in err
 
 
-FULL = Path("/dev/full")
-needs_full = pytest.mark.skipif(not FULL.is_char_device(), reason="there is no /dev/full")
-
-
-@needs_full
-@pytest.mark.parametrize("option", ["--html", "--csv", "--json"])
-def test_a_full_disk(
-    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as exit_:
-        main([*compare("--estimator", "kme", "--resamples", "19")(tmp_path), option, str(FULL)])
-    assert exit_.value.code == 2
-    assert capsys.readouterr() == ("", "kernelmean: /dev/full: No space left on device\n")
-    assert FULL.is_char_device()
-
-
-@needs_full
-def test_a_full_screen(tmp_path: Path) -> None:
-    arguments = compare("--estimator", "kme", "--resamples", "19")(tmp_path)
-    program = [sys.executable, "-c", "from kernelmean.cli import main; main()", *arguments]
-    with FULL.open("w") as full:
-        done = subprocess.run(program, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr == "kernelmean: the output cannot be written: No space left on device\n"
-
-
-def test_there_are_many_cases() -> None:
-    assert len(CASES) >= 40
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the administrator may read everything")
-def test_a_file_without_permission(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "secret.csv").write_text(GOOD)
-    (tmp_path / "secret.csv").chmod(0)
-    with pytest.raises(SystemExit) as exit_:
-        main(["estimate", "secret.csv"])
-    assert exit_.value.code == 2
-    assert "chmod" in capsys.readouterr().err
-
-
 def test_a_failure_of_the_library_is_told_apart(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -309,17 +264,6 @@ def test_a_decomposition_that_fails_is_a_failure_of_the_library_not_bad_input(
         main(["estimate", "eckerle4"])
     assert exit_.value.code == 70
     assert "LinAlgError: Singular matrix" in capsys.readouterr().err
-
-
-def test_without_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr("kernelmean.studies.estimate.fit_all", fail)
-    with pytest.raises(SystemExit) as exit_:
-        main(["estimate", "eckerle4"])
-    assert exit_.value.code == 2
-    assert "--max-rows" in capsys.readouterr().err
 
 
 def test_the_installed_program(tmp_path: Path) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import platform
-import re
 import runpy
 import subprocess
 import sys
-import tomllib
 import warnings
 from importlib import metadata
 from pathlib import Path
@@ -21,8 +18,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean import compare
-from kernelmean.cli import commands, main, versions
-from kernelmean.core import Notice
+from kernelmean.cli import main, versions
 from kernelmean.tables import read_frame, split_groups
 
 RNG = np.random.default_rng(0)
@@ -96,9 +92,6 @@ class TestCompare:
         assert content["bandwidth"] is None
         assert {"label", "weight", "pvalue"} <= set(content["kernels"][0])
 
-    def test_json_on_the_screen_is_nothing_but_json(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        assert json.loads(run(capsys, "compare", "first.csv", "second.csv", "--json", "-", *QUICK))["sizes"] == [20, 20]
-
     @pytest.mark.parametrize(
         "command",
         [
@@ -120,9 +113,6 @@ class TestCompare:
     ) -> None:
         km.save(km.embed([[0.0, 1.0], [2.0, 0.0]], km.kernels.Gaussian(1.0)), "mean.npz")
         assert run(capsys, *command, "--quiet").count("\n") == 1
-
-    def test_quiet_is_one_line(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        assert run(capsys, "compare", "first.csv", "first.csv", "-q", *QUICK).count("\n") == 1
 
     def test_columns_in_another_order_are_matched_and_told(
         self, folder: Path, capsys: pytest.CaptureFixture[str]
@@ -165,16 +155,6 @@ class TestCompare:
         pd.read_csv("second.csv").assign(c=1.0).to_csv("more.csv", index=False)
         assert "2 columns" in run(capsys, "compare", "first.csv", "more.csv", "--columns", "a,b", *QUICK)
 
-    def test_long_tables_of_columns_are_cut_and_say_so(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        for name in ("wide1", "wide2"):
-            pd.DataFrame(RNG.normal(size=(6, 13))).to_csv(f"{name}.csv", index=False)
-        out = run(capsys, "compare", "wide1.csv", "wide2.csv", *QUICK)
-        assert "and 3 columns more, not found to differ (to_frame() or --json FILE has all)" in out
-
-    def test_few_rows_are_enumerated(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (folder / "tiny.csv").write_text("a,b\n1,2\n3,4\n2,2\n")
-        assert "scheme exact" in " ".join(run(capsys, "compare", "tiny.csv", "tiny.csv", "-v", *QUICK).split())
-
     def test_a_number_for_the_bandwidth_and_columns_as_they_are(
         self, folder: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -200,24 +180,6 @@ class TestDependence:
         assert "HSIC, estimator kme" not in out
         assert "HSIC, estimator kme" in run(capsys, "dependence", "wine", "--x", "ash", "--y", "hue", "-v", *QUICK)
 
-    def test_the_adaptive_test_names_its_strongest_kernels_when_asked(
-        self, folder: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        how = ("dependence", "eckerle4", "--x", "x", "--y", "y", "--resamples", "99", "--json", "out.json")
-        out = run(capsys, *how)
-        kind = json.loads((folder / "out.json").read_text())["test"]["kind"]
-        assert kind["name"] == "curve or spread"  # one peak
-        assert "in a curve that turns or a spread that changes" in " ".join(out.split())
-        assert "a description, not a test" in " ".join(out.split())
-        assert "strongest kernels" not in out
-        assert "strongest kernels" in run(capsys, *how, "--verbose")
-
-    def test_a_map_is_drawn(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
-        out = run(capsys, "dependence", "iris", "--plot", "map.png", *QUICK)
-        assert "map of all pairs drawn in map.png" in out
-        assert (folder / "map.png").stat().st_size > 1000
-
 
 class TestDensity:
     def test_densities_are_compared_saved_and_sampled(
@@ -236,16 +198,6 @@ class TestDensity:
         assert np.isfinite(mu.logpdf(drawn.to_numpy())).all()
 
 
-class TestPictures:
-    def test_compare_draws_the_witness_of_the_strongest_columns(
-        self, folder: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
-        out = run(capsys, "compare", "first.csv", "second.csv", "--plot", "witness.svg", *QUICK)
-        assert "witness of b, a drawn in witness.svg" in out
-        assert (folder / "witness.svg").read_text().startswith("<?xml")
-
-
 class TestEstimate:
     def test_all_estimators_side_by_side(self, capsys: pytest.CaptureFixture[str]) -> None:
         out = run(capsys, "estimate", "eckerle4")
@@ -262,20 +214,6 @@ class TestEstimate:
         assert out.startswith("An embedding of 20 points with 2 columns.\n")
         assert "a, b" in out
         assert f"{mu.norm():.6g}" in out
-
-    def test_the_best_is_saved_by_default(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        pd.read_csv("first.csv")[:8].to_csv("few.csv", index=False)
-        out = run(capsys, "estimate", "few.csv", "--save", "mean.npz")
-        assert f"{out.split()[0]} saved to mean.npz" in out
-
-    def test_json(self, capsys: pytest.CaptureFixture[str], no_refits: None) -> None:
-        content = json.loads(run(capsys, "estimate", "eckerle4", "--json", "-"))
-        assert content["columns"] == ["y", "x"]
-        assert content["estimators"]["vpmkme"]["loocv"] < content["estimators"]["kme"]["loocv"]
-
-    def test_info_on_a_kernel(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        km.save(km.kernels.Gaussian(2.0), "kernel.npz")
-        assert run(capsys, "info", "kernel.npz") == "Gaussian(bandwidth=2.0)\n"
 
     def test_infinite_parameters_are_words_in_json(
         self, folder: Path, capsys: pytest.CaptureFixture[str], no_refits: None
@@ -300,12 +238,6 @@ class TestGroups:
         (folder / "grouped.csv").write_text("g,a\n-0.0,2\n0,1\n0.0,9\n1,5\n1,3\n1,4\n")
         assert "3 of g=0, 3 of g=1" in run(capsys, "compare", "grouped.csv", "--by", "g", *QUICK)
 
-    def test_names_with_commas(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (folder / "grouped.csv").write_text('g,a\n"x, y",2\n"x, y",1\nz,5\nz,3\nw,1\n')
-        assert "2 of g=x, y, 2 of g=z" in run(
-            capsys, "compare", "grouped.csv", "--by", "g", "--groups", '"x, y",z', *QUICK
-        )
-
 
 def test_screens_that_have_no_greek_letters(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
@@ -329,20 +261,6 @@ class TestHelp:
         assert "openblas" in said or "mkl" in said or "threads:" in said
         for place in (sys.prefix, str(Path.home()), os.getcwd(), platform.node()):
             assert len(place) < 3 or place not in out
-
-    def test_what_is_not_installed_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(versions, "OPTIONAL", ("no-such-package",))
-        assert ("optional", "no-such-package not installed") in versions.description().facts
-
-    def test_all_that_is_needed_and_optional_is_named(self) -> None:
-        project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
-        extras = project["optional-dependencies"]
-        of = {
-            name: {re.split("[>=<[]", one)[0] for one in extras[name]}
-            for name in ("cli", "fast", "plot", "torch", "dask")
-        }
-        assert {re.split("[>=<[]", one)[0] for one in project["dependencies"]} == {*versions.NEEDED}
-        assert set().union(*of.values()) == {*versions.OPTIONAL}
 
     def test_verbose_alone_is_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit) as exit_:
@@ -402,47 +320,3 @@ def test_names_with_commas_are_names_when_they_are_columns(
     options = [option for word in words for option in ("--columns", word)]
     content = json.loads(run(capsys, "compare", *paths, *options, *QUICK, "--json", "-"))
     assert {column["name"] for column in content["columns"]} == chosen
-
-
-def test_a_subsample_keeps_the_order_of_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, "estimate", "eckerle4", "--max-rows", "10", "--estimator", "kme", "--save", str(tmp_path / "mu.npz"))
-    points = km.load(tmp_path / "mu.npz").points
-    assert points.shape == (10, 2)
-    assert (np.diff(points[:, 1]) > 0).all()
-
-
-def test_progress_of_short_work_is_silent_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
-    with commands.progress(quiet=False) as report:
-        report("step", 1, 2)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_progress_is_plain_lines_now_and_then_where_it_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    for quiet in (True, False):
-        with commands.progress(quiet=quiet, lines_every=0.0) as report:
-            report("step", 1, 2)
-    assert capsys.readouterr() == ("", "1 of 2: step\n")
-
-
-def test_how_long_it_takes_is_said_at_once_unless_quiet(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for terminal, quiet in itertools.product((True, False), repeat=2):
-        monkeypatch.setattr("rich.console.Console.is_terminal", terminal)
-        with commands.progress(quiet=quiet) as report:
-            report(Notice("20 [columns] to test: about 3 minutes more"), 1, 2)
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert ("20 [columns] to test: about 3 minutes more\n" in err) is not quiet
-
-
-def test_progress_is_drawn_on_a_terminal_unless_quiet(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("rich.console.Console.is_terminal", True)
-    for quiet in (True, False):
-        with commands.progress(quiet=quiet) as report:
-            report("step", 1, 2)
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert ("step" in err) is not quiet

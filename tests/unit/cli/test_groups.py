@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from pathlib import Path
 
 import numpy as np
@@ -41,29 +39,6 @@ def test_several_groups_are_answered(capsys: pytest.CaptureFixture[str]) -> None
     assert "u          v v" in table[4], "the pair that does not differ comes last"
 
 
-def test_the_suggestion_can_be_written_as_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = run(capsys, "compare", "t.csv", "--by", "the group", *QUICK)
-    (words,) = [line.partition("add ")[2] for line in out.splitlines() if "add --groups" in line]
-    code, out, _ = run(capsys, "compare", "t.csv", "--by", "the group", *shlex.split(words), *QUICK)
-    assert code == 0
-    assert "the group=w,1 differ" in out
-
-
-def test_files_and_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = ("--json", "o.json", "--html", "o.html", "--csv", "o.csv", "--plot", "o.png")
-    code, out, _ = run(capsys, "compare", "t.csv", "--by", "the group", "-q", *QUICK, *files)
-    assert (code, out.count("\n")) == (0, 1)
-    content = json.loads((folder / "o.json").read_text())
-    assert content["verdict"] == out.strip()
-    assert [group["name"] for group in content["groups"]] == ["u", "v v", "w,1"]
-    assert len(content["pairs"]) == 3
-    page = (folder / "o.html").read_text()
-    assert content["verdict"] in page
-    assert "All pairs of groups" in page
-    assert (folder / "o.csv").read_text().splitlines()[1].startswith("all groups,")
-    assert (folder / "o.png").stat().st_size > 1000
-
-
 def test_automatic_checks(capsys: pytest.CaptureFixture[str]) -> None:
     how = ("compare", "t.csv", "--by", "the group", "-q", *QUICK, "--fail-on-drift")
     code, out, err = run(capsys, *how, "0.01")
@@ -72,12 +47,6 @@ def test_automatic_checks(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, *how, "0.001")
     assert code == 2
     assert "cannot fail with --resamples 99" in err
-
-
-def test_chosen_groups(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "compare", "wine", "--by", "target", "--groups", "2,0,1", "--columns", "hue", *QUICK)
-    assert code == 0
-    assert "48 of 2, 59 of 0, 71 of 1; 1 column" in out
 
 
 @pytest.mark.parametrize(

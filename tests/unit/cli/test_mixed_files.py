@@ -14,7 +14,6 @@ import pytest
 import kernelmean as km
 from kernelmean.cli import main
 from kernelmean.cli import run as run_command
-from kernelmean.tables import read_frame
 
 QUICK = ("--resamples", "99", "--estimator", "kme")
 SIZES = ["low", "mid", "high"]
@@ -123,43 +122,6 @@ def test_csv_and_parquet_and_the_library_give_one_answer(
     }
 
 
-def test_rows_with_blanks_are_counted_in_the_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    content = content_of(capsys, "compare", "before.csv", "after.csv", "--missing", "drop")
-    complete = [len(pd.read_parquet(f"{name}.parquet").dropna()) for name in ("before", "after")]
-    assert content["sizes"] == complete
-    assert content["missing"]["rows_left_out"] == [40 - complete[0], 36 - complete[1]]
-    assert f"before.csv: {40 - complete[0]} rows with blank cells left out" in content["notes"]
-
-
-def test_one_file_is_split_by_a_column(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    split = content_of(capsys, "compare", "both.csv", "--by", "year", "--missing", "category")
-    apart = content_of(capsys, "compare", "before.csv", "after.csv", "--missing", "category")
-    assert split["names"] == ["year=2023", "year=2024"]
-    assert (split["statistic"], split["pvalue"]) == (apart["statistic"], apart["pvalue"])
-
-
-def test_a_subsample_is_drawn_before_blanks_are_looked_at(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    content = content_of(capsys, "compare", "before.csv", "after.csv", "--missing", "drop", "--max-rows", "20")
-    assert content["sizes"][0] + content["missing"]["rows_left_out"][0] == 20
-
-
-def test_dependence_between_kinds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    frame = pd.read_parquet("before.parquet").assign(grade=lambda t: np.where(t["age"] > 50, "old", "young"))
-    frame.to_csv("graded.csv", index=False)
-    content = content_of(capsys, "dependence", "graded.csv", "--missing", "category", "--ordinal", "size=low,mid,high")
-    assert {content["pairs"][0]["x"], content["pairs"][0]["y"]} == {"age", "grade"}
-    assert content["kinds"]["size"] == "ordinal"
-    assert content["missing"]["columns"][0] == {"name": "age", "rule": "category", "cells": [5]}
-
-
-def test_a_picture_is_of_the_columns_of_numbers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
-    common = ("compare", "before.csv", "after.csv", "--missing", "category", "--plot", "a.png", *QUICK)
-    assert "drawn in a.png" in run(capsys, *common)
-    assert "no picture drawn" in run(capsys, *common[:-3], "b.png", *QUICK, "--columns", "city,size")
-    assert not (folder / "b.png").exists()
-
-
 @pytest.mark.parametrize(
     ("options", "text"),
     [
@@ -182,17 +144,6 @@ def test_what_is_not_clear_is_one_line(
     options: tuple[str, ...], text: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert text in refusal(capsys, "compare", "before.csv", "after.csv", *QUICK, *options)
-
-
-def test_identifiers_are_not_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("first", "second"):
-        columns = {"a": np.arange(300) % 7, "id": [f"{name}{i}" for i in range(300)]}
-        columns["note"] = [f"wrote {i * i} words" for i in range(300)]
-        pd.DataFrame(columns).to_csv(f"{name}.csv", index=False)
-    text = refusal(capsys, "compare", "first.csv", "second.csv", *QUICK)
-    assert "column 'id' has 600 different categories in 600 rows; column 'note' has 300" in text
-    assert "the limit is 256" in text
-    assert "--drop id,note" in text
 
 
 def test_one_bad_cell_makes_no_column_of_categories(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -219,24 +170,3 @@ def test_the_cell_that_is_no_number_is_shown_and_the_options_keep_columns_that_t
     (folder / "lab.csv").write_text("\n".join(["a;b;c;x", *(f"{row};{k / 2}" for k, row in enumerate(rows))]) + "\n")
     assert run_command(["describe", "lab.csv", "--json", "-", "--quiet"]) == 0
     assert json.loads(capsys.readouterr().out)["options"] == "--drop a,b,c"  # --decimal , would not read x
-
-
-def test_files_keep_the_types_of_their_columns(folder: Path) -> None:
-    for end in ("csv", "parquet"):
-        frame = read_frame(f"before.{end}")
-        assert frame["visit"].dtype.kind == "M"
-        assert frame.declared["smoker"].kind == "boolean"
-        assert frame["city"].dtype == object
-
-
-def test_what_noise_in_a_stream_offers_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("one.csv", "two.csv"):
-        Path(name).write_text("a,b\n" + "".join(f"{k % 7}.5,{k % 3}\n" for k in range(30)) + ",1\n")
-    asked = ["compare", "one.csv", "two.csv", "--resamples", "9", "--missing", "noise", "--estimator", "kme"]
-    assert run_command([*asked, "--stream"]) == 2
-    text = capsys.readouterr().err
-    assert "write --missing category or drop, or hold the rows, or a part of them, in memory" in text
-    assert run_command([*asked, "--no-stream", "--max-rows", "20"]) == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -85,15 +84,6 @@ def test_a_checkpoint_goes_on_and_no_batch_counts_twice(folder: Path, capsys: py
     )
     code, out, _ = run(capsys, "reference.csv", "day3.csv", "--checkpoint", "state.json", "--fail-on-drift", "0.01")
     assert code == 1
-
-
-def test_the_picture_begins_with_the_first_batch_of_earlier_runs(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    days, state = ["day1.csv", "day2.csv", "day3.csv"], ("--checkpoint", "state.json")
-    for more in (days[:2], days, days):
-        run(capsys, "reference.csv", *more, *state, "--html", "out.html")
-    assert "1 of 3 batches ends above it, first batch 3 (day3.csv)" in Path("out.html").read_text()
 
 
 def test_rows_with_blank_cells_are_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -187,16 +177,6 @@ def test_batches_by_time(folder: Path, capsys: pytest.CaptureFixture[str], every
     assert every != "week" or [batch["batch"] for batch in batches] == ["at=2024-01-22", "at=2024-01-29"]
 
 
-def test_batches_by_numbers_and_by_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table(5, 60).assign(week=np.repeat([10, 9, 11], 20), site=np.repeat(["z", "a", "m"], 20)).to_csv(
-        "new.csv", index=False
-    )
-    run(capsys, "reference.csv", "new.csv", "--by", "week", "--drop", "site", "--json", "out.json")
-    assert [b["batch"] for b in json.loads(Path("out.json").read_text())["batches"]] == ["week=9", "week=10", "week=11"]
-    run(capsys, "reference.csv", "new.csv", "--by", "site", "--drop", "week", "--json", "out.json")
-    assert [b["batch"] for b in json.loads(Path("out.json").read_text())["batches"]] == ["site=z", "site=a", "site=m"]
-
-
 def test_rows_of_a_batch_need_not_be_next_to_each_other(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sites = np.array(["z", "a", "m", None], dtype=object)[np.random.default_rng(2).integers(4, size=60)]
     new = table(5, 60).assign(site=sites)
@@ -211,14 +191,6 @@ def test_rows_of_a_batch_need_not_be_next_to_each_other(folder: Path, capsys: py
     run(capsys, "reference.csv", *(f"site={name}.csv" for name in names), "--json", "alone.json")
     alone = json.loads(Path("alone.json").read_text())["batches"]
     assert [one["log_wealth"] for one in alone] == [one["log_wealth"] for one in batches]
-
-
-def test_no_row_has_a_batch(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table(5, 20).assign(site=pd.Series([None] * 20, dtype=object)).to_csv("new.csv", index=False)
-    code, out, err = run(capsys, "reference.csv", "new.csv", "--by", "site", "--categorical", "site")
-    assert "Traceback" not in err
-    assert code in (0, 2)
-    assert "site" in out + err
 
 
 @pytest.mark.parametrize(
@@ -276,32 +248,6 @@ def test_bad_input_is_one_line(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_the_page_shows_the_evidence_after_every_batch(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    outputs = ("--html", "m.html", "--plot", "m.svg", "--json", "m.json")
-    code, out, err = run(capsys, "reference.csv", "day1.csv", "day2.csv", "day3.csv", *outputs)
-    found, page = json.loads(Path("m.json").read_text()), Path("m.html").read_text()
-    assert (code, err) == (0, "")
-    for name in ("m.html", "m.svg"):
-        assert f"{name}\n" in out
-    assert found["verdict"] in page
-    assert all(re.search(rf">day{day}\.csv</t[hd]><td[^>]*>60<", page) for day in (1, 2, 3))
-    reached = [batch["log_wealth"] >= np.log(20.0) for batch in found["batches"]]
-    assert reached == [False, False, True]
-    assert "1 of 3 batches ends above it, first batch 3 (day3.csv)" in page
-    assert "reaches 20." in page
-    assert "<svg" in page
-
-
-def test_a_page_without_drift_says_that_it_shows_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = run(capsys, "reference.csv", "day1.csv", "--html", "m.html", "--average-run-length", "5000")
-    text = Path("m.html").read_text()
-    assert (code, err) == (0, "")
-    assert "no batch ends above it" in text
-    assert "That no drift was found does not show that there is none." in text
-    assert "at least 5,000 rows to a false alarm on average" in text
-    assert "reaches 1e+04." in text
-
-
 def test_the_alarm_is_in_sight_and_a_command_shows_what_changed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -352,16 +298,6 @@ def test_a_reference_in_several_files(named: str, folder: Path, capsys: pytest.C
     assert parts["batches"] == whole["batches"]
 
 
-def test_the_alarm_of_an_earlier_run_is_known(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table(4, 60, 2.0).to_csv("day4.csv", index=False)
-    for last in (4, 5):
-        days = [f"day{k}.csv" for k in range(1, last)]
-        run(capsys, "reference.csv", *days, "--checkpoint", "state.json", "--json", "out.json")
-    found = json.loads(Path("out.json").read_text())
-    assert found["alarm"] == {"batch": "day3.csv", "first": 121, "last": 180}
-    assert [one["batch"] for one in found["batches"]] == ["day4.csv"]
-
-
 def test_a_stopped_run_keeps_what_it_had_taken(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -386,13 +322,6 @@ def test_a_stopped_run_keeps_what_it_had_taken(
     assert rest["batches"] == json.loads(Path("out.json").read_text())["batches"][2:]
 
 
-def test_long_work_tells_how_far_it_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelmean.inference.monitoring.monitor._BATCH", 400)
-    told: list[tuple[str, int, int]] = []
-    DriftMonitor(pd.read_csv("reference.csv")).update(table(1, 900), progress=lambda *step: told.append(step))
-    assert told == [("rows", 0, 900), ("rows", 400, 900), ("rows", 800, 900)]
-
-
 def test_a_folder_and_a_pattern_are_batches_by_name_and_a_reference(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -409,16 +338,9 @@ def test_a_folder_and_a_pattern_are_batches_by_name_and_a_reference(
     assert "a folder without tables" in run(capsys, "reference.csv", "none")[2]
 
 
-def test_the_alarm_of_an_earlier_run_stays_in_the_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ("--checkpoint", "state.json")
-    run(capsys, "reference.csv", "day1.csv", "day3.csv", *options)
-    out = run(capsys, "reference.csv", "day1.csv", "day3.csv", "day2.csv", *options)[1]
-    assert [line.split()[0] for line in out.splitlines() if line.endswith("in an earlier run")] == ["day3.csv"]
-
-
-def test_very_small_p_values_are_bounds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table(9, 3000, 5.0).to_csv("far.csv", index=False)
-    out = run(capsys, "reference.csv", "far.csv", "--json", "out.json")[1]
-    assert "(p < 1e-100, level 0.05)" in " ".join(out.split())
-    assert "> 1e100 now" in out
-    assert 0.0 <= json.loads(Path("out.json").read_text())["pvalue"] < 1e-100
+def test_no_row_has_a_batch(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table(5, 20).assign(site=pd.Series([None] * 20, dtype=object)).to_csv("new.csv", index=False)
+    code, out, err = run(capsys, "reference.csv", "new.csv", "--by", "site", "--categorical", "site")
+    assert "Traceback" not in err
+    assert code in (0, 2)
+    assert "site" in out + err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -101,18 +100,6 @@ def test_a_folder_of_several_kinds_is_read_whole_or_not_at_all(
         km.read("other").whole()
 
 
-@pytest.mark.parametrize("words", ["describe other", "estimate other", "density other"])
-def test_commands_of_one_table_take_a_folder(folder: Path, unsearched_peers: None, words: str) -> None:
-    for file in OTHER:
-        pd.read_parquet(file).to_csv(Path(file).with_suffix(".csv"), index=False)
-        Path(file).unlink()
-    with pytest.raises(SystemExit) as end:
-        main((*words.split(), "--json", "out.json"))
-    assert end.value.code in (0, None)
-    rows = json.loads(Path("out.json").read_text())["rows"]
-    assert (sum(rows.values()) if isinstance(rows, dict) else rows) == 80
-
-
 @pytest.mark.parametrize("command", ["describe", "dependence", "estimate", "density", "changes", "monitor third"])
 def test_files_of_a_pattern_are_not_written_over(
     folder: Path, capsys: pytest.CaptureFixture[str], command: str
@@ -122,17 +109,3 @@ def test_files_of_a_pattern_are_not_written_over(
         main((*command.split(), "big/*.parquet", "--json", "big/0.parquet"))
     assert (end.value.code, "would write over" in capsys.readouterr().err) == (2, True)
     assert Path("big/0.parquet").read_bytes() == before
-
-
-@pytest.mark.parametrize("options", [(), ("--stream",)])
-def test_dependence_takes_a_pattern(folder: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(("dependence", "big/*.parquet", *options, "--json", "out.json"))
-    assert (end.value.code or 0, json.loads(Path("out.json").read_text())["rows"]) == (0, 120)
-
-
-def test_a_folder_does_not_hide_a_built_in_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("wine").mkdir()
-    with pytest.raises(SystemExit) as end:
-        main(("describe", "wine"))
-    assert (end.value.code or 0, "178 rows" in capsys.readouterr().out) == (0, True)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from kernelmean.cli.progress import forecast, progress
-from kernelmean.core.pace import Pace
 from kernelmean.core.words import Notice
 
 Told = list[tuple[str, int, int]]
@@ -40,30 +37,6 @@ def test_the_rest_is_told_once_by_the_rate_so_far() -> None:
 @pytest.mark.parametrize(("seconds", "batches", "known"), [(0.5, 20, True), (0.01, 300, True), (1.0, 200, False)])
 def test_short_work_and_work_of_unknown_length_are_not_told(seconds: float, batches: int, known: bool) -> None:
     assert notices(told(seconds, batches, known)) == []
-
-
-def test_every_label_has_a_time_of_its_own() -> None:
-    found: Told = []
-    clock = iter(range(10_000))
-    report = forecast(lambda *step: found.append(step), lambda: float(next(clock)))
-    for label in ("first pass", "second pass"):
-        for k in range(1, 31):
-            report(label, k, 30)
-    assert notices(found) == ["first pass: about 28 seconds more", "second pass: about 28 seconds more"]
-
-
-def test_steps_that_stand_still_divide_nothing() -> None:
-    times: Iterator[float] = iter([0.0, 0.0, 50.0, 60.0])
-    pace = Pace(lambda: next(times))
-    assert (pace.rest(0, 9), pace.rest(0, 9), pace.rest(3, 9)) == (None, None, 120.0)
-
-
-def test_the_first_of_unequal_steps_gives_no_estimate() -> None:
-    """A reader would see 103 minutes where the first of 385 pairs took 16 seconds, and all took five minutes."""
-    times = [0.0, 16.0, 16.5, 22.0]
-    plain, patient = (Pace(iter(times).__next__, patience) for patience in (1.0, 5.0))
-    assert plain.rest(1, 385) == 16.0 * 384
-    assert [patient.rest(done, 385) for done in (1, 2, 13)] == [None, None, 0.5 * 372]
 
 
 @pytest.mark.parametrize("quiet", [True, False])

@@ -16,7 +16,6 @@ from checkered import checkered
 from in_batches import in_batches
 from kernelmean.cli import main
 
-QUICK = ("--resamples", "19", "--estimator", "kme")
 FORMS: dict[str, Any] = {
     "commas": lambda v: f"{v:.2f}".replace(".", ","),
     "spaces": lambda v: f"{v:,.1f}".replace(",", "\u202f"),
@@ -87,42 +86,6 @@ def test_the_options_of_the_line_read_the_column(
             assert (code, err) == (0, "")
 
 
-@pytest.mark.parametrize("command", ["compare", "dependence", "monitor"])
-def test_numbered_rows_stop_unless_they_are_kept(
-    folder: Path, command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rng = np.random.default_rng(1)
-    paths = [
-        write(name, id=np.arange(1, 61), x=rng.normal(size=60), y=rng.normal(size=60)) for name in ("a.csv", "b.csv")
-    ]
-    arguments = [command, *(paths[:1] if command == "dependence" else paths)]
-    told = line(capsys, *arguments)
-    assert "column 'id' looks like an identifier: its 60 " in told
-    assert told.endswith("--drop id, or insist with --keep id\n")
-    for mend in ("--drop", "--keep"):
-        assert call(capsys, *arguments, mend, "id") == (0, "")
-    assert "has no column 'ix'" in line(capsys, *arguments, "--keep", "ix")
-
-
-def test_a_table_that_is_split_has_an_identifier_as_well(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rng = np.random.default_rng(2)
-    path = write(
-        "all.csv", key=rng.permutation(200), v=rng.permutation(200), x=rng.normal(size=200), arm=["a", "b"] * 100
-    )
-    told = line(capsys, "compare", path, "--by", "arm", *QUICK)
-    assert "arm=a and arm=b: column 'key' looks like an identifier" in told
-    assert "column 'v' looks like an identifier: its 100 and 100 cells are integers" in told
-
-
-def test_free_text_and_names_stop(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rng = np.random.default_rng(3)
-    paths = [write(f"{k}.csv", name=[f"person {k} {i}" for i in range(30)], x=rng.normal(size=30)) for k in (1, 2)]
-    told = line(capsys, "compare", *paths, *QUICK)
-    assert "1.csv: column 'name' holds 60 different texts in 60 cells ('person 1 0' in row 1)" in told
-    assert "leave it out with --drop name, or insist with --categorical name" in told
-    assert call(capsys, "compare", *paths, "--categorical", "name", *QUICK) == (0, "")
-
-
 @pytest.mark.parametrize(
     "cells",
     [
@@ -162,20 +125,3 @@ def test_text_in_tables_of_numbers_names_what_reads_it(folder: Path, capsys: pyt
         told = line(capsys, command, path)
         assert "'price' ('$1,000.00' in row 1)" in told
         assert "write plain numbers in one unit" in told
-
-
-def test_decimals_are_numbers_in_every_library(folder: Path) -> None:
-    from decimal import Decimal
-
-    import polars as pl
-    import pyarrow as pa
-
-    from kernelmean import TableEncoder
-
-    cells = [Decimal("1.5"), Decimal("2.25"), None, Decimal("-3")]
-    for table in (pd.DataFrame({"p": cells}), pl.DataFrame({"p": cells}), pa.table({"p": cells})):
-        encoder = TableEncoder(missing="category").fit(table)
-        assert encoder.kinds_ == {"p": "numeric"}
-    beyond = pd.DataFrame({"p": [Decimal(2**53), Decimal(2**53 + 1)]})
-    with pytest.raises(TypeError, match="beyond 2\\^53"):
-        TableEncoder().fit(beyond)

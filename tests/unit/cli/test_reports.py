@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ import pandas as pd
 import pytest
 
 from kernelmean.cli import as_csv, main
-from kernelmean.core import write_file
 
 QUICK = ("--resamples", "99", "--estimator", "kme")
 PAIR = ("compare", "first.csv", "second.csv", *QUICK)
@@ -58,29 +56,9 @@ class TestCompare:
         left = {path.name for path in folder.iterdir()}
         assert left == {"first.csv", "same.csv", "second.csv", "r.html", "r.csv", "r.json"}
 
-    @pytest.mark.parametrize("option", ["--csv", "--html", "--json"])
-    def test_the_screen_takes_one_of_them_alone(
-        self, option: str, folder: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        code, out, err = run(capsys, *PAIR, option, "-")
-        assert (code, err) == (0, "")
-        assert out.startswith({"--csv": "tested,", "--html": "<!doctype html>", "--json": "{"}[option])
-        assert out.endswith("\n")
-
     def test_the_same_seed_makes_the_same_page(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         first, second = (run(capsys, *PAIR, "--html", "-")[1] for _ in range(2))
         assert first == second
-
-    def test_a_column_has_its_kind_and_no_number_where_there_is_none(
-        self, folder: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        for name in ("one", "two"):
-            pd.DataFrame({"c": list("xyzxyzxy"), "n": range(8)}).to_csv(f"{name}.csv", index=False)
-        run(capsys, "compare", "one.csv", "two.csv", *QUICK, "--csv", "r.csv", "--html", "r.html")
-        table = {row["column"]: row for row in rows(folder / "r.csv")}
-        assert (table["c"]["kind"], table["c"]["category"], table["c"]["gap"]) == ("categorical", "x", "")
-        assert (table["c"]["mean_first"], table["c"]["difference"], table["c"]["low"]) == ("0.375", "0.0", "")
-        assert table["n"]["mean_first"] == "3.5"
 
 
 class TestDrift:
@@ -175,48 +153,6 @@ class TestFiles:
         assert text in err
         assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
-    def test_a_folder_that_cannot_be_written_in(
-        self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("os.access", lambda *_: False)
-        code, out, err = run(capsys, *PAIR, "--html", "r.html")
-        assert (code, out, err.count("\n")) == (2, "", 1)
-        assert "cannot be written in" in err
-
-    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-    def test_a_full_disk_is_one_line(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        code, _, err = run(capsys, *PAIR, "--csv", "/dev/full")
-        assert (code, err.count("\n")) == (2, 1)
-        assert "/dev/full: No space left" in err
-
-    def test_a_write_that_breaks_off_leaves_the_old_file(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        old = folder / "r.html"
-        old.write_text("old")
-
-        def full(_: int) -> None:
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match=r"r\.html"):
-            write_file(old, b"new")
-        assert old.read_text() == "old"
-        assert {path.name for path in folder.iterdir()} == {"first.csv", "same.csv", "second.csv", "r.html"}
-
-    def test_links_and_pipes_stay_what_they_are(self, folder: Path) -> None:
-        (folder / "real.html").write_text("old")
-        (folder / "link.html").symlink_to("real.html")
-        write_file(folder / "link.html", b"new")
-        assert (folder / "link.html").is_symlink()
-        assert (folder / "real.html").read_text() == "new"
-        write_file(Path(os.devnull), b"new")
-        assert not Path(os.devnull).is_file()
-
-    def test_pictures_are_whole_too(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
-        assert run(capsys, *PAIR, "--plot", "p.svg")[0] == 0
-        assert (folder / "p.svg").read_text().rstrip().endswith("</svg>")
-        assert run(capsys, *PAIR, "--plot", "p.svg", "--html", "p.svg")[0] == 2
-
     def test_without_matplotlib_the_report_has_numbers_and_says_so(
         self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -225,27 +161,6 @@ class TestFiles:
         assert code == 0
         assert "note: without figures: write: pip install it" in out
         assert "<svg" not in (folder / "r.html").read_text()
-
-
-class TestOthers:
-    def test_dependence(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        files = ("--html", "r.html", "--csv", "r.csv")
-        code, _, err = run(capsys, "dependence", "iris", "--x", "target", *QUICK, *files)
-        assert (code, err) == (0, "")
-        table = rows(folder / "r.csv")
-        assert [row["tested"] for row in table] == ["groups", "pair", "pair", "pair", "pair"]
-        page = (folder / "r.html").read_text()
-        assert "<h1>Dependence between columns of iris</h1>" in page
-        assert f">{float(table[1]['strength']):.2f}<" in page
-
-    def test_density(self, folder: Path, capsys: pytest.CaptureFixture[str], unsearched_peers: None) -> None:
-        options = ("--components", "1", "--estimator", "mkme", "--html", "r.html", "--csv", "r.csv")
-        code, _, err = run(capsys, "density", "first.csv", *options)
-        assert (code, err) == (0, "")
-        table = rows(folder / "r.csv")
-        assert {row["density"] for row in table} == {"kernel mean matching", "GaussianMixture", "KernelDensity"}
-        assert float(table[0]["behind"]) == 0.0 < float(table[2]["behind"])
-        assert "<h1>Densities of first.csv</h1>" in (folder / "r.html").read_text()
 
 
 EVIL = ("=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "＝1+1")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from pathlib import Path
 
@@ -70,30 +69,6 @@ def test_an_option_forces_either_way(
     assert (code, "all rows were read twice" in " ".join(out.split())) == (0, streamed)
 
 
-def test_all_outputs_are_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = ("--html", "r.html", "--json", "r.json", "--csv", "r.csv", "--plot", "p.svg")
-    code, _, err = run(capsys, "first.csv", "moved.csv", "--fail-on-drift", "0.05", *files, *QUICK)
-    assert (code, err) == (1, "kernelmean: drift: p = 0.01, at most 0.05\n")
-    content = json.loads((folder / "r.json").read_text())
-    assert (content["sizes"], content["scheme"], content["estimator"]) == ([400, 300], "bins", "adaptive")
-    assert {column["name"] for column in content["columns"]} == {"a", "b", "kind"}
-    page = (folder / "r.html").read_text()
-    assert "first.csv and moved.csv differ" in page
-    assert "All rows were read twice" in page
-    assert (folder / "p.svg").stat().st_size > 1000
-    assert len((folder / "r.csv").read_text().splitlines()) == 5
-    same, _, err = run(capsys, "first.csv", "second.csv", "--fail-on-drift", "0.05", *QUICK)
-    assert (same, err) == (0, "")
-
-
-def test_pictures_of_a_part_are_said_to_be(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kernelmean.studies.comparison.first_look._SHOWN", 100)
-    run(capsys, "first.csv", "moved.csv", "--html", "r.html", *QUICK)
-    assert "distributions rest on 100 and 100 rows drawn at random" in (folder / "r.html").read_text()
-
-
 def test_sigterm_stops_between_two_batches() -> None:
     with stoppable(lambda *_: None) as watched:
         watched("rows", 1, 9)
@@ -122,12 +97,6 @@ def test_bad_input_is_one_line(
     code, out, err = run(capsys, *options, "--resamples", "99")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert text in err
-
-
-def test_columns_are_chosen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for options in (("--columns", "a,b"), ("--drop", "kind")):
-        out = run(capsys, "first.parquet", "moved.parquet", *options, *QUICK)[1]
-        assert "2 columns" in out
 
 
 def test_types_that_only_later_rows_tell(

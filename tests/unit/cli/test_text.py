@@ -146,32 +146,6 @@ def test_standard_input_holds_one_table(capsys: pytest.CaptureFixture[str]) -> N
     assert "not batch by batch" in refusal(capsys, "compare", "-", "after.csv", "--stream")
 
 
-def test_a_thousands_mark_may_be_a_blank(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("blank.csv").write_text("a;b\n1 000;1\n2 500;2\n3 250;4\n4 125;3\n5 000;5\n")
-    found = content(capsys, "dependence", "blank.csv", "--thousands", "space", *QUICK)
-    Path("plain.csv").write_text("a;b\n1000;1\n2500;2\n3250;4\n4125;3\n5000;5\n")
-    assert numbers(found) == numbers(content(capsys, "dependence", "plain.csv", *QUICK))
-
-
-@pytest.mark.parametrize("groups", ["true,false", "True,False", "1,0", "TRUE,0"])
-def test_a_boolean_column_is_split_by_true_and_false(groups: str, capsys: pytest.CaptureFixture[str]) -> None:
-    frame = table(0, 60)[["preis", "größe"]].assign(smoker=[k % 3 == 0 for k in range(60)])
-    for end, write in (("csv", frame.to_csv), ("parquet", frame.to_parquet)):
-        write(f"both.{end}", index=False)
-        found = content(capsys, "compare", f"both.{end}", "--by", "smoker", "--groups", groups, *QUICK)
-        assert (found["names"], found["sizes"]) == (["smoker=True", "smoker=False"], [20, 40])
-    text = refusal(capsys, "compare", "both.csv", "--by", "smoker", "--groups", "yes,no")
-    assert "has the groups False (40 rows), True (20 rows)" in text
-
-
-def test_a_column_of_zero_and_one_is_split_by_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    table(0, 60)[["preis"]].assign(arm=[k % 2 for k in range(60)]).to_csv("both.csv", index=False)
-    assert content(capsys, "compare", "both.csv", "--by", "arm", "--groups", "1,0", *QUICK)["names"] == [
-        "arm=1",
-        "arm=0",
-    ]
-
-
 def test_long_compressed_files_are_streamed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli import main
-from kernelmean.studies import fit_all, fit_densities, plots
+from kernelmean.studies import plots
 
 FILES = {"html": "r.html", "json": "r.json"}
 NEAR = (0.001, 0.0499999, 0.05, 0.0500001, 0.051, 1.0)
@@ -126,61 +126,3 @@ def test_dependence_of_groups(p: float, said: Said) -> None:
     assert verdict.startswith(
         "x_1 and (*y*, z<b>) depend" if p <= 0.05 else "No dependence between x_1 and (*y*, z<b>)"
     )
-
-
-@pytest.mark.parametrize("values", [(0.01, 0.05, 1.0), (0.05, 0.0500001, 1.0), (0.0500001, 1.0, 1.0), (0.0, 0.0, 0.05)])
-@pytest.mark.parametrize("strengths", [(0.5, 0.1, 0.0), (0.1, 0.5, 0.9)], ids=["same order", "other order"])
-def test_dependence_of_pairs(values: tuple[float, ...], strengths: tuple[float, ...], said: Said) -> None:
-    def change(result: Any) -> Any:
-        found = zip(result.pairs, values, strengths, strict=True)
-        return replace(result, pairs=tuple(replace(pair, adjusted=p, strength=s) for pair, p, s in found))
-
-    words = ("dependence", "b.csv", "--estimator", "kme", "--resamples", "19")
-    told = said("kernelmean.studies.dependence.dependence", km.dependence, change, *words)
-    verdict, found = one_verdict(told), sum(p <= 0.05 for p in values)
-    assert verdict.startswith(f"{found} of 3 pairs" if found else "No dependence was found in 3 pairs")
-    strongest = re.search("<dt>The strongest pairs</dt><dd>(.*?) and (.*?):", Path("r.html").read_text())
-    assert (strongest is not None) == bool(found)
-    if strongest is not None:
-        plain = [html.unescape(name) for name in strongest.groups()]
-        assert re.search(rf"most of all {re.escape(f'{plain[0]} and {plain[1]}')} \(strength 0\.\d\d\)\.$", verdict)
-
-
-@pytest.mark.parametrize(
-    ("behind", "near"),
-    [
-        (((0.5, 0.1), (0.9, 0.1)), 1),
-        (((0.200001, 0.1), (0.9, 0.1)), 1),
-        (((0.2, 0.1), (0.9, 0.1)), 2),
-        (((0.0, 0.0), (0.0, 0.0)), 3),
-        (((0.1, float("nan")), (0.9, float("nan"))), 3),
-    ],
-)
-def test_density(
-    behind: tuple[tuple[float, float], ...], near: int, said: Said, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def change(result: Any) -> Any:
-        best, *others = result.candidates
-        moved = [replace(one, behind=by, behind_error=e) for one, (by, e) in zip(others, behind, strict=True)]
-        return replace(result, candidates=(best, *moved))
-
-    monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1,))
-    words = ("density", "b.csv", "--estimator", "kme", "--components", "1")
-    told = said("kernelmean.studies.density.fit_densities", fit_densities, change, *words)
-    verdict = one_verdict(told)
-    assert (" best: " in verdict) == (near == 1)
-    assert ("equally well, as far as so many rows can tell" in verdict) == (near > 1)
-    assert sum(name in verdict for name in ("kernel mean matching", "GaussianMixture", "KernelDensity")) == near
-
-
-@pytest.mark.parametrize("equal", [False, True])
-def test_estimate(equal: bool, said: Said) -> None:
-    def change(result: Any) -> Any:
-        return replace(result, estimators={**result.estimators, "s-kmse": result.estimators[result.best]})
-
-    make, place = fit_all, "kernelmean.studies.estimate.fit_all"
-    words = ("estimate", "b.csv", "--max-rows", "12")  # each is left out in turn
-    told = said(place, make, change if equal else lambda result: result, *words)
-    verdict = one_verdict(told)
-    assert verdict.count(" below that of kme with parameters chosen without the row left out") == 1
-    assert verdict.startswith("s-kmse and ") == equal

@@ -23,13 +23,9 @@ COMMANDS = {
     "compare": ("compare", "long.csv", "other.csv", "--drop", BY),
     "compare in detail": ("compare", "long.csv", "other.csv", "--drop", BY, "-v"),
     "compare, adaptive": ("compare", "wine", "--by", "target", "--groups", "0,1", "-v"),
-    "compare two groups": ("compare", "long.csv", "--by", BY, "--groups", "two,three groups of so many names", *QUICK),
     "compare several groups": ("compare", "long.csv", "--by", BY, *QUICK, "-v"),
-    "compare with a design": ("compare", "long.csv", "other.csv", "--strata", BY, *QUICK),
-    "compare batch by batch": ("compare", "long.csv", "other.csv", "--drop", BY, "--stream", "--resamples", "99"),
     "dependence": ("dependence", "long.csv", *QUICK),
     "dependence of groups": ("dependence", "long.csv", "--x", LONG, "--y", SOLID, *QUICK, "-v"),
-    "dependence with a design": ("dependence", "long.csv", "--clusters", BY, *QUICK, "--at-least", "0.1"),
     "changes": ("changes", "long.csv", "--drop", BY, "--resamples", "99"),
     "estimate": ("estimate", "long.csv", "--drop", "some category", "--drop", BY, "--save", "mean.npz"),
     "density": ("density", "eckerle4", "--estimator", "mkme", "--components", "2", "--covariance", "diag"),
@@ -88,11 +84,6 @@ def test_long_names_are_cut_and_take_one_line(name: str, capsys: pytest.CaptureF
     assert any("…" in line for line in body)
     rows = {"compare": 4, "compare several groups": 3, "dependence": 10}[name]
     assert len(body) == rows + 1, "a head and one line for every row"
-
-
-def test_short_names_are_whole(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (("dependence", "iris", "--drop", "target"), COMMANDS["compare, adaptive"]):
-        assert not [line for line in printed(capsys, *words) if "…" in line]
 
 
 def test_a_command_to_copy_is_on_one_line_however_long(capsys: pytest.CaptureFixture[str]) -> None:

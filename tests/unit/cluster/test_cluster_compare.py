@@ -13,7 +13,6 @@ from in_batches import in_batches
 from kernelmean.cli import main
 
 dd = pytest.importorskip("dask.dataframe", reason="clusters need the extra 'dask'")
-da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
 pytestmark = pytest.mark.filterwarnings("default")
 
 QUICK: dict[str, Any] = {"n_resamples": 49, "rng": 3}
@@ -66,25 +65,6 @@ def test_mixed_columns_and_missing_cells(
     far = km.compare(there(A, parts[0]), there(B, parts[1]), plan=plan, **options, **QUICK)
     same(far, in_batches(A, B, **options, **QUICK))
     assert f"on a Dask cluster: all rows of {sum(parts)} partitions" in far.notes[0]
-
-
-def test_few_rows_are_compared_as_in_one_process(plan: Any) -> None:
-    far_rng, near_rng = np.random.default_rng(5), np.random.default_rng(5)
-    options: dict[str, Any] = {"missing": "category", "n_resamples": 49}
-    far = km.compare(there(A, 3), there(B, 2), plan=plan, rng=far_rng, **options)
-    near = km.compare(A, B, rng=near_rng, **options)
-    same(far, near)
-    assert far.notes == near.notes
-    assert far_rng.random() == near_rng.random()
-
-
-def test_arrays_take_the_names_of_the_other_table(plan: Any, long: None) -> None:
-    rows = np.random.default_rng(0).normal(size=(400, 3))
-    named = pd.DataFrame(np.random.default_rng(1).normal(size=(500, 3)), columns=list("abc"))
-    far = km.compare(da.from_array(rows, chunks=(150, 3)), there(named, 3), plan=plan, **QUICK)
-    same(far, in_batches(rows, named, **QUICK))
-    moved = km.compare(there(named[:400], 2), there(named[["c", "a", "b"]], 2), plan=plan, **QUICK)
-    assert moved.notes[0] == "B: its columns stand in another order and were matched by name"
 
 
 def test_what_one_process_says_of_columns_a_cluster_says_as_well(plan: Any, long: None) -> None:

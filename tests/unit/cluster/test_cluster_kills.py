@@ -16,9 +16,8 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli import main
-from kernelmean.kernels import Gaussian
 
-da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
+pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
@@ -42,50 +41,6 @@ def client(blocks: Any) -> Iterator[Any]:
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as client:
         yield client
-
-
-def rows(n: int, seed: int, size: int = 1500) -> Any:
-    """A dask array of partitions that only workers make, of unknown lengths."""
-    from cluster_blocks import block
-    from dask import delayed
-
-    parts = [delayed(block)(start, min(start + size, n), seed, os.getpid()) for start in range(0, n, size)]
-    arrays = [da.from_delayed(part, (np.nan, 3), meta=np.empty((0, 3))) for part in parts]
-    return da.concatenate(arrays)
-
-
-def here(n: int, seed: int, size: int = 1500) -> np.ndarray:
-    from cluster_blocks import block
-
-    return np.concatenate([block(start, min(start + size, n), seed, -1) for start in range(0, n, size)])
-
-
-@pytest.fixture
-def nothing_comes_back(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Weigh all that the client gathers."""
-    import pickle
-
-    from distributed import Client
-
-    sizes: list[int] = []
-    gather = Client.gather
-
-    def weighed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        values = gather(self, *args, **kwargs)
-        sizes.append(len(pickle.dumps(values)))
-        return values
-
-    monkeypatch.setattr(Client, "gather", weighed)
-    return sizes
-
-
-def test_partitions_stay_on_the_workers(client, nothing_comes_back):
-    with pytest.raises(RuntimeError, match="computed on the client"):
-        rows(3000, 1).compute(scheduler="synchronous")
-    plan, phi = km.DaskPlan(client), km.features.fourier(Gaussian(1.0), 3, 64)
-    mu = km.features.embed(rows(6000, 1), phi, plan=plan)
-    assert mu.norm() == pytest.approx(km.features.embed(here(6000, 1), phi).norm(), rel=1e-12)
-    assert max(nothing_comes_back) < 15_000  # the smallest partition has 36,000 bytes
 
 
 def killer(client: Any, blocks: Any, name: str, wanted: int) -> list[int]:
@@ -153,16 +108,3 @@ def blocks_done(dask_scheduler: Any) -> int:
     from cluster_blocks import tasks_done
 
     return tasks_done("_ran", dask_scheduler)
-
-
-def test_a_lost_scheduler_is_told(monkeypatch):
-    from distributed import Client, LocalCluster
-
-    monkeypatch.setattr("kernelmean.inference.cluster.running._PATIENCE", 1.0)
-    cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
-    client = Client(cluster, set_as_default=False)
-    plan = km.DaskPlan(client)
-    threading.Timer(1.0, cluster.close).start()
-    with pytest.raises(ConnectionError, match="went away; when it is back, run the same again"):
-        list(plan.map(time.sleep, [60.0]))
-    client.close()

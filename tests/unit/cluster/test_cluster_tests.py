@@ -52,16 +52,6 @@ def test_few_pairs_have_the_result_of_one_process(plan):
     same(km.hsic_test(X, Z, **options), km.hsic_test(there(X, 57), there(Z, 100), plan=plan, **options))
 
 
-def test_a_generator_goes_on_as_in_one_process(plan):
-    here, far = np.random.default_rng(5), np.random.default_rng(5)
-    for _ in range(2):
-        same(
-            km.mmd_test(X, Y, rng=here, n_resamples=49),
-            km.mmd_test(there(X, 57), there(Y, 90), rng=far, plan=plan, n_resamples=49),
-        )
-    assert here.bit_generator.state == far.bit_generator.state
-
-
 def test_columns_are_matched_by_name_or_named(plan):
     left = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=3)
     frame = pd.DataFrame(Y, columns=["a", "b", "c"])
@@ -96,15 +86,3 @@ def test_what_comes_back_in_bins_does_not_grow_with_the_rows(plan, monkeypatch, 
         test(A, B, scheme="bins", n_resamples=31, rng=0, plan=plan, estimator="kme")
         weights.append(max(sizes))
     assert weights[1] < 1.3 * weights[0]
-
-
-def test_trials_in_the_order_of_their_seeds(plan):
-    found = list(plan.map(_trial, range(5)))
-    assert found == [_trial(seed) for seed in range(5)]
-
-
-def _trial(seed):
-    rng = np.random.default_rng(seed)
-    return km.mmd_test(
-        rng.normal(size=(20, 1)), rng.normal(size=(20, 1)), n_resamples=49, rng=seed, estimator="kme"
-    ).pvalue

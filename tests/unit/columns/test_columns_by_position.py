@@ -12,7 +12,7 @@ from slow_tables import Slow, Tables
 import explained
 import kernelmean as km
 from kernelmean.studies import gather
-from kernelmean.tables import Encoded, Encoding, encode
+from kernelmean.tables import Encoding, encode
 
 WIDE = Tables((("numeric", "category"), ("categorical", "category"), ("duration", "noise")), 3)
 CATEGORY = {"u": "category", "v": "category", "w": "category"}
@@ -37,13 +37,6 @@ def test_every_coordinate_has_one_variance_in_its_place() -> None:
         assert not np.delete(variances, at, axis=1).any()
 
 
-def test_variances_of_other_shapes_are_never_joined_to_coordinates() -> None:
-    encoded = encode(WIDE.frames, ("A", "B"), Encoding(WIDE.rules))
-    parts = (encoded.frames, encoded.constant, encoded.missing)
-    with pytest.raises(AssertionError, match="have variances of"):
-        Encoded(encoded.codings, encoded.tables, tuple(each[:, 1:] for each in encoded.tables), *parts)
-
-
 def test_attributed_columns_are_the_same_wherever_they_stand() -> None:
     found = []
     for encoder, (X, Y) in encoders():
@@ -54,21 +47,6 @@ def test_attributed_columns_are_the_same_wherever_they_stand() -> None:
                 X[:, block], Y[:, block], groups={name: range(len(block))}, n_resamples=19, rng=0
             )
             assert found[-1][name][0] == pytest.approx(alone.columns[0].statistic, rel=1e-9)
-    for other in found[1:]:
-        for name, numbers in other.items():
-            assert numbers == pytest.approx(found[0][name], rel=1e-9, abs=1e-12)
-
-
-def test_attributed_pairs_are_the_same_wherever_they_stand() -> None:
-    found = []
-    for encoder, (X, _) in encoders():
-        names = [name for name in encoder.groups_ if name != "e"]
-        x = [j for name in names for j in encoder.groups_[name]]
-        places = np.cumsum([0, *(len(encoder.groups_[name]) for name in names)])
-        groups = {name: range(places[k], places[k + 1]) for k, name in enumerate(names)}
-        sides = X[:, x], X[:, encoder.groups_["e"]]
-        result = explained.dependence_attribute(*sides, groups=(groups, {"e": [0]}), n_resamples=19, rng=0)
-        found.append({each.name: (each.statistic, each.effect, each.pvalue) for each in result.columns})
     for other in found[1:]:
         for name, numbers in other.items():
             assert numbers == pytest.approx(found[0][name], rel=1e-9, abs=1e-12)

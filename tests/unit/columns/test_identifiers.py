@@ -13,13 +13,10 @@ from pyarrow import parquet
 
 import kernelmean as km
 from in_batches import in_batches
-from kernelmean.core.table import to_frame
-from kernelmean.tables import read_frame
 from kernelmean.tables.columns import inspection
 from kernelmean.tables.columns.inspection import IntegersSeen, judge
 
 RNG = np.random.default_rng(0)
-SHARED = Path(__file__).parents[4] / "shared" / "data"
 
 
 def table(cells: Any, name: str = "v") -> pd.DataFrame:
@@ -84,26 +81,6 @@ def test_random_integers_are_measurements() -> None:
         width = int(10 ** rng.uniform(0.5, 6))
         sizes = rng.integers(2, 80, 2)
         assert not is_refused(*(rng.integers(0, width, n) for n in sizes))
-
-
-def test_the_built_in_tables_have_no_identifiers() -> None:
-    for name in ("wine", "wbdc", "iris", "diabetes", "digits", "eckerle4"):
-        assert km.TableEncoder().fit(read_frame(name)).n_rows_ > 0
-
-
-@pytest.mark.data
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared data beside the clone")
-def test_the_sets_of_the_paper_have_one_identifier() -> None:
-    refused = []
-    for path in sorted(SHARED.glob("*.csv")):
-        try:
-            km.TableEncoder(missing="category").fit(read_frame(path))
-        except ValueError as error:
-            refused.append((path.name, str(error).split("; ")[0]))
-    numbered = "its 132 cells are integers from 1 to 132, all different"
-    assert [(name, line.endswith(f"column 'name' looks like an identifier: {numbered}")) for name, line in refused] == [
-        ("hayes_train.csv", True)
-    ]
 
 
 NUMBERED = table(range(1, 41), "id")
@@ -177,21 +154,3 @@ def test_identifiers_of_long_tables_are_refused_unless_they_are_kept(tmp_path: P
     with pytest.raises(ValueError, match="column 'v' looks like an identifier: its 5,000 and 5,000 cells"):
         in_batches(*paths, n_resamples=19)
     assert in_batches(*paths, n_resamples=19, keep="v").sizes == (5000, 5000)
-
-
-def test_identifiers_of_several_groups_are_told_in_short() -> None:
-    sizes = (40, 30, 25)
-    table = pd.concat(
-        [
-            pd.DataFrame(
-                {"nr": np.arange(n) + 100 * k, "sid": np.arange(n) + 1, "x": np.cos(np.arange(n)), "g": f"{k}"}
-            )
-            for k, n in enumerate(sizes)
-        ]
-    )
-    with pytest.raises(ValueError, match=r"^g=0 and 2 more: column 'nr' looks like") as error:
-        km.compare_groups(table, "g")
-    assert "its 95 cells are integers from 0 to 224, all different in each table. " in str(error.value)
-    told = ". Leave them out with kernelmean.read(..., drop=['nr', 'sid']), or insist with keep="
-    assert told in str(error.value)
-    assert to_frame(table, "t").drop(columns=["nr", "sid"]).names == ("x", "g")

@@ -186,43 +186,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         frame.to_csv(f"{name}.csv", index=False)
 
 
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("rules", [{"u": "noise", "v": "category"}, {"u": "category", "v": "drop"}], ids=str)
-def test_commands_give_the_numbers_of_the_functions(rules: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    frames = [pd.read_csv(f"{name}.csv") for name in "AB"]
-    words = ("--missing", ",".join(f"{name}={rule}" for name, rule in rules.items()), "--estimator", "kme")
-    words = (*words, "--resamples", "19")
-    options = {"missing": rules, "estimator": "kme", "n_resamples": 19}
-    compared = content_of(capsys, "compare", "A.csv", "B.csv", *words)
-    assert (compared["statistic"], compared["pvalue"]) == tuple(km.compare(*frames, **options).test)
-    paired = content_of(capsys, "dependence", "A.csv", "--x", "u", "--y", "e", *words)
-    test = km.dependence(frames[0], "u", "e", **options).test
-    assert test is not None
-    assert paired["test"]["statistic"] == test.statistic
-    if "noise" not in rules.values():
-        streamed = content_of(capsys, "compare", "A.csv", "B.csv", "--stream", *words)
-        assert streamed["statistic"] == in_batches("A.csv", "B.csv", **options).test.statistic
-
-
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("compare", "A.csv", "B.csv", "--stream", "--missing", "u=noise,v=category"),
-        ("compare", "A.csv", "B.csv", "--missing", "u=noise,v=category", "--estimator", "mkme"),
-        ("dependence", "A.csv", "--missing", "u=noise"),
-        ("estimate", "A.csv", "--missing", "category"),
-        ("density", "A.csv", "--missing", "u=noise,v=category"),
-    ],
-    ids=" ".join,
-)
-def test_commands_refuse_in_one_line_what_has_no_kernel(words: tuple[str, ...], capsys: Any) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main([*words, "--quiet"])
-    out, err = capsys.readouterr()
-    assert (stop.value.code, out, len(err.splitlines())) == (2, "", 1)
-
-
 @pytest.mark.usefixtures("files", "unsearched_peers", "no_refits")
 @pytest.mark.parametrize("command", ["estimate", "density"])
 def test_numbers_alone_are_those_of_complete_rows(command: str, capsys: pytest.CaptureFixture[str]) -> None:

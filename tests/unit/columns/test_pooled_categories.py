@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.cli import main
 from kernelmean.tables.columns.encoding import Encoding, encode
 
 RNG = np.random.default_rng(0)
@@ -29,7 +28,6 @@ def jobs(n: int, reverse: bool = False) -> pd.DataFrame:
 
 
 A, B = jobs(900), jobs(1000, reverse=True)
-SAID = "job: 300 categories over both tables; the 256 most frequent are kept, and the other 44, in "
 
 
 def kept_by_hand(cells: list[str], most: int) -> list[str]:
@@ -103,12 +101,6 @@ def test_groups_dependence_changes_and_monitors_pool_them_and_say_so() -> None:
     assert "categories in the 100 rows of the reference to which columns are fitted; the 4 most" in note
 
 
-def test_new_categories_are_still_refused_by_an_encoder() -> None:
-    encoder = km.TableEncoder(max_categories=4).fit(A)
-    with pytest.raises(ValueError, match="column 'job' holds 'no job', which the tables that were fitted did not"):
-        encoder.transform(A.assign(job="no job"))
-
-
 @pytest.mark.parametrize("in_memory", [True, False])
 @pytest.mark.parametrize("cells", ["all different", "twice, once in each table", "fewer than two rows each"])
 def test_a_column_that_identifies_rows_is_refused_as_before(cells: str, in_memory: bool, tmp_path: Path) -> None:
@@ -136,24 +128,3 @@ def test_columns_of_more_categories_than_can_be_counted_are_refused() -> None:
 def test_the_number_of_categories_is_an_integer_above_one(most: Any) -> None:
     with pytest.raises(ValueError, match=r"max_categories is .*, an integer ≥ 2 is needed"):
         km.compare(A, B, max_categories=most)
-
-
-def test_the_command_has_the_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, table in (("a", A), ("b", B)):
-        table.to_csv(tmp_path / f"{name}.csv", index=False)
-    files = [str(tmp_path / f"{name}.csv") for name in "ab"]
-    with pytest.raises(SystemExit) as ended:
-        main(["compare", *files, "--max-categories", "12", "--resamples", "99"])
-    assert ended.value.code == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "job: 300 categories over both tables; the 12 most frequent are kept, and the other 288, in" in printed
-    assert "--max-categories keeps more or fewer" in printed
-
-
-def test_rows_with_their_own_category_and_blank_cells_have_the_same_pictures() -> None:
-    some = A.assign(job=A["job"].where(np.arange(900) % 10 > 0))
-    result = km.compare(some, B, n_resamples=99, max_categories=3, missing={"job": "category"})
-    page = result.to_html()
-    assert "(297 others)" in page
-    (column,) = (own for own in result.columns if own.name == "job")
-    assert [share.category for share in column.shares][-2:] == ["(297 others)", "(missing)"]

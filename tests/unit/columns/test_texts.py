@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -144,23 +143,6 @@ def test_numbers_and_dates_as_text_stop_with_the_option_that_reads_them(
     km.TableEncoder(categorical="c").fit(column(cells))
 
 
-@pytest.mark.parametrize(
-    ("cells", "line"),
-    [
-        (numbers("${:,.2f}", 1000, 9000), f"; {BESIDE}, leave it out"),
-        (with_comma("{:.2f}"), "read it with kernelmean.tables.read_frame(path, text=TextFormat(decimal=','))"),
-        (days("%d.%m.%Y"), "convert it (pandas: to_datetime with dayfirst=True), or read it with"),
-        (days("%m/%d/%Y"), "convert it (pandas: to_datetime), or read it with"),
-        (days("%Y-%m-%d"), "text=TextFormat(dates='ymd')), leave it out"),
-    ],
-)
-def test_in_python_the_line_names_parameters_that_exist(cells: list[str], line: str) -> None:
-    told = refusal(cells)
-    assert line in told
-    assert told.endswith("leave it out with kernelmean.read(..., drop=['c']), or insist with categorical=['c']")
-    assert "--" not in told
-
-
 def repeated(cells: Any, n: int = 200) -> list[str]:
     return [str(cell) for cell in np.random.default_rng(3).choice(np.asarray(list(cells), dtype=object), n)]
 
@@ -218,16 +200,6 @@ def test_categories_pass(name: str) -> None:
     assert km.compare(A, B, estimator="kme", n_resamples=19).sizes == (100, 100)
 
 
-def test_a_few_numbers_with_a_unit_are_categories_and_a_note_says_so() -> None:
-    cells = repeated(CATEGORIES["more terms"])
-    result = km.compare(column(cells[:100]), column(cells[100:]), n_resamples=19)
-    (note,) = [note for note in result.notes if note.startswith("c holds")]
-    assert note.startswith("c holds numbers with signs or text beside them ('")
-    assert note.endswith(" months'), and was taken as categories")
-    two = repeated(CATEGORIES["terms"])  # two categories have the kernel of two numbers
-    assert not [note for note in km.compare(column(two[:100]), column(two[100:]), n_resamples=19).notes if "c " in note]
-
-
 @pytest.mark.parametrize(
     "cells",
     [
@@ -248,53 +220,10 @@ def test_text_that_is_nearly_all_different_stops(cells: list[str]) -> None:
     assert km.TableEncoder(ordinal=ordinal).fit(column(cells)).kinds_["c"] == "ordinal"
 
 
-@pytest.mark.parametrize("distinct", [5, 9, 19, 20, 40])
-def test_text_with_two_rows_for_every_category_passes(distinct: int) -> None:
-    cells = [f"name {k}" for k in range(distinct)] * 2
-    assert len(km.TableEncoder().fit(column(cells)).get_feature_names_out()) == distinct + 1
-
-
-def test_nearly_all_different_is_judged_over_both_tables_and_by_cells_that_are_there() -> None:
-    A, B = column([f"a {k}" for k in range(12)]), column([f"b {k}" for k in range(12)])
-    with pytest.raises(ValueError, match="A: column 'c' holds 24 different texts in 24 cells"):
-        km.compare(A, B)
-    many = column([*(f"name {k}" for k in range(12)), *["name 1"] * 30])
-    km.compare(A.assign(c=[f"name {k}" for k in range(12)]), many, n_resamples=19)
-    blank = column([*(f"name {k}" for k in range(24)), *[None] * 60])
-    with pytest.raises(ValueError, match="24 different texts in 24 cells"):
-        km.TableEncoder(missing="category").fit(blank)
-
-
 def test_a_key_of_both_tables_stops_although_every_name_occurs_twice() -> None:
     A = column([f"name {k}" for k in range(20)])
     with pytest.raises(ValueError, match="holds 20 different texts in 40 cells"):
         km.compare(A, A)
-
-
-@pytest.mark.parametrize("rows", [150, 600])
-def test_a_key_that_has_few_enough_texts_once_rows_are_dropped_stops(rows: int) -> None:
-    """Before, there are more than may be categories, which is another refusal; 100 rows of both tables are left."""
-    blank = pd.Series(np.where(np.arange(rows) < 50, 1.0, np.nan)) + np.arange(rows) % 7
-    A, B = (pd.DataFrame({"c": [f"{s}{k}" for k in range(rows)], "v": blank}) for s in "ab")
-    with pytest.raises(ValueError, match="'c' holds 100 different texts in 100 cells"):
-        km.compare(A, B, missing="drop")
-
-
-def test_a_categorical_type_says_that_numbers_are_categories_but_not_that_identifiers_are() -> None:
-    codes = column(["1", "2", "3"] * 5).astype({"c": "category"})
-    assert km.TableEncoder().fit(codes).kinds_["c"] == "categorical"
-    with pytest.raises(ValueError, match="30 different texts in 30 cells"):
-        km.TableEncoder().fit(column([f"n{k}" for k in range(30)]).astype({"c": "category"}))
-
-
-def test_all_columns_that_are_wrong_stand_in_one_line() -> None:
-    table = pd.DataFrame({f"c{k}": numbers("{:.1f} kg") for k in range(5)} | {"day": days("%d.%m.%Y")})
-    with pytest.raises(TypeError) as caught:
-        km.TableEncoder().fit(table)
-    line = str(caught.value)
-    assert [f"{name!r} holds" in line for name in ("c0", "c1", "c2", "day")] == [True, True, False, True]
-    assert "The same goes for 'c2', 'c3', 'c4'. Or leave them out" in line
-    assert line.endswith("or insist with categorical=['c0', 'c1', 'c2', 'c3', 'c4', 'day']")
 
 
 def test_numbers_in_new_rows_stop_as_well() -> None:
@@ -331,17 +260,6 @@ def test_what_is_kept_of_text_does_not_depend_on_batches(parts: list[int]) -> No
     assert found == whole
 
 
-def test_one_column_of_every_kind_is_told_before_others_that_are_alike() -> None:
-    commas, days = [f"{k},5" for k in range(30)], [f"{1 + k % 28:02}.01.2024" for k in range(30)]
-    table = pd.DataFrame(dict.fromkeys("abcd", commas)).assign(day=days, e=commas)
-    with pytest.raises(TypeError) as error:
-        km.dependence(table)
-    told, alike = str(error.value).split("The same goes for ")
-    assert "column 'day' holds dates as text" in told
-    assert alike.startswith("'c', 'd', 'e'. Or")
-    assert "convert it (pandas: to_datetime with dayfirst=True), or read it with" in told
-
-
 def test_a_decimal_mark_of_one_table_is_converted_there() -> None:
     """An option would read the other table wrong."""
     points = pd.DataFrame({"x": [1.5, 2.25, 3.0, 4.75]})
@@ -352,25 +270,3 @@ def test_a_decimal_mark_of_one_table_is_converted_there() -> None:
         assert "decimal=','" not in str(caught.value)
     with pytest.raises(TypeError, match="decimal=','"):
         km.compare(commas, commas, names=("A", "B"))
-
-
-_MANY = {
-    "numbers": ([f"{k}.5" for k in range(900)], ["abc", "-", "1.5D2", "<0.01", "True"]),
-    "dates": ([f"{day}" for day in pd.date_range("2020-01-01", periods=900).date], ["abc", "2020-01", "5"]),
-    "numbers with a unit": ([f"{k}.5 kg" for k in range(900)], ["abc", "7"]),
-}
-
-
-@pytest.mark.parametrize("in_memory", [True, False])
-@pytest.mark.parametrize("n", [200, 900])
-@pytest.mark.parametrize(("cells", "bad"), [(cells, bad) for cells, own in _MANY.values() for bad in own])
-def test_one_bad_cell_is_named_however_many_different_cells_are_before_it(
-    cells: list[str], bad: str, n: int, in_memory: bool, tmp_path: Path
-) -> None:
-    for name, last in (("a", [bad]), ("b", [])):
-        rows = "".join(f"{k % 7},{cell}\n" for k, cell in enumerate([*cells[:n], *last]))
-        (tmp_path / f"{name}.csv").write_text(f"x,y\n{rows}", encoding="utf-8")
-    tables = [km.read(tmp_path / f"{name}.csv", in_memory=in_memory) for name in "ab"]
-    with pytest.raises((TypeError, ValueError), match=rf"{re.escape(repr(bad))} in row {n + 1}\b") as raised:
-        km.compare(*tables)
-    assert "astype(float)" not in str(raised.value)

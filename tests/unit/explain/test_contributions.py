@@ -9,7 +9,6 @@ import kernelmean as km
 from explained import contributions, dependence_contributions, dependence_witness
 from kernelmean import hsic_test, mmd_test
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
-from kernelmean.plan import Plan
 
 KERNELS = [Gaussian(0.8), Gaussian((0.5, 2.0)), Laplacian(1.0), Polynomial(2, 1.0), Gaussian(1.0) + Laplacian(3.0)]
 
@@ -60,12 +59,6 @@ def test_swapping_the_samples_turns_the_witness_over_and_keeps_what_rows_add():
     np.testing.assert_allclose(there.by_sample[0], back.by_sample[1], rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(there.witness[: len(X)], -back.witness[len(Y) :], rtol=1e-12, atol=1e-15)
     assert there.sizes == (7, 11)
-
-
-def test_blocks_and_threads_change_nothing_beyond_rounding():
-    X, Y = samples(40, 25)
-    small = contributions(X, Y, plan=Plan(block=(3, 5), threads=2))
-    np.testing.assert_allclose(small.values, contributions(X, Y).values, rtol=0, atol=1e-15)
 
 
 def test_the_strongest_rows_come_first_and_a_cluster_of_one_sample_counts():

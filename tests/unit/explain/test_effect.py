@@ -85,18 +85,6 @@ def test_alignment_is_one_with_itself_and_bounded():
         dependence_effect_size(X[:3], X[:3])
 
 
-def test_seeds_and_threads():
-    X, Y = samples(30, 20)
-    assert effect_size(X, Y, rng=4) == effect_size(X, Y, rng=4)
-    assert effect_size(X, Y, rng=4) != effect_size(X, Y, rng=5)
-
-
-def test_the_summary_names_all_numbers():
-    text = effect_size(*samples(), Gaussian(1.0), rng=0).summary()
-    assert "95% interval" in text
-    assert "at most 1.414" in text
-
-
 def test_levels_nest():
     X, Y = samples(30, 20)
     wide, narrow = (effect_size(X, Y, level=level, rng=0).distance for level in (0.99, 0.8))
@@ -242,22 +230,6 @@ def test_noise_gives_the_size_of_the_kernel_with_noise():
     assert with_noise.kernel != effect_size(X, Y, rng=0).kernel
 
 
-def test_the_sentence_of_equivalence_names_the_quantity() -> None:
-    X, Y = samples(20, 9)
-    pairs = X[:, :1], X[:, 1:]
-    told = {
-        "difference of less than 0.5 (MMD)": equivalence_test(X, Y, 0.5, unit="distance", rng=0),
-        "difference of less than 0.5 (share of variance explained)": equivalence_test(
-            X, Y, 0.5, unit="explained", rng=0
-        ),
-        "dependence of less than 0.5 (√HSIC)": dependence_equivalence_test(*pairs, 0.5, unit="distance", rng=0),
-        "dependence of less than 0.5 (alignment)": dependence_equivalence_test(*pairs, 0.5, unit="alignment", rng=0),
-    }
-    for begin, result in told.items():
-        said = "shown" if result.equivalent else "not shown"
-        assert result.describe().sentence == f"A {begin} was {said} at level 0.05."
-
-
 def test_copies_do_not_prove_that_distributions_are_equal():
     X, _ = samples(20, 9)
     copies = effect_size(X, X, Gaussian(1.0), rng=0)
@@ -288,13 +260,6 @@ def test_the_upper_limit_of_a_share_is_at_least_that_of_the_distance() -> None:
     size = km.mmd_test(X, Y, kernel=km.kernels.Gaussian(1.0), n_resamples=19, rng=0).effect_size(rng=0)
     variance = size.statistic / size.ratio.value
     assert size.ratio.high >= size.distance.high**2 / variance - 1e-12
-
-
-def test_an_equivalence_test_says_whether_it_is_of_a_difference_or_of_a_dependence():
-    X, Y = np.random.default_rng(0).normal(size=(2, 12, 1))
-    assert str(equivalence_test(X, Y, 0.1, rng=0)).startswith("A difference of less than 0.1 (MMD) was not shown")
-    found = str(dependence_equivalence_test(X, Y, 0.1, rng=0))
-    assert found.startswith("A dependence of less than 0.1 (√HSIC) was not shown at level 0.05.")
 
 
 def test_a_result_with_a_design_is_not_sent_to_the_same_rows_without_it():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 import kernelmean as km
 from explained import contributions, witness, witness_bands
 from kernelmean.kernels import Gaussian, Laplacian, Linear
-from kernelmean.plan import Plan
 
 
 def samples(n=6, m=9, dim=2):
@@ -88,15 +86,6 @@ def test_points_outside_are_those_beyond_the_band():
     np.testing.assert_array_equal(found.outside, beyond)
     assert 5 < len(beyond) < 33
     assert found.adjusted.min() == pytest.approx(1 / 1000)
-
-
-def test_points_default_to_the_rows_and_blocks_do_not_matter():
-    X, Y = samples(30, 20)
-    a = witness_bands(X, Y, rng=0, n_resamples=99)
-    b = witness_bands(X, Y, rng=0, n_resamples=99, plan=Plan(block=(7, 11), threads=2))
-    assert a.points.shape == (50, 2)
-    np.testing.assert_allclose(a.halfwidth, b.halfwidth, rtol=1e-10)
-    np.testing.assert_array_equal(a.adjusted, b.adjusted)
 
 
 def test_where_nothing_can_be_seen_nothing_is_found():
@@ -195,23 +184,3 @@ def test_a_mean_that_is_shrunk_to_nothing_has_no_witness():
     result = km.mmd_test(X, -X, estimator=km.estimators.SKMSE(Linear(), strength=1e300), rng=0)
     with pytest.raises(ValueError, match="the two embeddings are equal"):
         result.witness()
-
-
-def test_points_of_torch_are_places_as_well():
-    torch = pytest.importorskip("torch")
-    X, Y = np.random.default_rng(0).normal(size=(2, 20, 2))
-    there = [torch.as_tensor(rows) for rows in (X, Y)]
-    bands = km.mmd_test(*there, rng=0, estimator="kme").witness(there[1], rng=0)
-    np.testing.assert_allclose(
-        bands.values, km.mmd_test(X, Y, rng=0, estimator="kme").witness(Y, rng=0).values, rtol=1e-12
-    )
-    joint = km.hsic_test(*there, rng=0, estimator="kme").witness()(*there)
-    np.testing.assert_allclose(joint, km.hsic_test(X, Y, rng=0, estimator="kme").witness()(X, Y), rtol=1e-12)
-
-
-def test_a_result_of_a_function_can_be_pickled():
-    X, Y = samples()
-    result = km.mmd_test(X, Y, estimator=lambda _, kernel: (kernel, km.noise.Dirac()), rng=0)
-    again = pickle.loads(pickle.dumps(result))
-    np.testing.assert_array_equal(again.witness()(X), result.witness()(X))
-    assert again.witness().norm == pytest.approx(km.mmd_test(X, Y, rng=0, estimator="kme").witness().norm, rel=1e-12)

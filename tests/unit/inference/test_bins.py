@@ -7,7 +7,7 @@ import pytest
 
 from kernelmean.inference.permutations import RandomPermutations
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
-from kernelmean.inference.resampling_options import Resources, Shape
+from kernelmean.inference.resampling_options import Resources
 from kernelmean.inference.schemes import SCHEMES
 from kernelmean.inference.schemes.blocks import RowBins
 from kernelmean.inference.statistics import MMD
@@ -71,10 +71,3 @@ def test_sums_of_bins_are_those_of_the_centered_matrix(monkeypatch, tile):
         np.testing.assert_allclose(sums.level.rows[p], moved @ gram.mean(axis=1), rtol=1e-11)
         np.testing.assert_allclose(sums.level.mean[p], gram.mean(), rtol=1e-11)
     np.testing.assert_allclose(sums.right_trace, [9 * 14 / 23] * 2, rtol=1e-14)
-
-
-def test_as_many_bins_as_are_allowed_are_taken():
-    assert SCHEMES["blocks"].obstacle(Shape(4096, 99, 3)) is None
-    assert SCHEMES["blocks"].obstacle(Shape(4097, 99, 3)) is not None
-    assert SCHEMES["blocks"].obstacle(Shape(4097, 99, 4094)) is not None
-    assert SCHEMES["blocks"].obstacle(Shape(2 * 4096 + 1, 99, 130)) is not None

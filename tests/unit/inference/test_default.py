@@ -92,13 +92,6 @@ def test_time_series_have_one_kernel():
             test(X, Y, design=km.Design(series=2), estimator="adaptive")
 
 
-def test_an_explanation_of_the_default_states_its_reference():
-    X, Y = tables(24, 2)
-    assert km.mmd_test(X, Y, rng=0).effect_size(rng=0) == km.mmd_test(X, Y, rng=0, estimator="adaptive").effect_size(
-        rng=0
-    )
-
-
 # -- several samples -----------------------------------------------------------------------------------------------
 
 
@@ -174,13 +167,6 @@ def test_joint_independence_over_all_pairings(kind):
     slack = everything.tolerance
     expected = [(reference >= value - slack).mean() for value in statistics]
     np.testing.assert_allclose(pvalues, expected, atol=1e-12)
-
-
-def test_joint_independence_finds_what_no_two_variables_show():
-    x, y = np.random.default_rng(0).normal(size=(2, 80, 1))
-    z = np.sign(x * y) * np.random.default_rng(1).exponential(size=(80, 1))
-    assert km.dhsic_test(x, y, z, rng=0).pvalue <= 0.002
-    assert km.dhsic_test(x, y, rng=0).pvalue > 0.05
 
 
 def test_joint_members_that_cannot_be():

@@ -9,12 +9,10 @@ import pytest
 
 import kernelmean as km
 from kernelmean.inference import mmd_test
-from kernelmean.inference.engine import automatic, permutation_null
+from kernelmean.inference.engine import automatic
 from kernelmean.inference.resampling_options import Resources, Shape, resources_of
-from kernelmean.inference.schemes import SCHEMES
 from kernelmean.kernels import Gaussian
-from kernelmean.kernels.distances import ExponentialBlocks
-from nulls import hsic_null, mmd_null, problem_of, resampling
+from nulls import hsic_null, mmd_null
 
 KERNEL = Gaussian(1.5)
 
@@ -47,64 +45,12 @@ def test_the_rule(sizes, n_resamples, expected):
     assert automatic(shape) == expected
 
 
-def test_large_samples_take_factors_where_the_rank_is_low_and_blocks_elsewhere(monkeypatch):
-    monkeypatch.setattr("kernelmean.inference.engine._BLOCKS_ROWS", 1000)
-    X = normal(700, 1)
-    smooth = mmd_null(X, X + 0.05, [KERNEL], rng=0)
-    rough = mmd_null(X, X + 0.05, [KERNEL, Gaussian(1e-4)], rng=0)
-    assert (smooth.scheme, rough.scheme) == ("cyclic-low-rank", "blocks")
-    monkeypatch.setattr("kernelmean.inference.schemes.cyclic.worthwhile_rank", lambda shape: 0)
-    same = mmd_null(X, X + 0.05, [KERNEL], scheme="cyclic", rng=0)
-    np.testing.assert_array_equal(smooth.pvalues, same.pvalues)
-    again = mmd_null(X, X + 0.05, [KERNEL, Gaussian(1e-4)], scheme="blocks", rng=0)
-    np.testing.assert_array_equal(rough.values, again.values)
-
-
-def test_few_rows_take_factors_or_leave_no_trace_of_the_search_as_many_do(monkeypatch):
-    monkeypatch.setattr("kernelmean.inference.engine._BLOCKS_ROWS", 101)
-    monkeypatch.setattr("kernelmean.inference.schemes.cyclic._MOST_ROWS", 20)
-    X, Y = normal(60), normal(50, seed=1)
-    for kernel, scheme in ((Gaussian(30.0), "cyclic-low-rank"), (Gaussian(0.01), "blocks")):
-        chosen = mmd_null(X, Y, [kernel], rng=0)
-        assert chosen.scheme == scheme
-        np.testing.assert_array_equal(chosen.values, mmd_null(X, Y, [kernel], scheme=scheme, rng=0).values)
-
-
 def test_a_plan_says_how_many_threads_and_bytes(monkeypatch):
     monkeypatch.setattr("kernelmean.inference.resampling_options.cpu_count", lambda: 8)
     assert resources_of(None) == Resources(1, 2.0**30)
     assert resources_of(km.Plan()) == Resources(8, 2.0**30)
     assert resources_of(km.Plan(threads=2)) == Resources(2, 2.0**30)
     assert resources_of(km.Plan(threads=2, memory=5e8)) == Resources(2, 5e8)
-
-
-def test_the_null_says_by_which_scheme():
-    X, Y = normal(40, 2), normal(50, 2, seed=1)
-    problem = problem_of((X, Y), [KERNEL], "u")
-    for name in ("gemm", "cyclic", "blocks"):
-        null = permutation_null(problem, resampling(n_resamples=19, scheme=name, rng=0, threads=2))
-        assert (null.scheme, null.statistic_name) == (name, "MMD² (unbiased)")
-    assert permutation_null(problem, resampling(n_resamples=19)).scheme == "gemm"
-
-
-def test_factors_are_tried_first_and_bins_taken_with_the_same_draws_where_they_do_not_fit(monkeypatch):
-    monkeypatch.setattr("kernelmean.inference.engine._GEMM_ROWS", 32)
-    monkeypatch.setattr("kernelmean.inference.engine._BLOCKS_ROWS", 70)
-    monkeypatch.setattr("kernelmean.inference.schemes.cyclic._MOST_ROWS", 40)
-    X = normal(40, 1)
-    options = {"n_resamples": 9, "rng": 0}
-    smooth, rough = ([Gaussian(width)] for width in (1.5, 1e-4))
-    monkeypatch.setattr("kernelmean.inference.engine._GEMM_ROWS", 20)
-    found = mmd_null(X, X + 0.05, smooth, **options)
-    tiles = mmd_null(X, X + 0.05, smooth, scheme="cyclic", **options)
-    assert found.scheme == "cyclic-low-rank"
-    np.testing.assert_allclose(found.values, tiles.values, atol=1e-9)
-    for scheme in ("auto", "blocks"):
-        null = mmd_null(X, X + 0.05, rough, scheme=scheme, n_resamples=9, rng=np.random.default_rng(0))
-        assert null.scheme == "blocks"
-        np.testing.assert_array_equal(null.values, mmd_null(X, X + 0.05, rough, scheme="blocks", **options).values)
-    assert mmd_null(X, X + 0.05, smooth, scheme="blocks", **options).scheme == "blocks"
-    assert mmd_null(X[:30], X, smooth, **options).scheme != "blocks"
 
 
 def test_single_precision_counts_more_as_a_tie():
@@ -177,16 +123,3 @@ def test_several_kernels_share_the_permutations():
         for k, kernel in enumerate(kernels):
             alone = mmd_null(X, Y, [kernel], scheme=scheme, rng=4)
             np.testing.assert_allclose(together.values[k], alone.values[0], rtol=1e-12, atol=1e-15)
-
-
-def test_every_scheme_has_a_name_and_a_summary():
-    assert {name: scheme.name for name, scheme in SCHEMES.items()} == {name: name for name in SCHEMES}
-    assert all(scheme.summary for scheme in SCHEMES.values())
-
-
-def test_bin_sums_are_those_of_the_kernel_with_and_without_its_separated_form(monkeypatch):
-    X, Y = normal(300, seed=1), normal(170, seed=2)
-    quick = mmd_null(X, Y, [KERNEL], scheme="blocks", n_resamples=99, rng=0)
-    monkeypatch.setattr(ExponentialBlocks, "separated", lambda self: None)
-    plain = mmd_null(X, Y, [KERNEL], scheme="blocks", n_resamples=99, rng=0)
-    np.testing.assert_allclose(quick.values, plain.values, rtol=1e-9, atol=1e-15)

@@ -77,19 +77,6 @@ def test_blocks_are_long_enough_fast_and_leave_few_rows():
                 assert max(factor for factor in range(1, length + 1) if length % factor == 0 and is_prime(factor)) <= 19
 
 
-def test_a_seed_keeps_its_permutations_the_lengths_are_these():
-    rotations = {(100, 1000): 100, (128, 10): 128, (129, 10): 128, (130, 10): 130, (2000, 10): 1000}
-    rotations |= {(9973, 61_250): 2475, (9973, 1000): 1105, (100_000, 5000): 2500}
-    assert {sizes: block_length(*sizes) for sizes in rotations} == rotations
-
-
-def test_lengths_are_fast_when_no_prime_factor_exceeds_nineteen():
-    """Few more rows than are one block in any case stay one block if that is fast."""
-    primes = [p for p in range(20, 400) if is_prime(p)]
-    for n in range(129, 400):
-        assert (block_length(n, 10) == n) == all(n % p for p in primes)
-
-
 def test_blocks_cover_the_rows_and_the_rest_stays_in_place():
     rotations = make(23, 5)
     assert (rotations.n, rotations.blocks, rotations.rest, rotations.count) == (23, 4, slice(20, 23), 5)
@@ -115,13 +102,3 @@ def test_listed_rotations_are_all_of_them_in_order_whatever_the_batch(brute, siz
     assert (listed.n, listed.count, rows.shape) == (23, 10, (10, 23))
     number = np.argsort(group.shuffle)  # a permutation of shuffled numbers, as one of the rows
     np.testing.assert_array_equal(group.shuffle[rows][:, number], brute.orbit(group, brute.rotate(group)))
-
-
-@pytest.mark.parametrize("shape", [(), (2,), (2, 3)])
-def test_transforms_of_blocks_go_there_and_back_over_any_axes(shape):
-    rotations = make(23, 5)
-    rows = np.random.default_rng(0).standard_normal((*shape, 23))
-    spectra = rotations.spectra(rows)
-    assert spectra.shape == (*shape, 4, 3)
-    np.testing.assert_allclose(rotations.back(spectra).reshape(*shape, 20), rows[..., :20], atol=1e-14)
-    np.testing.assert_allclose(rotations.back(np.moveaxis(spectra, -1, 0), axis=0)[1], rows[..., 1:20:5], atol=1e-14)

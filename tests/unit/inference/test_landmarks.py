@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from dense_members import viewed
 from kernelmean.inference import Adaptive, Member, hsic_test, mmd_test
 from kernelmean.inference.adaptive.candidates import candidates
-from kernelmean.inference.adaptive.columns import DIRECT, Whitening, clustered
-from kernelmean.inference.adaptive.members import independence_members, two_sample_members
-from kernelmean.inference.adaptive.spectrum import spectrum
+from kernelmean.inference.adaptive.columns import DIRECT, Whitening
 from kernelmean.inference.adaptive.views import VIEWS, Views, ViewSource, available, view
 from kernelmean.inference.bins.columns import Columns
 from kernelmean.kernels import (
@@ -101,14 +98,6 @@ def test_all_rows_are_landmarks_where_they_are_few_and_no_number_is_drawn():
     assert rng.random() == np.random.default_rng(0).random()
 
 
-def test_landmarks_are_spread_over_all_rows():
-    points = table("normal")
-    seen = np.unique([ViewSource(points).drawn(20, np.random.default_rng(seed)) for seed in range(60)])
-    assert len(seen) == N
-    many = [ViewSource(points).drawn(20, np.random.default_rng(seed)) for seed in range(400)]
-    np.testing.assert_allclose(np.bincount(np.concatenate(many), minlength=N) / 400, 20 / N, atol=0.09)
-
-
 def test_landmarks_of_two_variables_are_not_rows_of_one_number():
     points = table("normal")
     rng = np.random.default_rng(0)
@@ -155,71 +144,7 @@ def test_features_are_nystrom_features_without_what_counts_for_a_hundredth(name,
         np.testing.assert_allclose(gram, expected, atol=1e-6 * np.abs(expected).max())
 
 
-def test_the_spectrum_is_of_orthogonal_centered_scores():
-    points = table("normal")
-    found = spectrum(points, Gaussian(1.0), np.arange(64))
-    scores = found.scores()
-    np.testing.assert_allclose(scores.sum(1), 0.0, atol=1e-9)
-    np.testing.assert_allclose(scores @ scores.T, np.diag(found.values), atol=1e-9)
-    np.testing.assert_allclose(found.scores(3), scores[3:], rtol=1e-12)
-    assert (np.diff(found.values) >= 0).all()
-    assert not found.whole
-    assert spectrum(points, Gaussian(1.0), np.arange(N)).whole
-
-
 # -- weights -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("members", [two_sample_members, independence_members])
-def test_weights_are_positive_and_between_those_of_the_sizes_beside(members):
-    for size in (2.0, 12.0, 30.0, 50.0, 80.0, 120.0, 1e6):
-        assert all(own.weight > 0 for own in members(size))
-        assert len({own.label for own in members(size)}) == len(members(size))
-    low, middle, high = ({own.label: own.weight for own in members(size)} for size in (20.0, 30.0, 40.0))
-    for label, weight in middle.items():
-        ends = low.get(label, 0.0), high.get(label, 0.0)
-        assert min(ends) <= weight <= max(ends)
-    assert members(1e5) == members(1e6)
-    assert members(2.0) == members(5.0)
-
-
-def test_far_clusters_move_the_weight_to_local_members():
-    def local(amount):
-        found = two_sample_members(100.0, amount)
-        return sum(own.weight for own in found if own.group == "local") / sum(own.weight for own in found)
-
-    assert local(0.0) < 0.5
-    assert local(0.0) < local(0.5) < local(1.0)
-    assert local(1.0) > 0.75
-
-
-SPREAD_OUT = {
-    "normal": lambda rng, n, d: rng.normal(size=(n, d)),
-    "Cauchy": lambda rng, n, d: rng.standard_cauchy((n, d)),
-    "lognormal": lambda rng, n, d: np.exp(rng.normal(size=(n, d))),
-    "uniform": lambda rng, n, d: rng.uniform(size=(n, d)),
-    "equicorrelated": lambda rng, n, d: rng.normal(size=(n, d)) + 1.5 * rng.normal(size=(n, 1)),
-    "counts": lambda rng, n, d: rng.poisson(3.0, (n, d)).astype(float),
-    "binary": lambda rng, n, d: rng.integers(0, 2, (n, d)).astype(float),
-}
-
-
-@pytest.mark.parametrize("law", SPREAD_OUT)
-@pytest.mark.parametrize("dim", [1, 2, 10])
-def test_what_is_spread_out_is_not_in_clusters(law, dim):
-    found = [
-        clustered(ViewSource(SPREAD_OUT[law](np.random.default_rng(seed), 200, dim)).in_spreads) for seed in range(20)
-    ]
-    assert np.mean(found) <= 0.05
-    assert np.median(found) == 0.0
-
-
-@pytest.mark.parametrize("dim", [1, 2, 5])
-def test_far_clusters_are_told(dim):
-    rng = np.random.default_rng(dim)
-    centers = 40.0 * np.array([[0, 0, 0, 0, 0], [1, 0, 1, 0, 1], [2, 1, 0, 1, 1], [3, 1, 1, 1, 0]])[:, :dim]
-    points = centers[rng.integers(0, 4, 200)] + 0.5 * rng.normal(size=(200, dim))
-    assert clustered(ViewSource(points).in_spreads) == 1.0
 
 
 @pytest.mark.parametrize("factor", [2.0**20, 1e-3, 1e5])
@@ -235,12 +160,6 @@ def test_units_of_columns_change_no_p_beyond_the_landmarks(factor):
     one, other = hsic_test(X[:75], Y, **how), hsic_test(X[:75] * units, Y / units, **how)
     assert one.pvalue == other.pvalue
     assert [own.pvalue for own in one.members] == [own.pvalue for own in other.members]
-
-
-@pytest.mark.parametrize("columns", [np.arange(30.0), np.random.default_rng(0).normal(size=30), np.zeros(30)])
-def test_ranks_are_those_of_scipy(columns):
-    points = np.column_stack([columns, np.round(np.random.default_rng(1).normal(size=30))])
-    np.testing.assert_array_equal(ViewSource(points).order, rankdata(points, axis=0))
 
 
 def test_views():
@@ -312,16 +231,6 @@ def test_distance_induced_kernel_is_half_the_energy_distance():
     np.testing.assert_allclose(DistanceInduced(0.5).diag(X), np.diag(gram))
     with pytest.raises(ValueError, match="between 0 and 2"):
         DistanceInduced(2.0)
-
-
-@pytest.mark.parametrize("n", [12, 30, 45])
-def test_rows_of_one_length_are_told_apart_by_nothing(n):
-    identifiers = np.eye(n) / 3.0  # every row a category of its own: any pairing of two such columns is alike
-    assert np.ptp(view(identifiers, "radius")) == np.ptp(view(identifiers, "spread")) == 0.0
-    result = hsic_test(identifiers, identifiers[::-1], estimator="adaptive", n_resamples=49, rng=0)
-    assert {member.pvalue for member in result.members if "axes" not in member.label} == {1.0}
-    kept = [pair for pair in independence_members(n) if pair.x.view != "axes"]  # columns differ by the drawn orders
-    assert hsic_test(identifiers, identifiers[::-1], estimator=Adaptive(members=kept), rng=0).pvalue == 1.0
 
 
 @pytest.mark.parametrize("n", [4, 5, 6])

@@ -43,33 +43,6 @@ def test_power_does_not_depend_on_which_sample_is_larger(scheme):
     assert abs(powers[0] - powers[1]) <= 12
 
 
-def test_the_bandwidth_of_y_comes_from_y():
-    X = normal(80, 1)
-    Y = X**2 + 0.3 * normal(80, 1, seed=1)
-    plain, scaled, swapped = (
-        hsic_test(*pair, estimator="kme", rng=0) for pair in ((X, Y), (X, 1000 * Y), (1000 * Y, X))
-    )
-    assert plain.pvalue == scaled.pvalue < 0.01
-    assert swapped.pvalue < 0.01
-    assert scaled.kernel[1].bandwidth == pytest.approx(1000 * plain.kernel[1].bandwidth, rel=1e-12)
-    assert scaled.kernel[0] == plain.kernel[0]
-
-
-def test_the_seed_is_honored_and_calls_leave_no_trace():
-    X, Y = normal(50), normal(60, seed=1)
-
-    def pvalues(seed):
-        return [
-            mmd_test(X, Y, n_resamples=199, rng=seed).pvalue,
-            hsic_test(X, Y[:50], n_resamples=199, rng=seed).pvalue,
-        ]
-
-    first = pvalues(7)
-    for _ in range(2):
-        assert pvalues(7) == first
-    assert len({mmd_test(X, Y, n_resamples=199, rng=seed).pvalue for seed in range(8)}) > 1
-
-
 def test_the_condition_enters_the_conditional_test_and_its_p_values_are_uniform():
     strata, pvalues = np.arange(40) // 10, []
     for s in range(200):
@@ -93,16 +66,6 @@ def test_the_p_value_is_that_of_permutations_at_every_size():
     assert set(np.round(np.array(pvalues) * 40, 9)) <= set(range(1, 41))
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.5, 2.0, 10.0])
-def test_the_statistic_is_the_squared_discrepancy_itself(brute, shift):
-    X, Y = normal(30), normal(40, seed=1) + shift
-    result = mmd_test(X, Y, estimator="kme", statistic="v", rng=0)
-    pooled = np.vstack([X, Y])
-    assert result.statistic == pytest.approx(
-        brute.mmd(result.kernel(pooled, pooled), np.repeat([1, 0], [30, 40]), "v"), rel=1e-12
-    )
-
-
 @pytest.mark.parametrize(("test", "n"), checkered([mmd_test, hsic_test], [10, 20]))
 def test_ties_count_against_the_observed_value(test, n):
     rng = np.random.default_rng(n)
@@ -114,13 +77,6 @@ def test_ties_count_against_the_observed_value(test, n):
         assert share_rejected(pvalues, level) <= binom.ppf(0.9995, 400, level)
 
 
-def test_units_are_those_of_the_data_the_bandwidth_saw():
-    X = normal(60, 1)
-    Y = 0.4 * X + normal(60, 1, seed=1)
-    assert len({hsic_test(c * X, c * Y, rng=0).pvalue for c in (1e-3, 1.0, 1e4)}) == 1
-    assert len({mmd_test(c * X, c * Y, rng=0).pvalue for c in (1e-3, 1.0, 1e4)}) == 1
-
-
 def test_the_null_is_resampled_from_the_pooled_sample_and_the_right_tail_counts():
     X, Y = normal(100, 1), normal(100, 1, seed=1)
     assert mmd_test(X, Y, rng=0).pvalue > 0.05
@@ -130,14 +86,3 @@ def test_the_null_is_resampled_from_the_pooled_sample_and_the_right_tail_counts(
     pooled_null = mmd_test(Y + 3.0, X, rng=1).null_distribution  # neither sample alone has such a spread
     assert np.quantile(pooled_null, 0.95) == pytest.approx(np.quantile(far.null_distribution, 0.95), rel=0.3)
     assert mmd_test(np.arange(20.0)[:, None] * 2, np.arange(20.0)[:, None] * 2 + 1, rng=0).pvalue > 0.9
-
-
-@pytest.mark.parametrize("scheme", ["exact", "gemm", "cyclic", "blocks"])
-def test_no_p_value_is_zero_and_the_observed_arrangement_counts(scheme):
-    n = 6 if scheme == "exact" else 70
-    X = normal(n)
-    result = mmd_test(X, X + 50.0, scheme=scheme, n_resamples=99, rng=0)
-    assert result.pvalue == pytest.approx((2 if scheme == "exact" else 1) / (result.n_resamples + 1))
-    assert result.pvalue > 0
-    if scheme != "exact":
-        assert hsic_test(X, X, scheme="cyclic", n_resamples=99, rng=0).pvalue <= 0.01

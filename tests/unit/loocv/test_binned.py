@@ -43,15 +43,6 @@ def test_the_bound_is_above_the_error_where_kernels_are_too_narrow():
     assert 1e-12 < gap <= error
 
 
-def test_distances_are_in_the_bins_whose_centres_are_nearest():
-    distances = np.array([0.0, 1e-300, 4e-4, 1.1e-3, 0.9999, 1.5004, 3.4, 1e6 + 0.1])  # none on an edge
-    bins = binned.index(distances)
-    assert bins.tolist() == sorted(bins.tolist())
-    every = np.arange(binned.n_bins(2e6))
-    nearest = np.abs(distances[:, None] - binned._centers(every)).argmin(axis=1)
-    np.testing.assert_array_equal(bins, nearest)
-
-
 @pytest.mark.parametrize("dim", [1, 2, 7])
 @pytest.mark.parametrize("cells", [(slice(0, 50), slice(50, 90)), (slice(0, 60), slice(0, 60))])
 def test_compiled_moments_are_those_of_the_definition(dim, cells):
@@ -73,18 +64,6 @@ def test_compiled_moments_are_those_of_the_definition(dim, cells):
 
 
 NUMBA = pytest.mark.skipif(find_spec("numba") is None, reason="it needs the extra 'fast'")
-
-
-@pytest.mark.parametrize("use_fast", [pytest.param(True, marks=NUMBA), False])
-@pytest.mark.parametrize("stored", [True, False])
-def test_many_points_are_summed_over_bins_whichever_way_they_are_made(monkeypatch, use_fast, stored):
-    Y = heavy_tails(isotropic.SUM_UP_TO + 100, 2)
-    wanted = [slow(pdist(Y, "sqeuclidean"), s) for s in (1.0, 4.0)]
-    monkeypatch.setattr(loocv.isotropic, "running", lambda: Plan(use_fast=use_fast))
-    monkeypatch.setattr(loocv.isotropic, "STORE_UP_TO", 10_000 if stored else 10)
-    distances = isotropic.Distances(Y)
-    monkeypatch.setattr(distances, "_summed", lambda s: pytest.fail("the bins were precise enough"))
-    np.testing.assert_allclose([distances.laplace(s) for s in (1.0, 4.0)], wanted, rtol=1e-12)
 
 
 def test_a_kernel_too_narrow_for_the_bins_is_summed_pair_by_pair():
@@ -124,15 +103,6 @@ def test_the_bound_is_that_of_the_remainders_of_all_bins():
     np.testing.assert_array_equal(bins.counts, [len(part) for part in members])
     assert binned.n_bins(0.0) == 2
     assert binned.n_bins(3.0) == 2 * 2**10 + 2
-
-
-def test_distances_at_the_centres_of_their_bins_count_as_others_do():
-    """The first moment of such a bin is 0."""
-    distances = binned._centers(np.array([0, 700, 5000]))
-    bins = binned.DistanceBins(binned.gathered([distances], distances.max()))
-    np.testing.assert_array_equal(bins.moments, np.eye(1, 5) * np.ones((3, 1)))
-    np.testing.assert_array_equal(bins.means, distances)
-    np.testing.assert_allclose(bins.laplace(1.3)[:2], slow(distances, 1.3), rtol=1e-14)
 
 
 @pytest.mark.parametrize("unit", [1e4, 1e6, 1e20])

@@ -1,10 +1,8 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from kernelmean.estimators import loocv
-from kernelmean.estimators.loocv.pair_sums import _tile_size, contracted_on_grid, contracted_terms, spanned
+from kernelmean.estimators.loocv.pair_sums import contracted_on_grid, contracted_terms, spanned
 
 
 def brute(A, B):
@@ -62,45 +60,6 @@ def test_tiles_and_ways_to_make_distances_give_the_same_sums(monkeypatch, tile, 
         assert (bare.left.size, bare.right.size, bare.both.size) == (0, 0, 0)
         assert bare.log == pytest.approx(found.log, rel=1e-14)
     assert (found.gaps >= 0.0).all()
-
-
-def test_tiles_cut_the_points_evenly():
-    assert {n: _tile_size(n) for n in (1, 255, 256, 257, 513, 600)} == {
-        1: 1,
-        255: 255,
-        256: 256,
-        257: 129,
-        513: 171,
-        600: 200,
-    }
-
-
-@pytest.mark.parametrize("tile", [1, 2, 4, 5, 20])
-def test_sums_of_points_elsewhere_are_those_of_numpy(monkeypatch, tile):
-    xp = pytest.importorskip("array_api_strict")
-    monkeypatch.setattr(
-        "kernelmean.estimators.loocv.pair_sums.running", lambda: SimpleNamespace(tiles=lambda points: (tile, tile + 1))
-    )
-    A = np.random.default_rng(1).normal(size=(13, 3))
-    B = 0.9 * A[::-1]
-    first, second = (xp.asarray(np.ascontiguousarray(Z), device=xp.Device("device1")) for Z in (A, B))
-    for pair, exact in (((first, first), brute(A, A)), ((first, second), brute(A, B))):
-        found = loocv.pair_sum(*pair)
-        np.testing.assert_allclose(found.log, exact[0], rtol=1e-11)
-        for part, means in zip((found.left, found.right, found.both), exact[1:], strict=True):
-            np.testing.assert_allclose(part, means, rtol=1e-9)
-        bare = loocv.pair_sum(*pair, moments=False)
-        assert bare.log == pytest.approx(found.log, rel=1e-14)
-        assert bare.left.size == 0
-
-
-def test_of_points_elsewhere_one_pair_alone_may_weigh_all():
-    """The greatest weight of a tile is 1, whatever the others are."""
-    xp = pytest.importorskip("array_api_strict")
-    A, B = np.array([[0.0], [40.0]]), np.array([[90.0], [0.5]])
-    found = loocv.pair_sum(*(xp.asarray(Z, device=xp.Device("device1")) for Z in (A, B)))
-    assert found.log == pytest.approx(-0.25, rel=1e-14)
-    np.testing.assert_allclose([found.left, found.right, found.both], [[0.0], [0.25], [0.0]], atol=1e-14)
 
 
 @pytest.mark.parametrize("unit", [0.3, 3.0])

@@ -12,9 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from checkered import checkered
 from kernelmean.density import COVARIANCE_TYPES, KernelMeanMatching, KMeansPrototypes
 from kernelmean.embedding import embed
-from kernelmean.estimators import MKME, KernelMean, MedianOfMeans
+from kernelmean.estimators import MKME
 from kernelmean.kernels import Gaussian, Laplacian, Linear
-from kernelmean.kernels.bandwidth import median_bandwidth
 from kernelmean.noise import Blankout, Laplace, Normal, Uniform
 
 ESTIMATORS = ("kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme")
@@ -174,13 +173,6 @@ def test_choices_are_made_on_held_out_rows():
     assert mix.n_iter_ == best.n_iter
 
 
-def test_the_same_seed_gives_the_same_fit_and_sample():
-    a, b = (KernelMeanMatching(3, random_state=7).fit(blobs()) for _ in range(2))
-    np.testing.assert_array_equal(a.means_, b.means_)
-    np.testing.assert_array_equal(a.sample(5), b.sample(5))
-    assert not np.array_equal(a.sample(5), a.sample(5, random_state=1))
-
-
 def test_weights_of_rows_move_the_mixture():
     X = blobs()
     left = (X[:, 0] < 0).astype(float)
@@ -214,43 +206,6 @@ def test_weights_match_embeddings_with_other_noises(noise):
     added = 0.0 if isinstance(noise, Blankout) else noise.moments(2, 2)[2].mean()
     plain = KernelMeanMatching(2, update="weights", random_state=0).fit_embedding(embed(blobs(), Gaussian(1.5)))
     np.testing.assert_allclose(mix.covariances_, plain.covariances_ + added, rtol=1e-9)
-
-
-class Halves(BaseEstimator):
-    """An estimate of two parts."""
-
-    def __init__(self, kernel=None):
-        self.kernel = kernel
-
-    def fit(self, X):
-        self.embedding_ = 0.5 * embed(X[::2], self.kernel) + 0.5 * embed(X[1::2], self.kernel)
-        return self
-
-
-def test_rows_cannot_be_weighted_when_the_estimate_has_other_points():
-    mix = KernelMeanMatching(2, estimator=Halves(), update="weights", random_state=0).fit(blobs())
-    assert len(mix.target_.parts) == 2
-    with pytest.raises(ValueError, match="does not keep one weight per row"):
-        mix.fit(blobs(), sample_weight=np.arange(1, 121))
-
-
-def test_a_median_of_means_is_a_target():
-    mix = KernelMeanMatching(2, estimator=MedianOfMeans(n_blocks=5), update="weights", random_state=0).fit(blobs())
-    assert mix.score(blobs(seed=1)) > -3.0
-
-
-def test_estimators_are_taken_as_they_are():
-    own = KernelMean(noise=Normal(0.2))
-    mix = KernelMeanMatching(2, estimator=own, update="weights", random_state=0).fit(blobs())
-    assert mix.target_.noise == Normal(0.2)
-    assert not hasattr(own, "embedding_")
-
-
-def test_information_criteria():
-    X = blobs()
-    mix = KernelMeanMatching(3, covariance_type="full", update="weights", random_state=0).fit(X)
-    assert mix.aic(X) == pytest.approx(-2 * mix.score_samples(X).sum() + 2 * (2 + 6 + 9))
-    assert mix.bic(X) - mix.aic(X) == pytest.approx((np.log(120) - 2) * 17)
 
 
 def test_a_fit_that_does_not_rest_warns():
@@ -315,14 +270,6 @@ def test_an_embedding_brings_its_kernel_and_estimate_and_other_options_raise(opt
         KernelMeanMatching(2, random_state=0, **options).fit_embedding(mu)
 
 
-@pytest.mark.parametrize("options", [{"update": "weights"}, {"early_stopping": False}, {}])
-def test_a_rule_of_the_kernel_looks_at_the_rows(options: dict[str, Any]) -> None:
-    rows = np.random.default_rng(0).normal(size=(80, 2))
-    mix = KernelMeanMatching(n_components=2, kernel=Gaussian("median"), random_state=0, **options).fit(rows)
-    assert mix.bandwidth_ == median_bandwidth(rows)
-    assert mix.kernel_ == mix.target_.kernel == Gaussian(float(mix.bandwidth_))
-
-
 @pytest.mark.parametrize("options", [{"max_iter": 5}, {"early_stopping": False}], ids=str)
 def test_weights_that_are_solved_for_in_one_step_take_no_option_of_steps(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"leave {next(iter(options))}= out"):
@@ -335,3 +282,21 @@ def test_a_far_origin_changes_no_fit():
     assert far.score(X + 1e4) == pytest.approx(near.score(X), abs=1e-4)
     gap = far.embedding() - far.target_
     assert gap @ gap == pytest.approx(far.objective_path_[-1] + far.target_ @ far.target_, abs=1e-10)
+
+
+class Halves(BaseEstimator):
+    """An estimate of two parts."""
+
+    def __init__(self, kernel=None):
+        self.kernel = kernel
+
+    def fit(self, X):
+        self.embedding_ = 0.5 * embed(X[::2], self.kernel) + 0.5 * embed(X[1::2], self.kernel)
+        return self
+
+
+def test_rows_cannot_be_weighted_when_the_estimate_has_other_points():
+    mix = KernelMeanMatching(2, estimator=Halves(), update="weights", random_state=0).fit(blobs())
+    assert len(mix.target_.parts) == 2
+    with pytest.raises(ValueError, match="does not keep one weight per row"):
+        mix.fit(blobs(), sample_weight=np.arange(1, 121))

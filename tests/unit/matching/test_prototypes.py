@@ -6,7 +6,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from kernelmean.density import COVARIANCE_TYPES, KMeansPrototypes
-from kernelmean.density.joint import given_mixture, public_covariances
+from kernelmean.density.joint import given_mixture
 from kernelmean.density.sample import Sample
 
 OPTIONS = {"floor": 1e-3, "pooling": 0.0, "n_init": 3, "seed": 0}
@@ -69,22 +69,6 @@ def test_pooling_adds_rows_of_the_pooled_covariance(over):
     pooled = 0.75 * own[0] + 0.25 * own[1] if over == "clusters" else np.cov(X.T, bias=True)
     truth = [(n * C + 5 * pooled) / (n + 5) for n, C in zip((30, 10), own, strict=True)]
     np.testing.assert_allclose(found.covariances[order], truth)
-
-
-def test_a_spread_is_added():
-    X = two_clusters()
-    plain, wider = (
-        kmeans_prototypes(X, uniform(X), 2, "diag", spread=s, **OPTIONS) for s in (0.0, np.array([1.0, 2.0]))
-    )
-    np.testing.assert_allclose(wider.covariances - plain.covariances, [[1.0, 2.0], [1.0, 2.0]])
-
-
-@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
-def test_public_shapes_come_back(kind):
-    X = two_clusters()
-    found = kmeans_prototypes(X, uniform(X), 2, kind, **OPTIONS)
-    again = given_mixture(found.means, public_covariances(found.covariances, kind), kind)
-    np.testing.assert_allclose(again.covariances, found.covariances, rtol=1e-12)
 
 
 def test_given_prototypes_are_checked():

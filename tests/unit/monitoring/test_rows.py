@@ -57,12 +57,6 @@ def test_rows_are_the_same_whatever_holds_them(held: str, tmp_path: Path) -> Non
     assert own.changed_between() == expected.changed_between()
 
 
-def test_files_of_a_reference_have_the_same_columns(tmp_path: Path) -> None:
-    paths = [saved(table(0, 40), tmp_path / "a.csv"), saved(table(1, 40).assign(more=1.0), tmp_path / "b.csv")]
-    with pytest.raises(ValueError, match=r"only in .*b\.csv: more"):
-        DriftMonitor(paths)
-
-
 def test_dates_as_text_are_left_out_and_not_converted() -> None:
     days = pd.date_range("2024-01-01", periods=40).strftime("%Y-%m-%d")
     with pytest.raises(ValueError, match="'at' holds dates, which differ in every later table; leave it out") as caught:
@@ -76,24 +70,6 @@ def test_new_rows_with_another_spelling_or_a_word_among_numbers_say_so() -> None
         monitor.update(new.rename(columns={"dose": "Dose"}))
     with pytest.raises(TypeError, match=r"'dose' holds numbers and text \('two' in row 4\)"):
         monitor.update(new.assign(dose=[1, 2, 3, "two", *range(6)]))
-
-
-def test_every_batch_of_a_source_is_shuffled_by_itself() -> None:
-    new = np.random.default_rng(1).normal(size=(60, 2))
-    parts, source, whole, held = (DriftMonitor(np.random.default_rng(0).normal(size=(80, 2))) for _ in range(4))
-    for part in np.split(new, 3):
-        parts.update(part)
-    source.update(km.read(new, batch_rows=20))
-    assert source.to_json() == parts.to_json()
-    whole.update(new)
-    assert source.to_json() != whole.to_json()
-    held.update(km.read(new, batch_rows=20, in_memory=True))
-    assert held.to_json() == whole.to_json()
-
-
-def test_an_array_of_tables_in_a_list_is_a_list_of_batches() -> None:
-    own = DriftMonitor(np.random.default_rng(0).normal(size=(80, 3)))
-    assert own.update(list(np.random.default_rng(1).normal(size=(3, 20, 3)))).n_rows == 60
 
 
 def test_a_monitor_is_as_it_was_where_a_later_batch_fails() -> None:

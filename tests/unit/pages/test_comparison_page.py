@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from explained import contributions, effect_size, witness_bands
+from explained import effect_size, witness_bands
 from kernelmean import compare
-from kernelmean.report import Bars, Panel, Section, html
+from kernelmean.report import Bars, Panel, Section
 from kernelmean.studies import Comparison, comparison_page, gather
-from kernelmean.studies.pages import evidence
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -129,24 +128,6 @@ class TestNumbers:
         assert table.rows[0][5] == f"{first.means[0]:.4g}".replace("-", "−")
         assert table.emphasis == {(k, 0) for k, one in enumerate(differing.columns) if one.adjusted <= 0.05}
 
-    def test_only_columns_that_differ_are_shown_or_the_nearest(self, differing: Comparison) -> None:
-        assert gather(with_pvalues(differing, 0.01, 0.01, 0.01, 1.0)).columns == tuple(
-            column.name for column in differing.columns[:2]
-        )
-        none = with_pvalues(differing, 0.5, 0.06, 1.0, 1.0)
-        assert len(gather(none).columns) == 3
-        assert (
-            sections(none)["Where they differ"].paragraphs[0].startswith("No column is shown to differ on its own; x1")
-        )
-
-    def test_rows_are_those_of_the_largest_contributions(self, differing: Comparison) -> None:
-        found = contributions(*differing.encoded.points(), differing.test.kernel)
-        first = found.by_sample[0]
-        rows = [row for row in gather(differing).rows if row.table == 0]
-        assert [row.row for row in rows] == (np.argsort(-first, kind="stable")[:5] + 1).tolist()
-        assert rows[0].share == pytest.approx(first.max() / np.abs(found.values).sum(), rel=1e-12)
-        assert rows[0].cells == (f"{X[rows[0].row - 1, 1]:.6g}".replace("-", "−"),)
-
     def test_rows_are_named_by_their_numbers_in_the_source(self) -> None:
         frame = pd.DataFrame(X, columns=list("abc"))
         holes = pd.concat([pd.DataFrame({"a": [np.nan], "b": [0.0], "c": [0.0]}), frame])
@@ -178,19 +159,6 @@ class TestNumbers:
             (panel,) = section.charts[0].panels
             assert sum(panel.steps[0].heights) == pytest.approx(1.0)
             assert panel.marks[0][1] == result.test.statistic
-
-    def test_many_rows_are_drawn_and_it_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert evidence.MOST_ROWS == 2000
-        monkeypatch.setattr(evidence, "MOST_ROWS", 200)
-        rng = np.random.default_rng(0)
-        tables = (pd.DataFrame(rng.normal(k, size=(210 + k, 2)), columns=["a", "b"]) for k in range(2))
-        many = compare(*tables, estimator="kme", n_resamples=19)
-        found = gather(many)
-        assert found.used == (200, 200)
-        items = comparison_page(many, found).sections[-1].items
-        assert any("200 and 200 rows drawn at random" in item for item in items)
-        assert found.marginals == gather(many).marginals
-        assert {row.row for row in found.rows if row.table == 0} <= set(range(1, 211))
 
 
 @pytest.fixture(scope="module")
@@ -231,69 +199,7 @@ class TestKinds:
         assert "missing" in panels["age"].title
         assert set(found.witnesses) == {"age", "joined"}
 
-    def test_the_page_is_drawn(self, mixed: Comparison) -> None:
-        text = html.render(comparison_page(mixed, gather(mixed)))
-        assert "% Rome" in text or "% Oslo" in text
-        shown = text[: text.index("<script>")]
-        assert "nan" not in shown.casefold().replace("nanoseconds", "")
-
-
-@pytest.mark.parametrize("sizes", [(2, 2), (2, 30), (3, 3)])
-def test_few_rows(sizes: tuple[int, int]) -> None:
-    result = compare(X[: sizes[0]], Y[: sizes[1]], names=("a", "b"), **QUICK)
-    page = comparison_page(result, gather(result))
-    effect = any("effect size: it needs at least three" in item for item in page.sections[-1].items)
-    assert effect is (min(sizes) < 3)
-    assert ("How large" in dict(page.overview)) is not effect
-
-
-def test_columns_of_few_and_of_many_equal_values() -> None:
-    A = np.column_stack([np.repeat([0.0, 1.0], 20), np.concatenate([np.zeros(39), [1e9]])])
-    B = np.column_stack([np.repeat([0.0, 1.0], [30, 10]), np.zeros(40)])
-    result = compare(A, B, **QUICK)
-    found = gather(result)
-    assert all(isinstance(panel, Bars) for panel in found.marginals)
-    assert not found.witnesses
-    assert len(sections(result)["Where they differ"].charts) == 1
-
-
-def test_an_adaptive_test_names_its_strongest_kernels() -> None:
-    result = compare(X, Y, n_resamples=99)
-    (table,) = sections(result)["The test"].tables
-    assert len(table.rows) == 5
-    assert table.rows[0][0] == result.test.strongest(1)[0].label
-
-
-def test_a_page_says_nothing_twice_that_is_no_setting() -> None:
-    rng = np.random.default_rng(1)
-    A, B = pd.DataFrame(rng.normal(size=(100, 5))), pd.DataFrame(rng.normal(size=(100, 5)))
-    result = compare(A, B * [2.0, 2.0, 2.0, 2.0, 1.0], n_resamples=199)
-    assert len(result.adjusted()) > sum(p <= 0.05 for p in result.adjusted().values()) == 4
-    said, parts = dict(result.describe().facts), sections(result)
-    assert {"kind", "spread"} <= {*said}
-    settings = dict(parts["The test"].settings)
-    assert {"rows", "p-value", "statistic", "scheme", "scale"} <= {*settings}
-    assert not {"kind", "columns", "spread", "pairs", "kernels", "strongest kernels"} & {*settings}
-    text = html.render(comparison_page(result, gather(result)))
-    for column in result.columns[:4]:
-        assert text.count(f"{column.name}: standard deviation") == 1, column.name
-
 
 def test_the_same_seed_makes_the_same_page(differing: Comparison) -> None:
     first, second = (comparison_page(differing, gather(differing, rng=1)) for _ in range(2))
     assert first == second
-
-
-def test_large_means_are_written_out() -> None:
-    result = compare(X[:, [0]] + 36549.6, Y[:, [1]] - 20000.0, **QUICK)
-    (table,) = sections(result)["Which columns differ"].tables
-    assert table.rows[0][5:7] == (f"{result.columns[0].means[0]:,.0f}", f"−{-result.columns[0].means[1]:,.0f}")
-    assert table.rows[0][5].startswith("36,5")
-
-
-def test_long_names_are_cut_in_sentences_and_whole_in_tables() -> None:
-    name = "n" * 80
-    result = compare(*(pd.DataFrame({name: table[:, 1], "b": table[:, 0]}) for table in (X, Y)), **QUICK)
-    page = comparison_page(result, gather(result))
-    assert page.sections[0].paragraphs[0] == f"One of 2 columns differs on its own: {'n' * 31}…."
-    assert page.sections[0].tables[0].rows[0][0] == name

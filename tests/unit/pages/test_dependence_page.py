@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from kernelmean import dependence
-from kernelmean.report import Bars, HeatMap
+from kernelmean.report import HeatMap
 from kernelmean.studies import Dependence, dependence_page
 
 RNG = np.random.default_rng(0)
@@ -84,55 +83,6 @@ def test_the_map_has_the_strengths_and_stars(pairs: Dependence) -> None:
     assert panel.stars == {(0, 2), (2, 0)}
 
 
-def test_a_map_of_many_columns_keeps_the_strongest(pairs: Dependence, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelmean.studies.pages.dependence._MOST_CELLS", 2)
-    chart = dependence_page(pairs).sections[0].charts[0]
-    assert chart.panels[0].rows == ("x0", "x2")
-    assert chart.text.endswith("Shown are 2 of 3 columns, those of the strongest pairs that depend on each other.")
-
-
-def test_clouds_are_the_rows(pairs: Dependence) -> None:
-    section = next(one for one in dependence_page(pairs).sections if one.title.startswith("What the strongest"))
-    (panel,) = section.charts[0].panels
-    assert panel.points[0].x == tuple(DATA[:, 0].tolist())
-    assert panel.points[0].y == tuple(DATA[:, 2].tolist())
-
-
-def test_categories_split_the_other_column() -> None:
-    rng = np.random.default_rng(1)
-    city = rng.choice(["Rome", "Oslo"], 80)
-    data = pd.DataFrame({"city": city, "rent": rng.normal(size=80) + 4 * (city == "Rome"), "south": city == "Rome"})
-    result = dependence(data, **QUICK)
-    page = dependence_page(result)
-    charts = {chart.title.split(":")[0]: chart for one in page.sections for chart in one.charts}
-    (rent,), (south,) = charts["city and rent"].panels, charts["city and south"].panels
-    assert {steps.label for steps in rent.steps} == {"city: Rome", "city: Oslo"}
-    assert isinstance(south, Bars)
-    assert dict(south.series)["city: Rome"][south.names.index("True")] == 1.0
-    assert len({chart.name for one in page.sections for chart in one.charts}) == sum(
-        len(one.charts) for one in page.sections
-    )
-
-
-def test_the_table_has_the_pairs(groups: Dependence) -> None:
-    section = next(one for one in dependence_page(groups).sections if one.title == "Pairs in numbers")
-    first = groups.pairs[0]
-    assert section.tables[0].rows[0] == (
-        first.x, first.y, "yes", f"{first.strength:.2f}", f"{first.adjusted:.2g}", f"{first.pvalue:.2g}"
-    )  # fmt: skip
-
-
-def test_columns_that_depend_on_each_other_stand_together_on_the_map() -> None:
-    rng = np.random.default_rng(1)
-    sources = rng.normal(size=(60, 2))
-    data = np.column_stack([sources[:, k % 2] + 0.1 * rng.normal(size=60) for k in range(8)])
-    chart = dependence_page(dependence(data, estimator="kme", n_resamples=99)).sections[0].charts[0]
-    even = [int(name.removeprefix("x")) % 2 for name in chart.panels[0].rows]
-    assert even in ([0] * 4 + [1] * 4, [1] * 4 + [0] * 4)
-    assert chart.panels[0].rows == chart.panels[0].columns
-    assert "stand together" in chart.text
-
-
 def test_the_overview_keeps_to_pairs_that_are_worth_a_look() -> None:
     rng = np.random.default_rng(2)
     a, b = rng.normal(size=(2, 80))
@@ -140,13 +90,3 @@ def test_the_overview_keeps_to_pairs_that_are_worth_a_look() -> None:
     assert len(result.dependent()) > 1
     overview = dict(dependence_page(replace(result, at_least=0.6)).overview)
     assert [line.partition(":")[0] for line in overview["The strongest pairs"][:-1]] == ["x0 and x1"]
-
-
-def test_twelve_pairs_have_pictures() -> None:
-    letters = pd.Series(np.repeat(list("uvw"), 10))
-    result = dependence(pd.DataFrame({f"c{k}": letters for k in range(6)}), **QUICK)
-    assert len(result.dependent()) == 15
-    section = next(one for one in dependence_page(result).sections if one.title.startswith("What the strongest"))
-    assert len(section.charts) == 12
-    assert [chart.name for chart in section.charts] == [f"pair-{k}" for k in range(1, 13)]
-    assert section.paragraphs[0].startswith("The strongest 12 of the 15 pairs that depend on each other.")

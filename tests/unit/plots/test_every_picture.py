@@ -134,29 +134,11 @@ def test_labels_of_ticks_do_not_overlap(name: str) -> None:
 
 
 @pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
-def test_given_axes_are_drawn_on_and_returned(draw: Draw) -> None:
-    ax = Figure().add_subplot()
-    assert draw(ax=ax) is ax
-    assert pyplot.get_fignums() == []
-
-
-@pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
-def test_a_new_figure_is_one_that_pyplot_shows(draw: Draw) -> None:
-    assert draw().figure.number in pyplot.get_fignums()
-
-
-@pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
 def test_words_say_what_is_seen(draw: Draw) -> None:
     words = plots.alt_text(draw(ax=Figure().add_subplot()))
     assert len(words) > 50
     assert words.endswith(".")
     assert "-" not in words.replace("Leave-one-out", "")  # numbers have a true minus sign
-
-
-def test_a_figure_has_the_words_of_all_its_axes() -> None:
-    figure = FIGURES["witnesses"]()
-    assert plots.alt_text(figure) == " ".join(plots.alt_text(ax) for ax in figure.axes)
-    assert plots.alt_text(Figure().add_subplot()) == ""
 
 
 @pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
@@ -170,34 +152,9 @@ def test_texts_and_lines_are_seen_on_a_dark_surface(draw: Draw) -> None:
             assert max(apart) > 0.3, line
 
 
-@pytest.mark.parametrize("name", [*PICTURES, *FIGURES])
-def test_nothing_warns_while_it_is_drawn(name: str) -> None:
-    drawn(name)
-
-
 @pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
 def test_without_matplotlib_it_says_what_to_install(draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
     draw(ax=Figure().add_subplot())  # what is drawn is found before the module goes
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"kernelmean\[plot\]"):
         draw()
-
-
-def test_results_draw_the_same_pictures() -> None:
-    assert plots.alt_text(result_of_a_test().plot()) == plots.alt_text(PICTURES["null distribution"]())
-    assert plots.alt_text(dependent(4).plot()) == plots.alt_text(PICTURES["dependence of four"]())
-    assert plots.alt_text(densities().plot()) == plots.alt_text(FIGURES["pairs"]())
-
-
-def test_a_comparison_draws_its_columns_of_numbers() -> None:
-    pd = pytest.importorskip("pandas")
-    frames = [pd.DataFrame(rows, columns=["a", "b", "c"]).assign(kind="u") for rows in (X, Y)]
-    frames[0].loc[0, "kind"] = frames[1].loc[3, "kind"] = "v"
-    result = km.compare(*frames, names=("old", "new"), estimator="kme", n_resamples=99)
-    figure = result.plot()
-    assert [ax.get_xlabel() for ax in figure.axes] == list(result.numbers)
-    assert result.numbers[0] == "b"
-    assert [ax.get_xlabel() for ax in result.plot(["c"]).axes] == ["c"]
-    for columns in (["kind"], ["nowhere"]):
-        with pytest.raises(ValueError, match="columns of numbers that vary can be drawn: "):
-            result.plot(columns)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -33,28 +32,6 @@ def test_the_histogram_counts_all_permutations_and_shades_those_that_reach_the_s
     assert labels == ["as large or larger", "99 random arrangements", f"observed, p = {result.pvalue:.3g}"]
 
 
-def test_a_statistic_beyond_all_permutations_shades_nothing() -> None:
-    result = km.mmd_test(X[:, 1:], Y[:, 1:], estimator="kme", n_resamples=99, rng=0)
-    assert result.statistic > result.null_distribution.max()
-    assert not plots.null_distribution(result, bins=12).collections
-
-
-TESTS: dict[str, Callable[[], km.TestResult]] = {
-    "independence": lambda: km.hsic_test(X[:, :1], X[:, 1:], n_resamples=19, rng=0, estimator="kme"),
-    "k samples": lambda: km.k_sample_test(X, Y, X + 1.0, n_resamples=19, rng=0, estimator="kme"),
-    "paired": lambda: km.mmd_test(X[:25], Y, design=km.Design(paired=True), n_resamples=19, rng=0, estimator="kme"),
-    "time series": lambda: km.mmd_test(X[:25], Y, design=km.Design(series=3), n_resamples=19, rng=0),
-}
-
-
-@pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
-def test_the_result_of_every_test_has_a_null_distribution(test: Callable[[], km.TestResult]) -> None:
-    result = test()
-    ax = result.plot()
-    assert ax.get_xlabel().replace("\n", " ").casefold() == result.statistic_name.casefold()
-    assert ax.get_title(loc="left").replace("\n", " ") == result.method
-
-
 def test_the_map_shows_numbers_and_stars_the_small_pvalues() -> None:
     data = np.column_stack([X, X[:, 0] ** 2])
     result = dependence(data, estimator="kme", n_resamples=199)
@@ -70,44 +47,11 @@ def test_the_map_shows_numbers_and_stars_the_small_pvalues() -> None:
     assert not texts[1.5, 0.5].endswith("*")
 
 
-def test_words_of_the_map_name_the_strongest_pair() -> None:
-    result = dependence(np.column_stack([X, X[:, 0] ** 2]), estimator="kme", n_resamples=199)
-    most = max(result.pairs, key=lambda pair: pair.strength)
-    words = plots.alt_text(plots.dependence_map(result))
-    assert f"Largest: {most.strength:.4g} of {most.y} and {most.x}." in words
-    assert words.endswith(f"adjusted p at most 0.05: {2 * len(result.dependent())} cells.")
-
-
-@dataclass(frozen=True)
-class ManyColumns:
-    """A map of seventeen columns, all pairs alike."""
-
-    x: tuple[str, ...] = tuple(f"x{j}" for j in range(17))
-    y: tuple[str, ...] = x
-
-    def matrix(self, what: str = "strength") -> np.ndarray:
-        return np.full((17, 17), 0.01)
-
-
-def test_many_columns_have_stars_but_no_numbers() -> None:
-    ax = plots.dependence_map(ManyColumns())
-    assert [text.get_text() for text in ax.texts] == ["*"] * (17 * 16)
-    assert plots.alt_text(ax).endswith("adjusted p at most 0.05: 272 cells.")
-
-
 @pytest.fixture(scope="module")
 def fits() -> Iterator[Densities]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))
         yield fit_densities(np.concatenate([X, Y]), estimator="mkme", n_components=[1])
-
-
-def test_density_pairs_show_marginals_and_contours(fits: Densities) -> None:
-    figure = plots.density_pairs(fits)
-    assert [ax.get_xlabel() for ax in figure.axes] == ["", "", "x0", "x1"]
-    curve = figure.axes[0].get_lines()[0]
-    np.testing.assert_allclose(curve.get_ydata(), np.exp(fits.marginal([0]).logpdf(curve.get_xdata()[:, None])))
-    assert figure.axes[1].collections
 
 
 def test_contours_hold_the_shares_of_rows_that_they_say(fits: Densities) -> None:

@@ -40,34 +40,6 @@ def test_the_curve_is_the_witness_and_the_band_is_that_of_chance() -> None:
     assert ax.get_xlabel() == "dose"
 
 
-def test_one_panel_a_column() -> None:
-    figure = plots.column_witnesses(X, Y, ["x1", "x0"])
-    assert [ax.get_xlabel() for ax in figure.axes] == ["x1", "x0"]
-
-
-def test_constant_columns_draw_a_flat_line() -> None:
-    _, _, values = drawn(plots.column_witness(np.ones(5), np.ones(4)))
-    np.testing.assert_allclose(values, 0.0, atol=1e-12)
-
-
-def test_a_single_witness_has_a_legend_and_panels_have_one_together() -> None:
-    (legend,) = plots.column_witness(X[:, 0], Y[:, 0]).figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["chance (95 %)", "more of X", "more of Y"]
-    figure = plots.column_witnesses(X, Y, ["x1", "x0"])
-    assert len(figure.legends) == 1
-    assert all(ax.get_legend() is None for ax in figure.axes)
-
-
-def test_words_of_the_witness_name_where_it_is_largest() -> None:
-    ax = plots.column_witness(X[:, 1], Y[:, 1], column="dose", names=("before", "after"))
-    _, grid, values = drawn(ax)
-    top, bottom = (float(grid[pick(values)]) for pick in (np.argmax, np.argmin))
-    words = plots.alt_text(ax).replace("−", "-")
-    assert f"Largest surplus of before at {top:.3g}, of after at {bottom:.3g}." in words
-    assert "It leaves the band of chance between" in words
-    assert "It stays within the band of chance." in plots.alt_text(plots.column_witness(X[:15, 0], X[15:, 0]))
-
-
 def test_the_map_has_the_colours_of_the_witness_and_hatches_chance() -> None:
     ax = plots.witness_map(X, Y, ["x1", "x0"], names=("before", "after"))
     filled, hatched = ax.collections[:2]

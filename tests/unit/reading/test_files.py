@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -187,15 +186,6 @@ def test_codes_that_begin_with_a_zero_stay_text(tmp_path: Path) -> None:
             assert frame["c"].tolist() == [7.0, 8.0]
 
 
-def test_one_column_of_decimal_commas(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("a\n1,5\n2,5\n")
-    assert read_frame(tmp_path / "t.csv", text=TextFormat(decimal=","))["a"].tolist() == [1.5, 2.5]
-    with pytest.raises(
-        ValueError, match=r"1 cell and the lines below have 2.*where 1,5 is one number, write decimal=','"
-    ):
-        read_frame(tmp_path / "t.csv")
-
-
 LETTERS = "name;größe\nJosé;1\nZoë;2\n"
 
 
@@ -261,17 +251,6 @@ def test_what_stands_above_a_header_or_is_never_closed_is_named(content: str, me
             read(tmp_path / "t.csv")
 
 
-def test_a_header_with_a_hash_is_a_header(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("#id,b\n1,2\n3,4\n")
-    assert read_frame(tmp_path / "t.csv").names == ("#id", "b")
-
-
-def test_a_quoted_line_break_at_the_end_is_closed(tmp_path: Path) -> None:
-    for end in ("", "\n", "\r\n", "\n\n"):
-        (tmp_path / "t.csv").write_bytes(b'a,b\n1,"x\ny"' + end.encode())
-        assert read_frame(tmp_path / "t.csv")["b"].tolist() == ["x\ny"]
-
-
 LINES = ['{"a": 1, "b": "x", "c": true, "d": "2024-02-03"}', "", '{"b": "007", "a": 2.5, "d": null, "c": null}']
 
 
@@ -314,12 +293,6 @@ def test_a_key_that_a_line_of_json_lacks_is_a_missing_cell(tmp_path: Path) -> No
         assert frame["b"].tolist() == [None, None, "x"]
 
 
-def test_a_first_line_for_excel_names_the_separator(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("sep=;\na, b;c\n1;2\n")
-    for frame in (read_frame(tmp_path / "t.csv"), streamed(tmp_path / "t.csv")):
-        assert (frame.names, frame["a, b"].tolist()) == (("a, b", "c"), [1.0])
-
-
 def test_batches_of_numbers_name_the_cell_that_is_none(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"a": ["1,5", "2,5", "x"]}), tmp_path / "t.parquet")
     (tmp_path / "t.csv").write_text("a;b\n1.000;1\nx;2\n")
@@ -346,14 +319,6 @@ def test_gzip_that_is_damaged_or_none_is_named(tmp_path: Path) -> None:
         for read in (read_frame, streamed):
             with pytest.raises(ValueError, match="is damaged or not compressed by gzip"):
                 read(tmp_path / "t.csv.gz")
-
-
-def test_long_cells_are_looked_at_quickly(tmp_path: Path) -> None:
-    """A look at the header takes no time that grows with the square of a cell."""
-    (tmp_path / "t.csv").write_text("a,b\n" + "9" * 60_000 + "x,1\n")
-    start = time.process_time()
-    assert column_names(tmp_path / "t.csv") == ["a", "b"]
-    assert time.process_time() - start < 5.0
 
 
 def test_the_names_of_columns_are_those_of_every_kind_of_file(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -63,12 +62,6 @@ def test_a_number_that_stands_for_missing_is_missing_however_it_is_written(
     assert frame["c"].tolist() == ["u", None, "v"]
 
 
-def test_batches_of_numbers_take_the_spelling_too() -> None:
-    Path("t.csv").write_text("a\n" + "\n".join(numbers("-", "2.5")) + "\n")
-    batches = km.read("t.csv", missing="drop", text=TextFormat(na_values="-"))
-    assert sum(len(rows) for rows in batches) == ROWS - 1
-
-
 @each_reader
 @each_file
 def test_texts_of_single_columns_are_missing_there_only(read: Callable[..., Frame], file: str) -> None:
@@ -81,21 +74,6 @@ def test_texts_of_single_columns_are_missing_there_only(read: Callable[..., Fram
     assert frame["d"].tolist() == ["u", None, "x"]
     with pytest.raises(ValueError, match=r"no column 'e'.*which na_values names"):
         read(file, TextFormat(na_values={"e": "9"}))
-
-
-def test_texts_and_rules_of_single_columns_on_the_command_line_and_in_batches() -> None:
-    rows = [f"{'x' if k % 10 == 3 else k % 7},{9 if k % 8 == 0 else k % 5}" for k in range(40)]
-    Path("t.csv").write_text("a,b\n" + "\n".join(rows) + "\n")
-    text = TextFormat(na_values={"a": "x", "b": "9"})
-    assert sum(len(own) for own in km.read("t.csv", missing="drop", text=text)) == 31
-    table = tables.read_frame("t.csv", text=text)
-    result = km.compare(table, table, missing={"*": "drop", "b": "category"}, n_resamples=9)
-    assert (result.missing.rows, result.missing.columns[1].cells) == ((4, 4), (5, 5))
-    options = ["--na-values", "a=x,b=9", "--missing", "drop,b=category", "--resamples", "9", "--quiet"]
-    for stream in ([], ["--stream"]):
-        assert run(["compare", "t.csv", "t.csv", "--json", "found.json", *options, *stream]) == 0
-        found = json.loads(Path("found.json").read_text())["missing"]
-        assert (found["rule"], found["rows_left_out"]) == ({"*": "drop", "b": "category"}, [4, 4])
 
 
 @pytest.mark.parametrize("words", [("",), (" ",), (3,)], ids=str)
@@ -116,13 +94,6 @@ def test_a_refusal_of_numbers_with_a_few_other_cells_names_na_values(
     Path("t.csv").write_text("a,b\n" + "\n".join(f"{cell},{k % 3}" for k, cell in enumerate(numbers(word))) + "\n")
     assert run(command.split()) == 2
     assert f"where {word!r} means that a cell is missing, read it with --na-values {word}" in capsys.readouterr().err
-
-
-def test_the_option_it_names_works(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("t.csv").write_text("a,b\n" + "\n".join(f"{cell},{k % 3}" for k, cell in enumerate(numbers("-"))) + "\n")
-    options = ["--missing", "drop", "--quiet", "--na-values"]
-    assert run(["compare", "t.csv", "t.csv", "--resamples", "9", *options, "-"]) == 0
-    assert run(["estimate", "t.csv", *options, "-,."]) == 0
 
 
 @each_command
@@ -147,14 +118,6 @@ def test_iso_dates_kept_as_text_name_the_option_that_reads_them(
     assert run(["compare", file, file]) == 2
     assert "read it with --dates ymd" in capsys.readouterr().err
     assert run(["compare", file, file, *["--resamples", "9", "--quiet", "--dates", "ymd"]]) == 0
-
-
-@pytest.mark.parametrize("cells", [["2024-01-01 10:00", "2024-01-02 10:00Z"], ["2024-01-01 10:00 GMT"] * 2], ids=str)
-def test_dates_that_no_option_reads_name_none(cells: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    dates = [f"2024-02-{day:02d}{cells[day % 2][10:]}" for day in range(1, 29)]
-    FILES["t.parquet"](pd.DataFrame({"d": dates, "x": np.arange(28) % 5.0}))
-    assert run(["compare", "t.parquet", "t.parquet"]) == 2
-    assert "--dates" not in capsys.readouterr().err
 
 
 @each_reader

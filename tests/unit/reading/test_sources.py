@@ -14,7 +14,7 @@ import pytest
 import kernelmean as km
 from checkered import mostly_slow
 from kernelmean.studies import fit_all, fit_densities
-from kernelmean.tables import Encoding, Source, TextFormat
+from kernelmean.tables import TextFormat
 
 RNG = np.random.default_rng(0)
 A = pd.DataFrame({"dose": RNG.normal(size=80), "arm": RNG.choice(["a", "b"], 80)})
@@ -125,29 +125,6 @@ def test_long_files_are_read_batch_by_batch_and_others_are_not(tmp_path: Path, m
     assert km.compare(first, second, **HOW).test.scheme != "bins"  # one kernel takes more rows in memory
 
 
-def test_columns_and_text_are_those_of_the_source(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    A.to_csv(path, index=False, sep=";", decimal=",")
-    rows = km.read(path, columns=["dose"], text=TextFormat(decimal=","))
-    assert rows.names == ("dose",)
-    np.testing.assert_allclose(np.concatenate(list(rows))[:, 0], A["dose"], rtol=1e-15)
-    assert len(km.compare(rows, B[["dose"]], **HOW).columns) == 1
-
-
-def test_an_encoding_says_what_keywords_say() -> None:
-    blank = A.assign(dose=A["dose"].where(A["dose"] > -1))
-    rules: dict[str, Any] = {"missing": {"dose": "category"}, "ordinal": {"arm": ["a", "b"]}, "scale": False}
-    whole = Encoding(**rules)
-    for study in (lambda **how: km.compare(blank, B, **HOW, **how), lambda **how: km.dependence(blank, **HOW, **how)):
-        assert study(encoding=whole).to_dict() == study(**rules).to_dict()
-        with pytest.raises(ValueError, match="write missing=, ordinal=, scale= in it"):
-            study(encoding=whole, **rules)
-        with pytest.raises(TypeError, match=r"no option 'missng', did you mean 'missing'|no option 'missng'"):
-            study(missng="drop")
-        with pytest.raises(TypeError, match=r"kernelmean\.tables\.Encoding"):
-            study(encoding="drop")
-
-
 def test_what_can_be_read_once_is_never_read_twice_in_silence() -> None:
     parts = (A[start : start + 20] for start in range(0, 80, 20))
     rows = km.read(parts, columns=["dose"])
@@ -175,13 +152,3 @@ def test_what_can_be_read_once_is_never_read_twice_in_silence() -> None:
 def test_what_contradicts_itself_raises(call: Callable[[], Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
-
-
-def test_a_source_says_what_it_is(tmp_path: Path) -> None:
-    rows = km.read(parquet(tmp_path, "first", A), batch_rows=30)
-    assert isinstance(rows, Source)
-    assert repr(rows) == f"Source({tmp_path / 'first.parquet'}: 80 rows, columns dose, arm)"
-    assert [len(frame) for frame in rows.frames()] == [30, 30, 20]
-    assert rows.whole()["arm"].tolist() == A["arm"].tolist()
-    assert len(km.read(NUMBERS.where(NUMBERS["age"] > 30), missing="drop").whole()) == (NUMBERS["age"] > 30).sum()
-    assert km.read("iris", drop=["target"]).names == tuple(km.tables.read_table("iris", drop=["target"]).names)

@@ -15,7 +15,7 @@ import pytest
 
 import kernelmean as km
 from checkered import checkered
-from kernelmean.kernels import Gaussian, Laplacian
+from kernelmean.kernels import Gaussian
 
 RNG = np.random.default_rng(0)
 A = pd.DataFrame({"dose": RNG.normal(size=90), "age": RNG.uniform(20, 60, 90)})
@@ -100,19 +100,6 @@ def test_few_rows_give_the_result_of_the_table(name: str, place: str, estimator:
         assert found.notes == expected.notes
 
 
-def test_a_result_of_files_explains_itself(tmp_path: Path) -> None:
-    found = km.mmd_test(csv(tmp_path, "x", A), csv(tmp_path, "y", B[["age", "dose"]]), **HOW)
-    assert found.effect_size(rng=0).statistic == km.mmd_test(A, B, **HOW).effect_size(rng=0).statistic
-
-
-def test_a_design_goes_with_rows_of_files(tmp_path: Path) -> None:
-    design = km.Design(strata=(np.arange(90) % 3, np.arange(80) % 3))
-    found = km.mmd_test(csv(tmp_path, "x", A), parquet(tmp_path, "y", B), design=design, **HOW)
-    assert found.pvalue == km.mmd_test(A, B, design=design, **HOW).pvalue
-    pairs = km.mmd_test(csv(tmp_path, "x", A[:80]), few(B), design=km.Design(paired=True), **HOW)
-    assert pairs.pvalue == km.mmd_test(A[:80], B, design=km.Design(paired=True), **HOW).pvalue
-
-
 def test_rows_with_blank_cells_are_left_out_where_that_is_asked_for(tmp_path: Path) -> None:
     blank = A.assign(age=A["age"].where(A["age"] > 30))
     path = csv(tmp_path, "x", blank)
@@ -181,35 +168,6 @@ def test_many_rows_are_held_where_that_is_asked_for(tmp_path: Path, monkeypatch:
     assert km.mmd_test(A, B, scheme="random", **how).scheme == "gemm"
     design = km.Design(strata=(np.arange(90) % 3, np.arange(80) % 3))
     assert any("tested with one kernel (kme)" in note for note in km.mmd_test(A, B, design=design, **how).notes)
-
-
-@pytest.mark.parametrize("name", TESTS)
-def test_a_rule_in_the_kernel_is_the_rule_of_the_estimator(name: str) -> None:
-    test, X, Y = TESTS[name]
-    results = [
-        test(X, Y, n_resamples=49, rng=3, **BINS, **own)
-        for own in ({"kernel": "gaussian"}, {"kernel": Gaussian("median")}, {"estimator": km.KME()})
-    ]
-    assert len({(one.statistic, one.pvalue, one.sizes) for one in results}) == 1
-    scaled = test(X, Y, n_resamples=49, rng=3, kernel=2.0 * Gaussian("median"), **BINS)
-    assert scaled.pvalue == results[0].pvalue
-
-
-def test_each_variable_has_its_own_kernel() -> None:
-    found = km.hsic_test(A[:80], B, kernel=(Gaussian("median"), Laplacian(2.0)), n_resamples=19, rng=0, **BINS)
-    assert isinstance(found.kernel, tuple)
-    assert [type(kernel) for kernel in found.kernel] == [Gaussian, Laplacian]
-
-
-@pytest.mark.parametrize("name", TESTS)
-def test_seeds_are_those_of_rng(name: str) -> None:
-    test, X, Y = TESTS[name]
-    how = {**HOW, **BINS}
-    found = [test(X, Y, **{**how, "rng": rng}).statistic for rng in (5, np.int64(5), 6)]
-    assert found[0] == found[1] != found[2]
-    drawn = [test(X, Y, **{**how, "rng": np.random.default_rng(5)}).statistic for _ in range(2)]
-    assert drawn[0] == drawn[1] != found[0]
-    assert len({tuple(test(X, Y, **{**how, "rng": None})) for _ in range(5)}) > 1  # statistic and p-value
 
 
 @pytest.mark.parametrize(
@@ -283,17 +241,3 @@ def test_one_iterator_is_not_two_samples() -> None:
             with pytest.raises(ValueError, match="one iterator or reader was passed for two tables"):
                 call(make())
     assert km.mmd_test(batches, batches, rng=0, estimator="kme").pvalue == 1.0  # a list is read as often as wanted
-
-
-def test_three_sources(tmp_path: Path) -> None:
-    tables = [pd.DataFrame(np.random.default_rng(k).normal(size=(20 + k, 2)), columns=["a", "b"]) for k in range(3)]
-    paths = [tmp_path / f"{k}.csv" for k in range(3)]
-    for table, path in zip(tables, paths, strict=True):
-        table.to_csv(path, index=False)
-    held = km.k_sample_test(*tables, rng=0, estimator="kme")
-    read = km.k_sample_test(*paths, rng=0, estimator="kme")
-    assert (read.statistic, read.pvalue) == (held.statistic, held.pvalue)
-    with pytest.raises(ValueError, match="another is not"):
-        km.k_sample_test(
-            km.read(paths[0], in_memory=True), paths[1], km.read(paths[2], in_memory=False), estimator="kme"
-        )

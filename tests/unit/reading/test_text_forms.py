@@ -67,13 +67,6 @@ def test_files_of_two_forms_are_one_table(ending: str, in_memory: bool, tmp_path
     assert list(column_names(tmp_path / f"b{ending}")) == [*A.columns]
 
 
-def test_a_folder_may_hold_files_of_both_forms(tmp_path: Path) -> None:
-    for name, frame in (("a", A), ("b", B)):
-        frame.to_parquet(tmp_path / f"{name}.parquet")
-    rows = km.read(tmp_path, in_memory=False)
-    same(km.compare(rows, rows, n_resamples=99))
-
-
 @pytest.mark.parametrize("form", [str, other_form])
 def test_columns_and_groups_are_named_in_either_form(form: Any, tmp_path: Path) -> None:
     groups = [form(name) for name in ("José", "Zoë\nMüller")]
@@ -104,14 +97,3 @@ def test_names_that_become_equal_are_refused_as_a_name_used_twice(tmp_path: Path
         for in_memory in (True, False):
             with pytest.raises(ValueError, match=r"'größe' twice|a key occurs in it twice"):
                 km.compare(*[km.read(tmp_path / f"t{ending}", in_memory=in_memory)] * 2)
-
-
-def test_tests_of_numbers_match_columns_of_either_form() -> None:
-    X, Y = (frame.drop(columns=frame.columns[1]) for frame in (A, B))
-    assert km.mmd_test(X, Y[Y.columns[::-1]], n_resamples=99, rng=0).pvalue == 1.0
-
-
-def test_an_encoder_and_a_monitor_know_categories_in_either_form() -> None:
-    encoder = km.TableEncoder().fit(A)
-    assert np.array_equal(encoder.transform(B), encoder.transform(A))
-    assert str(km.DriftMonitor(A).update(B)) == str(km.DriftMonitor(A).update(A))

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.report import Panel, Points, pictures
+from kernelmean.report import Panel
 from kernelmean.report.document import Bars
-from kernelmean.report.drawing import are_spread
 from kernelmean.report.marginals import marginal
 from kernelmean.studies.plots import column_witness
 
@@ -32,24 +31,6 @@ def test_a_column_with_a_long_tail_has_a_logarithmic_axis_over_all_of_its_values
     others = marginal("age", {"A": RNG.normal(40.0, 9.0, 500)})
     assert isinstance(others, Panel)
     assert not others.x_log
-
-
-def test_the_axis_of_a_column_that_is_never_negative_does_not_go_below_zero() -> None:
-    first, second = (np.abs(RNG.normal(0.0, 10.0, 300)) for _ in range(2))
-    assert column_witness(first, second).get_xlim()[0] == 0.0
-    assert column_witness(-first, second).get_xlim()[0] < -first.max()
-
-
-def test_points_around_few_whole_numbers_are_spread_and_their_ticks_are_whole() -> None:
-    x, y = RNG.integers(1, 6, 200).astype(float), RNG.normal(size=200)
-    assert [are_spread(own.tolist()) for own in (x, y)] == [True, False]
-    axes = pictures.show(Panel("", "x", "y", points=(Points("rows", tuple(x.tolist()), tuple(y.tolist())),)))
-    (line,) = axes.get_lines()
-    drawn = np.asarray(line.get_xdata())
-    assert np.array_equal(drawn.round(), x)
-    assert len(np.unique(drawn)) > 150
-    assert np.array_equal(np.asarray(line.get_ydata()), y)
-    assert all(tick == round(tick) for tick in axes.get_xticks())
 
 
 def test_all_levels_are_shown_in_their_order() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from itertools import pairwise
-
 import pytest
 
 pytest.importorskip("matplotlib", reason="charts need the extra 'plot'")
@@ -72,30 +69,6 @@ def test_logarithmic_axes_show_the_sizes_and_keep_a_zero() -> None:
     assert ax.get_xscale() == "symlog"
     assert ax.get_xlim()[0] < 0 < 1 < ax.get_xlim()[1]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "0.1", "1"]
-
-
-@pytest.mark.parametrize("largest", [9.0, 1.5e5, 7.3e6, -2.4e6])
-def test_long_numbers_stand_apart_on_an_axis(largest: float) -> None:
-    figure = axes(chart(Curve("a", (0.0, largest), (0.0, 1.0)))).figure
-    figure.draw_without_rendering()
-    boxes = [label.get_window_extent() for label in figure.axes[0].get_xticklabels()]
-    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
-
-
-def test_a_line_that_is_there_twice_has_one_look_and_one_place_in_the_legend() -> None:
-    panels = (Panel("a", "x", "y", (Curve("u", (1.0,), (1.0,)), Curve("v", (1.0,), (2.0,)))),)
-    panels += (Panel("b", "x", "y", (Curve("v", (1.0,), (2.0,)),)),)
-    drawn = charts.drawing(Chart("c", "Title", panels, ""), "id")
-    assert [label for _, label in drawn.legend] == ["u", "v"]
-    assert "var(--series-2)" in drawn.panels[1]
-    assert "var(--series-1)" not in drawn.panels[1]
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf, 0.0, -1.0])
-def test_values_without_a_place_leave_gaps(value: float) -> None:
-    errors = (0.1, 5.0, 0.1)
-    charts.drawing(chart(Curve("a", (1.0, 2.0, 3.0), (1.0, value, 2.0), errors), y_log=True), "id")
-    charts.drawing(chart(Curve("a", (1.0,), (value,)), Curve("b", (), ()), y_log=True), "id")
 
 
 def test_the_table_of_a_chart_has_all_its_numbers(charts_of_all_kinds: tuple[Chart, ...]) -> None:

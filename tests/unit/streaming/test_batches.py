@@ -69,14 +69,6 @@ def test_whatever_holds_a_table(make):
     np.testing.assert_array_equal(rows_of(km.read(make())), X)
 
 
-def test_columns_are_chosen_and_reordered(files):
-    for source in (files / "x.csv", files / "x.parquet", FRAME, iter([FRAME]), pa.Table.from_pandas(FRAME).to_reader()):
-        chosen = km.read(source, columns=["c", "a"])
-        assert chosen.names == ("c", "a")
-        np.testing.assert_allclose(rows_of(chosen.reordered(["a", "c"])), X[:, [0, 2]], rtol=1e-15)
-    np.testing.assert_allclose(rows_of(km.read(files / "x.csv", drop=["b"])), X[:, [0, 2]], rtol=1e-15)
-
-
 def test_rows_with_blanks_are_dropped_or_named(tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n" + "1,2\n" * 10 + "3,\n" + "5,6\n")
     FRAME.where(FRAME["a"] > 0).to_parquet(tmp_path / "x.parquet")
@@ -86,14 +78,6 @@ def test_rows_with_blanks_are_dropped_or_named(tmp_path):
     kept = km.read(tmp_path / "x.parquet", missing="drop", batch_rows=10)
     assert kept.n_rows is None
     np.testing.assert_array_equal(rows_of(kept), X[X[:, 0] > 0])
-
-
-def test_rows_are_counted_across_batches(tmp_path):
-    values = np.ones((50, 1))
-    values[36] = np.nan
-    pd.DataFrame(values, columns=["a"]).to_parquet(tmp_path / "x.parquet")
-    with pytest.raises(ValueError, match="row 37, column 'a' is blank"):
-        list(km.read(tmp_path / "x.parquet", batch_rows=10))
 
 
 @pytest.mark.parametrize(

@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 import kernelmean as km
 from kernelmean.studies.comparison.scan import Scanner
-from kernelmean.tables import Encoding, joined
+from kernelmean.tables import Encoding
 from kernelmean.tables.drawn import Drawn
 from kernelmean.tables.prefetch import ahead
 
 TABLE = pd.DataFrame({"a": np.arange(500.0), "c": [f"k{i % 7}" for i in range(500)]})
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    parquet.write_table(pa.Table.from_pandas(TABLE), tmp_path / "t.parquet", row_group_size=33)
-    return tmp_path / "t.parquet"
-
-
-def test_parquet_files_do_not_stay_in_memory(tmp_path: Path) -> None:
-    columns = {f"x{j}": np.random.default_rng(j).normal(size=2**16) for j in range(4)}
-    parquet.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=2**12)
-    most = 0
-    before = pa.total_allocated_bytes()
-    for _ in km.read(tmp_path / "t.parquet", batch_rows=2**12).frames():
-        most = max(most, pa.total_allocated_bytes() - before)
-    assert most < 2**16 * 4 * 8 / 2
 
 
 @pytest.mark.parametrize("size", [7, 64, 500])
@@ -95,15 +75,6 @@ def test_sums_over_parts_of_tables_merge() -> None:
         assert x.values.pooled[1] == pytest.approx(table["x"].std(ddof=0), rel=1e-9)
         assert t.values.earliest == table["t"].min().value
         assert x.absent.sum() == table["x"].isna().sum()
-
-
-def test_frames_join_though_a_part_has_no_cells() -> None:
-    parts = [pd.DataFrame({"c": [None, None]}), pd.DataFrame({"c": ["a", None]})]
-    frames = [next(km.read(part).frames()) for part in parts]
-    assert joined(frames)["c"].tolist() == [None, None, "a", None]
-    times = pd.DataFrame({"c": pd.to_datetime(["2024-01-01", None])})
-    frames = [next(km.read(part).frames()) for part in (parts[0], times)]
-    assert np.isnat(joined(frames)["c"]).tolist() == [True, True, False, True]
 
 
 def test_reading_ahead_keeps_order_raises_and_ends() -> None:

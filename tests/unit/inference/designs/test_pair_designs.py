@@ -63,15 +63,6 @@ def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, name, ties)
     assert sampled.pvalue == pytest.approx(result.pvalue, abs=4 * 0.5 / np.sqrt(3000))
 
 
-def test_one_group_and_equal_weights_are_the_plain_test():
-    X, Y = draw(6)
-    plain = hsic_test(X, Y, estimator="kme")
-    for options in ({"strata": [0] * 6}, {"weights": [2.0] * 6}, {"clusters": range(6)}):
-        result = hsic_test(X, Y, estimator="kme", **packed(**options))
-        assert result.statistic == pytest.approx(plain.statistic, rel=1e-12)
-        assert (result.pvalue, result.n_resamples) == (plain.pvalue, plain.n_resamples)
-
-
 def test_rows_of_weight_zero_are_as_good_as_absent():
     X, Y = draw(12)
     weights = np.random.default_rng(2).uniform(0.5, 2.0, 12)
@@ -95,30 +86,6 @@ def test_variables_that_depend_on_one_another_through_the_stratum_only():
     assert hsic_test(X, Y, rng=0, estimator="kme").pvalue <= 0.001
     assert hsic_test(X, Y, design=Design(strata=center), rng=0, estimator="kme").pvalue > 0.05
     assert hsic_test(X, X + Y, design=Design(strata=center), estimator=KME(bandwidth=2.0), rng=0).pvalue <= 0.01
-
-
-def test_factors_dense_matrices_and_tiles_agree(monkeypatch):
-    X, Y = draw(1200)
-    options = {"strata": np.arange(1200) % 3, "n_resamples": 9, "rng": 0, "kernel": Gaussian(8.0)}
-    factors = hsic_test(X, Y, **packed(**options))
-    monkeypatch.setattr("kernelmean.inference.designs.independence.FACTORS_FROM", 10**9)
-    dense = hsic_test(X, Y, **packed(**options))
-    monkeypatch.setattr("kernelmean.inference.designs.independence.DENSE_LIMIT", 10)
-    for jobs in (1, 2):
-        tiles = hsic_test(X, Y, **packed(threads=jobs, **options))
-        for other in (factors, tiles):
-            np.testing.assert_allclose(other.null_distribution, dense.null_distribution, rtol=1e-6, atol=1e-13)
-            assert other.pvalue == dense.pvalue
-
-
-def test_constants_have_p_value_one():
-    X, Y = draw(8)
-    strata = [0, 0, 0, 0, 1, 1, 1, 1]
-    assert hsic_test(np.full((8, 1), 0.1), Y, design=Design(strata=strata), estimator="kme").pvalue == 1.0
-    by_stratum = np.where(np.array(strata)[:, None], 0.1, 7.3)
-    assert hsic_test(by_stratum, Y, design=Design(strata=strata), estimator="kme").pvalue == 1.0
-    assert hsic_test(Y, by_stratum, design=Design(strata=strata), estimator="kme").pvalue == 1.0
-    assert hsic_test(X, Y, design=Design(strata=strata), estimator="kme").pvalue < 1.0
 
 
 @pytest.mark.parametrize(
