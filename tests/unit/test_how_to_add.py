@@ -180,7 +180,7 @@ from pathlib import Path
 import numpy as np
 import kernelmean as km
 from kernelmean.inference.request import Request, asked
-from kernelmean.inference import answer
+from kernelmean.inference.answering import answer
 
 name = "kernelmean.inference.questions.toy"
 spec = util.spec_from_file_location(name, Path(__file__).with_name("questions.toy.py"))
