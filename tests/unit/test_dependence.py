@@ -262,10 +262,9 @@ class TestNotes:
         assert not any("repeat" in note for note in quick(clustered, clusters="who").notes)
 
     def test_a_dependence_on_blank_cells_only_is_noted(self) -> None:
-        hour = self.rng.uniform(0.0, 24.0, 200)
-        table = pd.DataFrame(
-            {"hour": hour, "score": self.rng.normal(size=200), "load": hour + self.rng.normal(size=200)}
-        )
+        rng = np.random.default_rng(4)
+        hour = rng.uniform(0.0, 24.0, 200)
+        table = pd.DataFrame({"hour": hour, "score": rng.normal(size=200), "load": hour + rng.normal(size=200)})
         table.loc[hour > 16.0, ["score", "load"]] = np.nan
         result = dependence(table, n_resamples=199, missing="category")
         assert {pair.adjusted <= 0.05 for pair in result.pairs} == {True}

@@ -38,8 +38,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
     for name, shift in (("first", 0.0), ("second", 3.0)):
-        values = RNG.normal([0.0, shift], size=(20, 2))
+        values = rng.normal([0.0, shift], size=(20, 2))
         pd.DataFrame(values, columns=["a", "b"]).to_csv(tmp_path / f"{name}.csv", index=False)
     return tmp_path
 
@@ -66,7 +67,7 @@ class TestCompare:
         out = run(capsys, "compare", "first.csv", "second.csv", *QUICK)
         assert out.startswith("first.csv and second.csv differ")
         differing = out[out.index("Columns that differ most") :].splitlines()
-        assert differing[2].split()[0] == "b"
+        assert next(line for line in differing if line.startswith(("  a ", "  b "))).split()[0] == "b"
 
     def test_json_has_the_numbers_of_the_library(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         run(capsys, "compare", "wine", "--by", "target", "--groups", "2,0", "--json", "out.json", "--seed", "4", *QUICK)
@@ -81,7 +82,7 @@ class TestCompare:
     def test_the_adaptive_test(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         how = ("compare", "first.csv", "second.csv", "--estimator", "adaptive", "--json", "out.json")
         out = run(capsys, *how)
-        assert "kind        mostly in the means" in out
+        assert "in the means; a description, not a test" in out
         assert "Linear() on" not in out
         detailed = " ".join(run(capsys, *how, "-v").split())
         for detail in _DETAILS:
