@@ -156,7 +156,7 @@ more rows, more weight for narrow regularized kernels (fitted on those cases), a
 columns; with 256, the two sparse shifts were found in .4 of the trials. The trials shown here came after that and
 were run once.
 
-A member that compared the log-volumes of two samples of many columns has been taken out since: it was no kernel, and had
+A member that compared the log-volumes of two samples of many columns has been taken out since: it was no kernel and had
 an engine of its own. It found AR correlation in .783 and equicorrelation .5, .525 in .993 of 1000 trials. Settings with
 500 columns were run again without it, 50 or 100 trials each; thin hypercube and spiked covariance are from before.
 
