@@ -84,6 +84,7 @@ def _checked(reader: Any, path: Path) -> Iterator[Any]:
 
 @contextmanager
 def _parquet(path: Path) -> Iterator[Any]:
+    import_arrow()
     from pyarrow import parquet
 
     with _refusing(path, "a Parquet file"), parquet.ParquetFile(path, pre_buffer=False) as file:
