@@ -124,7 +124,7 @@ def number_format(cells: Iterable[str]) -> Form | None:
         return None
     found = tuple(part.cell for part in parts)
     if any(part.beside for part in parts):
-        mend = "write plain numbers in one unit, such as -1234.5"
+        mend = "write plain numbers, such as -1234.5"
         return Form("numbers with signs or text beside them", found, (), mend)
     marks = _marks([part.core for part in parts])
     if not marks:

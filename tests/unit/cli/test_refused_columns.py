@@ -124,4 +124,4 @@ def test_text_in_tables_of_numbers_names_what_reads_it(folder: Path, capsys: pyt
     for command in ("density", "estimate"):
         told = line(capsys, command, path)
         assert "'price' ('$1,000.00' in row 1)" in told
-        assert "write plain numbers in one unit" in told
+        assert "write plain numbers, such as" in told

@@ -55,7 +55,7 @@ def days(form: str, first: str = "2023-11-20", n: int = 30) -> list[str]:
 
 
 # how the cells are written, and what reads them: options of the command line, or what to write where none does
-BESIDE = "write plain numbers in one unit, such as -1234.5"
+BESIDE = "write plain numbers, such as -1234.5"
 WRITTEN = [
     (with_comma("{:.2f}"), "--decimal ,"),
     (with_comma("-{:.2f}"), "--decimal ,"),
