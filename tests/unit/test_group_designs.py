@@ -39,8 +39,7 @@ def test_the_tests_are_those_of_hsic_and_of_mmd_with_the_design(part: str, estim
     scaled = (table[["a", "b"]] - table[["a", "b"]].mean()) / table[["a", "b"]].std(ddof=0)
     labels = pd.get_dummies(table.g).to_numpy(float) / np.sqrt(1 - 1 / 3)  # scaled as all categories are
     streams = np.random.default_rng(5).spawn(4)
-    ours = {"strata": "groups"}.get(part, part)
-    whole = Design(**{ours: table[name].to_numpy()})
+    whole = Design(**{part: table[name].to_numpy()})
     joint = km.hsic_test(scaled.to_numpy(), labels, design=whole, rng=streams[0], **how)
     assert (found.pvalue, found.test.kind) == (joint.pvalue, None)
     for column in found.columns:
@@ -49,7 +48,7 @@ def test_the_tests_are_those_of_hsic_and_of_mmd_with_the_design(part: str, estim
         assert column.pvalue == alone.pvalue
     for pair in found.pairs:
         of = [table.g == group for group in (pair.first, pair.second)]
-        design = Design(**{ours: tuple(table[name][rows].to_numpy() for rows in of)})
+        design = Design(**{part: tuple(table[name][rows].to_numpy() for rows in of)})
         own = np.random.default_rng(5).spawn(4)[1]
         alone = km.mmd_test(*(scaled[rows].to_numpy() for rows in of), design=design, rng=own, **how)
         assert pair.pvalue == alone.pvalue
