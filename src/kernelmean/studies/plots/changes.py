@@ -17,7 +17,7 @@ from ..cells import Axis, names_of
 _MOST_PANELS, _MOST_PLACES = 4, 200
 
 
-class Series(Protocol):
+class FoundChanges(Protocol):
     """What is drawn of a :class:`~kernelmean.studies.Changes`."""
 
     @property
@@ -37,20 +37,20 @@ class Series(Protocol):
         """The stretches of rows between them."""
 
 
-def series_panels(result: Series) -> tuple[Panel, ...]:
+def series_panels(result: FoundChanges) -> tuple[Panel, ...]:
     """Return a panel for each of the columns that are shown: means over time and of the segments."""
     (frame,) = result.encoded.frames
     codings = {coding.name: coding for coding in result.encoded.codings}
     return tuple(_panel(result, codings[name], frame.row_numbers() - 1) for name in shown(result))
 
 
-def shown(result: Series) -> list[str]:
+def shown(result: FoundChanges) -> list[str]:
     """Return at most four columns: those that change at most places first."""
     telling = Counter(name for point in result.points for name in point.columns)
     return ([name for name, _ in telling.most_common()] or list(result.encoded.in_table_order()))[:_MOST_PANELS]
 
 
-def _panel(result: Series, coding: Coding, rows: IntArray) -> Panel:
+def _panel(result: FoundChanges, coding: Coding, rows: IntArray) -> Panel:
     """Return the means of a column; for categories the share of the most frequent one."""
     (frame,) = result.encoded.frames
     axis = Axis.of(coding, frame)
