@@ -25,7 +25,7 @@ from ..report import Document, html, pictures, templates
 from ..report.description import Description, as_text, noted
 from ..report.document import program
 from ..tables.files import matching
-from .spelling import spelled_in
+from .spelling import spelled_description, spelled_page
 
 SCREEN = "-"
 _ON_SCREEN = ("--html", "--csv", "--json")
@@ -158,18 +158,18 @@ class Output:
         files: Sequence[str] = (),
     ) -> None:
         """Print a description (only its sentence if ``quiet``), and write what was asked for."""
-        said = spelled_in(replace(said, notes=tuple(dict.fromkeys(said.notes))))
+        said = spelled_description(replace(said, notes=tuple(dict.fromkeys(said.notes))))
         texts: dict[str, str] = {}
         told = list(files)
         if self.verbose:
             said = replace(said, details=(*said.details, ("program", program()[1]))).in_detail()
         if self.json is not None:
-            whole = plain({**spelled_in(content), "notes": [*said.notes, *files], "version": __version__})
+            whole = plain({**content, "notes": [*said.notes, *files], "version": __version__})
             texts[self.json] = json_.dumps(whole, indent=2, allow_nan=False) + "\n"
         if self.csv is not None:
             texts[self.csv] = as_csv(rows)
         if self.html is not None and page is not None:
-            texts[self.html] = html.render(spelled_in(page))
+            texts[self.html] = html.render(spelled_page(page))
         for path, text in texts.items():
             if path != SCREEN:
                 write_file(path, text.encode())

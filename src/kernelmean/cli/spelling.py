@@ -9,8 +9,11 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from ..report.description import Description
+from ..report.html import Document
 
 OPTIONS: ContextVar[Mapping[str, Any]] = ContextVar("OPTIONS", default={})  # noqa: B039 (nobody adds to it)
 """The options of the running command, by the names that they have in Python."""
@@ -44,17 +47,32 @@ def spelled_error(text: str) -> str:
     return begin + spelled(text[subject.end() :]) if subject and begin else spelled(text)
 
 
-def spelled_in(value: Any) -> Any:
-    """Return a description, a page or the content of a JSON file with every text in it spelled."""
-    if isinstance(value, str):
-        return type(value)(spelled(value))
-    if isinstance(value, tuple | list):
-        return type(value)(map(spelled_in, value))
-    if isinstance(value, dict):
-        return {name: spelled_in(one) for name, one in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{each.name: spelled_in(getattr(value, each.name)) for each in fields(value)})
-    return value
+def spelled_description(said: Description) -> Description:
+    """Return a description with its facts and notes spelled; cells of tables are data, and stay as they are."""
+    return replace(said, facts=_facts(said.facts), details=_facts(said.details), notes=_texts(said.notes))
+
+
+def spelled_page(page: Document) -> Document:
+    """Return a page with its words spelled; tables and charts stay as they are."""
+    sections = (
+        replace(
+            section,
+            paragraphs=_texts(section.paragraphs),
+            settings=_facts(section.settings),
+            items=_texts(section.items),
+        )
+        for section in page.sections
+    )
+    overview = tuple((name, _texts(texts)) for name, texts in page.overview)
+    return replace(page, sections=tuple(sections), summary=_texts(page.summary), overview=overview)
+
+
+def _texts(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(type(text)(spelled(text)) for text in texts)  # a text that is not wrapped stays one
+
+
+def _facts(facts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(zip((name for name, _ in facts), _texts(text for _, text in facts), strict=True))
 
 
 def _of_call(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -44,3 +45,23 @@ def test_groups_keep_their_names(tmp_path, monkeypatch: pytest.MonkeyPatch, caps
     (tmp_path / "t.csv").write_text("weights,x\n" + "".join(f"{k % 2},{k % 7}.5\n" for k in range(40)))
     assert run(["compare", "t.csv", "--by", "weights", "--resamples", "19", "--estimator", "kme"]) == 0
     assert "weights=0 and weights=1" in " ".join(capsys.readouterr().out.split())
+
+
+def test_names_and_cells_that_look_like_options_stay_in_tables_json_and_pages(
+    tmp_path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from kernelmean.cli import run
+
+    monkeypatch.chdir(tmp_path)
+    for name, often in (("a", 4), ("b", 1)):
+        rows = (f"{k % 7}.5,{'level=high' if k % 5 < often else 'level=low'}" for k in range(40))
+        (tmp_path / f"{name}.csv").write_text("drop=x,kind\n" + "\n".join(rows) + "\n")
+    files = ["--json", "out.json", "--html", "out.html"]
+    assert run(["compare", "a.csv", "b.csv", "--resamples", "199", "--estimator", "kme", *files]) == 0
+    columns = {column["name"]: column for column in json.loads((tmp_path / "out.json").read_text())["columns"]}
+    assert columns.keys() == {"drop=x", "kind"}
+    assert {share["category"] for share in columns["kind"]["shares"]} == {"level=high", "level=low"}
+    assert "--drop x" not in capsys.readouterr().out
+    page = (tmp_path / "out.html").read_text()
+    assert "drop=x" in page
+    assert "--drop x" not in page

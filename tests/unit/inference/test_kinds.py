@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import Adaptive, Member, TestResult
+from kernelmean.inference import Adaptive, Member, PairMember, TestResult
 from kernelmean.kernels import Gaussian, Linear
 
 Rng = np.random.Generator
@@ -145,6 +145,15 @@ def test_tests_with_one_kernel_or_kernels_of_your_own_have_no_kind() -> None:
         result = km.mmd_test(X, Y, estimator=estimator, n_resamples=99, rng=0)
         assert result.pvalue <= 0.05
         assert result.kind is None
+
+
+def test_pairs_of_your_own_have_no_kind_either() -> None:
+    X, Y = line(np.random.default_rng(8))
+    side = Member("data", Linear())
+    own = Adaptive(members=[PairMember(side, side, group="mine")])
+    result = km.hsic_test(X, Y, estimator=own, n_resamples=99, rng=0)
+    assert result.pvalue <= 0.05
+    assert result.kind is None
 
 
 @pytest.mark.parametrize("kind", ["means", "spread", "columns together", "local"])

@@ -126,7 +126,7 @@ def _mark(member: Member | PairMember) -> str:
     if isinstance(member, PairMember):
         if member.group == "spread" and member.x.view != member.y.view:
             return "curve"
-        linear = member.x.kernel == LINEAR == member.y.kernel
+        linear = member.group == "trend" and member.x.kernel == LINEAR == member.y.kernel
         return member.group if linear or member.group in ("curve", "spread", "several columns") else ""
     by_ranks = member.group == "means" and member.view in ("scores", "ranks")
     linear = member.kernel == LINEAR and member.group in ("means", "spread", "columns together")

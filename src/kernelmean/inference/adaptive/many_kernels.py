@@ -79,10 +79,10 @@ def strengths_of(rows: Array) -> Array:
     scores = np.divide(centered, deviation, out=np.zeros_like(centered), where=varies[:, None])
     observed = np.divide(rows[:, 0] - others.mean(axis=1), deviation[:, 0], out=np.zeros(len(rows)), where=varies)
     skewness = np.maximum(np.mean(scores * scores * scores, axis=1), _LEAST_SKEWNESS)
-    return minus_log_tail(4.0 / skewness**2, observed)
+    return _log_tail_beyond(4.0 / skewness**2, observed)
 
 
-def minus_log_tail(shape: Array, scores: Array) -> Array:
+def _log_tail_beyond(shape: Array, scores: Array) -> Array:
     """Return -log of the tail of a standardized gamma variable; where it is no number any more, its leading term."""
     places = np.maximum(shape + scores * np.sqrt(shape), 0.1 * shape)
     tail = gammaincc(shape, places)
