@@ -25,7 +25,7 @@ from ..report import Document, html, pictures, templates
 from ..report.description import Description, as_text, noted
 from ..report.document import program
 from ..tables.files import matching
-from .spelling import spelled_description, spelled_page
+from .spelling import spelled_content, spelled_description, spelled_page
 
 SCREEN = "-"
 _ON_SCREEN = ("--html", "--csv", "--json")
@@ -164,10 +164,10 @@ class Output:
         if self.verbose:
             said = replace(said, details=(*said.details, ("program", program()[1]))).in_detail()
         if self.json is not None:
-            whole = plain({**content, "notes": [*said.notes, *files], "version": __version__})
+            whole = plain({**spelled_content(content), "notes": [*said.notes, *files], "version": __version__})
             texts[self.json] = json_.dumps(whole, indent=2, allow_nan=False) + "\n"
         if self.csv is not None:
-            texts[self.csv] = as_csv(rows)
+            texts[self.csv] = as_csv(spelled_content(rows))
         if self.html is not None and page is not None:
             texts[self.html] = html.render(spelled_page(page))
         for path, text in texts.items():

@@ -12,7 +12,9 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
-from ..report.description import Description
+from ..core.words import Advice
+from ..report.description import Description, Grid
+from ..report.document import Section
 from ..report.html import Document
 
 OPTIONS: ContextVar[Mapping[str, Any]] = ContextVar("OPTIONS", default={})  # noqa: B039 (nobody adds to it)
@@ -48,23 +50,49 @@ def spelled_error(text: str) -> str:
 
 
 def spelled_description(said: Description) -> Description:
-    """Return a description with its facts and notes spelled; cells of tables are data, and stay as they are."""
-    return replace(said, facts=_facts(said.facts), details=_facts(said.details), notes=_texts(said.notes))
+    """Return a description with its words spelled; cells of its tables are data, unless they are advice."""
+    return replace(
+        said,
+        facts=_facts(said.facts),
+        details=_facts(said.details),
+        notes=_texts(said.notes),
+        grids=_grids(said.grids),
+        detailed=_grids(said.detailed),
+    )
 
 
 def spelled_page(page: Document) -> Document:
-    """Return a page with its words spelled; tables and charts stay as they are."""
-    sections = (
-        replace(
-            section,
-            paragraphs=_texts(section.paragraphs),
-            settings=_facts(section.settings),
-            items=_texts(section.items),
-        )
-        for section in page.sections
-    )
+    """Return a page with its words spelled; tables and charts are data, unless they hold advice."""
     overview = tuple((name, _texts(texts)) for name, texts in page.overview)
-    return replace(page, sections=tuple(sections), summary=_texts(page.summary), overview=overview)
+    sections = tuple(map(_section, page.sections))
+    return replace(page, sections=sections, summary=_texts(page.summary), overview=overview)
+
+
+def spelled_content(content: Any) -> Any:
+    """Return the content of a file with the advice in it spelled; all else is data."""
+    if isinstance(content, Advice):
+        return spelled(content)
+    if isinstance(content, dict):
+        return {name: spelled_content(value) for name, value in content.items()}
+    return [*map(spelled_content, content)] if isinstance(content, list | tuple) else content
+
+
+def _section(section: Section) -> Section:
+    return replace(
+        section,
+        paragraphs=_texts(section.paragraphs),
+        settings=_facts(section.settings),
+        items=_texts(section.items),
+        tables=tuple(replace(table, rows=_rows(table.rows)) for table in section.tables),
+    )
+
+
+def _grids(grids: Iterable[Grid]) -> tuple[Grid, ...]:
+    return tuple(replace(grid, rows=_rows(grid.rows)) for grid in grids)
+
+
+def _rows(rows: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(map(spelled_content, row)) for row in rows)
 
 
 def _texts(texts: Iterable[str]) -> tuple[str, ...]:

@@ -20,6 +20,12 @@ class Notice(str):
     __slots__ = ()
 
 
+class Advice(str):
+    """Words that name options as Python has them; a command spells them, also in a table or a JSON file."""
+
+    __slots__ = ()
+
+
 class Unwrapped(str):
     """A text that stays on one line, however long: it holds a command, which you can then copy."""
 

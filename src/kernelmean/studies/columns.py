@@ -13,7 +13,7 @@ from ..core.array import SILENT, IntArray, Progress
 from ..core.cell_formats import joint_readings
 from ..core.cells import missing_cells
 from ..core.table import Frame
-from ..core.words import count, cut, leave_out, percent
+from ..core.words import Advice, count, cut, leave_out, percent
 from ..tables.columns import Encoding
 from ..tables.columns.column_codings import TooManyCategoriesError
 from ..tables.columns.copies import repeated_cells
@@ -217,7 +217,7 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
     if column.rule == "error" and 0 < missing < column.seen.n_rows:
         rules = "drop or category" if missing <= FEW_BLANK * column.seen.n_rows else "category or drop"
         change = f"{change}; its blank cells: missing= {rules}"
-    return DescribedColumn(column.name, taken, why, change, stops, missing, distinct, values, decide)
+    return DescribedColumn(column.name, taken, why, Advice(change), stops, missing, distinct, values, decide)
 
 
 def _refused(finding: Finding) -> tuple[str, str, str, bool]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, final
 
 from ..core.cell_formats import Reading, ways
-from ..core.words import count, listed
+from ..core.words import Advice, count, listed
 from ..report.description import Description, Grid, Shown
 
 KINDS = {
@@ -160,7 +160,7 @@ class DescribedTable(Shown):
             "columns": self.rows(),
             "stopping": list(self.stopping),
             "blank": list(self.blank),
-            "options": self.options(),
+            "options": Advice(self.options()),
             "notes": list(self.notes),
         }
 

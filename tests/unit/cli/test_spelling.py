@@ -65,3 +65,19 @@ def test_names_and_cells_that_look_like_options_stay_in_tables_json_and_pages(
     page = (tmp_path / "out.html").read_text()
     assert "drop=x" in page
     assert "--drop x" not in page
+
+
+def test_advice_in_tables_csv_and_json_is_spelled_and_names_beside_it_stay(
+    tmp_path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from kernelmean.cli import run
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("drop=y,x\n" + "".join(f"key {k},{k % 7}.5\n" for k in range(40)))
+    assert run(["describe", "t.csv", "--json", "out.json", "--csv", "out.csv"]) == 0
+    content = json.loads((tmp_path / "out.json").read_text())
+    assert content["options"] == "--drop drop=y"
+    assert content["columns"][0]["name"] == "drop=y"
+    assert content["columns"][0]["change"] == "--drop drop=y or --categorical drop=y"
+    assert "--drop drop=y" in (tmp_path / "out.csv").read_text()
+    assert "--drop drop=y" in capsys.readouterr().out
