@@ -12,7 +12,7 @@ from kernelmean import Design
 from kernelmean.inference import TestResult
 from kernelmean.inference.bins.answering import pilot_question
 from kernelmean.inference.bins.columns import Columns
-from kernelmean.inference.bins.dealing import Deal, deal
+from kernelmean.inference.units.dealing import Deal, deal
 from kernelmean.inference.bins.fitting import Fitted, fitted
 from kernelmean.inference.bins.pairs import PairSums, pilot_rows, rotations
 from kernelmean.inference.bins.request import BY_SCHEME, BinnedTest

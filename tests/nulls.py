@@ -13,8 +13,7 @@ from kernelmean.core import joined
 from kernelmean.inference import Resampling
 from kernelmean.inference.engine import permutation_null
 from kernelmean.inference.null import Null
-from kernelmean.inference.problem import Problem
-from kernelmean.inference.questions import hsic_problem, mmd_problem
+from kernelmean.inference.questions import hsic_problem, samples_null
 from kernelmean.inference.request import Request
 from kernelmean.inference.resampling_options import Shape
 from kernelmean.inference.schemes import SCHEMES
@@ -26,20 +25,16 @@ def resampling(**options: Any) -> Resampling:
     return Resampling.of(**options, plan=Plan(**{"threads": 1, **own}) if own else None)
 
 
-def schemes_for(n: int, first: int | None = None) -> list[str]:
-    """Return the schemes that choose permutations of n pairs, or of n rows of which the ``first`` are one sample."""
-    shape = Shape(n, 99, first)
+def schemes_for(n: int) -> list[str]:
+    """Return the schemes that choose permutations of n pairs."""
+    shape = Shape(n, 99)
     return [name for name, scheme in SCHEMES.items() if name != "exact" and scheme.obstacle(shape) is None]
-
-
-def problem_of(samples: tuple[Any, Any], kernels: Any, statistic: Any) -> Problem:
-    """Return the problem of two samples, the first of which has the first labels."""
-    return mmd_problem(joined(list(samples)), samples[0].shape[0], kernels, statistic)
 
 
 def mmd_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "u", **options: Any) -> Null:
     """Return MMD² of every kernel under the same permutations."""
-    return permutation_null(problem_of((X, Y), kernels, statistic), resampling(**options))
+    pooled = joined([X, Y])
+    return samples_null(pooled, X.shape[0], kernels, statistic, resampling(**options))
 
 
 def hsic_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "v", **options: Any) -> Null:

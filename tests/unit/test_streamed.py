@@ -16,7 +16,7 @@ from scipy.stats import binom
 import kernelmean as km
 from checkered import mostly_slow
 from in_batches import in_batches
-from kernelmean.inference.bins.dealing import MOST_PILOT, deal
+from kernelmean.inference.units.dealing import MOST_PILOT, deal
 from kernelmean.kernels import Gaussian
 from kernelmean.studies.comparison.first_look import learn
 from kernelmean.tables import Encoding, as_frames

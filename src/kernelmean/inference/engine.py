@@ -1,16 +1,14 @@
-"""Which scheme serves a call, and the permutation distribution that results.
+"""Which scheme serves a test of independence, and the permutation distribution that results.
 
 The rule of ``scheme="auto"``, by sizes alone, so that neither units nor installed extras change an answer:
 
 1. All permutations are enumerated when there are at most n_resamples + 1.
-2. Two samples of at most 100 rows together take random labelings ("gemm"), at most 32 pairs random permutations
-   ("gather"): the textbook test, within milliseconds.
-3. Otherwise "cyclic": rotations of shuffled blocks, evaluated on low-rank factors if a pivoted Cholesky finds a
+2. At most 32 pairs take random permutations: the textbook test, within milliseconds.
+3. Otherwise rotations of shuffled blocks, evaluated on low-rank factors if a pivoted Cholesky finds a
    rank at which they cost less, otherwise on tiles. Both give the same p-value: they sum over the same permutations.
-4. Two samples of more than 8000 rows together: "cyclic-low-rank" if a factor is found whose rank is small for that
-   many rows, otherwise "blocks", one pass over the Gram matrix.
 
-Arrays of other libraries take tiles, never factors: a device makes them faster than it finds pivots.
+Arrays of other libraries take tiles, never factors: a device makes them faster than it finds pivots. Samples have an
+engine of their own, :mod:`~kernelmean.inference.units`.
 
 A ``CustomStatistic`` need not be a quadratic form: it is any function of a batch of permutations, with the same lists
 and p-values. Use it for weights that are refitted under every permutation: it gets permutations, takes the labels or
@@ -20,35 +18,30 @@ the pairs from them, and returns one row per variant.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
+from scipy.special import gammaln
 
 from ..core.array import Array, IntArray, precision
 from ..plan.plan import serial_blas
-from .low_rank_problem import LowRankError
 from .null import Null
-from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations, check_scheme
+from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations, check_scheme, takes_all
 from .problem import Problem
 from .resampling_options import Resampling, Shape
 from .schemes import SCHEMES, Scheme
 from .schemes.base import in_order
 from .statistics import SINGLE, ties
 
-_GEMM_ROWS = 100
 _GATHER_PAIRS = 32
-_BLOCKS_ROWS = 8000
-_FIRST_TRIED = SCHEMES["cyclic-low-rank"]
 
 
 def choose(shape: Shape, name: str) -> Scheme:
     """Return the scheme of that name, or the one that the rule picks; raise when it cannot serve the call."""
-    rule = {"auto": automatic, "random": at_random}.get(name)
-    if rule is None and name not in SCHEMES:
+    if name not in SCHEMES:
         check_scheme(name)
-    scheme = SCHEMES[name if rule is None else rule(shape)]
+    scheme = SCHEMES[automatic(shape) if name == "auto" else name]
     obstacle = scheme.obstacle(shape)
     if obstacle:
         raise ValueError(f"scheme {name!r} does not fit: {obstacle}")
@@ -59,14 +52,7 @@ def automatic(shape: Shape) -> str:
     """Return the name that the rule in this module's docstring picks."""
     if shape.count_all(shape.n_resamples + 1) <= shape.n_resamples + 1:
         return "exact"
-    if shape.n <= (_GATHER_PAIRS if shape.first is None else _GEMM_ROWS):
-        return "gather" if shape.first is None else "gemm"
-    return "blocks" if shape.n > _BLOCKS_ROWS and SCHEMES["blocks"].obstacle(shape) is None else "cyclic"
-
-
-def at_random(shape: Shape) -> str:
-    """Return the name of the scheme that draws every permutation independently of the others."""
-    return "gather" if shape.first is None else "gemm"
+    return "random" if shape.n <= _GATHER_PAIRS else "rotations"
 
 
 def permutation_null(problem: Problem, how: Resampling) -> Null:
@@ -85,26 +71,17 @@ def permutation_null(problem: Problem, how: Resampling) -> Null:
     Raises
     ------
     ValueError
-        When the scheme does not fit, or (``LowRankError``) a factor does not.
+        When the scheme does not fit.
     """
-    shape, generator = problem.shape(how.n_resamples), how.rng
+    shape = problem.shape(how.n_resamples)
     chosen = choose(shape, how.scheme)
     with serial_blas:
-        if how.scheme == "auto" and chosen.name == "blocks" and not problem.left.on_device:
-            before = generator.bit_generator.state
-            with suppress(LowRankError):
-                return _null(_FIRST_TRIED, problem, shape, how)
-            generator.bit_generator.state = before  # as if nothing had been tried
-        return _null(chosen, problem, shape, how)
-
-
-def _null(scheme: Scheme, problem: Problem, shape: Shape, how: Resampling) -> Null:
+        sums = chosen.sums(problem, shape.n_resamples, how.rng, how.resources)
     statistic = problem.statistic
-    sums = scheme.sums(problem, shape.n_resamples, how.rng, how.resources)
     if precision(problem.left.points) == "float32":
         sums = replace(sums, rounding=SINGLE)
     values = statistic(sums)
-    return Null(values, statistic.tolerance(values, sums), statistic.name, scheme.name)
+    return Null(values, statistic.tolerance(values, sums), statistic.name, chosen.name)
 
 
 @final
@@ -156,13 +133,9 @@ class CustomStatistic:
 
 def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Permutations:
     """Return the permutations of samples (n, m) or pairs (n,) for a statistic that does not sum over a matrix."""
-    check_scheme(how.scheme)
-    count = how.n_resamples + 1
-    n, first = sum(sizes), sizes[0] if len(sizes) == 2 else None
-    shape = Shape(n, how.n_resamples, first)
-    if how.scheme == "random" or (how.scheme == "auto" and shape.count_all(count) > count):
-        return RandomPermutations(n, count, how.rng)
-    obstacle = SCHEMES["exact"].obstacle(shape)
-    if obstacle:
-        raise ValueError(f"scheme {how.scheme!r} does not fit: {obstacle}")
-    return AllPermutations(n) if first is None else AllLabelings(first, n - first)
+    n = sum(sizes)
+    everything = AllLabelings(*sizes) if len(sizes) == 2 else AllPermutations(n)
+    logarithm = gammaln(n + 1) - (sum(gammaln(size + 1) for size in sizes) if len(sizes) == 2 else 0.0)
+    if takes_all(logarithm, lambda: everything.count, how.n_resamples, how.scheme):
+        return everything
+    return RandomPermutations(n, how.n_resamples + 1, how.rng)

@@ -101,7 +101,7 @@ def hsic_test(
     >>> x = np.linspace(0, 1, 40)[:, None]
     >>> result = hsic_test(x, np.cos(6 * x), rng=0)
     >>> result.scheme, result.pvalue < 0.01
-    ('cyclic', True)
+    ('rotations', True)
 
     Shrunk:
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from math import factorial
 
+from .permutations import EXACT
 from .result import TestResult
-from .schemes import Exact
 
 
 class JointTest(ABC):
@@ -21,7 +21,7 @@ class JointTest(ABC):
         """Return a bound: no test of these rows with so many permutations has a smaller p-value."""
         test, arrangements = self.joint, 1 + n_resamples
         alike = len({*test.sizes}) == 1  # then samples may be exchanged, and no column tells one from the other
-        if test.scheme != Exact.name or n_resamples != test.n_resamples or not alike:
+        if test.scheme != EXACT or n_resamples != test.n_resamples or not alike:
             return 1.0 / arrangements
         return min(round(test.smallest * arrangements), factorial(len(test.sizes))) / arrangements
 

@@ -14,7 +14,7 @@ from ..core.cached import cached_property
 from .low_rank import Factor, by_rows
 from .problem import Problem
 from .resampling_options import Shape
-from .statistics import RemovedMeans, Sums
+from .statistics import Sums
 
 _SQUARED = 16
 """Rows of a factor that are copied at a time."""
@@ -54,27 +54,17 @@ class SharedRows:
 @final
 @dataclass(frozen=True)
 class Factored:
-    """Centered factors A (r, n) of every left and C of every right Gram matrix, and what else the sums need.
-
-    ``row_means`` (count, n) are those of the left matrices before they were centered.
-    """
+    """Centered factors A (r, n) of every left and C of every right Gram matrix, and the problem."""
 
     problem: Problem
     left: list[Factor]
     right: list[Factor]
-    row_means: Array
 
     @property
-    def coupled(self) -> tuple[Array, Array]:
-        """Return vectors u, (k, n), and w, (k, n) or (1, n) for all, whose sums Σ_i u_i w_π(i) complete the pairs.
-
-        One per pair: the diagonals. For two samples another one per pair, the row means, and the labels for all.
-        """
+    def diagonals(self) -> tuple[Array, Array]:
+        """Return the diagonals of both matrices of every pair, shape (k, n) each."""
         left, right = self.problem.index
-        own, other = self._diagonals
-        if self.problem.two_samples:
-            return np.concatenate([own, self.row_means])[np.append(left, left + len(own))], self.problem.labels[None]
-        return own[left], other[right]
+        return self._diagonals[0][left], self._diagonals[1][right]
 
     @cached_property
     def _diagonals(self) -> tuple[Array, Array]:
@@ -85,12 +75,9 @@ class Factored:
         """Return the pairs, grouped by the rows of their factors."""
         return shared_rows(self.left, self.right, self.problem.pairs)
 
-    def sums(self, pairs: Array, coupled: Array) -> Sums:
-        """Attach the traces to the sums of the pairs, (m, P), and those of the ``coupled`` vectors, (k, P)."""
-        left, right = (own.sum(axis=1)[index] for own, index in zip(self._diagonals, self.problem.index, strict=True))
-        diagonal, rows = coupled[: len(pairs)], coupled[len(pairs) :]
-        level = RemovedMeans(rows, self.row_means.mean(axis=1)[self.problem.index[0]]) if len(rows) else None
-        return Sums(pairs, diagonal, left, right, level)
+    def sums(self, pairs: Array, diagonal: Array) -> Sums:
+        """Attach the traces to the sums of the pairs and of their diagonals, (m, P) each."""
+        return Sums(pairs, diagonal, *(own.sum(axis=1) for own in self.diagonals))
 
 
 def shared_rows(left: Sequence[Factor], right: Sequence[Factor], pairs: Sequence[tuple[int, int]]) -> list[SharedRows]:
@@ -109,7 +96,7 @@ def _shared(lefts: Sequence[Factor], rights: Sequence[Factor], numbers: list[int
     rows = lefts[0].rows, rights[0].rows
     if len(numbers) == 1 and lefts[0].weights is None and rights[0].weights is None:
         return [SharedRows(*rows, None, numbers)]
-    own, other = _weights(lefts), _weights(rights)
+    own, other = factor_weights(lefts), factor_weights(rights)
     spans = [tuple(map(_span, weights)) for weights in zip(own, other, strict=True)]
     found = []
     for some in _together(spans):
@@ -153,13 +140,14 @@ def _diagonals(factors: Sequence[Factor]) -> Array:
     """Return the diagonals of Aᵀ diag(w) A, shape (count, n); rows A that are shared are squared once."""
     found = np.zeros((len(factors), factors[0].rows.shape[1]))
     for numbers in by_rows(factors):
-        rows, weights = factors[numbers[0]].rows, _weights([factors[number] for number in numbers])
+        rows, weights = factors[numbers[0]].rows, factor_weights([factors[number] for number in numbers])
         for part in slices(len(rows), _SQUARED):
             found[numbers] += weights[:, part] @ np.square(rows[part])
     return found
 
 
-def _weights(factors: Sequence[Factor]) -> Array:
+def factor_weights(factors: Sequence[Factor]) -> Array:
+    """Return the weights of the rows of factors of one rank, shape (k, r)."""
     return np.stack([np.ones(own.rank) if own.weights is None else own.weights for own in factors])
 
 
@@ -171,41 +159,23 @@ def split(problem: Problem, max_rank: int) -> tuple[Factored | None, list[int], 
     if not low:
         return None, low, others
     wanted = problem.index_sets(low)
-    own, row_means = _centered([left[i] for i in wanted[0]])
-    other, _ = _centered([right[j] for j in wanted[1]])
-    return Factored(problem.restricted(low), own, other, row_means), low, others
+    own, other = _centered([left[i] for i in wanted[0]]), _centered([right[j] for j in wanted[1]])
+    return Factored(problem.restricted(low), own, other), low, others
 
 
-def _centered(factors: Sequence[Factor | None]) -> tuple[list[Factor], Array]:
-    """Center factors, in place if writable, and return them with the row means of their matrices before centering.
-
-    Shape (count, n).
-    """
+def _centered(factors: Sequence[Factor | None]) -> list[Factor]:
+    """Center factors, in place if writable."""
     known = [factor for factor in factors if factor is not None]
     means = {id(factor.rows): factor.rows.mean(axis=1) for factor in known}
     rows = {id(factor.rows): factor.rows for factor in known}
     for key, own in rows.items():
         rows[key] = np.subtract(own, means[key][:, None], out=own if own.flags.writeable else None)
-    centered = [replace(factor, rows=rows[id(factor.rows)]) for factor in known]
-    removed = [(own, means[id(factor.rows)]) for own, factor in zip(centered, known, strict=True)]
-    row_means = [own.times(mean) @ own.rows + own.times(mean) @ mean for own, mean in removed]
-    return centered, np.stack(row_means)
-
-
-@final
-class LowRankError(ValueError):
-    """The rank of a Gram matrix is too high for factors."""
-
-    def __init__(self, n: int, rank: int) -> None:
-        super().__init__(
-            f"a Gram matrix over {n} rows is not of low rank: it has nearly as many significant directions as rows, or "
-            f"more than {rank}; write scheme='auto'"
-        )
+    return [replace(factor, rows=rows[id(factor.rows)]) for factor in known]
 
 
 def most_rank(shape: Shape) -> int:
     """Return the highest rank that factors may have."""
-    return highest_rank(shape.n, shape.kernels[0] + (0 if shape.first is not None else shape.kernels[1] + 1))
+    return highest_rank(shape.n, shape.kernels[0] + shape.kernels[1] + 1)
 
 
 def highest_rank(n: int, held: int) -> int:

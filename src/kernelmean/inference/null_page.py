@@ -15,7 +15,7 @@ from ..report.description import Grid
 from ..report.document import Chart, Panel, Section, Strip, program
 from ..report.marginals import bins as edges_of
 from ..report.marginals import outline
-from .schemes import Exact
+from .permutations import EXACT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ def null_section(test: PermutationTest, dealt: str, facts: Sequence[tuple[str, s
     kernels = (test.grid_of_kernels().table(),) if test.members else ()
     reached = _reached(test)
     found = {0: "none has", 1: "one has"}.get(reached, f"{reached:,} have")
-    every, dealt = ("all ", dealt.replace(" at random", "")) if test.scheme == Exact.name else ("", dealt)
+    every, dealt = ("all ", dealt.replace(" at random", "")) if test.scheme == EXACT else ("", dealt)
     share = (
         f"Of {every}{count(test.n_resamples, 'other arrangement')}, in which {dealt}, {found} a statistic as large as "
         f"the observed one, or larger: p = (1 + {reached:,}) / (1 + {test.n_resamples:,}) = {test.pvalue:.3g}."
@@ -135,7 +135,7 @@ def _null_panel(result: HasNull, bins: Any = None) -> Panel:
     """Return the histogram, with the part that reaches the observed value shaded."""
     null, statistic = np.asarray(result.null_distribution, dtype=np.float64), float(result.statistic)
     edges = edges_of(null) if bins is None else np.histogram_bin_edges(null, bins)
-    every = getattr(result, "scheme", "") == Exact.name
+    every = getattr(result, "scheme", "") == EXACT
     label = f"all {count(len(null), 'other arrangement')}" if every else count(len(null), "random arrangement")
     steps = outline(label, null, edges)
     top = (max(steps.heights),) * 2

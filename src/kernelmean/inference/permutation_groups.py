@@ -17,6 +17,7 @@ from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy import fft
 
 from ..core.array import Array, IntArray, slices
@@ -83,18 +84,29 @@ class Rotations:
 
     def correlations(self, left: Array, right: Array) -> Array:
         """Return Σ_i left_i right_π(i) for all π, shape (m, count); (m, n) and (m, n), or (1, n) for all."""
-        return np.concatenate([self._correlate(left, right[:, coset]) for coset in self.cosets], axis=1)
+        return np.concatenate([self.correlated(left, right[:, coset]) for coset in self.cosets], axis=1)
 
     def centered(self, problem: Problem, raw: Array, rows: tuple[Array, Array]) -> Sums:
         """Return the sums of centered matrices from those of the matrices, shape (m, count), and their row sums."""
         left, right = problem.index
         linear = self.correlations(rows[0][left], rows[1][right])
-        diagonals = problem.left.diagonal(rows[0])[left], problem.right.coupling(rows[1])[right]
+        diagonals = problem.left.diagonal(rows[0])[left], problem.right.diagonal(rows[1])[right]
         return problem.centered_sums(raw, linear, self.correlations(*diagonals), rows)
 
-    def _correlate(self, left: Array, right: Array) -> Array:
-        """Return Σ_i left_i right_s(i) for all rotations s: (m, n) and (m, n), or (1, n) for all, to (m, order)."""
-        fixed = (left[:, self.rest] * right[:, self.rest]).sum(axis=1, keepdims=True)
+    def turned(self, values: IntArray) -> IntArray:
+        """Return values (n,) under all rotations, shape (order, n); values beyond the n-th stay in place, too."""
+        blocks = values[: self.rest.start].reshape(self.blocks, self.order)
+        windows = sliding_window_view(np.concatenate([blocks, blocks[:, :-1]], axis=1), self.order, axis=1)
+        moved = windows.transpose(1, 0, 2).reshape(self.order, -1)
+        return np.concatenate([moved, np.tile(values[self.rest.start :], (self.order, 1))], axis=1)
+
+    def correlated(self, left: Array, right: Array) -> Array:
+        """Return Σ_i left_i right_s(i) for all rotations s, from (m, n) and (m, n), or (1, n) for all, to (m, order).
+
+        Entries beyond the n-th stay in place, as do those outside all blocks.
+        """
+        end = self.rest.start
+        fixed = (left[:, end:] * right[:, end:]).sum(axis=1, keepdims=True)
         parts = slices(len(left), max(1, _AT_ONCE // self.n))
         return np.concatenate([self._turned(left[p], right if len(right) == 1 else right[p]) for p in parts]) + fixed
 

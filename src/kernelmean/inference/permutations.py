@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations, islice, permutations, product
 from typing import ClassVar, final
@@ -18,7 +17,15 @@ from scipy.special import gammaln
 
 from ..core.array import Array, IntArray
 
-OFFERED = ("auto", "exact", "random")
+EXACT, RANDOM, ROTATIONS, BINS = "exact", "random", "rotations", "bins"
+SUMMARIES = {
+    EXACT: "all distinct permutations enumerated",
+    RANDOM: "independent random permutations",
+    ROTATIONS: "rotations of shuffled rows",
+    BINS: "permutations of bins of rows",
+}
+"""The schemes in results, in words."""
+OFFERED = ("auto", EXACT, RANDOM)
 """What ``scheme=`` takes, besides "bins": how they are evaluated is decided by the sizes."""
 
 
@@ -27,7 +34,7 @@ class Permutations(ABC):
 
     n: int
     count: int
-    scheme: ClassVar[str] = "exact"
+    scheme: ClassVar[str] = EXACT
     """The scheme in results: all permutations, or random ones."""
 
     @abstractmethod
@@ -49,7 +56,7 @@ class AllPermutations(Permutations):
 
     def batches(self, size: int) -> Iterator[IntArray]:
         """Yield them in arrays of shape (b, n)."""
-        yield from _in_batches(permutations(range(self.n)), self.n, size)
+        yield from in_batches(permutations(range(self.n)), self.n, size)
 
 
 @final
@@ -72,7 +79,7 @@ class AllLabelings(Permutations):
 
     def batches(self, size: int) -> Iterator[IntArray]:
         """Yield permutations π under which exactly the chosen rows i have π(i) < n_first."""
-        for chosen in _in_batches(combinations(range(self.n), self.n_first), self.n_first, size):
+        for chosen in in_batches(combinations(range(self.n), self.n_first), self.n_first, size):
             inside = np.zeros((len(chosen), self.n), dtype=bool)
             np.put_along_axis(inside, chosen, True, axis=1)
             first, second = np.cumsum(inside, axis=1) - 1, np.cumsum(~inside, axis=1) - 1
@@ -88,7 +95,7 @@ class RandomPermutations(Permutations):
     count: int
     rng: np.random.Generator
 
-    scheme: ClassVar[str] = "random"
+    scheme: ClassVar[str] = RANDOM
 
     def batches(self, size: int) -> Iterator[IntArray]:
         """Yield them in arrays of shape (b, n); the stream of the generator is read row by row."""
@@ -100,7 +107,7 @@ class RandomPermutations(Permutations):
             yield batch
 
 
-def _in_batches(tuples: Iterator[Iterable[int]], width: int, size: int) -> Iterator[IntArray]:
+def in_batches(tuples: Iterator[Iterable[int]], width: int, size: int) -> Iterator[IntArray]:
     """Collect rows of one width into integer arrays of at most ``size`` rows."""
     while True:
         flat = np.fromiter(chain.from_iterable(islice(tuples, size)), dtype=np.intp)
@@ -132,7 +139,7 @@ class WithinCells(OfCells):
     count: int
     rng: np.random.Generator
 
-    scheme: ClassVar[str] = "random"
+    scheme: ClassVar[str] = RANDOM
 
     def batches(self, size: int) -> Iterator[IntArray]:
         """Shuffle all units, then sort them by cell, which keeps the random order within cells."""
@@ -158,52 +165,7 @@ class AllWithinCells(OfCells):
         """Yield all combinations of the permutations of the cells."""
         members = (np.flatnonzero(self.cells == cell).tolist() for cell in range(int(self.cells[-1]) + 1))
         combined = product(*(list(permutations(cell)) for cell in members))
-        yield from _in_batches((chain(*parts) for parts in combined), self.n, size)
-
-
-@final
-@dataclass(frozen=True)
-class AllArrangements(OfCells):
-    """One permutation for every distinct way to arrange labels within cells.
-
-    ``labels`` (n,) are whole numbers from 0; units are in ascending order of cell and then label.
-    """
-
-    cells: IntArray
-    labels: IntArray
-
-    @property
-    def count(self) -> int:  # type: ignore[override]
-        """Return the product of the multinomial coefficients of the cells."""
-        return math.prod(
-            math.factorial(len(cell)) // math.prod(map(math.factorial, Counter(cell).values()))
-            for cell in self._by_cell()
-        )
-
-    def _by_cell(self) -> list[list[int]]:
-        ends = np.cumsum(np.bincount(self.cells))[:-1]
-        return [cell.tolist() for cell in np.split(self.labels, ends)]
-
-    def batches(self, size: int) -> Iterator[IntArray]:
-        """Yield permutations π for which ``labels[π]`` runs over the arrangements, the given one first."""
-        arranged = product(*(list(_arrangements(cell)) for cell in self._by_cell()))
-        kinds = int(self.labels.max()) + 1
-        for labels in _in_batches((chain(*parts) for parts in arranged), self.n, size):
-            order = np.argsort(self.cells * kinds + labels, axis=1, kind="stable")
-            yield np.argsort(order, axis=1)
-
-
-def _arrangements(labels: list[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the distinct arrangements of a sorted list, in lexicographic order."""
-    current = list(labels)
-    while True:
-        yield tuple(current)
-        rise = next((i for i in range(len(current) - 2, -1, -1) if current[i] < current[i + 1]), None)
-        if rise is None:
-            return
-        other = next(j for j in range(len(current) - 1, rise, -1) if current[j] > current[rise])
-        current[rise], current[other] = current[other], current[rise]
-        current[rise + 1 :] = reversed(current[rise + 1 :])
+        yield from in_batches((chain(*parts) for parts in combined), self.n, size)
 
 
 @final
@@ -236,32 +198,41 @@ class Expanded(Permutations):
             yield starts[batch][:, unit] + offset
 
 
-def within_cells(
-    cells: IntArray, n_resamples: int, rng: np.random.Generator, labels: IntArray | None = None, scheme: str = "auto"
-) -> Permutations:
+def takes_all(logarithm: float, count: Callable[[], int], n_resamples: int, scheme: str) -> bool:
+    """Say whether to take all of so many: they are few enough, or asked for; raise if that is too many."""
+    check_scheme(scheme)
+    if scheme == RANDOM:
+        return False
+    limit = _MOST if scheme == EXACT else n_resamples + 1
+    few = logarithm <= np.log(limit) + 0.5  # otherwise the count may have a million digits
+    if few and count() <= limit:
+        return True
+    if scheme == EXACT:
+        raise too_many()
+    return False
+
+
+def within_cells(cells: IntArray, n_resamples: int, rng: np.random.Generator, scheme: str = "auto") -> Permutations:
     """Return all permutations within cells if there are at most n_resamples + 1, otherwise random ones.
 
-    With ``labels``, only different arrangements of these count. ``scheme`` "exact" or "random" overrules this.
+    ``scheme`` "exact" or "random" overrules this.
     """
-    check_scheme(scheme)
-    if scheme == "random":
-        return WithinCells(cells, n_resamples + 1, rng)
-    limit = _MOST if scheme == "exact" else n_resamples + 1
-    if _log_count(cells, labels) <= np.log(limit) + 0.5:  # otherwise the count may have a million digits
-        everything = AllWithinCells(cells) if labels is None else AllArrangements(cells, labels)
-        if everything.count <= limit:
-            return everything
-    if scheme == "exact":
-        raise too_many()
+    everything = AllWithinCells(cells)
+    if takes_all(log_count(cells), lambda: everything.count, n_resamples, scheme):
+        return everything
     return WithinCells(cells, n_resamples + 1, rng)
 
 
-def _log_count(cells: IntArray, labels: IntArray | None) -> float:
-    """Return the logarithm of the number of different permutations."""
-    count = gammaln(np.bincount(cells) + 1).sum()
-    if labels is not None:
-        count -= gammaln(np.bincount(cells * (int(labels.max()) + 1) + labels) + 1).sum()
-    return float(count)
+def labelings(n: int, m: int, limit: int) -> int:
+    """Return in how many ways n + m rows can be divided into n and m, or ``limit`` + 1 if there are more."""
+    if gammaln(n + m + 1) - gammaln(n + 1) - gammaln(m + 1) > np.log(limit) + 0.5:
+        return limit + 1
+    return min(math.comb(n + m, n), limit + 1)
+
+
+def log_count(cells: IntArray) -> float:
+    """Return the logarithm of the number of permutations within cells, or of labels within cells and samples."""
+    return float(gammaln(np.bincount(cells) + 1).sum())
 
 
 @final
@@ -282,9 +253,9 @@ class SignFlips:
         """Return all flips if there are at most n_resamples + 1, otherwise random ones; ``scheme`` overrules this."""
         check_scheme(scheme)
         everything = 2 ** (n - 1)
-        if scheme == "exact" and everything > _MOST:
+        if scheme == EXACT and everything > _MOST:
             raise too_many()
-        exact = scheme == "exact" or (scheme == "auto" and everything <= n_resamples + 1)
+        exact = scheme == EXACT or (scheme == "auto" and everything <= n_resamples + 1)
         return cls(n, everything if exact else n_resamples + 1, exact, rng)
 
     def batches(self, size: int) -> Iterator[Array]:

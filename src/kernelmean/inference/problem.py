@@ -1,8 +1,4 @@
-"""The two sides of a test: kernels over points, or the 0/1 labels of two samples, and which of them are paired.
-
-Both tests are one: HSIC asks whether the pairing of two Gram matrices matters, and MMD is the case where the second
-Gram matrix is that of the labels, Z = aaᵀ. Schemes know sides, never tests.
-"""
+"""The two sides of a test of independence: kernels over points, and which of them are paired."""
 
 from __future__ import annotations
 
@@ -17,9 +13,9 @@ from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean
 from ..kernels import Kernel
 from ..kernels.distances import Blocks, ExponentialBlocks
 from .low_rank import Coordinates, Factor, pivoted_cholesky, widened
-from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
+from .permutations import Permutations, RandomPermutations
 from .resampling_options import Shape
-from .statistics import RemovedMeans, Statistic, Sums
+from .statistics import Statistic, Sums
 
 Tiles = Callable[[slice, slice], list[Array]]
 KernelPair = tuple[Kernel, Kernel]
@@ -89,10 +85,6 @@ class Side(ABC):
         n = self.n
         total = row_sums.sum(axis=1, keepdims=True)
         return np.asarray(self.gram_diagonal() - 2 / n * row_sums + total / n**2)
-
-    def coupling(self, row_sums: Array) -> Array:
-        """Return what ``Sums.diagonal`` pairs with the left diagonal: here the right one, shape (count, n)."""
-        return self.diagonal(row_sums)
 
     @property
     def explicit(self) -> bool:
@@ -231,57 +223,11 @@ def distinct_side(points: Array, kernels: Sequence[Kernel]) -> tuple[KernelSide,
 
 @final
 @dataclass(frozen=True)
-class LabelSide(Side):
-    """The labels of two samples, a_i = 1 in the first and 0 in the second, with the Gram matrix aaᵀ."""
-
-    labels: Array
-    shifts: tuple[float, ...] = (0.0,)
-
-    @property
-    def n(self) -> int:
-        """Return the number of pooled rows."""
-        return len(self.labels)
-
-    @property
-    def dim(self) -> int:
-        """Return 0: there are only labels."""
-        return 0
-
-    @property
-    def count(self) -> int:
-        """Return 1."""
-        return 1
-
-    def permuted(self, order: IntArray) -> LabelSide:
-        """Return the labels in another order."""
-        return LabelSide(self.labels[order])
-
-    def tiles(self) -> Tiles:
-        """Return blocks of aaᵀ."""
-        return lambda i, j: [np.outer(self.labels[i], self.labels[j])]
-
-    def gram_diagonal(self) -> Array:
-        """Return a_i² = a_i."""
-        return self.labels[None]
-
-    def factors(self, max_rank: int) -> list[Factor | None]:
-        """Return the labels themselves: the rank is 1."""
-        del max_rank
-        return [Factor(self.labels[None].copy(), 0.0)]
-
-    def coupling(self, row_sums: Array) -> Array:
-        """Return the labels: a sum of the left diagonal over the first sample."""
-        del row_sums
-        return self.labels[None]
-
-
-@final
-@dataclass(frozen=True)
 class Problem:
     """A statistic over pairs (left, right) of Gram matrices, the right one permuted."""
 
     left: KernelSide
-    right: KernelSide | LabelSide
+    right: KernelSide
     pairs: tuple[tuple[int, int], ...]
     statistic: Statistic
 
@@ -291,17 +237,6 @@ class Problem:
         return self.left.n
 
     @property
-    def two_samples(self) -> bool:
-        """Say whether the right side is the labels of two samples."""
-        return isinstance(self.right, LabelSide)
-
-    @property
-    def labels(self) -> Array:
-        """Return the labels of two samples, shape (n,)."""
-        assert isinstance(self.right, LabelSide), "a scheme for two samples met an independence test"
-        return self.right.labels
-
-    @property
     def index(self) -> tuple[IntArray, IntArray]:
         """Return the left and the right numbers of the pairs."""
         left, right = np.array(self.pairs).T
@@ -309,16 +244,8 @@ class Problem:
 
     def shape(self, n_resamples: int) -> Shape:
         """Return the sizes of a call that asks for this many permutations."""
-        first = int(self.labels.sum()) if self.two_samples else None
         explicit = self.left.explicit and self.right.explicit
-        return Shape(self.n, n_resamples, first, (self.left.count, self.right.count), explicit)
-
-    def everything(self) -> AllLabelings | AllPermutations:
-        """Return all permutations that can differ."""
-        if isinstance(self.right, LabelSide):
-            first = int(self.right.labels.sum())
-            return AllLabelings(first, self.n - first)
-        return AllPermutations(self.n)
+        return Shape(self.n, n_resamples, (self.left.count, self.right.count), explicit)
 
     def some(self, n_resamples: int, rng: np.random.Generator) -> Permutations:
         """Return the identity and ``n_resamples`` random permutations."""
@@ -339,7 +266,7 @@ class Problem:
         return replace(
             self,
             left=_subset(self.left, lefts),
-            right=self.right if isinstance(self.right, LabelSide) else _subset(self.right, rights),
+            right=_subset(self.right, rights),
             pairs=tuple((lefts.index(i), rights.index(j)) for i, j in (self.pairs[p] for p in chosen)),
         )
 
@@ -354,12 +281,7 @@ class Problem:
         pairs = raw - 2 / self.n * linear + totals[:, None] / self.n**2
         traces = (side.diagonal(sums).sum(axis=1) for side, sums in zip((self.left, self.right), rows, strict=True))
         left_trace, right_trace = traces
-        level = None
-        if self.two_samples:  # the row means that centering removed, those of the unshifted matrices
-            first, shifts = float(self.labels.sum()), np.array(self.left.shifts)
-            mean = rows[0].sum(axis=1) / self.n**2 + shifts
-            level = RemovedMeans(linear / (self.n * first) + first * shifts[left][:, None], mean[left])
-        return Sums(pairs, diagonal, left_trace[left], right_trace[right], level)
+        return Sums(pairs, diagonal, left_trace[left], right_trace[right])
 
 
 def _subset(side: KernelSide, chosen: Sequence[int]) -> KernelSide:

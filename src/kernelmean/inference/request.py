@@ -24,7 +24,7 @@ from ..plan.plan import Plan
 from ..tables.limits import ADAPTIVE_LIMIT
 from .adaptive.many_kernels import NAMED, Adaptive
 from .designs.design import Design
-from .permutations import check_scheme
+from .permutations import BINS, check_scheme
 from .resampling_options import Resampling
 from .statistics import StatisticForm
 
@@ -172,8 +172,6 @@ ONE_KERNEL = (
     "estimator='adaptive' runs it on these rows"
 )
 """A note for too many rows for the adaptive test, when the caller chose no test."""
-BINS = "bins"
-"""The name in ``scheme=`` of a test whose rows are added up in bins."""
 Known = Mapping[str, Callable[..., KernelMean]]
 """From the names that a test knows to estimators."""
 

@@ -25,25 +25,19 @@ class Shape:
     """The sizes of a call."""
 
     n: int
-    """Rows: of the pooled sample, or pairs."""
+    """Pairs."""
     n_resamples: int
     """What was asked for, the observed arrangement not counted."""
-    first: int | None = None
-    """The rows of the first of two samples; None for independence."""
     kernels: tuple[int, int] = (1, 1)
     """How many different kernels are on the left and on the right."""
     explicit: bool = False
     """Whether all kernels are sums over a few of the columns: then factors are used at any rank, and never tiles."""
 
     def count_all(self, limit: int) -> int:
-        """Return how many permutations can differ, or ``limit`` + 1 when there are more."""
-        if self.first is None:
-            factors = ((i, 1) for i in range(1, self.n + 1))
-        else:
-            factors = ((self.n - i, i + 1) for i in range(min(self.first, self.n - self.first)))
+        """Return how many permutations there are, or ``limit`` + 1 when there are more."""
         count = 1
-        for above, below in factors:
-            count = count * above // below
+        for factor in range(1, self.n + 1):
+            count *= factor
             if count > limit:
                 return limit + 1
         return count

@@ -21,8 +21,8 @@ from .adaptive.members import MemberOutcome
 from .base_result import Result
 from .null import WILD, PairOutcome
 from .null_page import made_by, null_distribution, null_section
+from .permutations import EXACT, SUMMARIES
 from .result_verbs import Explained
-from .schemes import SCHEMES, Exact
 from .wording import beside, close_call
 
 _QUANTILES = (0.5, 0.9, 0.95, 0.99)
@@ -57,8 +57,7 @@ class TestResult(Explained, Frozen, Result):
     statistic_name : str
         The name of the statistic.
     scheme : str
-        How the arrangements were chosen and evaluated, such as "exact" or "cyclic"; "bins" and "shifts" are those of
-        tests in bins.
+        How the arrangements were chosen and evaluated, "exact", "random", "rotations" or "bins".
     n_resamples : int
         How many arrangements besides the observed one. Group schemes use at least as many as you asked for; enumeration
         uses all there are.
@@ -112,7 +111,7 @@ class TestResult(Explained, Frozen, Result):
 
         If all arrangements were tried, it is that of the one with the largest statistic.
         """
-        if self.scheme != Exact.name:
+        if self.scheme != EXACT:
             return 1.0 / (1 + self.n_resamples)
         largest = max(float(self.null_distribution.max(initial=-np.inf)), self.statistic)
         values = np.append(self.null_distribution, self.statistic)
@@ -124,7 +123,7 @@ class TestResult(Explained, Frozen, Result):
         if self.smallest <= level:
             few = f": with {of} only a very clear {what} can be found" if min(self.sizes) < FEW_ROWS else ""
             return f"That does not show that there is none{few if len(self.sizes) < 3 else ''}."
-        of = of if self.scheme == Exact.name else f"{count(self.n_resamples, 'permutation')} of {of}"
+        of = of if self.scheme == EXACT else f"{count(self.n_resamples, 'permutation')} of {of}"
         return (
             f"With these {of} no p-value below {beside(self.smallest, level)} is possible, so this test cannot find "
             f"any {what} at level {level:g}."
@@ -210,8 +209,8 @@ class TestResult(Explained, Frozen, Result):
         facts = self.facts()
         if not self.members:
             facts += [("kernel", _text(self.kernel)), ("noise", _text(self.noise))]
-        if self.scheme in SCHEMES:
-            facts.append(("scheme", f"{self.scheme} ({SCHEMES[self.scheme].summary})"))
+        if self.scheme in SUMMARIES:
+            facts.append(("scheme", f"{self.scheme} ({SUMMARIES[self.scheme]})"))
         facts += [("rows", " and ".join(f"{size:,}" for size in self.sizes))]
         values = ((p, (p.statistic, p.pvalue, p.adjusted)) for p in self.pairs)
         rows = [(f"{p.first} and {p.second}", *(f"{x:.4g}" for x in row)) for p, row in values]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference.bins.dealing import MOST_BINS, PILOT, deal
+from kernelmean.inference.units.dealing import MOST_BINS, PILOT, deal
 from kernelmean.tables.shuffle import shuffled, unshuffled
 
 SIZES = [

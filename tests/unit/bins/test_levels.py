@@ -12,7 +12,8 @@ from scipy.stats import binom
 import kernelmean as km
 from checkered import checkered, mostly_slow
 from in_bins import hsic, mmd
-from kernelmean.inference.bins import dealing, pairs
+from kernelmean.inference.bins import pairs
+from kernelmean.inference.units import dealing
 from kernelmean.tables import limits
 from null_data import LEVELS
 

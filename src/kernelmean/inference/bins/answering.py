@@ -16,7 +16,7 @@ from ..designs.design import Design
 from ..questions import Question, TwoSamples
 from ..request import Request
 from ..result import TestResult
-from .dealing import deal
+from ..units.dealing import deal
 from .fitting import Fitted, fitted
 from .pairs import PairSums, pilot_rows, rotations
 from .reading import Two, batches, length, matched, taken, unequal, windows

@@ -21,10 +21,10 @@ from ...core.words import passed
 from ...kernels import Kernel
 from ...plan.plan import DEFAULT, Plan
 from ..null import Null
+from ..permutations import BINS
 from ..statistics import HSIC, Sums
+from ..units.dealing import PILOT
 from .columns import Columns, Featured, located
-from .dealing import PILOT
-from .two_samples import SCHEME
 
 WINDOW = 64
 """Stripes of a window."""
@@ -264,4 +264,4 @@ def null_of(values: Array, n: int) -> Null:
     """Return the null of V-statistics of HSIC over ``n`` pairs, one row per pair of kernels, the observed one first."""
     measure = HSIC(n, "v")
     sums = Sums(values, values, values.max(axis=1) * n, np.ones(len(values)))
-    return Null(values, measure.tolerance(values, sums), measure.name, SCHEME)
+    return Null(values, measure.tolerance(values, sums), measure.name, BINS)

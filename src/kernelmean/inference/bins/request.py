@@ -11,8 +11,9 @@ from ...core.array import RngLike, as_rng
 from ...core.validate import check_integer
 from ...core.words import is_passed
 from ..designs.design import Design
+from ..permutations import BINS
 from ..questions import Question, TwoSamples
-from ..request import BINS, Request, is_plain
+from ..request import Request, is_plain
 from ..resampling_options import check_n_resamples
 from ..result import TestResult
 

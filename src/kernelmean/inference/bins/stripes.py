@@ -9,7 +9,7 @@ from typing import Self, final
 import numpy as np
 
 from ...core.array import Array, IntArray, take_rows
-from .dealing import MOST_PILOT, PILOT
+from ..units.dealing import MOST_PILOT, PILOT
 from .pairs import shuffled_window
 
 ROTATIONS = 500

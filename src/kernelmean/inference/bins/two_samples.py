@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
 from ...core.array import Array, IntArray
+from ..low_rank import Factor
 from ..null import Null
-from ..permutations import RandomPermutations
+from ..permutations import BINS
 from ..resampling_options import Resampling
-from ..statistics import MMD, StatisticForm, Sums
+from ..statistics import MMD, StatisticForm
+from ..units.arrangements import arrangements
+from ..units.forms import FactorForms
+from ..units.kernel_sums import KernelSums
+from ..units.samples import Labelings, plain_null
 from .columns import Columns
-
-SCHEME = "bins"
-_BATCH = 512
-"""Permutations at a time."""
 
 
 @final
@@ -47,15 +48,14 @@ def binned_null(columns: Columns, samples: tuple[Bins, Bins], statistic: Statist
 
     Bins hold equally many rows, each bin from one sample. Permuting bins is a group of permutations of the rows, so the
     p-value is exact. Rows outside all bins stay in their sample. Which sample comes first changes nothing.
-    Domingo-Enrich, Dwivedi & Mackey (2025), section 3. O(P B D) time for P permutations of B bins.
+    Domingo-Enrich, Dwivedi & Mackey (2025), section 3.
     """
     first, second = sorted(samples, key=lambda own: _place(own, columns))
-    binned = _Binned.of(columns, first, second)
-    measure = MMD(first.n, second.n, statistic)
-    draws = RandomPermutations(len(binned.moving), how.n_resamples + 1, how.rng)
-    sums = Sums.joined([binned.sums(batch) for batch in draws.batches(_BATCH)], axis=1)
-    values = measure(sums)
-    return Null(values, measure.tolerance(values, sums), measure.name, SCHEME)
+    bins = len(first.full), len(second.full)
+    cells, labels = np.repeat([0, 1, 2], [sum(bins), 1, 1]), np.repeat([0, 1, 0, 1], [*bins, 1, 1])
+    listed = arrangements(cells, labels, how.n_resamples, how.rng)
+    labelings = Labelings(_kernel_sums(columns, first, second), listed, first.n + second.n, BINS)
+    return plain_null(labelings, MMD(first.n, second.n, statistic))
 
 
 def _place(own: Bins, columns: Columns) -> tuple[int, list[float]]:
@@ -66,49 +66,24 @@ def _place(own: Bins, columns: Columns) -> tuple[int, list[float]]:
     return own.n, [float(f"{value:.9e}") for value in np.roll(own.total, -columns.size).tolist()]
 
 
-@final
-@dataclass(frozen=True)
-class _Binned:
-    """Sums over bins, centered at the mean of all rows."""
-
-    columns: Columns
-    moving: Array
-    """The sums of the bins, the first sample first, shape (B, D + K)."""
-    n_first: int
-    fixed: Array
-    """The sums of the rows of the first sample outside all bins."""
-    traces: Array
-    """The sums of the kernels' squares over all rows, shape (K,)."""
-    label_trace: float
-
-    @classmethod
-    def of(cls, columns: Columns, first: Bins, second: Bins) -> Self:
-        size, bins, rows = first.size, (len(first.full), len(second.full)), first.n + second.n
-        counts = np.array([*[size] * sum(bins), first.n - size * bins[0], rows], dtype=float)
-        raw = np.concatenate([first.full, second.full, [first.rest, first.total + second.total]])
-        centered = _centered(columns, raw, counts)
-        traces = centered[-1, columns.size :]
-        return cls(columns, centered[:-2], bins[0], centered[-2], traces, first.n * second.n / rows)
-
-    def sums(self, permutations: IntArray) -> Sums:
-        """Return the sums of all kernels under permutations of the bins, shape (P, B)."""
-        labels, split = (permutations < self.n_first).astype(np.float64), self.columns.size
-        pairs = np.empty((len(self.traces), len(permutations)))
-        for block in self.columns.blocks:
-            inside = labels @ self.moving[:, block.place] + self.fixed[block.place]
-            pairs[block.numbers] = block.weighted(inside.T)
-        diagonal = (labels @ self.moving[:, split:] + self.fixed[split:]).T
-        return Sums(pairs, diagonal, self.traces, np.full(len(pairs), self.label_trace))
-
-
-def _centered(columns: Columns, sums: Array, counts: Array) -> Array:
-    """Return sums over ``counts`` rows, the last ones over all rows, with columns centered at their mean."""
-    split = columns.size
-    mean = sums[-1, :split] / counts[-1]
-    centered = np.empty_like(sums)
-    centered[:, :split] = sums[:, :split] - counts[:, None] * mean
+def _kernel_sums(columns: Columns, first: Bins, second: Bins) -> KernelSums:
+    """Return the sums over the bins, and over what is left of both samples, centered at the mean of all rows."""
+    bins, split = (len(first.full), len(second.full)), columns.size
+    rest = [own.n - first.size * many for own, many in zip((first, second), bins, strict=True)]
+    masses = np.array([*[first.size] * sum(bins), *rest], dtype=float)
+    sums = np.concatenate([first.full, second.full, [first.rest, second.rest]])
+    centre = sums[:, :split].sum(axis=0) / masses.sum()
+    factors: list[Factor | None] = [None] * columns.n_kernels
+    diagonal, means = np.empty((2, columns.n_kernels, len(masses)))
+    mean = np.empty(columns.n_kernels)
     for block in columns.blocks:
-        own, place = mean[block.place], split + block.numbers
-        cross = sums[:, block.place] @ (block.weights * own).T
-        centered[:, place] = sums[:, place] - 2 * cross + counts[:, None] * (block.weights @ own**2)
-    return centered
+        numbers, own = block.numbers, centre[block.place]
+        raw = sums[:, block.place]
+        rows = (raw - masses[:, None] * own).T.copy()
+        along, mean[numbers] = block.weights * own, block.weights @ own**2
+        diagonal[numbers] = sums[:, split + numbers].T - 2 * along @ raw.T + masses * mean[numbers, None]
+        means[numbers] = along @ rows + masses * mean[numbers, None]
+        for number, weights in zip(numbers.tolist(), block.weights, strict=True):
+            factors[number] = Factor(rows, 0.0, weights)
+    known = tuple(factor for factor in factors if factor is not None)
+    return KernelSums(FactorForms(known, diagonal), masses, means, mean)

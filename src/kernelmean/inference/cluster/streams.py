@@ -16,12 +16,12 @@ from ...noise.base import Noise
 from ...plan.plan import Plan
 from ..bins.answering import of_pairs, of_samples, pilot_question
 from ..bins.columns import Columns
-from ..bins.dealing import Deal, deal
 from ..bins.fitting import fitted
 from ..bins.pairs import PairSums, pilot_rows, rotations
 from ..bins.request import BinnedTest
 from ..bins.sample_sums import SampleSums
 from ..result import TestResult
+from ..units.dealing import Deal, deal
 from .rows import Rows
 from .running import folded, gathered, task
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
@@ -13,10 +12,7 @@ from ...core.array import Array, BoolArray, IntArray
 from ...core.cells import missing_cells
 from ...core.validate import check_weights
 from ...core.words import count, number_range, passed
-
-
-class DesignError(ValueError):
-    """These rows cannot be tested with their design."""
+from ..units.layout import DesignError, Layout
 
 
 @final
@@ -99,6 +95,7 @@ class Design:
     strata: Any = None
     clusters: Any = None
     weights: Any = None
+    equal_sizes: bool = False
     paired: bool = False
     series: float | None = None
 
@@ -158,78 +155,24 @@ def check_design(design: Any) -> Design:
 # -- the rows in its order ---------------------------------------------------------------------------------------------
 
 
-@final
-@dataclass(frozen=True)
-class Layout:
-    """Rows in an order in which strata, cells and clusters are consecutive, and their weights.
-
-    A unit is a row, or a cluster of rows; a cell holds the units of one size within one stratum, which may change
-    places.
-    """
-
-    order: IntArray
-    """Positions of the rows among those that were passed, shape (n,)."""
-    weights: Array
-    """In the new order, with mean 1, shape (n,)."""
-    stratum: IntArray
-    """Whole numbers from 0, ascending, shape (n,)."""
-    sizes: IntArray
-    """Rows of every unit, shape (units,)."""
-    cells: IntArray
-    """Whole numbers from 0, ascending, shape (units,)."""
-    labels: IntArray
-    """Shape (units,). Within a cell ascending; 0 throughout where there are no samples."""
-
-    @property
-    def n(self) -> int:
-        """Return the number of rows."""
-        return len(self.order)
-
-    @property
-    def starts(self) -> IntArray:
-        """Return the first row of every unit."""
-        return np.asarray(np.cumsum(self.sizes) - self.sizes)
-
-    @property
-    def strata(self) -> list[slice]:
-        """Return the rows of every stratum."""
-        edges = np.concatenate([[0], np.cumsum(np.bincount(self.stratum))])
-        return [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
-
-    @property
-    def still(self) -> int:
-        """Return how many units have no other to change places with."""
-        own = np.bincount(self.cells)
-        first = np.bincount(self.cells, self.labels)
-        mixed = np.bincount(self.cells) > 1 if not self.labels.any() else (first > 0) & (first < own)
-        return int(own[~mixed].sum())
-
-
-def make_layout(weights: Array, strata: IntArray | None, clusters: IntArray | None, labels: IntArray) -> Layout:
-    """Sort rows by stratum, size of the cluster, label and cluster; all columns have shape (n,)."""
-    within = np.zeros_like(labels) if strata is None else strata
-    own = np.arange(len(labels)) if clusters is None else clusters
-    sizes = np.bincount(own)
-    order = np.lexsort((own, labels, sizes[own], within))
-    first = order[np.flatnonzero(np.diff(own[order], prepend=-1))]
-    _, cells = np.unique(np.stack([within[first], sizes[own[first]]], axis=1), axis=0, return_inverse=True)
-    _, stratum = np.unique(within[order], return_inverse=True)
-    used = weights[order] / weights.max()  # no sum overflows
-    return Layout(order, used / used.mean(), stratum, sizes[own[first]], cells.ravel(), labels[first])
-
-
 def taken_layout(
-    rows: IntArray, weights: Array, strata: IntArray | None, clusters: IntArray | None, labels: IntArray
+    rows: IntArray,
+    weights: Array,
+    strata: IntArray | None,
+    clusters: IntArray | None,
+    labels: IntArray,
+    *,
+    equal_sizes: bool,
 ) -> Layout:
     """Return the layout of the rows that take part, whose labels are given; raise when none of them can move."""
     within, own = (None if column is None else column[rows] for column in (strata, clusters))
-    layout = make_layout(weights[rows], within, own, labels)
+    layout = Layout.of(labels, weights[rows], within, own, equal_sizes=equal_sizes)
     if layout.still < len(layout.cells):
         return layout
     units = "rows" if clusters is None else "clusters"
     raise DesignError(
         f"nothing can be permuted: no two {units} may change places, and p would be 1 whatever the data; pass coarser "
-        "strata, or clusters of equal sizes"
+        + ("strata, or clusters of equal sizes" if equal_sizes else "strata")
     )
 
 

@@ -28,10 +28,11 @@ from ..resampling_options import Resampling, Resources
 from ..schemes.base import Tile, in_order, upper_tiles
 from ..schemes.random_pairs import DENSE_LIMIT, gatherer
 from ..statistics import StatisticForm, ties
+from ..units.forms import FACTORS_FROM, TILE, tiled_forms
+from ..units.layout import Layout
 from .design import (
     Design,
     Labels,
-    Layout,
     check_codes,
     check_nested,
     check_sample_weights,
@@ -41,7 +42,6 @@ from .design import (
     taken_layout,
     weightless,
 )
-from .quadratic_forms import FACTORS_FROM, TILE, tiled_forms
 
 _BATCH_BYTES = 2**23
 _PERMUTED = 64
@@ -233,7 +233,7 @@ def pair_design(n: int, design: Design) -> PairDesign:
     check_nested((own, own_names), (strata, names))
     every = np.ones(n) if weights is None else check_sample_weights(weights, n, "weights")
     kept = np.flatnonzero(every)
-    layout = taken_layout(kept, every, strata, own, np.zeros(len(kept), dtype=np.intp))
+    layout = taken_layout(kept, every, strata, own, np.zeros(len(kept), dtype=np.intp), equal_sizes=True)
     notes = weightless(every > 0.0)
     if weights is not None:
         notes += (_WEIGHTS_STAY, *effective(every[kept]))

@@ -20,7 +20,7 @@ from ..resampling_options import Resampling, Resources
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.random_pairs import DENSE_LIMIT
 from ..statistics import StatisticForm, ties
-from .quadratic_forms import TILE, tiled_forms
+from ..units.forms import TILE, tiled_forms
 
 _BATCH, _STRIP = 64, 64
 _SMALL = 2**21

@@ -19,7 +19,7 @@ from ..problem import KernelSide
 from ..resampling_options import Resampling
 from ..samples import in_fixed_order
 from ..statistics import StatisticForm, check_kind, named, ties
-from .quadratic_forms import gram_forms
+from ..units.forms import gram_forms
 
 _STRIP = 64
 

@@ -1,14 +1,4 @@
-r"""Two samples with strata, clusters or weights: which rows take part, and the permutation distribution of MMD².
-
-With weights ω, labels a, and A_s, B_s the weights of the two samples in stratum s, the difference of kernel means is
-the average of the differences within strata, in the proportions :math:`c_s ∝ A_s B_s / (A_s + B_s)` of Cochran, Mantel
-and Haenszel. A difference between strata is then no difference between samples:
-
-.. math:: \mathrm{MMD}^2 = \Big| \sum_s c_s (μ_{X,s} - μ_{Y,s}) \Big|^2 , \qquad \sum_s c_s = 1 .
-
-It is one quadratic form, in :math:`v_i = ω_i (a_i - \bar a_{s(i)})`. With one stratum and equal weights it is the usual
-MMD².
-"""
+"""Two samples with strata, clusters or weights: which rows take part, and which of them may change places."""
 
 from __future__ import annotations
 
@@ -23,15 +13,14 @@ from ...core.words import listed
 from ...kernels import Kernel
 from ...plan.plan import serial_blas
 from ..null import Null
-from ..permutations import within_cells
 from ..problem import KernelSide
-from ..resampling_options import Resampling, Resources
+from ..resampling_options import Resampling
 from ..samples import in_fixed_order
-from ..statistics import StatisticForm, named, ties
+from ..statistics import StatisticForm
+from ..units.layout import DesignError, Layout
+from ..units.samples import stratified_null
 from .design import (
     Design,
-    DesignError,
-    Layout,
     check_codes,
     check_nested,
     check_sample_weights,
@@ -41,44 +30,6 @@ from .design import (
     taken_layout,
     weightless,
 )
-from .quadratic_forms import gram_forms
-
-_LEAST_SHARE = 1e-8
-
-
-@final
-class StratifiedMMD:
-    """MMD² as a function of the labels of the units."""
-
-    def __init__(self, side: KernelSide, layout: Layout, resources: Resources) -> None:
-        self.layout, self.forms = layout, gram_forms(side, resources)
-        self.starts = np.array([rows.start for rows in layout.strata])
-
-    def __call__(self, labels: Array) -> Array:
-        """Return the statistic, shape (m, b), of labels (units, b)."""
-        layout, weights = self.layout, self.layout.weights[:, None]
-        weighted = weights * np.repeat(labels, layout.sizes, axis=0)
-        first = np.add.reduceat(weighted, self.starts, axis=0)
-        total = np.add.reduceat(weights, self.starts, axis=0)
-        vectors = weighted - weights * (first / total)[layout.stratum]
-        share = (first * (total - first) / total).sum(axis=0)
-        if share.min() <= _LEAST_SHARE * total.sum():
-            raise DesignError(
-                "nearly all the weight is on one sample, or would be after a permutation: weights differ by more "
-                "than eight orders of magnitude; pass weights on one scale"
-            )
-        return np.asarray(self.forms.forms(vectors) / share**2)
-
-    def magnitude(self) -> Array:
-        """Return the magnitude for rounding errors, shape (m,)."""
-        weights = self.layout.weights
-        labels = np.repeat(self.layout.labels, self.layout.sizes)
-        mean = self.forms.times(weights[:, None])[:, :, 0] / weights.sum()
-        diagonal = self.forms.diagonal - 2 * mean + (mean @ weights / weights.sum())[:, None]
-        masses = [weights[labels == label] for label in (0, 1)]
-        spread = sum(np.square(mass).sum() / mass.sum() ** 2 for mass in masses)
-        return np.asarray(np.abs(diagonal).sum(axis=1) * spread)
-
 
 Pair = tuple[Any, Any]
 Samples = tuple[Array, Array]
@@ -115,15 +66,8 @@ class TwoSampleDesign:
                 "with strata, clusters or weights MMD² is a V-statistic of equally estimated means; leave statistic= "
                 "out, and pass an estimator with equal weights, such as 'kme' or 'mkme'"
             )
-        layout, resources = self.layout, how.resources
-        permutations = within_cells(layout.cells, how.n_resamples, how.rng, layout.labels, how.scheme)
-        side = KernelSide(pooled[layout.order], tuple(kernels))
         with serial_blas:
-            criterion = StratifiedMMD(side, layout, resources)
-            batches = permutations.batches(criterion.forms.batch)
-            values = np.concatenate([criterion(layout.labels[batch.T].astype(float)) for batch in batches], axis=1)
-            slack = ties(values, criterion.magnitude())
-        return Null(values, slack, named("MMD²", "v"), permutations.scheme)
+            return stratified_null(KernelSide(pooled, tuple(kernels)), self.layout, how)
 
 
 def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
@@ -146,7 +90,7 @@ def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
     ordered = in_fixed_order(taken[0], taken[1])
     rows = np.concatenate(positions if ordered[0] is taken[0] else positions[::-1])
     labels = np.repeat([1, 0], [len(sample) for sample in ordered])
-    layout = taken_layout(rows, every, strata, own, labels)
+    layout = taken_layout(rows, every, strata, own, labels, equal_sizes=design.equal_sizes)
     if weights is not None:
         notes = (
             *notes,

@@ -16,9 +16,10 @@ from ..null import WILD, Null
 from ..problem import KernelPair, KernelSide
 from ..resampling_options import Resampling
 from ..statistics import StatisticForm, ties
-from .design import make_layout, only
+from ..units.forms import TiledForms, gram_forms
+from ..units.layout import Layout
+from .design import only
 from .independence import CenteredTiles
-from .quadratic_forms import TiledForms, gram_forms
 
 _LEAST_ROWS = 4
 
@@ -108,7 +109,7 @@ class WildPairs(_WildBootstrap):
         pair, n, count = only(kernels), len(tables[0]), how.n_resamples
         sides = [KernelSide(points, (kernel,)) for points, kernel in zip(tables, pair, strict=True)]
         with serial_blas:
-            plain = make_layout(np.ones(n), None, None, np.zeros(n, dtype=np.intp))
+            plain = Layout.of(np.zeros(n, dtype=np.intp), np.ones(n))
             left, right = (CenteredTiles(side, plain, how.resources) for side in sides)
             forms = TiledForms(lambda i, j: [left(i, j)[0] * right(i, j)[0]], np.zeros((1, n)), how.resources.n_jobs)
             drawn = centered_multipliers((n,), self.reach, count, how.rng, forms.batch)

@@ -11,16 +11,20 @@ import numpy as np
 from ...core.array import Array, joined
 from ...core.points import Names
 from ...kernels import Kernel
+from ...plan.plan import serial_blas
 from ..designs.design import Design
 from ..designs.paired import PairedDesign
 from ..designs.two_sample import TwoSampleDesign, two_sample_design
 from ..designs.wild_bootstrap import WildSamples
 from ..estimated.mmd import EstimatedMMD
-from ..problem import KernelSide, LabelSide, Problem
+from ..null import Null
+from ..problem import KernelSide
 from ..request import ESTIMATORS, MMD_ESTIMATORS, Chosen, Estimators, Known, two_sample_estimator
 from ..resampling_options import Resampling
 from ..samples import check_one_order, in_fixed_order, named_samples
 from ..statistics import MMD, Statistic, StatisticForm
+from ..units.layout import Layout
+from ..units.samples import Labelings, plain_null
 from .base import Question, Tables
 
 SampleDesign = TwoSampleDesign | PairedDesign | WildSamples
@@ -88,9 +92,13 @@ class TwoSamples(Question):
         """Return the name of the pooled rows in notes."""
         return ("the pooled sample" if self.design is None else self.design.pool,)
 
-    def problem(self, tables: Tables, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic) -> Problem:
-        """Return the Gram matrices of the pooled rows, and the labels of the samples, the smaller one first."""
-        return mmd_problem(tables[0], min(self.X.shape[0], self.Y.shape[0]), kernels, statistic)
+    def over(
+        self, tables: Tables, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic, how: Resampling
+    ) -> Any:
+        """Return the null on other columns of the same rows."""
+        if self.design is not None:
+            return self.design.null(tables, kernels, statistic, how)  # type: ignore[arg-type]  # those have "u" or "v"
+        return samples_null(tables[0], min(self.X.shape[0], self.Y.shape[0]), kernels, statistic, how)
 
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return MMD² of an estimator: with another kernel, or with weights of its own."""
@@ -102,12 +110,12 @@ class TwoSamples(Question):
         return null, [chosen]
 
 
-def mmd_problem(pooled: Array, first: int, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic) -> Problem:
-    """Return the Gram matrices of the pooled rows, and the labels of the samples, one of which has the first rows."""
-    n, m = first, pooled.shape[0] - first
-    return Problem(
-        KernelSide(pooled, tuple(kernels)),
-        LabelSide(np.repeat([1.0, 0.0], [n, m])),
-        tuple((k, 0) for k in range(len(kernels))),
-        statistic if isinstance(statistic, Statistic) else MMD(n, m, statistic),
-    )
+def samples_null(
+    pooled: Array, first: int, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic, how: Resampling
+) -> Null:
+    """Return the statistics of two samples, one of which has the first rows, under the same permutations."""
+    n = pooled.shape[0]
+    measure = statistic if isinstance(statistic, Statistic) else MMD(first, n - first, statistic)
+    layout = Layout.of(np.repeat([0, 1], [first, n - first]), np.ones(n))
+    with serial_blas:
+        return plain_null(Labelings.of(KernelSide(pooled, tuple(kernels)), layout, how), measure)

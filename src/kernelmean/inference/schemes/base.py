@@ -30,7 +30,6 @@ class Scheme(ABC):
     """A set of permutations together with a fast way to evaluate all of them."""
 
     name: str
-    summary: str
 
     @abstractmethod
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:

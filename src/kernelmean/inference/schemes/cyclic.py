@@ -22,13 +22,13 @@ from numpy.lib.stride_tricks import as_strided
 from scipy import fft
 
 from ...core.array import Array, as_float64, as_host, like, namespace, slices, to_numpy, total
-from ..low_rank_problem import Factored, LowRankError, SharedRows, most_rank, split
-from ..permutation_groups import ListedRotations, Rotations, Spectrum, block_length
+from ..low_rank_problem import Factored, SharedRows, most_rank, split
+from ..permutation_groups import Rotations, Spectrum, block_length
+from ..permutations import ROTATIONS
 from ..problem import Problem, Side
 from ..resampling_options import Resources, Shape
 from ..statistics import Sums
 from .base import RowSums, Scheme, Tile, Tiling, Total, stacked, upper_tiles
-from .random_labels import label_sums
 
 # -- on factors --------------------------------------------------------------------------------------------------------
 
@@ -50,7 +50,7 @@ def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
     pairs = np.empty((len(factored.problem.pairs), rotations.count))
     for group in factored.shared:
         pairs[group.pairs] = _squared_norms(group, rotations)
-    return factored.sums(pairs, rotations.correlations(*factored.coupled))
+    return factored.sums(pairs, rotations.correlations(*factored.diagonals))
 
 
 def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
@@ -163,7 +163,7 @@ class RotationTiling(Tiling):
 
 
 def tile_sums(problem: Problem, rotations: Rotations, resources: Resources) -> Sums:
-    """Return the sums over all rotations of the shuffled rows; on a device two samples take a list of labelings.
+    """Return the sums over all rotations of the shuffled rows.
 
     No more threads work than have room for tiles of their own.
     """
@@ -171,8 +171,6 @@ def tile_sums(problem: Problem, rotations: Rotations, resources: Resources) -> S
         tile = 16 * rotations.order**2 * (problem.left.count + problem.right.count * len(rotations.cosets))
         n_jobs = min(resources.n_jobs, max(1, int(resources.memory // tile)))
         tiling = RotationTiling(problem, rotations)
-    elif problem.two_samples:
-        return label_sums(problem, ListedRotations(rotations), resources)
     else:
         entries = rotations.order * (problem.left.count + problem.right.count)
         chunk = max(1, int(_SHARE * resources.memory / (16 * _COPIES * entries)))
@@ -310,18 +308,13 @@ _TILE = 233.0  # an entry of the two Gram matrices, evaluated and transformed
 _ENTRY = 400.0  # an entry of a factor, besides one for every row of it
 _TURNED, _ROW = 167.0, 3.3  # an entry of A Cᵀ, for every rotation and for every row of the sample
 _SEARCH = 6.0e7  # the pivots of one kernel
-_MOST_ROWS, _FEW = 500, 16
-"""Without tiles, factors have at most so many rows, or one for so many of the sample if these are more."""
 
 
 @final
 class Cyclic(Scheme):
     """Rotations of shuffled blocks: an exact test whose thousand statistics cost about as much as a few."""
 
-    summary = "rotations of shuffled blocks of rows"
-
-    def __init__(self, name: str, *, tiles: bool = True) -> None:
-        self.name, self.tiles = name, tiles
+    name = ROTATIONS
 
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Draw the group and its cosets, and add up factors, or tiles where there are none."""
@@ -329,8 +322,6 @@ class Cyclic(Scheme):
         problem = problem.shuffled(rotations.shuffle)
         rank = 0 if problem.left.on_device else self._rank(problem.shape(n_resamples))
         found, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
-        if others and not self.tiles:
-            raise LowRankError(problem.n, rank)
         if found is None:
             return tile_sums(problem, rotations, resources)
         parts = [factor_sums(found, rotations)]
@@ -342,7 +333,7 @@ class Cyclic(Scheme):
         """Return the highest rank that factors may have; 0 for tiles only."""
         if shape.explicit:
             return shape.n
-        return min(most_rank(shape), worthwhile_rank(shape) if self.tiles else max(_MOST_ROWS, shape.n // _FEW))
+        return min(most_rank(shape), worthwhile_rank(shape))
 
 
 def _group(shape: Shape) -> tuple[int, int]:
@@ -355,8 +346,7 @@ def worthwhile_rank(shape: Shape) -> int:
     """Return the highest rank at which factors take fewer multiplications than tiles; 0 for never."""
     n, (length, cosets) = shape.n, _group(shape)
     ranks = np.arange(8, max(9, min(n, 20_000)))
-    columns = 1 if shape.first is not None else ranks
-    rows = n * (ranks + (columns > 1) * columns) * (_ENTRY + ranks)
-    entries = ranks * columns * cosets * (_TURNED * length + _ROW * n)
+    rows = n * 2 * ranks * (_ENTRY + ranks)
+    entries = ranks**2 * cosets * (_TURNED * length + _ROW * n)
     tiles = _TILE * n**2 * (1 + cosets) / 2
     return int(max(ranks[rows + entries + _SEARCH < tiles], default=0))

@@ -6,11 +6,11 @@ from typing import final
 
 import numpy as np
 
+from ..permutations import EXACT, AllPermutations
 from ..problem import Problem
 from ..resampling_options import Resources, Shape
 from ..statistics import Sums
 from .base import Scheme
-from .random_labels import label_sums
 from .random_pairs import permutation_sums
 
 _MOST = 2 * 10**6
@@ -18,16 +18,14 @@ _MOST = 2 * 10**6
 
 @final
 class Exact(Scheme):
-    """Every way to divide the pooled rows, or every permutation of the pairs: the p-value has no randomness."""
+    """Every permutation of the pairs: the p-value has no randomness."""
 
-    name = "exact"
-    summary = "all distinct permutations enumerated"
+    name = EXACT
 
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Evaluate the complete list."""
         del n_resamples, rng
-        evaluate = label_sums if problem.two_samples else permutation_sums
-        return evaluate(problem, problem.everything(), resources)
+        return permutation_sums(problem, AllPermutations(problem.n), resources)
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse lists beyond two million."""

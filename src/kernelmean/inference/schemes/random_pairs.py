@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, IntArray, slices
-from ..permutations import Permutations
+from ..permutations import RANDOM, Permutations
 from ..problem import Problem
 from ..resampling_options import Resources, Shape
 from ..statistics import Sums
@@ -45,14 +45,11 @@ def permutation_sums(problem: Problem, permutations: Permutations, resources: Re
 class Gather(RandomList):
     """Σ K̄_ij Z̄_π(i)π(j) as it stands, both matrices in memory; compiled if numba is installed and it pays."""
 
-    name = "gather"
-    summary = "random permutations, gathered one by one"
+    name = RANDOM
     evaluate = staticmethod(permutation_sums)
 
     def obstacle(self, shape: Shape) -> str | None:
-        """Refuse two samples, and calls that would need large dense matrices."""
-        if shape.first is not None:
-            return "it serves independence tests"
+        """Refuse calls that would need large dense matrices."""
         if shape.n > DENSE_LIMIT:
             return f"it holds n × n matrices, for at most {DENSE_LIMIT} rows; use scheme='auto'"
         return None

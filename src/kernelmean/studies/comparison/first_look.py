@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray, Progress
 from ...core.table import Frame
-from ...inference.bins.dealing import MOST_PILOT, Deal, deal
+from ...inference.units.dealing import MOST_PILOT, Deal, deal
 from ...tables.columns.column_codings import Coding, coordinates_of
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection

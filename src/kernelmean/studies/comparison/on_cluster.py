@@ -19,9 +19,9 @@ from ...core.cells import missing_cells
 from ...core.table import Frame
 from ...core.words import count
 from ...inference.bins.columns import Columns
-from ...inference.bins.dealing import Deal
 from ...inference.bins.request import seed_of
 from ...inference.bins.sample_sums import SampleSums
+from ...inference.units.dealing import Deal
 from ...plan.plan import DEFAULT, Plan, RemotePlan, serial_blas
 from ...tables.columns import Encoding
 from ...tables.columns.missing import rules_for

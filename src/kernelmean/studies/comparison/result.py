@@ -12,9 +12,8 @@ from ...core.words import count, listed, number_range, signed
 from ...inference import TestResult
 from ...inference.joint_test import JointTest
 from ...inference.null import HOLM
+from ...inference.permutations import EXACT, labelings
 from ...inference.request import ESTIMATORS
-from ...inference.resampling_options import Shape
-from ...inference.schemes import Exact
 from ...inference.wording import beside, titles, together_of
 from ...report.description import Description, Grid
 from ...tables.columns import CategoryShares, Encoded, MissingCells
@@ -204,8 +203,8 @@ class Comparison(Compared, JointTest, Study):
     def _on_adjusted(self) -> list[tuple[str, str]]:
         columns = {column.name: column for column in self.columns}
         most = max(column.n_resamples for column in self.columns)
-        every = Shape(sum(self.sizes), most, self.sizes[0]).count_all(most + 1) - 1
-        of_all = self.test.n_resamples if self.test.scheme == Exact.name else every
+        every = labelings(*self.sizes, most + 1) - 1
+        of_all = self.test.n_resamples if self.test.scheme == EXACT else every
         return facts_on_adjusted(self.adjustment, self.level, {"column": columns}, of_all=of_all)
 
     def details(self) -> list[tuple[str, str]]:

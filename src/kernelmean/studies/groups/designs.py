@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.words import listed
 from ...inference import Design
-from ...inference.designs.design import DesignError
+from ...inference.units.layout import DesignError
 from ...tables.columns import Encoded
 from ..comparison.request import Testing
 from ..comparison.table_test import TableTest

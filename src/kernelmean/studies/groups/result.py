@@ -11,8 +11,8 @@ from ...core.words import count, listed, span, strength
 from ...inference import TestResult
 from ...inference.joint_test import JointTest
 from ...inference.null import HOLM
+from ...inference.permutations import EXACT
 from ...inference.result import FEW_ROWS
-from ...inference.schemes import Exact
 from ...inference.wording import beside, brief, together_of
 from ...report.description import Description, Grid
 from ...report.document import HeatMap
@@ -259,7 +259,7 @@ class GroupComparison(JointTest, Study):
         return listed(f"{brief(name)} ({size})" for name, size in sizes if size < least)
 
     def _on_adjusted(self) -> list[tuple[str, str]]:
-        of_all = self.test.n_resamples if self.test.scheme == Exact.name else 0
+        of_all = self.test.n_resamples if self.test.scheme == EXACT else 0
         families: dict[str, Mapping[str, OneOfMany]] = {
             "pair": {f"{pair.first} and {pair.second}": pair for pair in self.pairs},
             "column": {column.name: column for column in self.columns},

@@ -13,9 +13,9 @@ from ...tables.shuffle import shuffled, unshuffled
 
 MOST_BINS = 1024
 """The most bins, for both samples together."""
-_MANY_BINS, _LEAST_BINS = 256, 64
-"""The smaller sample has as many bins as its share of the rows gives if these are many, and never fewer than the least,
-if it has that many rows."""
+_MANY, _FEW, _LEAST_BINS = 4, 16, 16
+"""The smaller sample has as many bins as its share of the rows gives if these are a quarter of all, and never fewer
+than a sixteenth and 16, if it has that many rows."""
 _LEFT_OVER = 0.005
 """The share of a much smaller sample that may be left over."""
 PILOT = 4096
@@ -94,13 +94,25 @@ def deal(n: int, m: int, seed: int) -> tuple[Deal, Deal]:
     larger sample leaves some rows out of bins. The fewer these are, the greater is the power: rows outside of bins stay
     in their sample under every permutation.
     """
-    small, large = sorted((n, m))
-    size = -(-(n + m) // MOST_BINS)
-    if small < _MANY_BINS * size:
-        most = max(1, min(size, small // _LEAST_BINS))
-        size = next(own for own in range(most, 0, -1) if small % own <= _LEFT_OVER * small)
-    few = min(small // size, MOST_BINS // 2)
-    many = min(large // size, MOST_BINS - few)
-    pilot = min(size, -(-PILOT // (few + many)))
-    bins = (few, many) if n <= m else (many, few)
-    return Deal(n, size, bins[0], pilot, seed), Deal(m, size, bins[1], pilot, seed)
+    size = bin_size(np.array([n, m]))
+    first, second = bin_counts(np.array([n, m]), size).tolist()
+    pilot = min(size, -(-PILOT // (first + second)))
+    return Deal(n, size, first, pilot, seed), Deal(m, size, second, pilot, seed)
+
+
+def bin_size(counts: IntArray, most: int = MOST_BINS) -> int:
+    """Return how many rows, or other units, a bin of samples with so many of them holds."""
+    small, size = int(counts.min()), -(-int(counts.sum()) // most)
+    if small >= most // _MANY * size:
+        return size
+    largest = max(1, min(size, small // max(_LEAST_BINS, most // _FEW)))
+    return next(each for each in range(largest, 0, -1) if small % each <= _LEFT_OVER * small)
+
+
+def bin_counts(counts: IntArray, size: int, most: int = MOST_BINS) -> IntArray:
+    """Return how many bins each sample fills; where all together would be too many, large samples fill fewer."""
+    bins, left = np.zeros_like(counts), most
+    for place, sample in enumerate(np.argsort(counts, kind="stable").tolist()):
+        bins[sample] = min(counts[sample] // size, left // (len(counts) - place))
+        left -= int(bins[sample])
+    return bins

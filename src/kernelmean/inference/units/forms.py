@@ -1,4 +1,4 @@
-"""Quadratic forms vᵀKv of many vectors at once, without the Gram matrix K: by tiles, or on verified factors."""
+"""Quadratic forms vᵀKv of many vectors at once: K in memory, by tiles, or given by factors."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import numpy as np
 
 from ...core.array import Array, slices
 from ..low_rank import Factor, by_rows
-from ..low_rank_problem import highest_rank
+from ..low_rank_problem import factor_weights, highest_rank
 from ..problem import KernelSide, Tiles
 from ..resampling_options import MIB, Resources
 from ..schemes.base import in_order, upper_tiles
+from .arrangements import Part
 
 TILE = 512
 _BATCH_BYTES = 32 * MIB
-FACTORS_FROM = 1000
+FACTORS_FROM = 200
 _LEAST_GAIN = 8
 _LEAST_BATCH = 64
 
@@ -43,6 +44,10 @@ class Forms(ABC):
     @abstractmethod
     def times(self, vectors: Array) -> Array:
         """Return KV of a few vectors (n, c), shape (m, n, c)."""
+
+    def under(self, labels: Part) -> Array:
+        """Return the forms of labels of two samples, shape (m, b); rows of every K add up to 0."""
+        return self.forms(labels.labels.T.astype(np.float64))
 
     @property
     def batch(self) -> int:
@@ -111,30 +116,66 @@ class FactorForms(Forms):
         """Return Σ_r w_r (Av)_r²."""
         found = np.empty((len(self.factors), vectors.shape[1]))
         for numbers in by_rows(self.factors):
-            squares = np.square(self.factors[numbers[0]].rows @ vectors)
-            found[numbers] = [_summed(squares, self.factors[number].weights) for number in numbers]
+            factors = [self.factors[number] for number in numbers]
+            entries = factors[0].rows @ vectors
+            found[numbers] = factor_weights(factors) @ np.square(entries, out=entries)
         return found
+
+    def under(self, labels: Part) -> Array:
+        """Add up the squares of the products of the rows A with the labels."""
+        found: list[Array] = [np.empty(0)] * len(self.factors)
+        for numbers in by_rows(self.factors):
+            factors = [self.factors[number] for number in numbers]
+            entries = labels.products(factors[0].rows)
+            values = factor_weights(factors) @ np.square(entries, out=entries)
+            for number, row in zip(numbers, values, strict=True):
+                found[number] = row
+        return np.stack(found)
 
     def times(self, vectors: Array) -> Array:
         """Return Aᵀ diag(w) A V."""
         return np.stack([factor.rows.T @ factor.times(factor.rows @ vectors) for factor in self.factors])
 
 
-def _summed(squares: Array, weights: Array | None) -> Array:
-    return np.asarray(squares.sum(axis=0) if weights is None else weights @ squares)
+@final
+@dataclass(frozen=True)
+class GramForms(Forms):
+    """Matrices K (m, n, n) in memory: O(n²) time a vector."""
+
+    grams: Array
+    diagonal: Array
+
+    def forms(self, vectors: Array) -> Array:
+        """Multiply all vectors at once."""
+        return np.stack([np.einsum("ib,ib->b", vectors, gram @ vectors) for gram in self.grams])
+
+    def under(self, labels: Part) -> Array:
+        """Multiply K by the labels, then by these again."""
+        vectors = labels.labels.T.astype(np.float64)
+        return np.stack([np.einsum("ib,ib->b", vectors, labels.products(gram)) for gram in self.grams])
+
+    def times(self, vectors: Array) -> Array:
+        """Return KV."""
+        return np.asarray(self.grams @ vectors)
 
 
 def gram_forms(side: KernelSide, resources: Resources) -> Forms:
     """Return the Gram matrices of a side, on factors if a pivoted Cholesky finds a rank that pays."""
+    factors = paying_factors(side)
+    return tiled_forms(side, resources) if factors is None else FactorForms.of(factors)
+
+
+def paying_factors(side: KernelSide) -> list[Factor] | None:
+    """Return factors of all kernels of a side, or None where a rank is too high to pay."""
     n = side.n
     if side.explicit:
-        return FactorForms.of(side.known_factors())
-    rank = min(n // _LEAST_GAIN, highest_rank(n, side.count))
-    if n >= FACTORS_FROM:
-        factors = [factor for factor in side.factors(rank) if factor is not None]
-        if len(factors) == side.count:
-            return FactorForms.of(factors)
-    return tiled_forms(side, resources)
+        return side.known_factors()
+    if n < FACTORS_FROM or side.on_device:
+        return None
+    most = max(n // _LEAST_GAIN, min(n // 3, FACTORS_FROM))
+    rank = min(most, highest_rank(n, side.count))
+    factors = [factor for factor in side.factors(rank) if factor is not None]
+    return factors if len(factors) == side.count else None
 
 
 def tiled_forms(side: KernelSide, resources: Resources) -> TiledForms:

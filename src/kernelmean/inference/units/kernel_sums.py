@@ -1,0 +1,237 @@
+"""Kernel sums over units: S_u = Σ ω_i k(x_i, ·) over the rows of every unit, as forms in the coefficients of units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from ...core.array import Array, IntArray, as_float64, as_host, like, slices
+from ..low_rank import Factor, by_rows
+from ..low_rank_problem import factor_weights
+from ..problem import KernelSide
+from ..resampling_options import Resources
+from ..schemes.base import Tile, in_order, upper_tiles
+from ..schemes.device import tile_side
+from .forms import TILE, FactorForms, Forms, GramForms, TiledForms, paying_factors, tiled_forms
+from .layout import Layout
+
+_AT_ONCE = 16
+"""Rows of a factor that are copied at a time."""
+_MOST_HELD = 4096
+"""The most units whose Gram matrix is held; more of them are streamed by tiles for every batch of permutations."""
+
+
+@final
+@dataclass(frozen=True)
+class KernelSums:
+    """The sums of m kernels over units, less their mass times the mean of all rows."""
+
+    forms: Forms
+    """Of coefficients of units: |Σ_u c_u S_u|²; the diagonal holds Σ ω_i K̄_ii over the rows of every unit."""
+    masses: Array
+    """The sums of the weights ω of every unit, shape (units,)."""
+    means: Array
+    """Σ ω_i r_i over the rows of every unit, where r_i is the mean of row i of K, shape (m, units)."""
+    mean: Array
+    """The mean of K, shape (m,)."""
+
+
+def kernel_sums(side: KernelSide, layout: Layout, resources: Resources) -> KernelSums:
+    """Return the sums of the kernels of a side: on factors if their ranks are low, otherwise from tiles of K.
+
+    O(n r) time on factors of rank r, otherwise O(n² d) in one pass; memory O(units²) or O(units r).
+    """
+    factors = paying_factors(side)
+    if factors is not None:
+        return _of_factors(factors, layout)
+    ordered = side.permuted(layout.order)
+    if len(layout.sizes) <= _MOST_HELD:
+        return _of_tiles(ordered, layout, resources)
+    return _streamed(ordered, layout, resources)
+
+
+def _over_units(rows: Array, layout: Layout) -> Array:
+    """Return sums of columns over the units, from (r, n) to (r, units)."""
+    if layout.n == len(layout.sizes):
+        return rows
+    return np.asarray(np.add.reduceat(rows, layout.starts, axis=1))
+
+
+# -- on factors --------------------------------------------------------------------------------------------------------
+
+
+def _of_factors(factors: Sequence[Factor], layout: Layout) -> KernelSums:
+    units, count = len(layout.sizes), len(factors)
+    diagonal, means, mean = np.empty((count, units)), np.empty((count, units)), np.empty(count)
+    masses = _over_units(layout.weights[None], layout)[0]
+    summed = list(factors)
+    for numbers in by_rows(factors):
+        some = [factors[number] for number in numbers]
+        weights = factor_weights(some)
+        sums, centre, squares = _of_rows(some[0].rows, weights, layout)
+        diagonal[numbers] = _over_units(layout.weights * squares, layout)
+        mean[numbers] = weights @ centre**2
+        means[numbers] = (weights * centre) @ sums + masses * mean[numbers, None]
+        for number in numbers:
+            summed[number] = replace(factors[number], rows=sums)
+    return KernelSums(FactorForms(tuple(summed), diagonal), masses, means, mean)
+
+
+def _of_rows(rows: Array, weights: Array, layout: Layout) -> tuple[Array, Array, Array]:
+    """Return the sums of centered rows A (r, n) over units, their means, and the diagonals of Aᵀ diag(w) A.
+
+    Shapes (r, units), (r,) and (k, n), for weights (k, r).
+    """
+    in_order_already = bool((np.diff(layout.order) == 1).all())
+    weighted = bool((layout.weights != 1.0).any())
+    sums, centre = np.empty((len(rows), len(layout.sizes))), np.empty(len(rows))
+    squares = np.zeros((len(weights), layout.n))
+    for part in slices(len(rows), _AT_ONCE):
+        own = rows[part] if in_order_already else rows[part].take(layout.order, axis=1)
+        centre[part] = own @ layout.weights / layout.n
+        own = own - centre[part, None]
+        squares += weights[:, part] @ np.square(own)
+        sums[part] = _over_units(own * layout.weights if weighted else own, layout)
+    return sums, centre, squares
+
+
+# -- from tiles --------------------------------------------------------------------------------------------------------
+
+
+def _of_tiles(side: KernelSide, layout: Layout, resources: Resources) -> KernelSums:
+    """Add up the tiles of half of every Gram matrix over pairs of units, and center."""
+    units = len(layout.sizes)
+    grams = np.zeros((side.count, units, units))
+    size, n_jobs = (tile_side(side, resources), 1) if side.on_device else (TILE, resources.n_jobs)
+    tiles = upper_tiles(slices(layout.n, size))
+    evaluate, shifts = _on_device(side, layout) if side.on_device else _on_host(side, layout)
+    unit = np.repeat(np.arange(units), layout.sizes)
+    for (i, j), parts in zip(tiles, in_order(evaluate, tiles, n_jobs), strict=True):
+        rows, columns = (slice(unit[part.start], unit[part.stop - 1] + 1) for part in (i, j))
+        for gram, part in zip(grams, parts, strict=True):
+            gram[rows, columns] += part
+            if i != j:
+                gram[columns, rows] += part.T
+    masses, n = np.add.reduceat(layout.weights, layout.starts), float(layout.n)
+    means = grams.sum(axis=2) / n
+    mean = means.sum(axis=1) / n
+    outer = means[:, :, None] * masses
+    grams -= outer
+    grams -= outer.transpose(0, 2, 1)
+    grams += mean[:, None, None] * np.outer(masses, masses)
+    diagonal = _over_units(layout.weights * (side.unshifted().gram_diagonal() - shifts[:, None]), layout)
+    forms = GramForms(grams, diagonal - 2 * means + mean[:, None] * masses)
+    return KernelSums(forms, masses, means + shifts[:, None] * masses, mean + shifts)
+
+
+Evaluator = tuple[Callable[[Tile], list[Array]], Array]
+"""The sums over pairs of units in a tile, and the constants that were subtracted from the kernels, shape (m,)."""
+
+
+def _on_host(side: KernelSide, layout: Layout) -> Evaluator:
+    """Prepare the sums; no constant is subtracted from kernels a_i E_ij b_j, which need less work."""
+    left, tiles, right = side.separated()
+    separated = ((left != 1.0) | (right != 1.0)).any(axis=1)
+    shifts = np.where(separated, 0.0, side.shifts)
+    left, right, edges = left * layout.weights, right * layout.weights, _edges(layout)
+
+    def add_up(tile: Tile) -> list[Array]:
+        i, j = tile
+        rows, columns = edges(i), edges(j)
+        return [
+            _added(a[:, None] * _row_sums(gram - shift if shift else gram, b, columns), rows)
+            for gram, a, b, shift in zip(tiles(i, j), left[:, i], right[:, j], shifts.tolist(), strict=True)
+        ]
+
+    return add_up, shifts
+
+
+def _edges(layout: Layout) -> Callable[[slice], IntArray]:
+    """Return where the units in a slice of rows begin, counted from its first row."""
+    starts = layout.starts
+
+    def edges(rows: slice) -> IntArray:
+        first, last = np.searchsorted(starts, [rows.start, rows.stop])
+        begun = starts[first:last] - rows.start
+        return begun if len(begun) and begun[0] == 0 else np.append(0, begun)
+
+    return edges
+
+
+def _row_sums(tile: Array, weights: Array, starts: IntArray) -> Array:
+    """Return the weighted sums of every row over units of columns, shape (rows, units), one product a unit."""
+    if len(starts) == len(weights):
+        return np.asarray(tile * weights)
+    units = zip(starts, [*starts[1:], len(weights)], strict=True)
+    return np.stack([tile[:, start:stop] @ weights[start:stop] for start, stop in units], axis=1)
+
+
+def _added(rows: Array, starts: IntArray) -> Array:
+    return rows if len(starts) == len(rows) else np.add.reduceat(rows, starts, axis=0)
+
+
+def _on_device(side: KernelSide, layout: Layout) -> Evaluator:
+    """Prepare the same for arrays of another library: products with the indicators of the units, in float64."""
+    tiles, edges, shifts = side.tiles(), _edges(layout), np.array(side.shifts)
+
+    def add_up(tile: Tile) -> list[Array]:
+        i, j = tile
+        grams: list[Any] = [as_float64(gram) - shift for gram, shift in zip(tiles(i, j), side.shifts, strict=True)]
+        left, right = (like(_indicators(edges(part), layout.weights[part]), grams[0], "float64") for part in (i, j))
+        return [as_host(left.T @ (gram @ right)) for gram in grams]
+
+    return add_up, shifts
+
+
+def _indicators(starts: IntArray, weights: Array) -> Array:
+    """Return the matrix (rows, units) of the weights of the rows in their units."""
+    units = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(weights)))
+    inside = np.zeros((len(weights), len(starts)))
+    inside[np.arange(len(weights)), units] = weights
+    return inside
+
+
+# -- streamed ----------------------------------------------------------------------------------------------------------
+
+
+def _streamed(side: KernelSide, layout: Layout, resources: Resources) -> KernelSums:
+    """Evaluate the tiles again for every batch of coefficients: more units than fit, and no low rank."""
+    rows = tiled_forms(side, resources)
+    shifts = np.array(side.shifts)
+    n, weights = float(layout.n), layout.weights
+    row_means = rows.times(weights[:, None])[:, :, 0] / n
+    mean = row_means @ weights / n
+    diagonal = _over_units(weights * (rows.diagonal - 2 * row_means + mean[:, None]), layout)
+    masses = np.add.reduceat(weights, layout.starts)
+    means = _over_units(weights * row_means, layout) + shifts[:, None] * masses
+    return KernelSums(_OfUnits(rows, layout, diagonal), masses, means, mean + shifts)
+
+
+@final
+@dataclass(frozen=True)
+class _OfUnits(Forms):
+    """Forms of coefficients of units by forms of their rows; coefficients times masses must add up to 0."""
+
+    rows: TiledForms
+    layout: Layout
+    diagonal: Array
+
+    def forms(self, vectors: Array) -> Array:
+        """Repeat every coefficient for the rows of its unit."""
+        return self.rows.forms(self._spread(vectors))
+
+    def times(self, vectors: Array) -> Array:
+        """Return the sums over the rows of every unit."""
+        products = self.rows.times(self._spread(vectors)) * self.layout.weights[:, None]
+        return np.asarray(np.add.reduceat(products, self.layout.starts, axis=1))
+
+    @property
+    def batch(self) -> int:
+        """Return how many vectors to pass at once, as many as the rows allow."""
+        return self.rows.batch
+
+    def _spread(self, coefficients: Array) -> Array:
+        return np.repeat(coefficients, self.layout.sizes, axis=0) * self.layout.weights[:, None]
