@@ -87,7 +87,7 @@ def recorded(
 ) -> Callable[[Callable[..., Values]], Callable[..., Values]]:
     """Register a function under a name; with ``choices``, once for each combination of them.
 
-    ``@recorded("mmd/{scheme}", scheme=["gemm", "cyclic"])`` makes two calls with ``scheme=`` filled in; a choice
+    ``@recorded("mmd/{scheme}", scheme=["random", "auto"])`` makes two calls with ``scheme=`` filled in; a choice
     that is a dict from labels to values shows its labels in the name and passes its values. ``wider`` may be a function
     of the labels.
     """
