@@ -111,7 +111,7 @@ class TableDesign:
             return "row i of either table is one pair; the two rows of a pair are exchangeable"
         units = "rows are exchangeable"
         if self.clusters is not None:
-            units = f"whole clusters of {self.clusters} are exchangeable with those of as many rows"
+            units = f"whole clusters of {self.clusters} are exchangeable"
         weighted = "" if self.weights is None else f", each with its weight in column {self.weights}"
         return f"{units}{self.within}{weighted}"
 
@@ -148,7 +148,7 @@ class TableDesign:
         """Return in words what happens to rows under a random arrangement, which is ``dealt`` without a design."""
         if self.paired:
             return "the two rows of every pair were dealt at random to the two tables"
-        whole = f", whole clusters of {self.clusters} at a time, each for one of as many rows"
+        whole = f", whole clusters of {self.clusters} at a time"
         return f"{dealt}{self.within}{'' if self.clusters is None else whole}"
 
     def alike(self) -> str:

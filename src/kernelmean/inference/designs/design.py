@@ -30,12 +30,17 @@ class Design:
         numbers, as in the test of Cochran, Mantel and Haenszel. A difference between strata does not enter it. Strata
         with rows of only one sample are left out. For independence pass one label for every pair.
     clusters : array of shape (n,), or a pair of such, optional
-        Which rows belong together, such as the visits of a patient. A cluster moves as a whole, and changes places only
-        with clusters of the same size (and stratum), so nothing need be assumed about how the sizes arose.
+        Which rows belong together, such as the visits of a patient. A cluster moves as a whole, within its stratum. In
+        a test of two samples clusters change places whatever their sizes: it is exact where the sample of a cluster
+        does not depend on its size, as when arms are assigned to patients at random. Pairs of variables change places
+        between clusters of one size only.
     weights : array of shape (n,), or a pair of such, optional
         Survey or importance weights, not negative, on one scale for all rows; the means become weighted means. A weight
         moves with its row, so the test is exact where the pairs (row, weight) are exchangeable under the null
         hypothesis; for two variables it stays with the row of X. Rows of weight zero are left out.
+    equal_sizes : bool
+        Whether clusters of two samples, too, change places only with clusters of the same size; then nothing need be
+        assumed about how the sizes arose.
     paired : bool
         Whether row i of X and row i of Y are one pair, such as one patient before and after: the two rows of a pair are
         exchanged. For two samples only, and without the rest of the design. The estimator is adaptive (the default),
@@ -104,11 +109,18 @@ class Design:
         if len(alone) + self.says_more > 1:
             raise ValueError(f"{alone[0]} goes without the rest of a design; leave it out, or all else of {self!r}")
 
+        if self.equal_sizes and self.clusters is None:
+            raise ValueError("equal_sizes=True is about clusters; pass clusters= too, or leave it out")
+
     def __repr__(self) -> str:
         """Return what is known of how many rows, not their labels and weights."""
         parts = {"strata": self.strata, "clusters": self.clusters, "weights": self.weights}
         said = [f"{name}={_in_short(part)}" for name, part in parts.items() if part is not None]
-        said += ["paired=True"] * self.paired + [f"series={self.series!r}"] * self.in_series
+        said += (
+            ["equal_sizes=True"] * self.equal_sizes
+            + ["paired=True"] * self.paired
+            + [f"series={self.series!r}"] * self.in_series
+        )
         return f"Design({', '.join(said)})"
 
     @property
@@ -274,7 +286,12 @@ def effective(*weights: Array) -> tuple[str, ...]:
     return (f"with these weights, means are about as precise as those of {rows} rows of equal weight",)
 
 
-def description(layout: Layout, names: tuple[str, ...], clustered: bool) -> tuple[str, ...]:
+_ANY_SIZE = ", whatever their sizes: exact where the sample of a cluster does not depend on its size"
+
+
+def description(
+    layout: Layout, names: tuple[str, ...], clustered: bool, *, equal_sizes: bool = True
+) -> tuple[str, ...]:
     """Return what a reader should know of the permutations."""
     notes: tuple[str, ...] = ()
     units, still, every = "clusters" if clustered else "rows", layout.still, len(layout.cells)
@@ -283,7 +300,8 @@ def description(layout: Layout, names: tuple[str, ...], clustered: bool) -> tupl
     if clustered and (layout.sizes == 1).all():
         notes += (f"each of the {every:,} clusters is a single row: clusters change nothing here",)
     elif clustered:
-        notes += (f"{of} clusters are permuted, whole and only among clusters of equally many rows{rest}",)
+        among = " and only among clusters of equally many rows" if equal_sizes else _ANY_SIZE
+        notes += (f"{of} clusters are permuted, whole{among}{rest}",)
     elif still:
         notes += (f"{of} rows are permuted{rest}",)
     if len(names) > 1:

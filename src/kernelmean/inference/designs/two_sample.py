@@ -97,7 +97,9 @@ def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
             "weights move with their rows: exact where (row, weight) pairs are exchangeable under the null",
             *effective(every[kept & (first == 1)], every[kept & (first == 0)]),
         )
-    return TwoSampleDesign(ordered, layout, names, notes + description(layout, names, clusters is not None))
+    return TwoSampleDesign(
+        ordered, layout, names, notes + description(layout, names, clusters is not None, equal_sizes=design.equal_sizes)
+    )
 
 
 def taking_part(
