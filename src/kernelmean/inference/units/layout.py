@@ -11,6 +11,9 @@ import numpy as np
 from ...core.array import Array, IntArray
 from .dealing import MOST_BINS, bin_counts, bin_size
 
+_LEAST = 64
+"""A cell has its share of all bins, but at least so many: fewer would leave many of its units over."""
+
 
 class DesignError(ValueError):
     """These rows cannot be tested with their design."""
@@ -82,7 +85,7 @@ class Layout:
         return int(cells[~mixed].sum())
 
     def in_bins(self, rng: np.random.Generator) -> Layout:
-        """Return the same rows with about 1024 bins of units as units, if there are more units.
+        """Return the same rows with about 1024 bins of units as units, or 64 a cell, if there are more units.
 
         A bin holds equally many units of one cell and one sample as every other bin of the cell; units are dealt to
         them at random. What is left over stays together and moves no more. So permutations of the bins are a group of
@@ -94,7 +97,8 @@ class Layout:
         ends = np.cumsum(np.bincount(self.cells))
         dealt = _Dealt()
         for start, stop in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
-            dealt.deal(start, self.labels[start:stop], MOST_BINS * (stop - start) // units, rng)
+            most = min(MOST_BINS, max(_LEAST, MOST_BINS * (stop - start) // units))
+            dealt.deal(start, self.labels[start:stop], most, rng)
         return dealt.layout(self)
 
 
