@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernelmean.inference.schemes.blocks import RowBins
 
 from kernelmean.inference.permutations import RandomPermutations
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
 from kernelmean.inference.resampling_options import Resources
 from kernelmean.inference.schemes import SCHEMES
-from kernelmean.inference.schemes.blocks import RowBins
 from kernelmean.inference.statistics import MMD
 from kernelmean.kernels import Gaussian, Linear
 
