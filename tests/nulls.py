@@ -13,7 +13,7 @@ from kernelmean.core import joined
 from kernelmean.inference import Resampling
 from kernelmean.inference.engine import permutation_null
 from kernelmean.inference.null import Null
-from kernelmean.inference.questions import hsic_problem, samples_null
+from kernelmean.inference.questions import TwoSamples, hsic_problem
 from kernelmean.inference.request import Request
 from kernelmean.inference.resampling_options import Shape
 from kernelmean.inference.schemes import SCHEMES
@@ -33,8 +33,7 @@ def schemes_for(n: int) -> list[str]:
 
 def mmd_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "u", **options: Any) -> Null:
     """Return MMD² of every kernel under the same permutations."""
-    pooled = joined([X, Y])
-    return samples_null(pooled, X.shape[0], kernels, statistic, resampling(**options))
+    return TwoSamples(X, Y).null(kernels, statistic, resampling(**options))
 
 
 def hsic_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "v", **options: Any) -> Null:
