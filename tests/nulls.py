@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -15,8 +16,7 @@ from kernelmean.inference.engine import permutation_null
 from kernelmean.inference.null import Null
 from kernelmean.inference.questions import TwoSamples, hsic_problem
 from kernelmean.inference.request import Request
-from kernelmean.inference.resampling_options import Shape
-from kernelmean.inference.schemes import SCHEMES
+from kernelmean.inference.units import arrangements, layout
 
 
 def resampling(**options: Any) -> Resampling:
@@ -25,15 +25,26 @@ def resampling(**options: Any) -> Resampling:
     return Resampling.of(**options, plan=Plan(**{"threads": 1, **own}) if own else None)
 
 
-def schemes_for(n: int) -> list[str]:
-    """Return the schemes that choose permutations of n pairs."""
-    shape = Shape(n, 99)
-    return [name for name, scheme in SCHEMES.items() if name != "exact" and scheme.obstacle(shape) is None]
+TWO_SAMPLES, PAIRS = ("random", "rotations", "binned rows"), ("random", "rotations")
+"""The schemes that draw permutations; "bins" would be those of features."""
 
 
-def mmd_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "u", **options: Any) -> Null:
+@contextmanager
+def for_few_rows(scheme: str) -> Iterator[str]:
+    """Yield what to pass as ``scheme`` so that two samples take one: rotations of any rows, or bins of 21 or more."""
+    with pytest.MonkeyPatch.context() as patch:
+        if scheme == "rotations":
+            patch.setattr(arrangements, "_FEW", 0)
+        if scheme == "binned rows":
+            patch.setattr(layout, "MOST_BINS", 20)
+        yield "auto" if scheme in ("rotations", "binned rows") else scheme
+
+
+def mmd_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "u", scheme: str = "auto", **options: Any) -> Null:
     """Return MMD² of every kernel under the same permutations."""
-    return TwoSamples(X, Y).null(kernels, statistic, resampling(**options))
+    with for_few_rows(scheme) as asked:
+        how = resampling(scheme=asked, **options)
+        return samples_null(joined([X, Y]), X.shape[0], kernels, statistic, how)
 
 
 def hsic_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "v", **options: Any) -> Null:
@@ -41,24 +52,23 @@ def hsic_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "v", **options: 
     return permutation_null(hsic_problem((X, Y), kernels, statistic), resampling(**options))
 
 
-def _under(test: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a test that also takes the schemes that the package has names of its own for."""
-
-    def run(*data: Any, scheme: str = "auto", **options: Any) -> Any:
-        if scheme not in SCHEMES or scheme == "exact":
-            return test(*data, scheme=scheme, **options)
-
-        def resampling(self: Request, plan: Any) -> Resampling:
-            return Resampling.of(scheme, self.n_resamples, self.rng, plan)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Request, "resampling", resampling)
-            return test(*data, **options)
-
-    return run
+def mmd_test(*data: Any, scheme: str = "auto", **options: Any) -> Any:
+    """Test two samples, also of few rows by rotations or in bins of rows."""
+    with for_few_rows(scheme) as asked:
+        return kernelmean.mmd_test(*data, scheme=asked, **options)
 
 
-mmd_test, hsic_test = _under(kernelmean.mmd_test), _under(kernelmean.hsic_test)
+def hsic_test(*data: Any, scheme: str = "auto", **options: Any) -> Any:
+    """Test two variables, also of few rows by rotations."""
+    if scheme != "rotations":
+        return kernelmean.hsic_test(*data, scheme=scheme, **options)
+
+    def rotated(self: Request, plan: Any) -> Resampling:
+        return Resampling.of(scheme, self.n_resamples, self.rng, plan)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Request, "resampling", rotated)
+        return kernelmean.hsic_test(*data, **options)
 
 
 def packed(**options: Any) -> dict[str, Any]:

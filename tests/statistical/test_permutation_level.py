@@ -11,11 +11,10 @@ import pytest
 from scipy.stats import binom
 
 from checkered import checkered
-from nulls import hsic_test, mmd_test, schemes_for
+from nulls import PAIRS, TWO_SAMPLES, hsic_test, mmd_test
 
 TRIALS = 150
 LEVELS = (0.05, 0.1, 0.25)
-TWO_SAMPLES, PAIRS = schemes_for(17, 8), schemes_for(10)
 
 
 def draw(law, n, rng):

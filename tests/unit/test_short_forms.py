@@ -49,9 +49,9 @@ def test_the_first_argument_of_every_estimator_is_the_kernel() -> None:
 
 
 def test_the_scheme_random_draws_every_permutation_by_itself() -> None:
-    for test, scheme in ((km.mmd_test, "gemm"), (km.hsic_test, "gather")):
+    for test in (km.mmd_test, km.hsic_test):
         for estimator in ("adaptive", "kme"):
-            assert test(X, Y, scheme="random", estimator=estimator, rng=0).scheme == scheme
+            assert test(X, Y, scheme="random", estimator=estimator, rng=0).scheme == "random"
     large = np.zeros((5001, 1))
     with pytest.raises(ValueError, match=r"scheme 'random' does not fit: it holds n × n matrices"):
         km.hsic_test(large, large, scheme="random", estimator="kme")

@@ -84,9 +84,9 @@ class Resampling:
         """Return the same with another scheme."""
         return replace(self, scheme=scheme)
 
-    def repeated(self, scheme: str) -> Self:
+    def repeated(self) -> Self:
         """Return a copy that starts from the present state of the generator, whatever is drawn from it later."""
-        return replace(self, scheme=scheme, rng=deepcopy(self.rng))
+        return replace(self, rng=deepcopy(self.rng))
 
 
 def check_n_resamples(n_resamples: Any, least: int = 1) -> int:

@@ -21,14 +21,13 @@ W = 0.4 * X[:, :2] + RNG.normal(size=(83, 2))
 
 TWO_SAMPLES: dict[str, dict[str, Any]] = {
     "default": {},
-    "gemm": {"scheme": "gemm"},
-    "blocks": {"scheme": "blocks"},
-    "cyclic": {"scheme": "cyclic"},
+    "random": {"scheme": "random"},
+    "binned rows": {"scheme": "binned rows"},
     "biased": {"statistic": "v", "kernel": kernels.Laplacian},
     "moments": {"kernel": kernels.Polynomial(2)},
     "a sum": {"kernel": kernels.Gaussian(1.0) + kernels.Linear()},
     "mkme": {"estimator": "mkme"},
-    "mmkme": {"estimator": "mmkme", "scheme": "gemm"},
+    "mmkme": {"estimator": "mmkme", "scheme": "random"},
     "s-kmse": {"estimator": "s-kmse"},
     "f-kmse, fixed": {"estimator": km.estimators.FKMSE(strength=0.1), "n_resamples": 19},
     "f-kmse": {"estimator": "f-kmse", "n_resamples": 9},
@@ -37,8 +36,8 @@ TWO_SAMPLES: dict[str, dict[str, Any]] = {
 }
 PAIRS: dict[str, dict[str, Any]] = {
     "default": {},
-    "gather": {"scheme": "gather"},
-    "cyclic": {"scheme": "cyclic", "n_resamples": 299},
+    "random": {"scheme": "random"},
+    "rotations": {"scheme": "rotations", "n_resamples": 299},
     "unbiased": {"statistic": "u"},
     "two kernels": {"kernel": (kernels.Laplacian, "gaussian")},
     "mkme": {"estimator": "mkme"},
@@ -98,7 +97,7 @@ def test_blocks_that_turn_and_rows_that_do_not(library: Library) -> None:
     rng = np.random.default_rng(5)
     A = rng.normal(size=(307, 1))
     assert Rotations.draw(307, 400, np.random.default_rng(0)).rest.stop > 300
-    _agree(hsic_test, library, A, A**2 + rng.normal(size=(307, 1)), scheme="cyclic", n_resamples=400)
+    _agree(hsic_test, library, A, A**2 + rng.normal(size=(307, 1)), scheme="rotations", n_resamples=400)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -116,18 +115,16 @@ def test_ties_of_discrete_data_count_whatever_the_precision(library: Library) ->
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_default_schemes_of_any_size_run_where_the_points_live(library: Library) -> None:
     rng = np.random.default_rng(3)
-    long = mmd_test(
-        *(library.make(rng.normal(size=(4100, 1))) for _ in range(2)), n_resamples=99, rng=0, estimator="kme"
-    )
-    assert long.scheme == "blocks"
-    for name, (A, B) in {"exact": (X[:4], Y[:5]), "gemm": (X, Y)}.items():
-        assert (
-            mmd_test(library.make(A), library.make(B), scheme=name, n_resamples=9, rng=0, estimator="kme").scheme
-            == name
-        )
-    for name in ("gather", "cyclic"):
-        found = hsic_test(library.make(X), library.make(W), scheme=name, n_resamples=9, rng=0, estimator="kme").scheme
-        assert found.startswith(name)
+    how, long = {"rng": 0, "estimator": "kme"}, rng.normal(size=(2, 550, 1))
+    for name, (A, B) in {
+        "exact": (X[:4], Y[:5]),
+        "random": (X[:50], Y[:50]),
+        "rotations": (X, Y),
+        "bins": long,
+    }.items():
+        assert mmd_test(library.make(A), library.make(B), n_resamples=199, **how).scheme == name
+    for n, name in ((5, "exact"), (32, "random"), (83, "rotations")):
+        assert hsic_test(library.make(X[:n]), library.make(W[:n]), n_resamples=199, **how).scheme == name
 
 
 @pytest.mark.parametrize("library", [TORCH, STRICT])
@@ -172,6 +169,6 @@ def test_tiles_stay_within_the_memory_of_the_call() -> None:
             return block
 
     points = [xp.asarray(Z, device=xp.Device("device1")) for Z in RNG.normal(size=(2, 1000, 2))]
-    mmd_test(*points, kernel=Watched(1.0), scheme="gemm", n_resamples=9, plan=km.Plan(threads=1, memory=2**23), rng=0)
+    mmd_test(*points, kernel=Watched(1.0), scheme="random", n_resamples=9, plan=km.Plan(threads=1, memory=2**23), rng=0)
     assert max(sizes) <= 2**22
     assert len(sizes) > 3

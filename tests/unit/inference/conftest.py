@@ -10,6 +10,9 @@ from kernelmean.inference.schemes.blocks import RowBins
 
 from kernelmean.inference.permutation_groups import Rotations
 from kernelmean.inference.permutations import RandomPermutations
+from kernelmean.inference.units.arrangements import arrangements
+from kernelmean.inference.units.layout import Layout
+from nulls import for_few_rows
 
 
 def mmd(gram, labels, kind):
@@ -56,30 +59,28 @@ def rotate(group):
 def permutations_of(scheme, n, n_resamples, seed):
     """The permutations, shape (P, n), that a scheme of that name looks at under a seed."""
     rng = np.random.default_rng(seed)
-    if scheme in ("gemm", "gather"):
+    if scheme == "random":
         return next(RandomPermutations(n, n_resamples + 1, rng).batches(n_resamples + 1))
-    if scheme.startswith("cyclic"):
+    if scheme == "rotations":
         group = Rotations.draw(n, n_resamples + 1, rng)
         return orbit(group, rotate(group))
     raise ValueError(f"the permutations of scheme {scheme!r} are not known here; add them, written as a loop")
 
 
 def labelings_of(scheme, sizes, n_resamples, seed):
-    """The 0/1 labels of the pooled rows, shape (P, n), that a scheme looks at under a seed."""
-    labels = np.repeat([1.0, 0.0], sizes)
-    if scheme != "blocks":
-        return labels[permutations_of(scheme, sum(sizes), n_resamples, seed)]
-    rng = np.random.default_rng(seed)
-    bins = RowBins.draw(labels, rng)
-    draws = next(RandomPermutations(bins.movable, n_resamples + 1, rng).batches(n_resamples + 1))
-    found = []
-    for draw in draws:
-        moved = bins.labels.copy()
-        moved[: bins.movable] = bins.labels[draw]
-        row = np.empty(sum(sizes))
-        row[bins.order] = np.repeat(moved, np.diff(bins.edges))
-        found.append(row)
-    return np.array(found)
+    """The labels of the pooled rows, 1 for the first sample, shape (P, n), that a scheme looks at under a seed."""
+    n, rng = sum(sizes), np.random.default_rng(seed)
+    labels = np.repeat([0, 1], sizes)
+    if scheme == "rotations":
+        return 1 - labels[permutations_of(scheme, n, n_resamples, seed)]
+    with for_few_rows(scheme) as asked:
+        units = Layout.of(labels, np.ones(n))
+        units = units.in_bins(rng) if asked == "auto" else units
+        listed = arrangements(units.cells, units.labels, n_resamples, rng, asked)
+    of_units = np.concatenate([part.labels for part in listed.parts(n_resamples + 1)])
+    of_rows = np.empty((len(of_units), n))
+    of_rows[:, units.order] = np.repeat(1 - of_units, units.sizes, axis=1)
+    return of_rows
 
 
 def pvalue(values):

@@ -10,9 +10,13 @@ import pytest
 import kernelmean as km
 from kernelmean.inference import mmd_test
 from kernelmean.inference.engine import automatic
-from kernelmean.inference.resampling_options import Resources, Shape, resources_of
+from kernelmean.inference.problem import KernelSide
+from kernelmean.inference.resampling_options import Resampling, Resources, Shape, resources_of
+from kernelmean.inference.units import samples as samples_module
+from kernelmean.inference.units.layout import Layout
+from kernelmean.inference.units.samples import Labelings
 from kernelmean.kernels import Gaussian
-from nulls import hsic_null, mmd_null
+from nulls import TWO_SAMPLES, mmd_null
 
 KERNEL = Gaussian(1.5)
 
@@ -25,24 +29,29 @@ def normal(n, dim=2, seed=0):
     ("sizes", "n_resamples", "expected"),
     [
         ((5, 6), 461, "exact"),  # there are 462
-        ((5, 6), 460, "gemm"),
+        ((5, 6), 460, "random"),
         ((1, 999), 999, "exact"),
-        ((50, 50), 999, "gemm"),
-        ((50, 51), 999, "cyclic"),
-        ((4000, 4000), 999, "cyclic"),
-        ((4000, 4001), 999, "blocks"),
-        ((30, 30), 3 * 10**6, "gemm"),  # more than are counted
-        ((3, 9000), 999, "cyclic"),  # too unequal for bins
+        ((50, 50), 999, "random"),
+        ((50, 51), 999, "rotations"),
+        ((500, 524), 999, "rotations"),
+        ((500, 525), 999, "bins"),
+        ((3, 1022), 999, "bins"),
+        ((30, 30), 3 * 10**6, "random"),  # more than are counted
         ((6,), 719, "exact"),
-        ((6,), 718, "gather"),
-        ((32,), 999, "gather"),
-        ((33,), 999, "cyclic"),
-        ((10**6,), 999, "cyclic"),
+        ((6,), 718, "random"),
+        ((32,), 999, "random"),
+        ((33,), 999, "rotations"),
+        ((10**6,), 999, "rotations"),
     ],
 )
-def test_the_rule(sizes, n_resamples, expected):
-    shape = Shape(sum(sizes), n_resamples, sizes[0] if len(sizes) == 2 else None)
-    assert automatic(shape) == expected
+def test_the_rule(sizes, n_resamples, expected, monkeypatch):
+    if len(sizes) == 1:
+        assert automatic(Shape(*sizes, n_resamples)) == expected
+    else:
+        monkeypatch.setattr(samples_module, "kernel_sums", lambda *_: None)
+        layout, points = Layout.of(np.repeat([0, 1], sizes), np.ones(sum(sizes))), normal(sum(sizes))
+        how = Resampling.of("auto", n_resamples, 0)
+        assert Labelings.of(KernelSide(points, (KERNEL,)), layout, how).scheme == expected
 
 
 def test_a_plan_says_how_many_threads_and_bytes(monkeypatch):
@@ -58,7 +67,7 @@ def test_single_precision_counts_more_as_a_tie():
     xp = pytest.importorskip("array_api_strict")
     X, Y = (xp.asarray(normal(30, seed=seed).astype(np.float32), device=xp.Device("device1")) for seed in (0, 1))
     X64, Y64 = (xp.astype(Z, xp.float64) for Z in (X, Y))
-    single, double = (mmd_null(*pair, [KERNEL], scheme="gemm", rng=0) for pair in ((X, Y), (X64, Y64)))
+    single, double = (mmd_null(*pair, [KERNEL], scheme="random", rng=0) for pair in ((X, Y), (X64, Y64)))
     np.testing.assert_allclose(single.values, double.values, atol=1e-6)
     assert 6e-7 < single.tolerance[0] / np.ptp(single.values) < 1e-6
     assert 1e-9 < double.tolerance[0] / np.ptp(double.values) < 1e-8
@@ -67,7 +76,7 @@ def test_single_precision_counts_more_as_a_tie():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scheme": "gemm"}, r"scheme is 'gemm'; pass one of 'auto', 'exact', 'random'"),
+        ({"scheme": "rotations"}, r"scheme is 'rotations'; pass one of 'auto', 'exact', 'random'"),
         ({"scheme": "exact"}, r"more than 2,000,000 permutations to enumerate; use scheme='auto'"),
         ({"n_resamples": 0}, r"n_resamples is 0; a whole number from 1"),
         ({"n_resamples": 99.5}, r"n_resamples is 99.5"),
@@ -101,23 +110,10 @@ def test_numbers_of_things_are_counted_in_words():
             test(normal(9))
 
 
-def test_schemes_for_two_samples_refuse_pairs():
-    for name in ("gemm", "blocks"):
-        with pytest.raises(ValueError, match="two-sample tests"):
-            hsic_null(normal(40), normal(40), [(KERNEL, KERNEL)], scheme=name)
-    with pytest.raises(ValueError, match="at most 5000 rows; use scheme='auto'"):
-        hsic_null(normal(5001), normal(5001), [(KERNEL, KERNEL)], scheme="gather")
-
-
-def test_blocks_refuse_very_unequal_samples():
-    with pytest.raises(ValueError, match="3 rows against 9000 it needs too many bins"):
-        mmd_null(normal(3), normal(9000), [KERNEL], scheme="blocks")
-
-
 def test_several_kernels_share_the_permutations():
     X, Y = normal(60), normal(80, seed=1)
     kernels = [Gaussian(0.3), Gaussian(3.0)]
-    for scheme in ("gemm", "cyclic", "blocks"):
+    for scheme in TWO_SAMPLES:
         together = mmd_null(X, Y, kernels, scheme=scheme, rng=4)
         assert together.values.shape == (2, together.values.shape[1])
         for k, kernel in enumerate(kernels):

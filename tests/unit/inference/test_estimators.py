@@ -318,7 +318,7 @@ def test_ties_count(estimator):
             {"estimator": "mkm"},
             r"estimator is 'mkm'; pass one of 'kme', 's-kmse', 'f-kmse', 'mkme', 'mmkme', 'adaptive'",
         ),
-        ({"estimator": "f-kmse", "scheme": "cyclic"}, r"scheme is 'cyclic'.*one of 'auto', 'exact', 'random'"),
+        ({"estimator": "f-kmse", "scheme": "rotations"}, r"scheme is 'rotations'.*one of 'auto', 'exact', 'random'"),
         ({"estimator": "f-kmse", "scheme": "exact"}, r"more than 2,000,000 permutations"),
         ({"estimator": "f-kmse", "n_resamples": 0}, r"n_resamples is 0"),
         ({"estimator": "f-kmse", "statistic": "w"}, r"statistic is 'w'"),
@@ -360,7 +360,7 @@ def test_too_few_rows_and_too_many():
         ({"estimator": (km.KME(), "adaptive")}, r"an adaptive test has kernels for all variables"),
         ({"estimator": (km.KME(),) * 3}, r"is a tuple of 3; pass one value for all 2 variables"),
         ({"estimator": "scose", "weights": np.ones(14)}, r"does not go with strata, clusters or weights"),
-        ({"estimator": "fcose", "scheme": "gather"}, r"one of 'auto', 'exact', 'random'"),
+        ({"estimator": "fcose", "scheme": "rotations"}, r"one of 'auto', 'exact', 'random'"),
     ],
 )
 def test_bad_options_for_pairs(options, message):

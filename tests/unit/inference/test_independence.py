@@ -12,7 +12,7 @@ from kernelmean.inference.questions import hsic_problem
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_test
 
-SCHEMES = ["auto", "gather", "cyclic"]
+SCHEMES = ["auto", "random", "rotations"]
 
 
 def pairs(n=60, seed=0):

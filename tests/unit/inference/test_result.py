@@ -34,7 +34,7 @@ def test_the_p_value_is_recovered_from_the_null_distribution(result):
 
 
 def test_it_names_everything(result):
-    assert result.scheme == "gemm"
+    assert result.scheme == "random"
     assert result.sizes == (30, 40)
     assert isinstance(result.kernel, Gaussian)
     assert isinstance(result.noise, Dirac)
@@ -43,7 +43,7 @@ def test_it_names_everything(result):
     for part in (
         result.method,
         "p-value    0.005, exact, from 199 permutations",
-        "gemm (random labelings",
+        "random (independent random permutations",
         "Gaussian",
         "30 and 40",
         "median",
@@ -122,7 +122,7 @@ def test_json_with_lists_for_numbers_is_refused(result, name):
 def test_a_p_value_that_other_permutations_may_move_across_the_level_is_a_close_call(result, reached, close):
     """The standard error of a share of .05 in 1000 permutations is .0069."""
     null = np.where(np.arange(999) < reached - 1, 1.0, -1.0)
-    found = dataclasses.replace(result, statistic=0.5, null_distribution=null, pvalue=reached / 1000, scheme="gemm")
+    found = dataclasses.replace(result, statistic=0.5, null_distribution=null, pvalue=reached / 1000, scheme="random")
     words = dict(found.in_short(0.05)).get("close call")
     assert words == (
         f"{reached / 1000:.3g} ± 0.0069 by the choice of permutations; more of them decide (n_resamples=9999)"

@@ -21,8 +21,8 @@ LEVELS_OF_MANY = (0.01, 0.05, 0.1)
 
 TWO_SAMPLES = {
     "s-kmse": {"estimator": "s-kmse"},
-    "s-kmse, cyclic": {"estimator": "s-kmse", "scheme": "cyclic"},
-    "s-kmse, blocks": {"estimator": "s-kmse", "scheme": "blocks", "statistic": "v"},
+    "s-kmse, rotations": {"estimator": "s-kmse", "scheme": "rotations"},
+    "s-kmse, binned rows": {"estimator": "s-kmse", "scheme": "binned rows", "statistic": "v"},
     "f-kmse": {"estimator": "f-kmse"},
     "f-kmse, v": {"estimator": "f-kmse", "statistic": "v"},
     "mkme": {"estimator": "mkme"},
@@ -33,7 +33,7 @@ PAIRS = {
     "u": {"statistic": "u"},
     "mkme": {"estimator": "mkme"},
     "scose": {"estimator": "scose"},
-    "scose, cyclic": {"estimator": "scose", "scheme": "cyclic"},
+    "scose, rotations": {"estimator": "scose", "scheme": "rotations"},
     "fcose": {"estimator": "fcose"},
 }
 SLOW_FITS = {"mmkme", "landweber, pooled"}  # not in the quick part

@@ -155,17 +155,17 @@ def test_sources_ask_for_bins_or_for_memory(tmp_path: Path, monkeypatch: pytest.
     assert (found.scheme, found.pvalue) == ("bins", expected.pvalue)
     monkeypatch.setattr("kernelmean.tables.limits.TEST_LIMIT", 40)
     held = km.mmd_test(km.read(first, in_memory=True), second, **HOW)
-    assert (held.scheme, held.pvalue) == ("cyclic", km.mmd_test(A, B, **HOW).pvalue)
+    assert (held.scheme, held.pvalue) == ("rotations", km.mmd_test(A, B, **HOW).pvalue)
 
 
 def test_many_rows_are_held_where_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 85)
     path, how = parquet(tmp_path, "x", A), {"n_resamples": 19, "rng": 0}
-    assert km.mmd_test(path, B, **HOW).scheme == "cyclic"
+    assert km.mmd_test(path, B, **HOW).scheme == "rotations"
     for estimator in (None, "adaptive", "aggregate"):
         assert km.mmd_test(path, B, estimator=estimator, **how).scheme == "bins"
         assert km.mmd_test(km.read(path, in_memory=True), B, estimator=estimator, **how).scheme != "bins"
-    assert km.mmd_test(A, B, scheme="random", **how).scheme == "gemm"
+    assert km.mmd_test(A, B, scheme="random", **how).scheme == "random"
     design = km.Design(strata=(np.arange(90) % 3, np.arange(80) % 3))
     assert any("tested with one kernel (kme)" in note for note in km.mmd_test(A, B, design=design, **how).notes)
 

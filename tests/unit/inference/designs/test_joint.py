@@ -108,7 +108,7 @@ def test_a_design_is_for_two_variables():
         ([np.zeros((5, 1)), np.zeros((4, 1))], {}, ValueError, r"\[5, 4\] rows"),
         (draw(1), {}, ValueError, "at least two"),
         (draw(5), {"kernel": ("gaussian", "gaussian")}, ValueError, "tuple of 2"),
-        (draw(5), {"scheme": "cyclic"}, ValueError, "'auto', 'exact', 'random'"),
+        (draw(5), {"scheme": "rotations"}, ValueError, "'auto', 'exact', 'random'"),
         (draw(30), {"scheme": "exact"}, ValueError, "more than 2,000,000"),
     ],
     ids=range(6),

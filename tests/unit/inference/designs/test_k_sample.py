@@ -144,7 +144,7 @@ def test_a_design_is_for_two_samples(design):
     [
         ((5,), {}, ValueError, "at least two"),
         ((5, 1, 4), {}, ValueError, "pass statistic='v'"),
-        ((5, 4, 4), {"scheme": "blocks"}, ValueError, "'auto', 'exact', 'random'"),
+        ((5, 4, 4), {"scheme": "rotations"}, ValueError, "'auto', 'exact', 'random'"),
         ((5, 4, 4), {"statistic": "w"}, ValueError, "'w'"),
     ],
 )

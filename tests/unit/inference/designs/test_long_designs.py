@@ -11,7 +11,8 @@ import pytest
 import kernelmean as km
 from checkered import checkered
 from kernelmean.core.array import Array
-from kernelmean.inference.designs import independence, quadratic_forms
+from kernelmean.inference.designs import independence
+from kernelmean.inference.units import forms
 from kernelmean.kernels import Gaussian
 
 KERNEL = Gaussian(0.5)
@@ -50,7 +51,7 @@ def test_statistics_of_two_samples_are_those_of_the_whole_matrix(
     options: dict[str, Any] = {"kernel": KERNEL, "design": design, "n_resamples": 19, "rng": 0}
     result = km.mmd_test(rows[FIRST], rows[~FIRST], **options)
     assert result.statistic == pytest.approx(mmd(KERNEL(rows, rows), FIRST, parts), rel=1e-7, abs=1e-10)
-    monkeypatch.setattr(quadratic_forms, "FACTORS_FROM", N + 1)
+    monkeypatch.setattr(forms, "FACTORS_FROM", N + 1)
     tiled = km.mmd_test(rows[FIRST], rows[~FIRST], **options)
     np.testing.assert_allclose(result.null_distribution, tiled.null_distribution, rtol=1e-7, atol=1e-10)
 

@@ -104,7 +104,7 @@ def test_variables_that_depend_on_one_another_through_the_stratum_only():
         ({"strata": [0, 0, 0, 1, 1, 1], "statistic": "u"}, ValueError, "statistic='v'"),
         ({"strata": [0, 0, 0, 1, 1, None]}, ValueError, "no label in row 6"),
         ({"strata": np.array([0, 0, 0, 1, 1, "a"], dtype=object)}, TypeError, "mixes labels that do not compare"),
-        ({"weights": [1] * 6, "scheme": "gather"}, ValueError, "'auto', 'exact', 'random'"),
+        ({"weights": [1] * 6, "scheme": "rotations"}, ValueError, "'auto', 'exact', 'random'"),
     ],
 )
 def test_what_is_refused(options, error, words):

@@ -101,7 +101,7 @@ def test_an_adaptive_test_of_pairs():
         ((5, 6), {}, ValueError, "5 rows and Y has 6"),
         ((1, 1), {}, ValueError, "at least two"),
         ((5, 5), {"statistic": "w"}, ValueError, "'w'"),
-        ((5, 5), {"scheme": "gemm"}, ValueError, "'auto', 'exact', 'random'"),
+        ((5, 5), {"scheme": "rotations"}, ValueError, "'auto', 'exact', 'random'"),
         ((40, 40), {"scheme": "exact"}, ValueError, "more than 2,000,000"),
     ],
 )

@@ -181,7 +181,7 @@ def test_notes_count_the_units_that_can_change_places():
         ({"weights": ([1] * 5 + [np.nan], [1] * 5)}, ValueError, "NaN"),
         ({"weights": ([1] * 5, [1] * 5)}, ValueError, r"shape \(5,\)"),
         ({"weights": ([1] * 6, [1e-200] * 5)}, ValueError, "eight orders of magnitude"),
-        ({"weights": ([1] * 6, [1] * 5), "scheme": "cyclic"}, ValueError, "'auto', 'exact', 'random'"),
+        ({"weights": ([1] * 6, [1] * 5), "scheme": "rotations"}, ValueError, "'auto', 'exact', 'random'"),
         ({"weights": ([1] * 6, [1] * 5), "n_resamples": 0}, ValueError, "n_resamples is 0"),
     ],
 )  # fmt: skip
