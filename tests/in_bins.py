@@ -10,15 +10,15 @@ import numpy as np
 import kernelmean as km
 from kernelmean import Design
 from kernelmean.inference import TestResult
+from kernelmean.inference.adaptive.coordinates import Columns
 from kernelmean.inference.bins.answering import pilot_question
-from kernelmean.inference.bins.columns import Columns
-from kernelmean.inference.units.dealing import Deal, deal
 from kernelmean.inference.bins.fitting import Fitted, fitted
 from kernelmean.inference.bins.pairs import PairSums, pilot_rows, rotations
 from kernelmean.inference.bins.request import BY_SCHEME, BinnedTest
 from kernelmean.inference.bins.sample_sums import SampleSums
 from kernelmean.inference.questions import Pairs, TwoSamples
 from kernelmean.inference.request import HSIC_ESTIMATORS, MMD_ESTIMATORS, Request, asked
+from kernelmean.inference.units.dealing import Deal, deal
 
 Array = np.ndarray[Any, Any]
 

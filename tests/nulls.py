@@ -14,7 +14,7 @@ from kernelmean.core import joined
 from kernelmean.inference import Resampling
 from kernelmean.inference.engine import permutation_null
 from kernelmean.inference.null import Null
-from kernelmean.inference.questions import hsic_problem, samples_null
+from kernelmean.inference.questions import TwoSamples, hsic_problem
 from kernelmean.inference.request import Request
 from kernelmean.inference.units import arrangements, layout
 

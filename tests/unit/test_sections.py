@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from kernelmean.inference.adaptive.coordinates import Columns
 from kernelmean.inference.adaptive.members import EIGHTH, LINEAR, MEDIAN, Member
 from kernelmean.inference.adaptive.ranks import Ranks
 from kernelmean.inference.adaptive.views import Views, ViewSource
-from kernelmean.inference.bins.columns import Columns
 from kernelmean.kernels import DistanceInduced, Gaussian, Laplacian, Linear
 from kernelmean.kernels.sections import Sections
 

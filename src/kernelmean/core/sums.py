@@ -23,10 +23,12 @@ class RowGroups:
         The first row of every group.
     rows : array of shape (n, d)
         The rows; what is added up has their library and device.
+    weights : array of shape (n,), optional
+        Of the rows, 1 by default; for arrays of NumPy only.
     """
 
-    def __init__(self, starts: IntArray, rows: Any) -> None:
-        self.starts, self.n = starts, rows.shape[0]
+    def __init__(self, starts: IntArray, rows: Any, weights: Array | None = None) -> None:
+        self.starts, self.n, self.weights = starts, rows.shape[0], weights
         if is_foreign(rows):
             places, groups = _pieces(starts, self.n)
             self._shape, self._places = places.shape, like(places.ravel(), rows, "int64")
@@ -35,7 +37,8 @@ class RowGroups:
     def sums(self, values: Any) -> Any:
         """Return the sums of columns (k, n) over every group, shape (k, groups)."""
         if not is_foreign(values):
-            return np.add.reduceat(values, self.starts, axis=1)
+            weighted = values if self.weights is None else values * self.weights
+            return np.add.reduceat(weighted, self.starts, axis=1)
         xp = namespace(values)
         padded = xp.concat([values, xp.zeros_like(values[:, :1])], axis=1)
         pieces = xp.reshape(xp.take(padded, self._places, axis=1), (-1, *self._shape))
@@ -47,7 +50,8 @@ class RowGroups:
             found = namespace(places).take(like(table, places, "float64"), places, axis=0)
             return np.asarray(to_numpy(self.sums(found.T))).T
         ends = np.append(self.starts, len(places))
-        return np.asarray(csr_array((np.ones(len(places)), places, ends), (len(self.starts), len(table))) @ table)
+        counts = np.ones(len(places)) if self.weights is None else self.weights
+        return np.asarray(csr_array((counts, places, ends), (len(self.starts), len(table))) @ table)
 
 
 def _pieces(starts: IntArray, n: int) -> tuple[IntArray, IntArray]:

@@ -15,10 +15,10 @@ import kernelmean as km
 from checkered import checkered
 from in_bins import Prepared, coordinates, mmd, sample_sums, samples
 from kernelmean.inference.bins import two_samples
-from kernelmean.inference.units import dealing
 from kernelmean.inference.bins.sample_sums import SampleSums
 from kernelmean.inference.bins.two_samples import Bins, binned_null
 from kernelmean.inference.permutations import AllLabelings, RandomPermutations
+from kernelmean.inference.units import dealing
 from kernelmean.tables.shuffle import unshuffled
 
 Array = np.ndarray[Any, Any]

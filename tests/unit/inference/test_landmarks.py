@@ -13,8 +13,8 @@ from dense_members import viewed
 from kernelmean.inference import Adaptive, Member, hsic_test, mmd_test
 from kernelmean.inference.adaptive.candidates import candidates
 from kernelmean.inference.adaptive.columns import DIRECT, Whitening
+from kernelmean.inference.adaptive.coordinates import Columns
 from kernelmean.inference.adaptive.views import VIEWS, Views, ViewSource, available, view
-from kernelmean.inference.bins.columns import Columns
 from kernelmean.kernels import (
     DistanceInduced,
     Gaussian,

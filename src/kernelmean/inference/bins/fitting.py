@@ -14,6 +14,7 @@ from ...core.words import count
 from ...kernels import Kernel
 from ..adaptive.candidates import candidates
 from ..adaptive.columns import AS_IT_IS, row_order
+from ..adaptive.coordinates import Columns
 from ..adaptive.many_kernels import Adaptive, combined
 from ..adaptive.members import Member
 from ..adaptive.views import Views, ViewSource
@@ -22,7 +23,6 @@ from ..questions import Question
 from ..request import Request, choose_kernel, is_constant, representative_rows
 from ..resampling_options import Resampling
 from ..result import TestResult
-from .columns import Columns
 
 _LANDMARKS = 256
 """Features of a kernel that the caller chose; for two kernels half as many each, since their products are added up."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from ...core.array import Array, IntArray, slices
 from ...plan.plan import DEFAULT, Plan
+from ..adaptive.coordinates import Featured
 from ..null import Null
-from .columns import Featured
 from .pairs import BlockPair, PairSums, memory_of, null_of
 
 _NUMBERS = 2**22

@@ -20,11 +20,11 @@ from ...core.sums import conjugate_products, stripe_transforms
 from ...core.words import passed
 from ...kernels import Kernel
 from ...plan.plan import DEFAULT, Plan
+from ..adaptive.coordinates import Columns, Featured, located
 from ..null import Null
 from ..permutations import BINS
 from ..statistics import HSIC, Sums
 from ..units.dealing import PILOT
-from .columns import Columns, Featured, located
 
 WINDOW = 64
 """Stripes of a window."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...core.array import Array, IntArray, in_host_memory, slices, take_rows
 from ...plan.plan import DEFAULT, Plan
+from ..adaptive.coordinates import Columns
 from ..units.dealing import Deal
-from .columns import Columns
 from .two_samples import Bins
 
 _BIN = np.uint16  # integers of 16 bits are sorted in linear time

@@ -14,8 +14,8 @@ from ...estimators import KernelMean
 from ...estimators.by_features import BatchedRows, drawn_numbers, features_for, fit_sums
 from ...noise.base import Noise
 from ...plan.plan import Plan
+from ..adaptive.coordinates import Columns
 from ..bins.answering import of_pairs, of_samples, pilot_question
-from ..bins.columns import Columns
 from ..bins.fitting import fitted
 from ..bins.pairs import PairSums, pilot_rows, rotations
 from ..bins.request import BinnedTest

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
-from ...core.array import Array
-from ...kernels import Kernel
-from ...plan.plan import serial_blas
 from ..null import Null
-from ..problem import KernelSide
 from ..resampling_options import Resampling
-from ..statistics import StatisticForm
 from ..units.layout import Layout
-from ..units.samples import several_null
+from ..units.samples import Summing, several_null
 
 
 @final
@@ -35,13 +29,10 @@ class ManySamples:
         what = f"test of {len(self.sizes)} samples, maximum mean discrepancies"
         return f"Permutation {what}", f"Adaptive permutation {what}"
 
-    def null(
-        self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling
-    ) -> Null:
+    def null(self, summed: Summing, statistic: Any, how: Resampling) -> Null:
         """Return the mean MMD² over all pairs of samples for every kernel, and the MMD² of the pairs."""
-        sizes, (pooled,) = self.sizes, tables
+        sizes = self.sizes
         if statistic == "u" and min(sizes) < 2:
             raise ValueError(f"samples of {sizes} rows: the unbiased statistic needs two in each; pass statistic='v'")
-        layout = Layout.of(np.repeat(np.arange(len(sizes)), sizes), np.ones(len(pooled)))
-        with serial_blas:
-            return several_null(KernelSide(pooled, tuple(kernels)), layout, statistic, how)
+        layout = Layout.of(np.repeat(np.arange(len(sizes)), sizes), np.ones(sum(sizes)))
+        return several_null(summed, layout, statistic, how)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
@@ -10,15 +9,11 @@ import numpy as np
 
 from ...core.array import Array, BoolArray, IntArray, check_numpy
 from ...core.words import listed
-from ...kernels import Kernel
-from ...plan.plan import serial_blas
 from ..null import Null
-from ..problem import KernelSide
 from ..resampling_options import Resampling
 from ..samples import in_fixed_order
-from ..statistics import StatisticForm
 from ..units.layout import DesignError, Layout
-from ..units.samples import stratified_null
+from ..units.samples import Summing, stratified_null
 from .design import (
     Design,
     check_codes,
@@ -56,18 +51,14 @@ class TwoSampleDesign:
     plain_only: ClassVar[str | None] = "strata, clusters or weights"
     pool: ClassVar[str] = "the pooled sample"
 
-    def null(
-        self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling
-    ) -> Null:
-        """Return MMD² of every kernel under the same permutations, on a table of the pooled rows."""
-        (pooled,) = tables
+    def null(self, summed: Summing, statistic: Any, how: Resampling) -> Null:
+        """Return MMD² of every kernel under the same permutations, from sums over units of the pooled rows."""
         if statistic != "v":
             raise ValueError(
                 "with strata, clusters or weights MMD² is a V-statistic of equally estimated means; leave statistic= "
                 "out, and pass an estimator with equal weights, such as 'kme' or 'mkme'"
             )
-        with serial_blas:
-            return stratified_null(KernelSide(pooled, tuple(kernels)), self.layout, how)
+        return stratified_null(summed, self.layout, how)
 
 
 def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:

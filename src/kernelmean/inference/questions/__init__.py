@@ -4,7 +4,7 @@ from .base import Question
 from .joint_independence import JointIndependence
 from .k_samples import KSamples
 from .pairs import Pairs, hsic_problem
-from .two_samples import TwoSamples, samples_null
+from .two_samples import TwoSamples
 
 __all__ = [
     "JointIndependence",
@@ -13,5 +13,4 @@ __all__ = [
     "Question",
     "TwoSamples",
     "hsic_problem",
-    "samples_null",
 ]

@@ -10,21 +10,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import harmonic_mean
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from ...core.array import Array, as_host
+from ...core.array import Array, as_host, precision
 from ...core.frozen import copied_elsewhere
 from ...plan.plan import serial_blas
 from ...tables import limits
 from ..adaptive.candidates import Evaluated, candidates
+from ..adaptive.coordinates import Columns
 from ..adaptive.many_kernels import Adaptive, combined
 from ..designs.design import Design
 from ..engine import permutation_null
 from ..null import Null
-from ..problem import Problem
+from ..problem import KernelSide, Problem
 from ..request import (
     ESTIMATORS,
     ONE_KERNEL,
@@ -37,7 +39,10 @@ from ..request import (
 )
 from ..resampling_options import Resampling
 from ..samples import alone
-from ..statistics import Statistic, StatisticForm
+from ..statistics import ROUNDING, SINGLE, Statistic, StatisticForm
+from ..units.dealing import MOST_PILOT, PILOT
+from ..units.kernel_sums import column_sums, kernel_sums
+from ..units.samples import Summing
 
 Tables = tuple[Array, ...]
 
@@ -64,8 +69,8 @@ class RowDesign(Protocol):
     @property
     def notes(self) -> tuple[str, ...]: ...  # noqa: D102
 
-    def null(self, tables: Any, kernels: Any, statistic: Any, how: Resampling) -> Null:
-        """Return the statistics of all kernels on these tables, under the same permutations."""
+    def null(self, *args: Any, **options: Any) -> Null:
+        """Return the statistics of all kernels under the same permutations, from tables, or from sums over units."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -123,6 +128,16 @@ class Question(ABC):
     def methods(self) -> tuple[str, str]:
         """Return the test in words: with one estimator, and the adaptive one."""
         return self.plain_methods if self.design is None else self.design.methods
+
+    @property
+    def any_rows(self) -> bool:
+        """Whether an adaptive test takes any number of rows in memory."""
+        return False
+
+    def fitted_to(self, adaptive: Adaptive) -> tuple[str, ...]:
+        """Return a note on the rows that features are fitted to, if these are not all."""
+        del adaptive
+        return ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -194,7 +209,8 @@ class Question(ABC):
 
         If the caller chose no test, it is adaptive unless there are many rows.
         """
-        many_rows = asked.default and asked.adaptive is not None and max(self.sizes) > limits.ADAPTIVE_LIMIT
+        many_rows = asked.default and asked.adaptive is not None and not self.any_rows
+        many_rows = many_rows and max(self.sizes) > limits.ADAPTIVE_LIMIT
         if asked.adaptive is not None and not many_rows:
             fields, asked = self._adaptive(asked.adaptive, statistic, how), asked.many
         else:
@@ -220,7 +236,7 @@ class Question(ABC):
         """Run all members under the same permutations, and combine them."""
         null, members, counts = self.evaluated(adaptive, statistic, how)
         outcome = combined(null, adaptive.combination, members, counts)
-        return {"method": self.methods[1], "notes": self.notes, **outcome}
+        return {"method": self.methods[1], "notes": (*self.notes, *self.fitted_to(adaptive)), **outcome}
 
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
         """Return the statistics of the members of an adaptive test; rows on a device are copied from there."""
@@ -228,6 +244,55 @@ class Question(ABC):
         with serial_blas:
             found = candidates(adaptive, tables, harmonic_mean(self.sizes), how.rng)
         return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how)
+
+
+def summed_rows(points: Array, kernels: Sequence[Any], how: Resampling) -> tuple[Summing, tuple[float, float]]:
+    """Return how kernels on the rows of a table are added up over units, and how finely their sums are rounded."""
+    rounding = SINGLE if precision(points) == "float32" else ROUNDING
+    return partial(kernel_sums, KernelSide(points, tuple(kernels)), resources=how.resources), rounding
+
+
+class Labelled(Question):
+    """Samples: permutations change the labels of units of the pooled rows, so their sums over units suffice.
+
+    An adaptive test of many rows fits its features to some of them, which are drawn without looking at the labels.
+    """
+
+    @property
+    def by_labels(self) -> bool:
+        """Whether the design permutes labels."""
+        return True
+
+    @abstractmethod
+    def labelled(self, summed: Summing, rounding: tuple[float, float], statistic: Any, how: Resampling) -> Null:
+        """Return the null from sums over units."""
+
+    @property
+    def any_rows(self) -> bool:
+        """Whether an adaptive test takes any number of rows."""
+        return self.by_labels
+
+    def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
+        """Return the statistics of the members of an adaptive test."""
+        if not self._drawn(adaptive):
+            return super().evaluated(adaptive, statistic, how)
+        pooled = as_host(self.tables[0])
+        rows = np.sort(how.rng.choice(len(pooled), PILOT, replace=False))
+        with serial_blas:
+            found = candidates(adaptive, (pooled[rows],), harmonic_mean(self.sizes), how.rng)
+            kernels = [kernel for each in found.kernels for kernel in each]
+            columns = Columns.of(found.sources[0], found.views[0], kernels)
+            summed = partial(column_sums, columns, pooled, resources=how.resources)
+            null = self.labelled(summed, ROUNDING, statistic, how)
+        return null, found.members, [len(each) for each in found.kernels]
+
+    def fitted_to(self, adaptive: Adaptive) -> tuple[str, ...]:
+        """Return a note on the rows that features are fitted to."""
+        return (f"features fitted to {PILOT:,} rows drawn from all",) if self._drawn(adaptive) else ()
+
+    def _drawn(self, adaptive: Adaptive) -> bool:
+        in_order = any(member.view == "order" for member in adaptive.members or ())
+        return self.by_labels and self.tables[0].shape[0] > MOST_PILOT and not in_order
 
 
 class OfMany(Question):

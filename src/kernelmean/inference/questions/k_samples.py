@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, final
 
@@ -9,16 +10,20 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.points import Names
+from ...kernels import Kernel
 from ..designs.design import Design
 from ..designs.k_sample import ManySamples
+from ..null import Null
+from ..resampling_options import Resampling
 from ..samples import matched, names_of
-from .base import OfMany, Tables
+from ..units.samples import Summing
+from .base import Labelled, OfMany, Tables, summed_rows
 from .two_samples import TwoSamples
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class KSamples(OfMany):
+class KSamples(Labelled, OfMany):
     """Several samples: do they all come from one distribution.
 
     Attributes
@@ -55,6 +60,15 @@ class KSamples(OfMany):
     def tables(self) -> Tables:
         """Return the pooled rows."""
         return (np.concatenate(self.samples),)
+
+    def over(self, tables: Tables, kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
+        """Return the null on other columns of the same rows."""
+        return self.labelled(*summed_rows(tables[0], kernels, how), statistic, how)
+
+    def labelled(self, summed: Summing, rounding: tuple[float, float], statistic: Any, how: Resampling) -> Null:
+        """Return the null from sums over units."""
+        del rounding  # of several samples all sums are in float64
+        return ManySamples(self.sizes).null(summed, statistic, how)
 
     @property
     def members(self) -> int:

@@ -11,28 +11,26 @@ import numpy as np
 from ...core.array import Array, joined
 from ...core.points import Names
 from ...kernels import Kernel
-from ...plan.plan import serial_blas
 from ..designs.design import Design
 from ..designs.paired import PairedDesign
 from ..designs.two_sample import TwoSampleDesign, two_sample_design
 from ..designs.wild_bootstrap import WildSamples
 from ..estimated.mmd import EstimatedMMD
 from ..null import Null
-from ..problem import KernelSide
 from ..request import ESTIMATORS, MMD_ESTIMATORS, Chosen, Estimators, Known, two_sample_estimator
 from ..resampling_options import Resampling
 from ..samples import check_one_order, in_fixed_order, named_samples
 from ..statistics import MMD, Statistic, StatisticForm
 from ..units.layout import Layout
-from ..units.samples import Labelings, plain_null
-from .base import Question, Tables
+from ..units.samples import Labelings, Summing, plain_null
+from .base import Labelled, Tables, summed_rows
 
 SampleDesign = TwoSampleDesign | PairedDesign | WildSamples
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class TwoSamples(Question):
+class TwoSamples(Labelled):
     """Two samples: do they come from one distribution.
 
     Attributes
@@ -92,13 +90,29 @@ class TwoSamples(Question):
         """Return the name of the pooled rows in notes."""
         return ("the pooled sample" if self.design is None else self.design.pool,)
 
+    @property
+    def by_labels(self) -> bool:
+        """Whether labels of units are permuted; in pairs signs are, and in series nothing."""
+        return self.design is None or isinstance(self.design, TwoSampleDesign)
+
     def over(
         self, tables: Tables, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic, how: Resampling
     ) -> Any:
         """Return the null on other columns of the same rows."""
-        if self.design is not None:
+        if isinstance(self.design, PairedDesign | WildSamples):
             return self.design.null(tables, kernels, statistic, how)  # type: ignore[arg-type]  # those have "u" or "v"
-        return samples_null(tables[0], min(self.X.shape[0], self.Y.shape[0]), kernels, statistic, how)
+        return self.labelled(*summed_rows(tables[0], kernels, how), statistic, how)
+
+    def labelled(
+        self, summed: Summing, rounding: tuple[float, float], statistic: StatisticForm | Statistic, how: Resampling
+    ) -> Null:
+        """Return the null from sums over units."""
+        if isinstance(self.design, TwoSampleDesign):
+            return self.design.null(summed, statistic, how)
+        n, m = sorted((self.X.shape[0], self.Y.shape[0]))
+        measure = statistic if isinstance(statistic, Statistic) else MMD(n, m, statistic)
+        layout = Layout.of(np.repeat([0, 1], [n, m]), np.ones(n + m))
+        return plain_null(Labelings.of(summed, layout, how, rounding), measure)
 
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return MMD² of an estimator: with another kernel, or with weights of its own."""
@@ -108,14 +122,3 @@ class TwoSamples(Question):
             return self.with_kernels(self.tables, asked.sides, statistic, how)
         null, chosen = EstimatedMMD(own, statistic, how, self.over).null(*self.samples)
         return null, [chosen]
-
-
-def samples_null(
-    pooled: Array, first: int, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic, how: Resampling
-) -> Null:
-    """Return the statistics of two samples, one of which has the first rows, under the same permutations."""
-    n = pooled.shape[0]
-    measure = statistic if isinstance(statistic, Statistic) else MMD(first, n - first, statistic)
-    layout = Layout.of(np.repeat([0, 1], [first, n - first]), np.ones(n))
-    with serial_blas:
-        return plain_null(Labelings.of(KernelSide(pooled, tuple(kernels)), layout, how), measure)

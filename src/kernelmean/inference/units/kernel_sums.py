@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, Protocol, Self, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, as_float64, as_host, like, slices
+from ...core.array import Array, IntArray, as_float64, as_host, like, namespace, slices
 from ..low_rank import Factor, by_rows
 from ..low_rank_problem import factor_weights
 from ..problem import KernelSide
@@ -18,10 +18,28 @@ from ..schemes.device import tile_side
 from .forms import TILE, FactorForms, Forms, GramForms, TiledForms, paying_factors, tiled_forms
 from .layout import Layout
 
+_POINTS = 4096
+"""Points whose columns stay in the cache of a processor."""
 _AT_ONCE = 16
 """Rows of a factor that are copied at a time."""
 _MOST_HELD = 4096
 """The most units whose Gram matrix is held; more of them are streamed by tiles for every batch of permutations."""
+
+
+@final
+@dataclass(frozen=True)
+class Block:
+    """Columns that belong together, and the kernels on them."""
+
+    place: slice
+    numbers: IntArray
+    """The positions of the kernels among all, shape (k,)."""
+    weights: Array
+    """The weights of the columns in every kernel, shape (k, columns)."""
+
+    def weighted(self, columns: Array) -> Array:
+        """Return Σ_j w_j c_j² of every kernel, from columns of shape (columns, n), shape (k, n)."""
+        return like(self.weights, columns) @ namespace(columns).square(columns)
 
 
 @final
@@ -37,6 +55,24 @@ class KernelSums:
     """Σ ω_i r_i over the rows of every unit, where r_i is the mean of row i of K, shape (m, units)."""
     mean: Array
     """The mean of K, shape (m,)."""
+
+    @classmethod
+    def of(cls, blocks: Sequence[Block], sums: Array, squares: Array, masses: Array) -> Self:
+        """Center sums over units: of the columns of blocks, (units, D), and of the squares of m kernels, (units, m)."""
+        count, centre = squares.shape[1], sums.sum(axis=0) / masses.sum()
+        factors: list[Factor | None] = [None] * count
+        diagonal, means, mean = np.empty((count, len(masses))), np.empty((count, len(masses))), np.empty(count)
+        for block in blocks:
+            raw, middle = sums[:, block.place].T, centre[block.place]
+            rows = raw - middle[:, None] * masses
+            along, mean[block.numbers] = block.weights * middle, block.weights @ middle**2
+            level = masses * mean[block.numbers, None]
+            diagonal[block.numbers] = squares[:, block.numbers].T - 2 * along @ raw + level
+            means[block.numbers] = along @ rows + level
+            for number, weights in zip(block.numbers.tolist(), block.weights, strict=True):
+                factors[number] = Factor(rows, 0.0, weights)
+        known = tuple(factor for factor in factors if factor is not None)
+        return cls(FactorForms(known, diagonal), masses, means, mean)
 
 
 def kernel_sums(side: KernelSide, layout: Layout, resources: Resources) -> KernelSums:
@@ -192,6 +228,49 @@ def _indicators(starts: IntArray, weights: Array) -> Array:
     inside = np.zeros((len(weights), len(starts)))
     inside[np.arange(len(weights)), units] = weights
     return inside
+
+
+# -- of columns that are computed for some rows at a time --------------------------------------------------------------
+
+
+class Summed(Protocol):
+    """Columns of any rows, and kernels that are weighted sums of their products."""
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Which of them belong together."""
+
+    @property
+    def n_kernels(self) -> int:
+        """The number of kernels."""
+
+    def prepare(self) -> None:
+        """Compute what all rows share."""
+
+    def grouped(self, rows: Array, starts: IntArray, weights: Array | None = None) -> Array:
+        """Return the sums of columns and kernels' squares over rows from one start to the next, shape (g, D + K)."""
+
+
+def column_sums(columns: Summed, points: Array, layout: Layout, resources: Resources) -> KernelSums:
+    """Return the sums of columns of the points over units: O(n) time, memory that does not grow with n."""
+    columns.prepare()
+    weights = layout.weights if (layout.weights != 1.0).any() else None
+    edges, unit = _edges(layout), np.repeat(np.arange(len(layout.sizes)), layout.sizes)
+
+    def added(part: slice) -> Array:
+        rows = points[layout.order[part]]
+        return columns.grouped(rows, edges(part), None if weights is None else weights[part])
+
+    parts = slices(layout.n, _POINTS)
+    sums = np.zeros((len(layout.sizes), columns.size + columns.n_kernels))
+    for part, some in zip(parts, in_order(added, parts, resources.n_jobs), strict=True):
+        sums[unit[part.start] : unit[part.stop - 1] + 1] += some
+    masses = np.add.reduceat(layout.weights, layout.starts)
+    return KernelSums.of(columns.blocks, sums[:, : columns.size], sums[:, columns.size :], masses)
 
 
 # -- streamed ----------------------------------------------------------------------------------------------------------

@@ -19,17 +19,20 @@ from typing import Self, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, precision, slices
+from ...core.array import Array, IntArray, slices
 from ..null import Null
 from ..permutations import BINS
-from ..problem import KernelSide
 from ..resampling_options import Resampling
-from ..statistics import ROUNDING, SINGLE, RemovedMeans, Statistic, StatisticForm, Sums, check_kind, named, ties
+from ..statistics import ROUNDING, RemovedMeans, Statistic, StatisticForm, Sums, check_kind, named, ties
 from .arrangements import Arrangements, arrangements
-from .kernel_sums import KernelSums, kernel_sums
+from .kernel_sums import KernelSums
 from .layout import DesignError, Layout
 
 _LEAST_SHARE = 1e-8
+
+
+Summing = Callable[[Layout], KernelSums]
+"""From units to the sums of all kernels over them."""
 
 
 @final
@@ -48,7 +51,7 @@ class Labelings:
     """Of every unit, whole numbers from 0, ascending; None for one stratum."""
 
     @classmethod
-    def of(cls, side: KernelSide, layout: Layout, how: Resampling) -> Self:
+    def of(cls, summed: Summing, layout: Layout, how: Resampling, rounding: tuple[float, float] = ROUNDING) -> Self:
         """Draw bins if there are many units, then arrangements; add up the units.
 
         Which arrangements there are is decided by the numbers of units alone. Those that you ask for by name, all or
@@ -57,11 +60,11 @@ class Labelings:
         units = layout.in_bins(how.rng) if how.scheme == "auto" else layout
         listed = arrangements(units.cells, units.labels, how.n_resamples, how.rng, how.scheme)
         return cls(
-            kernel_sums(side, units, how.resources),
+            summed(units),
             listed,
             layout.n,
             BINS if units.binned else listed.scheme,
-            SINGLE if precision(side.points) == "float32" else ROUNDING,
+            rounding,
             units.stratum[units.starts],
         )
 
@@ -102,9 +105,9 @@ def plain_null(labelings: Labelings, statistic: Statistic) -> Null:
     return Null(values, statistic.tolerance(values, sums), statistic.name, labelings.scheme)
 
 
-def stratified_null(side: KernelSide, layout: Layout, how: Resampling) -> Null:
-    """Return MMD² of two samples with strata, clusters or weights, for every kernel of a side."""
-    labelings = Labelings.of(side, layout, how)
+def stratified_null(summed: Summing, layout: Layout, how: Resampling) -> Null:
+    """Return MMD² of two samples with strata, clusters or weights, for every kernel."""
+    labelings = Labelings.of(summed, layout, how)
     values = labelings.values(_Stratified(labelings))
     magnitude = _magnitude(labelings.sums, layout)
     return Null(values, ties(values, magnitude), named("MMD²", "v"), labelings.scheme)
@@ -143,10 +146,10 @@ def _magnitude(sums: KernelSums, layout: Layout) -> Array:
 # -- several samples ---------------------------------------------------------------------------------------------------
 
 
-def several_null(side: KernelSide, layout: Layout, kind: StatisticForm, how: Resampling) -> Null:
+def several_null(summed: Summing, layout: Layout, kind: StatisticForm, how: Resampling) -> Null:
     """Return the mean MMD² over all pairs of several samples for every kernel, and the MMD² of the pairs."""
     check_kind(kind)
-    labelings = Labelings.of(side, layout, how)
+    labelings = Labelings.of(summed, layout, how)
     between = _Between(labelings, kind)
     values = labelings.values(between, len(between.pairs))
     slack = ties(values, between.magnitude)

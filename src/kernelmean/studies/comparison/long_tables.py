@@ -15,9 +15,9 @@ from ...core.table import Frame
 from ...core.words import count, listed
 from ...inference import TestResult
 from ...inference.adaptive.columns import row_order
+from ...inference.adaptive.coordinates import Columns
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.adaptive.views import ViewSource
-from ...inference.bins.columns import Columns
 from ...inference.bins.fitting import Fitted, fitted
 from ...inference.bins.request import seed_of
 from ...inference.bins.sample_sums import SampleSums, TwoSums

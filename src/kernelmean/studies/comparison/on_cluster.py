@@ -18,7 +18,7 @@ from ...core.array import Array, IntArray
 from ...core.cells import missing_cells
 from ...core.table import Frame
 from ...core.words import count
-from ...inference.bins.columns import Columns
+from ...inference.adaptive.coordinates import Columns
 from ...inference.bins.request import seed_of
 from ...inference.bins.sample_sums import SampleSums
 from ...inference.units.dealing import Deal

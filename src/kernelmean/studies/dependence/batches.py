@@ -13,8 +13,8 @@ from ...core.array import Array, IntArray
 from ...core.table import Frame
 from ...core.words import count, listed
 from ...inference import TestResult
+from ...inference.adaptive.coordinates import Apart
 from ...inference.adaptive.many_kernels import NAMED, Adaptive, combined
-from ...inference.bins.columns import Apart
 from ...inference.bins.fitting import Fitted, fitted
 from ...inference.bins.halves import Halves, turns_of
 from ...inference.bins.pairs import BlockPair, block_pairs

@@ -10,29 +10,14 @@ from typing import Protocol, Self, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, as_float64, like, namespace, to_numpy
+from ...core.array import Array, IntArray, as_float64, to_numpy
 from ...core.cached import cached_property
 from ...core.sums import RowGroups
 from ...kernels import Kernel
-from ..adaptive.viewed import ViewedColumns
-from ..adaptive.views import ViewFits, ViewPart, Views, ViewSource
 from ..low_rank import Coordinates
-
-
-@final
-@dataclass(frozen=True)
-class Block:
-    """Columns that belong together, and the kernels on them."""
-
-    place: slice
-    numbers: IntArray
-    """The positions of the kernels among all, shape (k,)."""
-    weights: Array
-    """The weights of the columns in every kernel, shape (k, columns)."""
-
-    def weighted(self, columns: Array) -> Array:
-        """Return Σ_j w_j c_j² of every kernel, from columns of shape (columns, n), shape (k, n)."""
-        return like(self.weights, columns) @ namespace(columns).square(columns)
+from ..units.kernel_sums import Block
+from .viewed import ViewedColumns
+from .views import ViewFits, ViewPart, Views, ViewSource
 
 
 class Featured(Protocol):
@@ -110,10 +95,10 @@ class Columns:
                 yield self.blocks[turn], waiting.pop(turn)
                 turn += 1
 
-    def grouped(self, rows: Array, starts: IntArray) -> Array:
+    def grouped(self, rows: Array, starts: IntArray, weights: Array | None = None) -> Array:
         """Return the sums of columns and kernels' squares over rows from one start to the next, shape (g, D + K)."""
         out = np.empty((self.size + self.n_kernels, len(starts)))
-        source, groups = self._viewed.source(as_float64(rows)), RowGroups(starts, rows)
+        source, groups = self._viewed.source(as_float64(rows)), RowGroups(starts, rows, weights)
         for column, table, into in self._by_place:
             out[into] = groups.sums_at(source.places[column], table).T
         for number, columns in self._viewed.computed(source):
