@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kernelmean
@@ -14,9 +15,13 @@ from kernelmean.core import joined
 from kernelmean.inference import Resampling
 from kernelmean.inference.engine import permutation_null
 from kernelmean.inference.null import Null
-from kernelmean.inference.questions import TwoSamples, hsic_problem
+from kernelmean.inference.questions import hsic_problem
+from kernelmean.inference.questions.base import summed_rows
 from kernelmean.inference.request import Request
+from kernelmean.inference.statistics import MMD, Statistic
 from kernelmean.inference.units import arrangements, layout
+from kernelmean.inference.units.samples import Labelings, plain_null
+from kernelmean.plan.plan import serial_blas
 
 
 def resampling(**options: Any) -> Resampling:
@@ -41,10 +46,14 @@ def for_few_rows(scheme: str) -> Iterator[str]:
 
 
 def mmd_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "u", scheme: str = "auto", **options: Any) -> Null:
-    """Return MMD² of every kernel under the same permutations."""
-    with for_few_rows(scheme) as asked:
+    """Return MMD² of every kernel under the same permutations; the samples stay in their order."""
+    n, m = X.shape[0], Y.shape[0]
+    measure = statistic if isinstance(statistic, Statistic) else MMD(n, m, statistic)
+    with for_few_rows(scheme) as asked, serial_blas:
         how = resampling(scheme=asked, **options)
-        return samples_null(joined([X, Y]), X.shape[0], kernels, statistic, how)
+        summed, rounding = summed_rows(joined([X, Y]), kernels, how)
+        units = layout.Layout.of(np.repeat([0, 1], [n, m]), np.ones(n + m))
+        return plain_null(Labelings.of(summed, units, how, rounding), measure)
 
 
 def hsic_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "v", **options: Any) -> Null:

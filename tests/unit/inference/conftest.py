@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from kernelmean.inference.schemes.blocks import RowBins
 
 from kernelmean.inference.permutation_groups import Rotations
 from kernelmean.inference.permutations import RandomPermutations
