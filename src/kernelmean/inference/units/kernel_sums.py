@@ -292,14 +292,14 @@ def _streamed(side: KernelSide, layout: Layout, resources: Resources) -> KernelS
 @final
 @dataclass(frozen=True)
 class _OfUnits(Forms):
-    """Forms of coefficients of units by forms of their rows; coefficients times masses must add up to 0."""
+    """Forms of coefficients of units by forms of their rows, of which the mean of all rows is taken away."""
 
     rows: TiledForms
     layout: Layout
     diagonal: Array
 
     def forms(self, vectors: Array) -> Array:
-        """Repeat every coefficient for the rows of its unit."""
+        """Repeat every coefficient for the rows of its unit, less the mean over all rows."""
         return self.rows.forms(self._spread(vectors))
 
     def times(self, vectors: Array) -> Array:
@@ -313,4 +313,6 @@ class _OfUnits(Forms):
         return self.rows.batch
 
     def _spread(self, coefficients: Array) -> Array:
-        return np.repeat(coefficients, self.layout.sizes, axis=0) * self.layout.weights[:, None]
+        weights = self.layout.weights[:, None]
+        rows = np.repeat(coefficients, self.layout.sizes, axis=0)
+        return (rows - (weights * rows).sum(axis=0) / self.layout.n) * weights
