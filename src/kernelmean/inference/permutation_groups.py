@@ -107,8 +107,10 @@ class Rotations:
         """
         end = self.rest.start
         fixed = (left[:, end:] * right[:, end:]).sum(axis=1, keepdims=True)
-        parts = slices(len(left), max(1, _AT_ONCE // self.n))
-        return np.concatenate([self._turned(left[p], right if len(right) == 1 else right[p]) for p in parts]) + fixed
+        turned = np.empty((len(left), self.order))  # of a kernel that is 0 there are no rows
+        for part in slices(len(left), max(1, _AT_ONCE // self.n)):
+            turned[part] = self._turned(left[part], right if len(right) == 1 else right[part])
+        return turned + fixed
 
     def _turned(self, left: Array, right: Array) -> Array:
         return self.back(np.einsum("mbf,mbf->mf", np.conj(self.spectra(left)), self.spectra(right)))
