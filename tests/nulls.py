@@ -82,7 +82,7 @@ def hsic_test(*data: Any, scheme: str = "auto", **options: Any) -> Any:
 
 def packed(**options: Any) -> dict[str, Any]:
     """Return the options of a test as objects: strata, clusters and weights, threads and memory."""
-    design = {name: options.pop(name) for name in ("strata", "clusters", "weights") if name in options}
+    design = {name: options.pop(name) for name in ("strata", "clusters", "weights", "equal_sizes") if name in options}
     plan = {name: options.pop(name) for name in ("threads", "memory") if name in options}
     made: dict[str, Any] = {"design": Design(**design)} if design else {}
     return {**options, **made, **({"plan": Plan(**{"threads": 1, **plan})} if plan else {})}

@@ -172,6 +172,38 @@ def test_several_samples_and_several_variables_on_few_landmarks(kind, monkeypatc
     assert excess(pvalues(several)) == 0
 
 
+# -- all rearrangements of clusters of any size ------------------------------------------------------------------------
+
+
+def over_a_random_design(seed, *, equal_sizes, **how):
+    """The p-values of all permitted ways to call clusters of one to four rows, some with strata or weights, the first.
+
+    Clusters change places within strata, and with ``equal_sizes`` among those of their size.
+    """
+    rng = np.random.default_rng(seed)
+    sizes, strata = rng.integers(1, 3 if equal_sizes else 5, 8), np.repeat([0, 1], 4) * (seed % 2)
+    cells = np.unique(np.stack([strata, sizes * equal_sizes]), axis=1, return_inverse=True)[1].ravel()
+    order, counts = np.argsort(cells, kind="stable"), np.bincount(cells)
+    many = np.maximum(1, (counts - rng.integers(0, 2, len(counts))) // 2) if not equal_sizes else (counts + 1) // 2
+    cluster = np.repeat(order, sizes[order])
+    points = rows(KINDS[seed % 4], len(cluster), 2, seed)
+    columns = {"clusters": cluster, "strata": strata[cluster]}
+    if seed % 3:
+        columns["weights"] = rng.uniform(0.2, 3.0, 8)[cluster]
+    divided = (np.repeat(own, sizes[order]) for own in divisions(*zip(counts.tolist(), many.tolist(), strict=True)))
+    designs = [(split(points, own), {name: split(column, own) for name, column in columns.items()}) for own in divided]
+    return pvalues([NullData(mmd_test, own, Design(**of, equal_sizes=equal_sizes)) for own, of in designs], **how)
+
+
+@pytest.mark.parametrize("equal_sizes", [False, True])
+@pytest.mark.parametrize(("estimator", "seeds"), [("kme", range(12)), ("adaptive", range(3))])
+def test_clusters_of_any_size(estimator, seeds, equal_sizes):
+    found = [over_a_random_design(seed, equal_sizes=equal_sizes, estimator=estimator) for seed in seeds]
+    assert [excess(own) for own in found] == [0] * len(found)
+    assert max(map(len, found)) >= 36
+    assert min(own.min() for own in found) <= 0.05
+
+
 # -- all rearrangements of clusters, with as many landmarks as there always are --------------------------------------
 
 

@@ -89,7 +89,7 @@ def test_the_sample_that_differs_is_in_the_pairs_that_are_found():
     samples = draw((40, 40, 40))
     samples[1] += 3.0
     result = k_sample_test(*samples, rng=0, n_resamples=199, estimator="kme")
-    assert result.pvalue == 0.005
+    assert result.pvalue == 1 / (1 + result.n_resamples) <= 0.005
     assert [pair.adjusted <= 0.05 for pair in result.pairs] == [True, False, True]
     assert all(pair.adjusted >= pair.pvalue for pair in result.pairs)
     pair = result.pairs[0]

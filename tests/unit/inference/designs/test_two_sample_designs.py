@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain, permutations, product
+
 import numpy as np
 import pytest
 
@@ -45,15 +47,33 @@ def draw(n, seed=0, ties=False):
     return np.round(points) if ties else points
 
 
+def permitted(strata, unit, labels, equal_sizes):
+    """Every labeling of the rows under permutations of the labels of whole units, of one stratum and maybe size."""
+    rows, alike = {}, {}
+    for i, u in enumerate(unit):
+        rows.setdefault(u, []).append(i)
+    for own in rows.values():
+        alike.setdefault((strata[own[0]], equal_sizes and len(own)), []).append(own)
+    ways = (dict.fromkeys(permutations(labels[own[0]] for own in units)) for units in alike.values())
+    order = [i for units in alike.values() for own in units for i in own]
+    sizes = [len(own) for units in alike.values() for own in units]
+    for way in product(*ways):
+        found = np.empty(len(labels), dtype=int)
+        found[order] = np.repeat(list(chain(*way)), sizes)
+        yield found
+
+
 @pytest.mark.parametrize("ties", [False, True], ids=["continuous", "ties"])
-@pytest.mark.parametrize("name", DESIGNS)
-def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, name, ties):
+@pytest.mark.parametrize(
+    ("name", "equal_sizes"), [*((name, False) for name in DESIGNS), ("uneven clusters", True), ("all", True)]
+)
+def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, name, equal_sizes, ties):
     strata, unit, labels, weights = DESIGNS[name]
     labels, points = np.array(labels), draw(len(labels), len(name), ties)
     gram, x = KERNEL(points, points), labels == 1
-    permitted = dict.fromkeys(tuple(labels[order]) for order in oracle.restricted(strata, list(unit)))
-    values = [oracle.mmd(gram, labeling, weights, strata, list(unit), "v") for labeling in permitted]
-    options = {"kernel": KERNEL, **keywords(*DESIGNS[name])}
+    labelings = permitted(strata, unit, labels, equal_sizes)
+    values = [oracle.mmd(gram, labeling, weights, strata, list(unit), "v") for labeling in labelings]
+    options = {"kernel": KERNEL, "equal_sizes": equal_sizes, **keywords(*DESIGNS[name])}
     result = mmd_test(points[x], points[~x], **packed(**options))
     assert (result.scheme, result.n_resamples + 1) == ("exact", len(values))
     assert result.statistic == pytest.approx(values[0], rel=1e-10, abs=1e-14)
@@ -151,13 +171,18 @@ def test_text_labels_and_strata_of_one_sample():
 def test_notes_count_the_units_that_can_change_places():
     X, Y = draw(6), draw(5, 1)
     clusters = ([0, 0, 1, 1, 2, 2], [3, 3, 4, 5, 6])
-    notes = mmd_test(X, Y, design=Design(clusters=clusters), kernel=KERNEL).notes
-    stay = "the rest have no counterpart and stay where they are"
-    assert notes == (f"4 of 7 clusters are permuted, whole and only among clusters of equally many rows; {stay}",)
     strata = ([0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2])
-    notes = mmd_test(X, Y, design=Design(strata=strata, clusters=clusters), kernel=KERNEL).notes
-    assert notes == (
-        f"2 of 7 clusters are permuted, whole and only among clusters of equally many rows; {stay}",
+
+    def notes(**design):
+        return mmd_test(X, Y, design=Design(clusters=clusters, **design), kernel=KERNEL).notes
+
+    any_size = "clusters are permuted, whole, whatever their sizes: exact where the sample of a cluster does not depend"
+    assert notes() == (f"7 {any_size} on its size",)
+    among = "clusters are permuted, whole and only among clusters of equally many rows"
+    stay = "the rest have no counterpart and stay where they are"
+    assert notes(equal_sizes=True) == (f"4 of 7 {among}; {stay}",)
+    assert notes(equal_sizes=True, strata=strata) == (
+        f"2 of 7 {among}; {stay}",
         "clusters are permuted only within their stratum (3 strata of 3 to 4 rows each)",
     )
 
@@ -173,7 +198,9 @@ def test_notes_count_the_units_that_can_change_places():
         ({"strata": ([0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2]), "statistic": "u"}, ValueError, "leave statistic= out"),
         ({"clusters": ([0, 0, 1, 1, 2, 2], [2, 2, 3, 3, 3])}, ValueError,
          r"1 of 4 clusters has rows in both samples, such as 2; .*error of the assignment.* as strata"),
-        ({"clusters": ([0] * 6, [1] * 5)}, ValueError, "nothing can be permuted"),
+        ({"clusters": ([0] * 6, [1] * 5), "equal_sizes": True}, ValueError,
+         "pass coarser strata, or clusters of equal sizes"),
+        ({"equal_sizes": True}, ValueError, "equal_sizes=True is about clusters"),
         ({"clusters": ([0, 0, 1, 1, 2, 2], [3, 3, 4, 4, 5]), "strata": ([0, 1, 1, 1, 1, 1], [0] * 5)}, ValueError,
          r"1 of 6 clusters has rows in more than one stratum, such as 0 in 0 and 1; a cluster"),
         ({"weights": ([1] * 5 + [-1], [1] * 5)}, ValueError, "row 6 of weights of X is -1; weights"),
