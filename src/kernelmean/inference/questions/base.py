@@ -291,7 +291,7 @@ class Labelled(Question):
         return (f"features fitted to {PILOT:,} rows drawn from all",) if self._drawn(adaptive) else ()
 
     def _drawn(self, adaptive: Adaptive) -> bool:
-        in_order = any(member.view == "order" for member in adaptive.members or ())
+        in_order = any(getattr(member, "view", "") == "order" for member in adaptive.members or ())
         return self.by_labels and self.tables[0].shape[0] > MOST_PILOT and not in_order
 
 
