@@ -9,6 +9,8 @@ import pytest
 
 import kernelmean as km
 from kernelmean.inference import Adaptive, Member, PairMember
+from kernelmean.inference.questions import base
+from kernelmean.inference.units import kernel_sums
 from kernelmean.kernels import Gaussian, Linear, Polynomial
 from kernelmean.tables import limits
 
@@ -50,10 +52,49 @@ def test_units_of_columns_do_not_matter(name, monkeypatch):
 tables_of = tables
 
 
-IN_BINS = "two samples", "independence"
+IN_BINS, BY_LABELS = ("two samples", "independence"), ("strata", "several samples")
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name not in IN_BINS])
+@pytest.mark.parametrize("name", BY_LABELS)
+def test_many_rows_whose_labels_change_have_features_fitted_to_some(name, monkeypatch):
+    monkeypatch.setattr(limits, "ADAPTIVE_LIMIT", 23)
+    few = CALLS[name](rng=0)
+    monkeypatch.setattr(base, "MOST_PILOT", 40)
+    monkeypatch.setattr(base, "PILOT", 30)
+    found = CALLS[name](rng=0)
+    assert found.notes == (*few.notes, "features fitted to 30 rows drawn from all")
+    assert found.members
+    assert found.pvalue != few.pvalue
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_features_that_are_fitted_to_all_rows_are_those_of_the_usual_test(ties, monkeypatch):
+    """Over all arrangements of few rows, which nothing is drawn for."""
+    X, Y, Z = (np.round(own) if ties else own for own in tables(4, 3))
+    center = np.arange(4) // 2
+    calls = {
+        8: [lambda: km.mmd_test(X, Y), lambda: km.mmd_test(X, Y, design=km.Design(strata=(center, center)))],
+        9: [lambda: km.k_sample_test(X[:3], Y[:3], Z[:3], n_resamples=1679)],
+    }
+    calls[8] += [
+        lambda: km.mmd_test(X, Y, design=km.Design(weights=(center + 1.0, center + 0.5))),
+        lambda: km.mmd_test(X, Y, design=km.Design(clusters=([1, 1, 2, 3], [4, 5, 5, 5]))),
+    ]
+    for n, tests in calls.items():
+        for test in tests:
+            usual = test()
+            with monkeypatch.context() as patch:
+                patch.setattr(base, "MOST_PILOT", n - 1)
+                patch.setattr(base, "PILOT", n)
+                patch.setattr(kernel_sums, "_POINTS", 3)
+                drawn = test()
+            assert (usual.scheme, drawn.scheme, drawn.pvalue) == ("exact", "exact", usual.pvalue)
+            np.testing.assert_allclose(drawn.null_distribution, usual.null_distribution, rtol=0, atol=1e-8)
+            found, expected = ([own.statistic for own in result.members] for result in (drawn, usual))
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in (*IN_BINS, *BY_LABELS)])
 def test_many_rows_take_one_kernel_and_say_so(name, monkeypatch):
     monkeypatch.setattr(limits, "ADAPTIVE_LIMIT", 23)
     found, plain = CALLS[name](rng=0), CALLS[name](rng=0, estimator="kme")
