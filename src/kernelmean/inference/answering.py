@@ -16,8 +16,8 @@ from ..tables.read import check_apart, hold, is_in_memory, read
 from ..tables.source import READER, UNNAMED, Source
 from .bins.answering import binned_test
 from .bins.reading import Held
-from .bins.request import BY_SCHEME, Reason
-from .questions import JointIndependence, Pairs, Question
+from .bins.request import BY_SCHEME, BinnedTest, Reason
+from .questions import JointIndependence, Pairs, Question, TwoSamples
 from .request import Request
 from .resampling_options import resources_of
 from .result import TestResult
@@ -28,8 +28,8 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
     """Return the result of a test, wherever its rows are.
 
     Arrays and data frames are tested as they are. Files, folders, batches and what :func:`kernelmean.read` returns are
-    held in memory if they are short, and then give the same result. Longer ones are added up in bins. So are many rows
-    in memory in an adaptive test, and any rows for which ``scheme="bins"`` or the source asks for bins.
+    held in memory if they are short, and then give the same result. Longer ones are added up in bins, and so are as
+    many rows in memory, and any rows for which ``scheme="bins"`` or the source asks for bins.
     """
     if request.design.in_series and kind.of_two:
         _check_series(data, request, plan)
@@ -90,8 +90,8 @@ def _kept_together(source: Source, kind: type[Question], request: Request) -> So
 def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[list[Any], Reason | None]:
     """Return the tables, and why they are added up in bins; None if all rows are held in memory.
 
-    The rule is that of a comparison of tables: what the sources say, otherwise the number of rows. Rows that are in
-    memory already use bins if they are too many for an adaptive test.
+    The rule is that of a comparison of tables: what the sources say, otherwise the number of rows, wherever these are.
+    Many rows that are in memory already are tested by all of them where bins do not work with an option.
     """
     said = asked_for(*tables)
     if request.in_bins:
@@ -103,8 +103,7 @@ def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[
     limit = row_limit(kind, request)
     found = [_measured(table, limit, name) for table, name in zip(tables, _names(len(tables)), strict=True)]
     here = not any(isinstance(table, Source) for table in tables)
-    binned = request.scheme == "auto" and _has_adaptive_bins(kind, request)
-    if not any(long for _, long in found) or (here and not binned):
+    if not any(long for _, long in found) or (here and not _has_bins(kind, request)):
         return [table for table, _ in found], None
     instead = (
         "hold all rows in memory with kernelmean.read(..., in_memory=True), or take a part of them with "
@@ -115,13 +114,16 @@ def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[
 
 def row_limit(kind: type[Question], request: Request) -> int:
     """Return up to how many rows of a file, or of a table on a cluster, a test holds all of them."""
-    return limits.ADAPTIVE_LIMIT if _has_adaptive_bins(kind, request) else limits.TEST_LIMIT
-
-
-def _has_adaptive_bins(kind: type[Question], request: Request) -> bool:
-    """Whether the test is adaptive, and has a form in bins."""
     plain = not (request.design.says_more or request.design.paired)
-    return kind.of_two and request.wanted.adaptive is not None and plain
+    adaptive = kind.of_two and request.wanted.adaptive is not None and plain
+    return limits.ADAPTIVE_LIMIT if adaptive else limits.TEST_LIMIT
+
+
+def _has_bins(kind: type[Question], request: Request) -> bool:
+    """Whether the test has a form in bins of rows."""
+    test = BinnedTest.obstacles(request)
+    of_two = kind.of_two and (kind is TwoSamples or request.statistic == "v")
+    return of_two and not any(test)
 
 
 def _sources(tables: list[Any]) -> Any:

@@ -60,7 +60,7 @@ class BinnedTest:
         ValueError
             When a test in bins does not have an option.
         """
-        for other in _others(request):
+        for other in cls.obstacles(request):
             raise ValueError(
                 f"{other} does not go with a test in bins, which is used {reason.why}; bins take adaptive estimators "
                 f"and those of one kernel, such as 'kme', 'mkme' or 'mmkme', and no designs; {reason.instead}"
@@ -70,19 +70,19 @@ class BinnedTest:
         check_n_resamples(request.n_resamples)
         return cls(question, request, seed_of(request.rng))
 
-
-def _others(request: Request) -> Iterator[str]:
-    """Yield the options that do not work with bins."""
-    for own in fields(Design):
-        value = getattr(request.design, own.name)
-        if is_passed(value, own.default):
-            yield f"design = Design({own.name}={value if value is True else '...'})"
-    if request.scheme not in ("auto", BINS):
-        yield f"scheme = {request.scheme!r}"
-    if request.wanted.adaptive is None:
-        for side in request.wanted.sides:
-            if not is_plain(side):
-                yield f"estimator = {side!r}"
+    @staticmethod
+    def obstacles(request: Request) -> Iterator[str]:
+        """Yield the options that do not work with bins."""
+        for own in fields(Design):
+            value = getattr(request.design, own.name)
+            if is_passed(value, own.default):
+                yield f"design = Design({own.name}={value if value is True else '...'})"
+        if request.scheme not in ("auto", BINS):
+            yield f"scheme = {request.scheme!r}"
+        if request.wanted.adaptive is None:
+            for side in request.wanted.sides:
+                if not is_plain(side):
+                    yield f"estimator = {side!r}"
 
 
 def seed_of(rng: RngLike) -> int:

@@ -28,8 +28,8 @@ class Part(Protocol):
     def labels(self) -> IntArray:
         """The labels of the units, shape (b, units)."""
 
-    def products(self, rows: Array) -> Array:
-        """Return Σ_u r_u a_u of rows r (k, units) under all labels a of two samples, shape (k, b)."""
+    def products(self, rows: Array, label: int = 1) -> Array:
+        """Return the sums of rows (k, units) over the units with a label, under all these labels, shape (k, b)."""
 
 
 @final
@@ -39,13 +39,15 @@ class Listed:
 
     labels: IntArray
 
-    def products(self, rows: Array) -> Array:
+    def products(self, rows: Array, label: int = 1) -> Array:
         """Return a product of matrices."""
-        return np.asarray(rows @ self._vectors)
+        if label not in self._vectors:
+            self._vectors[label] = (self.labels == label).T.astype(np.float64)
+        return np.asarray(rows @ self._vectors[label])
 
     @cached_property
-    def _vectors(self) -> Array:
-        return self.labels.T.astype(np.float64)
+    def _vectors(self) -> dict[int, Array]:
+        return {}
 
 
 class Arrangements(ABC):
@@ -174,10 +176,11 @@ class _Coset:
         turned[:, units] = self.rotations.turned(self.labels_as_observed[from_])
         return turned
 
-    def products(self, rows: Array) -> Array:
+    def products(self, rows: Array, label: int = 1) -> Array:
         """Return correlations, by Fourier transforms."""
         units, from_ = self._order
-        return self.rotations.correlated(rows[:, units], self.labels_as_observed[None, from_].astype(np.float64))
+        chosen = (self.labels_as_observed[None, from_] == label).astype(np.float64)
+        return self.rotations.correlated(rows[:, units], chosen)
 
 
 def arrangements(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import final
 
 import numpy as np
@@ -48,6 +49,11 @@ class Forms(ABC):
     def under(self, labels: Part) -> Array:
         """Return the forms of labels of two samples, shape (m, b); rows of every K add up to 0."""
         return self.forms(labels.labels.T.astype(np.float64))
+
+    def between(self, labels: Part, sizes: Array) -> Array:
+        """Return the squared distances between the means of k samples of these sizes, shape (m, pairs, b)."""
+        means = [(labels.labels == g).T / size for g, size in enumerate(sizes)]
+        return np.stack([self.forms(g - h) for g, h in combinations(means, 2)], axis=1)
 
     @property
     def batch(self) -> int:
@@ -132,6 +138,18 @@ class FactorForms(Forms):
                 found[number] = row
         return np.stack(found)
 
+    def between(self, labels: Part, sizes: Array) -> Array:
+        """Add up the squared differences of the means of the rows A."""
+        found: list[Array] = [np.empty(0)] * len(self.factors)
+        for numbers in by_rows(self.factors):
+            factors = [self.factors[number] for number in numbers]
+            weights = factor_weights(factors)
+            means = [labels.products(factors[0].rows, g) / size for g, size in enumerate(sizes)]
+            values = np.stack([weights @ np.square(g - h) for g, h in combinations(means, 2)], axis=1)
+            for number, rows in zip(numbers, values, strict=True):
+                found[number] = rows
+        return np.stack(found)
+
     def times(self, vectors: Array) -> Array:
         """Return Aᵀ diag(w) A V."""
         return np.stack([factor.rows.T @ factor.times(factor.rows @ vectors) for factor in self.factors])
@@ -153,6 +171,17 @@ class GramForms(Forms):
         """Multiply K by the labels, then by these again."""
         vectors = labels.labels.T.astype(np.float64)
         return np.stack([np.einsum("ib,ib->b", vectors, labels.products(gram)) for gram in self.grams])
+
+    def between(self, labels: Part, sizes: Array) -> Array:
+        """Multiply K by the means, then by these again."""
+        means = [(labels.labels == g).T / size for g, size in enumerate(sizes)]
+        found = []
+        for gram in self.grams:
+            products = [labels.products(gram, g) / size for g, size in enumerate(sizes)]
+            norms = [np.einsum("ib,ib->b", mean, own) for mean, own in zip(means, products, strict=True)]
+            pairs = combinations(range(len(means)), 2)
+            found.append([norms[g] + norms[h] - 2 * np.einsum("ib,ib->b", means[g], products[h]) for g, h in pairs])
+        return np.array(found)
 
     def times(self, vectors: Array) -> Array:
         """Return KV."""

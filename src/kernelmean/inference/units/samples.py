@@ -24,7 +24,7 @@ from ..null import Null
 from ..permutations import BINS
 from ..resampling_options import Resampling
 from ..statistics import ROUNDING, RemovedMeans, Statistic, StatisticForm, Sums, check_kind, named, ties
-from .arrangements import Arrangements, arrangements
+from .arrangements import Arrangements, Part, arrangements
 from .kernel_sums import KernelSums
 from .layout import DesignError, Layout
 
@@ -73,9 +73,9 @@ class Labelings:
         """Return the observed labels of the units."""
         return self.arrangements.labels
 
-    def values(self, statistic: Callable[[IntArray], Array], per_labeling: int = 1) -> Array:
+    def values(self, statistic: Callable[[IntArray], Array]) -> Array:
         """Return a statistic of labels (units, b), whose last axis is b, under all arrangements."""
-        size = max(1, self.sums.forms.batch // per_labeling)
+        size = self.sums.forms.batch
         parts = (part.labels for part in self.arrangements.parts(size))
         batches = (labels[some].T for labels in parts for some in slices(len(labels), size))
         return np.concatenate(list(map(statistic, batches)), axis=-1)
@@ -151,7 +151,8 @@ def several_null(summed: Summing, layout: Layout, kind: StatisticForm, how: Resa
     check_kind(kind)
     labelings = Labelings.of(summed, layout, how)
     between = _Between(labelings, kind)
-    values = labelings.values(between, len(between.pairs))
+    size = max(1, labelings.sums.forms.batch // len(between.pairs))
+    values = np.concatenate(list(map(between, labelings.arrangements.parts(size))), axis=-1)
     slack = ties(values, between.magnitude)
     scheme, name = labelings.scheme, named("MMD²", kind)
     parts = {pair: Null(values[:, place], slack[:, place], name, scheme) for place, pair in enumerate(between.pairs)}
@@ -165,7 +166,7 @@ class _Between:
 
     def __init__(self, labelings: Labelings, kind: StatisticForm) -> None:
         self.forms, self.kind = labelings.sums.forms, kind
-        self.sizes = np.bincount(labelings.labels, labelings.sums.masses)
+        self.sizes: Array = np.bincount(labelings.labels, labelings.sums.masses).astype(np.float64)
         self.pairs = list(combinations(range(len(self.sizes)), 2))
         products = np.array([self.sizes[g] * self.sizes[h] for g, h in self.pairs])
         self.shares: Array = products / products.sum()
@@ -177,17 +178,15 @@ class _Between:
         sizes = np.array([(inverse[g] + inverse[h]) for g, h in self.pairs])
         return np.asarray(np.abs(self.forms.diagonal).sum(axis=1)[:, None] * sizes)
 
-    def __call__(self, labels: IntArray) -> Array:
-        """Return the statistics, shape (m, pairs, b), of labels (units, b)."""
-        means = [(labels == g) / size for g, size in enumerate(self.sizes)]
-        vectors = np.concatenate([means[g] - means[h] for g, h in self.pairs], axis=1)
-        values = self.forms.forms(vectors).reshape(-1, len(self.pairs), labels.shape[1])
+    def __call__(self, labels: Part) -> Array:
+        """Return the statistics, shape (m, pairs, b)."""
+        values = self.forms.between(labels, self.sizes)
         if self.kind == "v":
             return values
-        excess = self._excess(values, means)
+        excess = self._excess(values, labels)
         return values + np.stack([excess[:, g] + excess[:, h] for g, h in self.pairs], axis=1)
 
-    def _excess(self, values: Array, means: list[Array]) -> Array:
+    def _excess(self, values: Array, labels: Part) -> Array:
         """Return for every sample its mean over pairs of different rows minus that over all pairs, shape (m, k, b).
 
         The distances of the kernel means from their common mean follow from those between them.
@@ -198,5 +197,5 @@ class _Between:
             distances[:, g, h] = distances[:, h, g] = values[:, place]
         toward = np.einsum("h,mghb->mgb", weights, distances)
         norms = toward - np.einsum("g,mgb->mb", weights, toward)[:, None] / 2
-        own = np.stack([self.forms.diagonal @ mean for mean in means], axis=1)
-        return np.asarray((norms - own) / (self.sizes - 1)[:, None])
+        sums = [labels.products(self.forms.diagonal, g) / size for g, size in enumerate(self.sizes)]
+        return np.asarray((norms - np.stack(sums, axis=1)) / (self.sizes - 1)[:, None])
