@@ -94,13 +94,14 @@ def deal(n: int, m: int, seed: int) -> tuple[Deal, Deal]:
     larger sample leaves some rows out of bins. The fewer these are, the greater is the power: rows outside of bins stay
     in their sample under every permutation.
     """
-    size = bin_size(np.array([n, m]))
-    first, second = bin_counts(np.array([n, m]), size).tolist()
+    counts = np.array([n, m])
+    size = bin_size(counts, MOST_BINS)
+    first, second = bin_counts(counts, size, MOST_BINS).tolist()
     pilot = min(size, -(-PILOT // (first + second)))
     return Deal(n, size, first, pilot, seed), Deal(m, size, second, pilot, seed)
 
 
-def bin_size(counts: IntArray, most: int = MOST_BINS) -> int:
+def bin_size(counts: IntArray, most: int) -> int:
     """Return how many rows, or other units, a bin of samples with so many of them holds."""
     small, size = int(counts.min()), -(-int(counts.sum()) // most)
     if small >= most // _MANY * size:
@@ -109,7 +110,7 @@ def bin_size(counts: IntArray, most: int = MOST_BINS) -> int:
     return next(each for each in range(largest, 0, -1) if small % each <= _LEFT_OVER * small)
 
 
-def bin_counts(counts: IntArray, size: int, most: int = MOST_BINS) -> IntArray:
+def bin_counts(counts: IntArray, size: int, most: int) -> IntArray:
     """Return how many bins each sample fills; where all together would be too many, large samples fill fewer."""
     bins, left = np.zeros_like(counts), most
     for place, sample in enumerate(np.argsort(counts, kind="stable").tolist()):
