@@ -17,6 +17,8 @@ from kernelmean import Design, compare_groups, dhsic_test, k_sample_test
 from kernelmean.inference import Adaptive, hsic_test, mmd_test
 from kernelmean.inference.adaptive import candidates as candidates_module
 from kernelmean.inference.adaptive.views import ViewSource
+from kernelmean.inference.units import layout as layout_module
+from kernelmean.inference.units.layout import Layout
 from null_data import NullData
 
 KINDS = ["normal", "ties", "repeated rows", "heavy tails"]
@@ -54,10 +56,10 @@ def over_pairings(X, Y, **how):
     return pvalues([NullData(hsic_test, (X, Y[list(order)])) for order in permutations(range(len(X)))], **how)
 
 
-def pvalues(arrangements, **how):
+def pvalues(arrangements, scheme="exact", **how):
     """The p-values of all arrangements: those of the test, of every member, and of all pairs of several samples."""
     results = [own.result(n_resamples=999, rng=0, **how) for own in arrangements]
-    assert {result.scheme for result in results} == {"exact"}
+    assert {result.scheme for result in results} == {scheme}
     assert len({tuple(own.label for own in result.members) for result in results}) == 1
     return np.array([[own.pvalue for own in (result, *result.members, *result.pairs)] for result in results])
 
@@ -202,6 +204,24 @@ def test_clusters_of_any_size(estimator, seeds, equal_sizes):
     assert [excess(own) for own in found] == [0] * len(found)
     assert max(map(len, found)) >= 36
     assert min(own.min() for own in found) <= 0.05
+
+
+@pytest.mark.parametrize(("kind", "estimator"), checkered(KINDS, ["kme", "adaptive"]))
+@pytest.mark.parametrize("sizes", [(8, 16), (11, 16)], ids=["whole bins", "rows left over"])
+def test_bins_of_rows(sizes, kind, estimator, monkeypatch):
+    """All ways to exchange the contents of six bins, which are dealt by a seed, whatever the rows are."""
+    monkeypatch.setattr(layout_module, "MOST_BINS", 6)
+    monkeypatch.setattr(layout_module, "_LEAST", 6)
+    points = rows(kind, sum(sizes), 2)
+    units = Layout.of(np.repeat([0, 1], sizes), np.ones(len(points))).in_bins(np.random.default_rng(0))
+    places, exchanged = np.split(units.order, units.starts[1:]), []
+    for chosen in divisions((units.cells.tolist().count(0), 2)):
+        moved = points.copy()
+        for to, from_ in enumerate([*np.flatnonzero(chosen), *np.flatnonzero(~chosen)]):
+            moved[places[to]] = points[places[from_]]
+        exchanged.append(NullData(mmd_test, (moved[: sizes[0]], moved[sizes[0] :])))
+    assert len(exchanged) >= 10
+    assert excess(pvalues(exchanged, "bins", estimator=estimator)) == 0
 
 
 # -- all rearrangements of clusters, with as many landmarks as there always are --------------------------------------
