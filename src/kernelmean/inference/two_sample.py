@@ -39,85 +39,56 @@ def mmd_test(
     Parameters
     ----------
     X, Y : array of shape (n, d) and (m, d), data frame, path, or anything else that :func:`kernelmean.read` takes
-        Two samples with the same columns; n and m may differ. Arrays of torch, or of another library with the array
-        API, are compared on their device, such as a GPU, with the same permutations for the same scheme; an adaptive
-        test of up to 20 000 rows copies them from there. Files, folders of Parquet files, dask tables and iterables of
-        batches give the same result as the table in memory. An adaptive test of more than 20 000 rows of a sample,
-        wherever they are, adds up features of the rows in bins. So does a test of one kernel on files of more than 100
-        000 rows. The result says so. To ask for bins with fewer rows, pass ``kernelmean.read(path, in_memory=False)``.
+        Two samples with the same columns. Arrays of torch, or of another library with the array API, stay on their
+        device; an adaptive test of up to 20 000 rows copies them from there.
     kernel : Kernel, class or str, optional
-        A kernel, short for its plain estimator ``KME(kernel)``, in the units of the columns. If the bandwidth is a
-        rule, as in ``Gaussian("median")``, it is found in the pooled sample (in 1000 rows drawn by the seed if there
-        are more); see :func:`kernelmean.median_bandwidth`. A class of :mod:`kernelmean.kernels` uses the median too.
+        Short for ``estimator=KME(kernel)``, in the units of the columns. A rule for the bandwidth, as in
+        ``Gaussian("median")``, looks at the pooled sample.
     estimator : str, KernelMean, callable or Adaptive, optional
-        "adaptive", the default, needs no choice of kernel or bandwidth. It has about 20 kernels, on columns in units of
-        their own spread, and combines them into one exact p-value. On average it is the most powerful of these tests,
-        at any number of rows. (With a design and more than 20 000 rows the default has one kernel, "kme", and says
-        so.) "log-mean-exp", "aggregate" and an :class:`Adaptive` are adaptive tests too. The others have one kernel.
-        "kme" is the plain test, with a Gaussian kernel at the median distance of the rows as they are. With "mkme",
-        "mmkme", or a KernelMean without filter and contraction, noise turns the kernel into another kernel, eq.
-        (m_kernel) of Xia et al. (2021), which is a principled choice of the bandwidth. "s-kmse" and "f-kmse" find the
-        weights of each sample, again under every permutation; the strength of any other filter, or beside a noise, is
-        that of the pooled rows. You may also pass a symmetric function of the pooled rows and the kernel that returns
-        the kernel of the test and the noise in it. An estimator has its own kernel, so do not pass ``kernel`` as well;
-        write ``estimator=MKME(kernel)``.
+        "adaptive", the default, combines about 20 kernels, on columns in units of their own spread, into one exact
+        p-value. "log-mean-exp", "aggregate" and an :class:`Adaptive` are adaptive too; the others have one kernel.
+        "kme" is Gaussian with the median distance. With "mkme", "mmkme", or another KernelMean without filter and
+        contraction, noise makes it another kernel (Xia et al. 2021, eq. (m_kernel)). "s-kmse" and "f-kmse" find weights
+        of each sample, again under every permutation. A function of the pooled rows and the kernel may return the
+        kernel of the test and the noise in it.
     design : Design, optional
         Strata, clusters and weights, or pairs, or time series; see :class:`kernelmean.Design`.
     statistic : {"u", "v"}, optional
-        The unbiased statistic, the default, or the V-statistic, which is never negative and the only one with strata,
-        clusters, weights or series. Of an estimator with weights b, "u" leaves out the diagonal,
-        n/(n-1) Σ_{i≠j} b_i b_j k(x_i, x_j); shrinkage makes it biased.
+        The unbiased statistic, the default, or the V-statistic, the only one with strata, clusters, weights or series.
     scheme : {"auto", "exact", "random", "bins"}
         Permutations that are evaluated fast together, all of them, or independent random ones; all are exact. "bins"
-        adds up features of the rows in about 1000 bins, wherever the rows are, in memory that does not grow with them.
-        It serves adaptive tests, kme, mkme and mmkme, without designs.
+        adds up features of the rows in about 1000 bins, in memory that does not grow with the rows.
     n_resamples : int
         The least number of permutations besides the observed one, or all of them if there are no more.
     rng : int, Generator, or None
         The seed. The same seed gives the same p-value, whatever the plan.
     plan : Plan or DaskPlan, optional
-        The number of threads, by default one (in bins all), and the memory of batches. Or a cluster, if X and Y are
-        dask arrays, dask data frames or folders of Parquet files; see :class:`kernelmean.DaskPlan`.
+        Threads, by default one (in bins all), and memory; or a cluster, see :class:`kernelmean.DaskPlan`.
 
     Returns
     -------
     TestResult
-        Unpacks as ``(statistic, pvalue)``. In an adaptive test the statistic combines those of its kernels, which
-        ``members`` lists.
+        Unpacks as ``(statistic, pvalue)``; ``members`` lists the kernels of an adaptive test.
 
     Raises
     ------
     ValueError
-        When the columns differ, a sample is too small for the statistic, a value is not finite, a scheme does not fit,
-        a weight is negative or all are zero, or strata and clusters leave no two rows that may be exchanged; when
-        bins do not work with an option.
+        When the columns differ, a sample is too small, a value is not finite, or options do not go together.
     TypeError, OSError, ImportError
         As :func:`kernelmean.read`.
 
     Notes
     -----
     The p-value is exact: under the null hypothesis P(p ≤ α) ≤ α for every n and m, with ties counted. Constant data
-    have p = 1. Swapping X and Y changes nothing but rounding; shifting or rescaling the data, with a bandwidth by rule,
-    does not change p, and with "adaptive" rescaling single columns does not. O(n²d) time at most, O(n r) on low-rank
-    factors of rank r; memory never O(n²). With strata, clusters or weights O(n² (d + P)) for P permutations, O(n r P)
-    on factors. "adaptive" takes O(n r (d + r)) time for every view of the rows, r = 64, and has about the cost of
-    twenty kernels on factors: a tenth of a second for two samples of 1000 rows.
+    have p = 1. Swapping X and Y changes nothing but rounding; rescaling columns does not change p of "adaptive".
 
-    "s-kmse" costs no more than "kme", since λ has a closed form in sums that every scheme delivers. "f-kmse" takes one
-    eigendecomposition of a Gram matrix per sample and permutation and O(n²) memory, up to 1000 rows a sample, and
-    with a number as strength one linear system, up to 3000; 999 permutations of two samples of 100 rows take about 3
-    and 0.2 seconds.
+    What changes places are rows, up to 1024 of them; beyond that bins of rows, which keeps the test exact
+    (Domingo-Enrich, Dwivedi & Mackey 2025). One kernel takes one pass over all pairs of rows, O(n² d), or O(n r) on
+    factors of rank r if that is low; "adaptive" O(n r (d + r)), r = 64, a tenth of a second for two samples of 1000
+    rows. Beyond 20 000 rows of a sample (100 000 for one kernel) features of the rows are added up in bins, wherever
+    they are; see :doc:`/scale`. "f-kmse" takes an eigendecomposition per sample and permutation, up to 1000 rows.
 
-    *In bins.* Row numbers are dealt at random to bins of equal size, about 1000 for both samples together. Permutations
-    exchange bins; leftover rows that do not fill a bin stay in their sample. What the features need (units, ranks,
-    landmarks, directions) is fitted to a pilot of about 4000 rows, equally many from every bin. Permutations exchange
-    these as well, so the p-value is exact, whatever the order of the rows. A first pass over a file finds the pilot; if
-    the length of the file is unknown, another pass counts the rows. Rows of iterators, which can be read only once, are
-    put into a temporary file. O((n + m) r (d + r)) time for every view, O(1) memory.
-    Effect sizes, witnesses and attributions of such a result are computed from the pilot. Domingo-Enrich, Dwivedi &
-    Mackey (2025).
-    Gretton et al. (2012), eq. (3) and (5); Hemerik & Goeman (2018) for groups of permutations; Muandet et al.
-    (2014) for shrinkage.
+    References: Gretton et al. (2012), eq. (3) and (5); Hemerik & Goeman (2018); Muandet et al. (2014) for shrinkage.
 
     Examples
     --------
@@ -127,38 +98,11 @@ def mmd_test(
     >>> result.scheme, result.n_resamples, round(result.pvalue * 35)
     ('exact', 34, 1)
 
-    Weights fitted to each sample, again under every permutation:
-
-    >>> mmd_test(X, Y, estimator="f-kmse").n_resamples
-    34
-
-    Two centers, one of which measures 10 more; within centers X and Y differ by 1.
-
-    >>> X, Y = np.array([[0.0], [2.0], [10.0]]), np.array([[1.0], [11.0], [13.0]])
-    >>> result = mmd_test(X, Y, design=Design(strata=([1, 1, 2], [1, 2, 2])), statistic="v")
-    >>> result.n_resamples + 1, result.notes[-1]
-    (9, 'rows are permuted only within their stratum (2 strata of 3 rows each)')
-
-    Three patients against three, two rows each:
+    Three patients against three, two rows each; :doc:`/designs` has more.
 
     >>> rows, patients = np.arange(12.0)[:, None], np.arange(12) // 2
     >>> mmd_test(rows[:6], rows[6:], design=Design(clusters=(patients[:6], patients[6:]))).n_resamples + 1
     20
-
-    Weights:
-
-    >>> weighted = mmd_test(X, Y, design=Design(weights=([1.0, 1.0, 2.0], [2.0, 1.0, 1.0])), rng=0)
-    >>> weighted.n_resamples + 1
-    20
-
-    Batches of rows (few here), and features of the rows added up in bins, which work for any number of rows:
-
-    >>> X, Y = np.random.default_rng(0).normal(size=(2, 500, 1))
-    >>> result = mmd_test(iter([X[:300], X[300:]]), Y, rng=0)
-    >>> result.pvalue == mmd_test(X, Y, rng=0).pvalue
-    True
-    >>> mmd_test(X, Y, scheme="bins", rng=0).scheme
-    'bins'
     """
     checked = check_design(design)
     wanted = asked(kernel, estimator, TwoSamples.known(checked), adaptive=not checked.in_series)
