@@ -27,13 +27,13 @@ CLUSTERS = np.array([1, 1, 2, 3, 4, 4, 5, 6])
 WEIGHTS = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 1.0, 0.5])
 
 
-def labelings(units: Array) -> Iterator[Array]:
-    """Yield all ways to call as many units of every size the first sample as there are, the rows with their units."""
+def labelings(units: Array, *, equal_sizes: bool = False) -> Iterator[Array]:
+    """Yield all ways to call as many units the first sample as there are, and maybe as many of every size."""
     names = [*dict.fromkeys(units.tolist())]
     sizes = {name: int((units == name).sum()) for name in names}
     of_first = [name for name in names if FIRST[units == name].all()]
     for chosen in itertools.combinations(names, len(of_first)):
-        if sorted(sizes[name] for name in chosen) == sorted(sizes[name] for name in of_first):
+        if not equal_sizes or sorted(map(sizes.get, chosen)) == sorted(map(sizes.get, of_first)):
             yield np.isin(units, chosen).astype(int)
 
 
@@ -102,6 +102,10 @@ CASES = {
     "clusters": Case(
         lambda: {"statistic": "v", "design": km.Design(clusters=halves(CLUSTERS))},
         lambda: [v_statistic(own, ONES) for own in labelings(CLUSTERS)],
+    ),
+    "clusters of equal sizes": Case(
+        lambda: {"statistic": "v", "design": km.Design(clusters=halves(CLUSTERS), equal_sizes=True)},
+        lambda: [v_statistic(own, ONES) for own in labelings(CLUSTERS, equal_sizes=True)],
     ),
     "weights": Case(
         lambda: {"statistic": "v", "design": km.Design(weights=halves(WEIGHTS))},
