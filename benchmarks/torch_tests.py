@@ -1,13 +1,12 @@
 """Exact permutation tests on torch: seconds on a GPU (or on a processor), beside our own on NumPy.
 
-    python benchmarks/torch_tests.py [--device cuda] [--n 100000] [--dim 20] [--rounds 5] [--numpy] [--gemm] [--default]
+    python benchmarks/torch_tests.py [--device cuda] [--n 100000] [--dim 20] [--rounds 5] [--numpy] [--loops] [--default]
 
 Two samples of n rows each from N(0, I), Gaussian kernel, median bandwidth, 1000 permutations. Without a GPU a small n
 is the default: the figures then say that the path runs, not how fast a GPU is.
 
-The scheme for many rows is "blocks": one pass over the Gram matrix adds up pairs of bins, about 512 in all, and bins
-are permuted. A pass makes n² values once; the permutations then cost nothing. "gemm" multiplies every tile by 1000
-labelings: 2000 operations of float64 a value instead of about ten, and 1000 permutations of all rows on the host.
+One pass over the Gram matrix adds up pairs of bins of rows, about 1000 in all, and bins are permuted. A pass makes n²
+values once; the permutations then cost nothing.
 
 Columns: seconds of the whole call, with the points on the device; the same without what the host does (``pass``);
 kernel values per second; the largest memory of the device; the p-value, and whether it is that of NumPy under the same
@@ -35,12 +34,12 @@ import kernelmean as km
 from _timing import markdown
 from kernelmean.core.array import joined
 from kernelmean.inference import Resampling
-from kernelmean.inference.permutations import AllPermutations
-from kernelmean.inference.questions import TwoSamples, mmd_problem
+from kernelmean.inference.problem import KernelSide
+from kernelmean.inference.questions import TwoSamples
 from kernelmean.inference.request import asked
 from kernelmean.inference.resampling_options import Resources
-from kernelmean.inference.schemes.blocks import BinTiling, RowBins
-from kernelmean.inference.schemes.device import tile_side
+from kernelmean.inference.units.kernel_sums import kernel_sums
+from kernelmean.inference.units.layout import Layout
 
 RESAMPLES = 999
 SMALL = 4000
@@ -74,39 +73,38 @@ def seconds(run: Callable[[], Any], device: str, rounds: int) -> float:
     return float(np.median(taken[1:]))
 
 
-def mmd(X: Any, Y: Any, scheme: str, **options: Any) -> km.TestResult:
-    how = Resampling.of(scheme, RESAMPLES, 0, **options)
+def mmd(X: Any, Y: Any, **options: Any) -> km.TestResult:
+    """Return the test by all pairs of rows, however many these are."""
+    how = Resampling.of("auto", RESAMPLES, 0, **options)
     question = TwoSamples.of((X, Y), km.Design())
     return km.TestResult(**question.outcome(asked(None, "kme", {"kme": km.KME}), "u", how))
 
 
 def only_pass(X: Any, Y: Any, kernel: Any) -> Callable[[], Any]:
     """Return the pass over the Gram matrix alone."""
-    problem = mmd_problem(joined([X, Y]), X.shape[0], [kernel], "u")
-    bins = RowBins.draw(problem.labels, np.random.default_rng(0))
-    side = tile_side(problem.left, Resources())
-    tiling = BinTiling(problem.shuffled(bins.order), bins, AllPermutations(bins.movable), size=side)
-    return tiling.evaluated
+    labels = np.repeat([0, 1], [X.shape[0], Y.shape[0]])
+    bins = Layout.of(labels, np.ones(len(labels))).in_bins(np.random.default_rng(0))
+    return lambda: kernel_sums(KernelSide(joined([X, Y]), (kernel,)), bins, Resources())
 
 
-def measured(samples: tuple[Any, Any], device: str, dtype: str, scheme: str, rounds: int) -> Row:
+def measured(samples: tuple[Any, Any], device: str, dtype: str, rounds: int) -> Row:
     X, Y = (on(device, sample, dtype) for sample in samples)
     if device != "cpu":
         torch.cuda.reset_peak_memory_stats()
-    result = mmd(X, Y, scheme)
-    whole = seconds(lambda: mmd(X, Y, scheme), device, rounds)
-    passed = seconds(only_pass(X, Y, result.kernel), device, rounds) if scheme == "blocks" else float("nan")
+    result = mmd(X, Y)
+    whole = seconds(lambda: mmd(X, Y), device, rounds)
+    passed = seconds(only_pass(X, Y, result.kernel), device, rounds)
     mib = torch.cuda.max_memory_allocated() / 2**20 if device != "cpu" else float("nan")
     n = X.shape[0] + Y.shape[0]
-    return Row(f"torch {device} {dtype} {scheme}", whole, passed, n * (n + 1) / 2 / whole, mib, result.pvalue)
+    return Row(f"torch {device} {dtype}", whole, passed, n * (n + 1) / 2 / whole, mib, result.pvalue)
 
 
-def on_numpy(samples: tuple[Any, Any], scheme: str, threads: int | None) -> Row:
+def on_numpy(samples: tuple[Any, Any], threads: int | None) -> Row:
     start = time.perf_counter()
-    result = mmd(*samples, scheme, plan=km.Plan(threads=threads))
+    result = mmd(*samples, plan=km.Plan(threads=threads))
     whole = time.perf_counter() - start
     n = len(samples[0]) + len(samples[1])
-    name = f"numpy {scheme}, {'one thread' if threads == 1 else 'all cores'}"
+    name = f"numpy, {'one thread' if threads == 1 else 'all cores'}"
     return Row(name, whole, float("nan"), n * (n + 1) / 2 / whole, float("nan"), result.pvalue)
 
 
@@ -223,9 +221,7 @@ def main() -> None:
     parser.add_argument(
         "--numpy", action="store_true", help="also our own on NumPy, which takes minutes for 100000 rows"
     )
-    parser.add_argument(
-        "--gemm", action="store_true", help="also the scheme 'gemm', and what torch users write by hand"
-    )
+    parser.add_argument("--loops", action="store_true", help="also what torch users write by hand")
     parser.add_argument("--default", action="store_true", help="calls without options, beside NumPy")
     options = parser.parse_args()
     n = options.n or (SMALL if options.device == "cpu" else 100_000)
@@ -238,12 +234,11 @@ def main() -> None:
         print(defaults(options.device, options.rounds))
         return
     print(f"{device}, {versions}; n = {n} a sample, d = {options.dim}\n")
-    rows = [measured(samples, options.device, dtype, "blocks", options.rounds) for dtype in ("float32", "float64")]
-    if options.gemm:
-        rows += [measured(samples, options.device, dtype, "gemm", 1) for dtype in ("float32", "float64")]
+    rows = [measured(samples, options.device, dtype, options.rounds) for dtype in ("float32", "float64")]
+    if options.loops:
         rows.append(by_hand(samples, options.device, 1))
     if options.numpy:
-        rows += [on_numpy(samples, "blocks", threads) for threads in (1, None)]
+        rows += [on_numpy(samples, threads) for threads in (1, None)]
     print(report(rows))
     if options.numpy:
         print(f"\nthe same p-value on NumPy: {rows[1].pvalue == rows[-1].pvalue}; times as fast as NumPy: ", end="")

@@ -63,8 +63,8 @@ CONDITIONS = {
     },
 }
 SCHEMES = {
-    "two samples": ["auto", "gemm", "cyclic-low-rank", "blocks"],
-    "independence": ["auto", "gather", "cyclic-low-rank"],
+    "two samples": ["auto", "random"],
+    "independence": ["auto", "random", "rotations"],
 }
 ESTIMATORS = {
     "two samples": ["kme", "s-kmse", "f-kmse", "mkme", "mmkme", "adaptive", "log-mean-exp", "aggregate"],
