@@ -1,6 +1,7 @@
 """Exact permutation tests on torch: seconds on a GPU (or on a processor), beside our own on NumPy.
 
-    python benchmarks/torch_tests.py [--device cuda] [--n 100000] [--dim 20] [--rounds 5] [--numpy] [--loops] [--default]
+    python benchmarks/torch_tests.py [--device cuda] [--n 100000] [--dim 20] [--rounds 5] [--numpy] [--loops]
+        [--default]
 
 Two samples of n rows each from N(0, I), Gaussian kernel, median bandwidth, 1000 permutations. Without a GPU a small n
 is the default: the figures then say that the path runs, not how fast a GPU is.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Protocol, Self, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, as_float64, as_host, like, namespace, slices
+from ...core.array import Array, IntArray, as_host, like, namespace, slices, total
 from ..low_rank import Factor, by_rows
 from ..low_rank_problem import factor_weights
 from ..problem import KernelSide
@@ -141,8 +142,9 @@ def _of_tiles(side: KernelSide, layout: Layout, resources: Resources) -> KernelS
     """Add up the tiles of half of every Gram matrix over pairs of units, and center."""
     units = len(layout.sizes)
     grams = np.zeros((side.count, units, units))
-    size, n_jobs = (tile_side(side, resources), 1) if side.on_device else (TILE, resources.n_jobs)
-    tiles = upper_tiles(slices(layout.n, size))
+    n_jobs = 1 if side.on_device else resources.n_jobs
+    rows_of = _runs(layout.sizes, tile_side(side, resources)) if side.on_device else slices(layout.n, TILE)
+    tiles = upper_tiles(rows_of)
     evaluate, shifts = _on_device(side, layout) if side.on_device else _on_host(side, layout)
     unit = np.repeat(np.arange(units), layout.sizes)
     for (i, j), parts in zip(tiles, in_order(evaluate, tiles, n_jobs), strict=True):
@@ -210,24 +212,29 @@ def _added(rows: Array, starts: IntArray) -> Array:
 
 
 def _on_device(side: KernelSide, layout: Layout) -> Evaluator:
-    """Prepare the same for arrays of another library: products with the indicators of the units, in float64."""
-    tiles, edges, shifts = side.tiles(), _edges(layout), np.array(side.shifts)
+    """Prepare the same for arrays of another library, whose tiles hold whole units of one size and weight."""
+    tiles, sizes = side.tiles(), np.repeat(layout.sizes, layout.sizes)
 
     def add_up(tile: Tile) -> list[Array]:
-        i, j = tile
-        grams: list[Any] = [as_float64(gram) - shift for gram, shift in zip(tiles(i, j), side.shifts, strict=True)]
-        left, right = (like(_indicators(edges(part), layout.weights[part]), grams[0], "float64") for part in (i, j))
-        return [as_host(left.T @ (gram @ right)) for gram in grams]
+        rows, columns = ((part.stop - part.start) // int(sizes[part.start]) for part in tile)
+        return [as_host(_per_unit(gram, rows, columns)) for gram in tiles(*tile)]
 
-    return add_up, shifts
+    return add_up, np.zeros(side.count)
 
 
-def _indicators(starts: IntArray, weights: Array) -> Array:
-    """Return the matrix (rows, units) of the weights of the rows in their units."""
-    units = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(weights)))
-    inside = np.zeros((len(weights), len(starts)))
-    inside[np.arange(len(weights)), units] = weights
-    return inside
+def _per_unit(tile: Any, rows: int, columns: int) -> Any:
+    """Return the sums of a tile over so many units of rows and of columns, in float64."""
+    xp = namespace(tile)
+    across = total(xp.reshape(tile, (tile.shape[0], columns, -1)), axis=2)
+    return total(xp.reshape(across, (rows, -1, columns)), axis=1)
+
+
+def _runs(sizes: IntArray, most: int) -> list[slice]:
+    """Cut the rows of units of these sizes into slices of at most ``most`` rows, or one unit, of one size."""
+    edges = np.append(0, np.cumsum(sizes))
+    changes = [0, *(np.flatnonzero(np.diff(sizes)) + 1).tolist(), len(sizes)]
+    runs = (slices(stop, max(1, most // int(sizes[start])), start=start) for start, stop in pairwise(changes))
+    return [slice(int(edges[units.start]), int(edges[units.stop])) for run in runs for units in run]
 
 
 # -- of columns that are computed for some rows at a time --------------------------------------------------------------
