@@ -13,6 +13,7 @@ from kernelmean.inference.questions import base
 from kernelmean.inference.units import kernel_sums
 from kernelmean.kernels import Gaussian, Linear, Polynomial
 from kernelmean.tables import limits
+from null_data import NullData, check_level, points
 
 
 def tables(n, many, dim=2):
@@ -65,6 +66,21 @@ def test_many_rows_whose_labels_change_have_features_fitted_to_some(name, monkey
     assert found.notes == (*few.notes, "features fitted to 30 rows drawn from all")
     assert found.members
     assert found.pvalue != few.pvalue
+
+
+@pytest.mark.parametrize(("law", "weighted"), [("ties", False), ("heavy tails", True)])
+def test_the_level_of_features_that_are_fitted_to_some_rows(law, weighted, monkeypatch):
+    """Over the seeds, which draw the rows: one of them may favor a sample."""
+    monkeypatch.setattr(base, "MOST_PILOT", 40)
+    monkeypatch.setattr(base, "PILOT", 20)
+    rng = np.random.default_rng(6)
+
+    def draw():
+        samples = tuple(points(law, n, rng, 2) for n in (25, 35))
+        design = km.Design(weights=tuple(rng.uniform(0.2, 3.0, len(own)) for own in samples)) if weighted else None
+        return NullData(km.mmd_test, samples, design)
+
+    check_level(draw, 100, tied=law == "ties", n_resamples=39, rng=rng)
 
 
 @pytest.mark.parametrize("ties", [False, True])
