@@ -158,7 +158,7 @@ were run once.
 
 A member that compared the log-volumes of two samples of many columns has been taken out since: it was no kernel and had
 an engine of its own. It found AR correlation in .783 and equicorrelation .5, .525 in .993 of 1000 trials. Settings with
-500 columns were run again without it, 50 or 100 trials each; thin hypercube and spiked covariance are from before.
+500 columns were run again without it, 50 to 200 trials each.
 
 *kernelmean* is `mmd_test(X, Y)` or `hsic_test(X, Y)` without any option, with its standard error. *Asked* is the
 power that was set as a target; the verdict allows for two standard errors. For another test, a cell has its power

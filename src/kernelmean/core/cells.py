@@ -62,6 +62,11 @@ def missing_cells(cells: Cells) -> npt.NDArray[np.bool_]:
     return np.isnan(cells)
 
 
+def is_blank(cells: Cells) -> bool:
+    """Return whether all cells of a column are missing; one that is not ends the search."""
+    return all(cell is None for cell in cells) if cells.dtype == object else bool(np.isnan(cells).all())
+
+
 def is_missing(cell: Any) -> bool:
     """Return whether a cell of any type is None, NaN, NA or NaT."""
     return cell is None or str(cell) in ("nan", "<NA>", "NaT")

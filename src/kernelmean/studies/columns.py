@@ -18,7 +18,7 @@ from ..tables.columns import Encoding
 from ..tables.columns.column_codings import TooManyCategoriesError
 from ..tables.columns.copies import repeated_cells
 from ..tables.columns.inspection import Inspection
-from ..tables.columns.kinds import ColumnType, Named, as_labels
+from ..tables.columns.kinds import ColumnType, Named, label_counts
 from ..tables.columns.missing import rules_for
 from ..tables.columns.texts import Finding, insist
 from ..tables.drawn import Drawn
@@ -176,25 +176,33 @@ class _ToDescribe:
     @property
     def is_whole(self) -> bool:
         """Whether all cells are whole numbers."""
+        if self.frame[self.name].dtype != np.float64:
+            return False
         cells = self.cells
-        return cells.dtype == np.float64 and bool(np.isfinite(cells).all() and (cells == np.rint(cells)).all())
+        return bool(np.isfinite(cells).all() and (cells == np.rint(cells)).all())
 
     def values(self) -> tuple[int | None, str]:
         """Return the number of different cells, and their range or the most common ones."""
-        cells = self.frame[self.name]
-        known: IntArray = np.flatnonzero(~missing_cells(cells))
-        if not len(known):
-            return 0, ""
         declared = self.frame.declared.get(self.name)
-        if cells.dtype.kind in "fmM" and (declared is None or declared.kind == "zoned"):
-            order = known[np.argsort(cells[known], kind="stable")[[0, -1]]]
-            first, last = as_read(self.frame, self.name, order)
-            return len(np.unique(cells[known])), first if first == last else f"{first} to {last}"
+        if self.frame[self.name].dtype.kind in "fmM" and (declared is None or declared.kind == "zoned"):
+            return self._range()
         try:
-            counts = Counter(as_labels(self.frame, self.name)[known].tolist())
+            found = label_counts(self.frame, self.name)
         except TypeError:  # cells such as lists
             return None, ""
-        return len(counts), _most_common(counts)
+        counts = Counter({text: n for text, n in found.items() if text is not None})
+        return len(counts), _most_common(counts) if counts else ""
+
+    def _range(self) -> tuple[int, str]:
+        """Return the number of different numbers or times, and the lowest and the highest."""
+        cells = self.frame[self.name]
+        known: IntArray = np.flatnonzero(~np.isnan(cells))
+        if not len(known):
+            return 0, ""
+        ordered = np.sort(cells[known])
+        lowest, highest = known[cells[known].argmin()], known[::-1][cells[known][::-1].argmax()]
+        first, last = as_read(self.frame, self.name, np.array([lowest, highest]))
+        return 1 + int(np.count_nonzero(ordered[1:] != ordered[:-1])), first if first == last else f"{first} to {last}"
 
 
 def _most_common(counts: Counter[str]) -> str:

@@ -55,8 +55,7 @@ def changes(
     Parameters
     ----------
     table : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
-        Its rows are in the order of time. Columns may hold numbers, truth values, categories, ordered categories and
-        times; see :class:`kernelmean.TableEncoder`.
+        Its rows are in the order of time, and its columns of any kind that :class:`kernelmean.TableEncoder` knows.
     time : str, optional
         The column of the time: times, ISO text such as 2024-12-31T08:00, or numbers. It is not searched for changes,
         and gives every change point a time.
@@ -95,27 +94,16 @@ def changes(
     Notes
     -----
     Every row has features :math:`φ`: those of nine kernels on views of all rows. Neighboring windows of many lengths
-    a, b are compared by :math:`\frac{ab}{a+b} \|\bar φ_1 - \bar φ_2\|²`, computed from cumulative sums, and all windows
-    and kernels are combined into one statistic. A stretch of rows has a p-value of that statistic under permutations of
-    its rows (for more than 256 rows, of equal bins). If this p-value times n over the length of the stretch is at most
-    the level, the stretch is split at the best place, and its two parts are scanned. The adjusted p-value of a change
-    is the largest such product of all stretches that it lies in.
-
-    If this search finds no change in several columns, every column is searched alone for one change. All columns
-    together have four fifths of the level, and d single columns 1/(5d) of it each: p-values are divided by these parts.
+    a, b are compared by :math:`\frac{ab}{a+b} \|\bar φ_1 - \bar φ_2\|²`, and all windows and kernels are combined into
+    one statistic, with a p-value under permutations of the rows. The table is split at the best place while that is
+    small enough, and its parts are scanned. If nothing is found in several columns, each is searched alone.
 
     ``pvalue`` is exact at any size: if rows are in random order, as independent rows of one distribution are, it is at
     most α with probability at most α. So where nothing changes, any change point is reported with probability at most
-    ``level``. Where something does change, the adjustment keeps the probability of any false change point near
-    ``level`` (Meinshausen 2008, for stretches that are given beforehand); simulations are in docs/changes.md. With
-    ``block`` the same holds for rows that depend on nearby rows, as far as blocks are independent. With ``n_changes``
-    all columns are searched together, at the whole level, and the search does not stop at it.
-
-    The interval holds the rows at which a test, at ``level``, does not reject that the change is exactly there: that
-    the rows before it and after it, up to the neighboring change points, are in random order.
-
-    ``kind`` and ``columns`` describe a change: the kind that :func:`kernelmean.mmd_test` names for at most 500 rows on
-    either side, and the columns that differ on their own.
+    ``level``. Where something does change, the adjusted p-values keep the probability of any false change point near
+    ``level`` (Meinshausen 2008). With ``block`` the same holds for rows that depend on nearby rows, as far as blocks
+    are independent. With ``n_changes`` the search does not stop at the level. ``kind`` and ``columns`` describe a
+    change, and are no tests. :doc:`/changes` has the adjustment, the intervals and simulations.
 
     O(n d + n r²) time for r = 32 landmarks of every kernel, O(m D) time for every permutation of m ≤ 256 bins with D
     coordinates in all, and O(n D) memory. Kernel change points: Harchaoui & Cappé (2007); Arlot, Celisse & Harchaoui

@@ -55,69 +55,52 @@ def compare(
     Parameters
     ----------
     A, B : arrays of shape (n, d) and (m, d), data frames, paths, or anything else that :func:`kernelmean.read` takes
-        That includes Dask tables, Arrow readers, lists and iterators of batches. Both tables have the same columns;
-        those of B are matched by name. They may hold numbers, truth values, categories, ordered categories and times;
-        see :class:`kernelmean.TableEncoder` for the kernel of each. If many rows come only once, they go to a temporary
-        file.
+        Both have the same columns, of any kind that :class:`kernelmean.TableEncoder` knows. Those of B are matched by
+        name.
     names : (str, str), optional
         What to call them; by default their paths, or "A" and "B" if they are in memory.
     estimator : str
-        "auto" is "adaptive". "adaptive", "log-mean-exp" and "aggregate" have many kernels and one p-value. The others
-        have one kernel. "kme", "mkme" and "mmkme" smooth it by noise: none, one variance, or one variance per column,
-        fitted to the pooled rows, so it does not depend on which row is in which table. "s-kmse" and "f-kmse" find
-        weights for each table, again under every permutation. See :func:`kernelmean.mmd_test`.
+        "auto" is "adaptive". "adaptive", "log-mean-exp" and "aggregate" combine many kernels; "kme", "mkme", "mmkme",
+        "s-kmse" and "f-kmse" have one. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
-        θ: a rule applied to the pooled rows, or a number. An adaptive test has its own. Batch by batch the first two
-        are applied to the pilot, and the others need all rows in memory.
+        θ of that one kernel: a rule applied to the pooled rows, or a number. The last two rules need all rows in
+        memory.
     n_resamples : int
-        The number of permutations of the joint test. Single columns use more if their number needs them at ``level``:
-        all columns if there are at most 40, otherwise those with a small p-value. If you ask for more than 10,000 and
-        there are more than 40 columns, only those with a small p-value get all of them.
+        The number of permutations of the joint test. Single columns use more if their number needs them at ``level``.
     rng : int or Generator
         The same seed gives the same numbers.
     screen : bool
-        Whether a fast screen decides which of more than 40 columns get the full test; the others have p = 1. Batch by
-        batch, and with a design, no column is left out.
+        Whether a fast screen decides which of more than 40 columns get the full test; the others have p = 1.
     level : float
         p-values at most this count as a difference.
     adjustment : {"holm", "bh"}
-        How p-values of single columns are adjusted for their number. Holm's method bounds the probability of any false
-        finding. "bh", the method of Benjamini and Hochberg, bounds the expected share of false ones among the findings;
-        it finds more, and needs columns that are independent or move together. See docs/many-columns.md.
+        What adjusted p-values of single columns bound: the probability of any false finding, or, after Benjamini and
+        Hochberg, the expected share of false ones among the findings.
     plan : Plan or DaskPlan, optional
-        The number of threads, by default one for each core, which test so many columns at once and change no result;
-        and the memory of every test. With a :class:`kernelmean.DaskPlan` tables are dask tables or paths of Parquet
-        files and stay where they are; the p-values are those of one process with the same seed.
+        Threads, by default one for each core, and memory; they change no result. With a :class:`kernelmean.DaskPlan`
+        tables stay on the cluster; the p-values are the same.
     progress : callable, optional
-        Called with what comes next, the steps done, and the steps in all; once more, with the time left, if the columns
-        need more than ten seconds.
+        Called with what comes next, the steps done, and the steps in all.
     strata, clusters, weights : str, optional
-        Columns of both tables that describe the rows. They are not compared. Rows are permuted only within their
-        stratum, clusters as a whole, and a weight moves with its row; all tests have this design. Needs all rows in
-        memory. See :class:`kernelmean.Design`.
+        Columns of both tables that describe the rows, and are not compared. Rows are permuted only within their
+        stratum, clusters as a whole, and a weight moves with its row. See :class:`kernelmean.Design`.
     paired : bool
-        Whether row i of A and row i of B are a pair. Permutations then exchange the two rows of a pair.
-    encoding : Encoding, optional
-        What the columns hold and how missing cells are treated, in one value.
-    **columns
-        The same as keywords: the options of :class:`kernelmean.tables.Encoding`: ``missing`` ("error", "drop",
-        "category", "noise", or a dict from column to one of them; "noise" is for ``estimator="kme"``), ``ordinal``,
-        ``categorical``, ``keep`` and ``scale``, which divides by standard deviations over both tables. The result
-        counts missing cells.
+        Whether row i of A and row i of B are a pair, whose rows permutations exchange.
+    encoding, **columns
+        What the columns hold and how missing cells are treated: an :class:`kernelmean.tables.Encoding`, or its options
+        as keywords, such as ``missing``: "error", "drop", "category", "noise", or a dict from column to one of them.
 
     Returns
     -------
     Comparison
-        Sizes, tests, means and shares are of all rows, with strata and weights within strata and weighted. Batch by
-        batch ``encoded`` holds 2000 rows of each table,
-        drawn at random.
+        Sizes, tests, means and shares are of all rows; with a design within strata, and weighted.
 
     Raises
     ------
     ValueError
         When a table has fewer than two rows, the columns or their types differ, a cell is missing without a rule for
-        it, a column has too many categories or looks like an identifier, or all columns are constant; when an option
-        needs all rows in memory and they are read in batches, or the reverse.
+        it, a column looks like an identifier or free text, or all columns are constant; when an option needs all rows
+        in memory and they are read in batches, or the reverse.
     TypeError
         When a column holds anything but numbers, categories and times, or holds these as text ("$1,000.00").
     OSError, ImportError
@@ -127,43 +110,23 @@ def compare(
     -----
     The joint test is exact: where there is no difference, it finds one at level α with probability at most α, at any
     size. The verdict is its outcome. The tests of single columns keep the level among themselves, by the adjustment,
-    and change no verdict: where nothing differs, at least one of both finds something with probability up to 2 α. With
-    ``missing="category"`` and "noise" this holds for the rows with their missing cells: tables differ if one has more
-    missing cells than the other. "drop" compares the cells that would have been there if cells are missing
-    completely at random. "noise" does so if, in addition, the column is normal and independent of the others, or
-    equally many cells are missing in both tables.
+    and change no verdict; the screen cannot make a false finding more likely (:doc:`/many-columns`). All of this
+    concerns the rows with their blank cells (:doc:`/columns`). Columns that are constant over both tables are left out,
+    and a note says so. The order of the columns changes nothing.
 
-    A column that the screen drops has p = 1, never less than it would have had. So the screen cannot make a false
-    finding more likely; the adjustment counts all columns, the dropped ones included. If at most ten permutations of a
-    column reach its observed statistic, it is tested again with more permutations, as :func:`kernelmean.dependence`
-    does. Columns that are constant over both tables are left out, and a note says so. All columns see the same
-    permutations, and the order of the columns changes nothing.
-
-    O(n² d) time; Gretton et al. (2012), and Xia et al. (2021), section "Two-sample test".
-
-    Tables of more than 20 000 rows, in files or in memory, are read batch by batch. If ``estimator`` names one kernel,
-    only files are, of more than 100 000 rows. They are read twice: first for scale and categories, then for sums over
-    bins, in O((n + m) (D + c) L) time for L landmarks, D coordinates and c columns, and memory that does not grow with
-    the rows. To choose yourself, pass ``kernelmean.read(path, in_memory=...)``, which also says where sums are saved.
-    The adaptive test has the same members as in memory, on features fitted to a pilot of about 4000 rows. The test of a
-    single column of numbers has five cheap members; categories are exact. Rows are dealt to bins of equal size at
-    random, whatever their order in the file, with equally many rows of the pilot in every bin, and permutations
-    exchange whole bins. So scale, categories and pilot are the same under every permutation, and the p-value is exact.
+    O(n² d) time. Tables of more than 20 000 rows, or files of more than 100 000 if ``estimator`` names one kernel, are
+    read twice, batch by batch, in O(n) time and bounded memory, and just as exactly (:doc:`/scale`); to choose
+    yourself, pass ``kernelmean.read(path, in_memory=...)``. A design needs all rows in memory. Gretton et al. (2012);
+    Xia et al. (2021), section "Two-sample test".
 
     Examples
     --------
-    >>> import numpy as np, kernelmean as km
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=(50, 2)), rng.normal([0.0, 2.0], size=(50, 2))
     >>> result = compare(X, Y)
     >>> result.differ(), result.columns[0].name
     (True, 'x1')
-
-    All rows batch by batch, as for files too long for memory:
-
-    >>> result = compare(*(km.read(table, in_memory=False) for table in (X, Y)))
-    >>> result.test.scheme, result.sizes
-    ('bins', (50, 50))
     """
     if names is not None and (isinstance(names, str) or len(names) != 2):
         raise ValueError(f"names is {names!r}; write one for each table, such as names=('before', 'after')")

@@ -61,48 +61,39 @@ def dependence(
 ) -> Dependence:
     """Test two groups of columns, or all pairs of columns, for independence.
 
-    It prints nothing until it returns, which takes minutes for hundreds of pairs: pass ``progress=print`` to see it
-    work. For one target pass its name: ``y="price"``.
+    For one target pass its name: ``y="price"``. Hundreds of pairs take minutes; pass ``progress=print`` to see it work.
 
     Parameters
     ----------
     table : array of shape (n, d), data frame, path, or anything else that :func:`kernelmean.read` takes
-        That includes Dask tables, Arrow readers, lists and iterators of batches. At least four rows. Columns may hold
-        numbers, truth values, categories, ordered categories and times; see :class:`kernelmean.TableEncoder` for the
-        kernel of each. If many rows come only once, they go to a temporary file.
+        At least four rows, and columns of any kind that :class:`kernelmean.TableEncoder` knows.
     x, y : str or sequence of str
         Two groups of columns, for one joint test and a test of every pair across them. Without ``y``, it is all other
-        columns. Without both, all pairs of columns are tested. Columns in neither group are ignored: their missing
-        cells leave no row out.
+        columns. Without both, all pairs of columns are tested. Columns in neither group are ignored.
     estimator : str
         As in :func:`kernelmean.hsic_test`; batch by batch only an adaptive one, "kme", "mkme" or "mmkme".
     n_resamples : int
         The number of permutations of every test. Pairs with a small p-value are tested again with more permutations if
-        Holm's method needs them.
+        their number needs them.
     rng : int or Generator
         The same seed gives the same numbers.
     screen : bool
-        Whether a fast screen decides which of more than 40 pairs get the full test; the others have p = 1. Batch by
-        batch, and with a design, no pair is left out.
+        Whether a fast screen decides which of more than 40 pairs get the full test; the others have p = 1.
     plan : Plan, optional
         The number of threads, one by default, and the memory of every test.
     progress : callable, optional
-        Called with what comes next, the steps done, and the steps in all; once more, with the time left, if the pairs
-        need more than ten seconds.
+        Called with what comes next, the steps done, and the steps in all.
     strata, clusters, weights : str, optional
-        Columns that describe the rows. They are not tested. Rows are permuted only within their stratum, clusters as a
-        whole, and a weight stays with the row of x; all tests have this design. Needs all rows in memory. See
-        :class:`kernelmean.Design`.
+        Columns that describe the rows, and are not tested. Rows are permuted only within their stratum, clusters as a
+        whole, and a weight stays with the row of x. See :class:`kernelmean.Design`.
     keep_finished : bool
         Whether Ctrl-C during the tests of pairs returns the pairs that are finished, instead of raising
-        KeyboardInterrupt. The others have p = 1 and ``stopped``. Batch by batch all pairs are finished together, so
-        nothing can be kept.
+        KeyboardInterrupt. The others have p = 1 and ``stopped``.
     adjustment : {"holm", "bh"}
         How p-values of pairs are adjusted for their number: as in :func:`kernelmean.compare`.
     encoding, **columns
         As in :func:`kernelmean.compare`: ``missing``, ``ordinal``, ``categorical``, ``keep``, and ``scale``, which
-        matters when several columns are tested jointly. A row that "drop" leaves out for a column of x or y is left out
-        of all tests.
+        matters when several columns are tested jointly.
 
     Raises
     ------
@@ -115,35 +106,17 @@ def dependence(
 
     Notes
     -----
-    Every p-value is exact, and Holm's method holds for any dependence between the pairs. All pairs see the same
-    permutations, and the p-value of a pair is that of :func:`kernelmean.hsic_test` on the two columns. A pair that the
-    screen drops has p = 1, never less than it would have had, so the screen cannot make a false finding more likely.
-    Nor can a stop, whenever it comes: the pairs that are left have p = 1.
+    Every p-value is exact: that of a pair is the one of :func:`kernelmean.hsic_test` on the two columns. Holm's method
+    holds for any dependence between the pairs. Neither the screen, nor a second test with more permutations, nor a stop
+    can make a false finding more likely (:doc:`/many-columns`). Columns whose missing cells are a category also depend
+    on each other through these cells (:doc:`/columns`). Constant columns are left out, and a note says so. The order of
+    the columns changes nothing.
 
-    With more than 20 pairs a p-value must be far smaller than a thousand permutations can show to stay below 0.05 after
-    Holm's method. So if at most ten permutations of a pair, counting the observed one, reach its observed statistic, it
-    is tested again with 50 times as many permutations as there are pairs (above 40 pairs with 10 times their number by
-    the level, at most 100,000), and the second p-value replaces the first.
-    That is exact: with c = 10 / P for P permutations in the first test, the result is at most α < c only if the second
-    p-value is, and at most α ≥ c only if the first is. If Holm's method needs more than twenty times the permutations
-    of the first test, a test with ten times as many runs in between.
-
-    With ``missing="category"`` and "noise" two columns also depend on each other when cells of both are missing in the
-    same rows, or one depends on which cells of the other are. A note names the pairs of which a test finds nothing in
-    the rows where both cells are known. Another says when rows repeat each other. The order of the columns changes
-    nothing. Constant columns are left out, and a note says so. O(n² log n) time for a pair, O(n r²) on low-rank factors
-    of rank r; memory never O(n²) beyond 5000 rows. Gretton et al. (2005); the strength is that of Cortes et al. (2012),
-    eq. (2), with unbiased estimates.
-
-    Tables of more than 20 000 rows, in files or in memory (100 000 if ``estimator`` names one kernel), are read batch
-    by batch: once for scale and categories, and once for sums of products of features, or a few times if there are many
-    pairs. Time grows with the rows; memory does not. It is about 15 MiB a pair, for at most about 25 pairs at a time,
-    and about 200 MiB for the joint test of two groups. To choose yourself, pass ``kernelmean.read(path,
-    in_memory=...)``. The features of a column are fitted to about 4100 rows drawn at
-    random, on 48 landmarks; categories are exact. Rows are cut into stripes of 500, and the stripes into two halves. A
-    permutation rotates one column against the other within the stripes, by a number of its own for each half. These are
-    a group of 250 000 permutations, so p-values are exact, also the second ones, which come from the same sums.
-    Strengths are of all rows, relative to the dependence of each column on itself among the drawn rows.
+    O(n² log n) time for a pair, O(n r²) on low-rank factors of rank r; memory never O(n²) beyond 5000 rows. Tables of
+    more than 20 000 rows (100 000 if ``estimator`` names one kernel) are read batch by batch, in memory that does not
+    grow with the rows (:doc:`/scale`); to choose yourself, pass ``kernelmean.read(path, in_memory=...)``. A design
+    needs all rows in memory. Gretton et al. (2005); the strength is that of Cortes et al. (2012), eq. (2), with
+    unbiased estimates.
 
     Examples
     --------

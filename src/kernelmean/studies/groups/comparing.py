@@ -102,18 +102,9 @@ def compare_groups(
     any false finding among the pairs, whichever groups differ; so are those of the columns. The test of all groups
     keeps the level, and so do the tests of pairs and those of columns, but not all at once.
 
-    With strata, clusters or weights, the test of all groups is :func:`kernelmean.hsic_test` of the columns, or of one,
-    and the group of every row, as a category: are they independent? Those of the pairs are :func:`kernelmean.mmd_test`
-    with the design of their rows. A pair that cannot be tested so, because a cluster is in both groups or no stratum
-    is, has p = 1 and ``n_resamples`` 0, counts in Holm's method, and a note says why. Strengths count all rows alike
-    and have no intervals then.
-
-    The strength of a pair is the share of the variation of its rows that their group explains, as in
-    :meth:`kernelmean.TestResult.effect_size`. All pairs share one kernel, the Gaussian kernel at the median distance of
-    the rows of all groups, so you can compare their strengths. That of a column is the largest among the pairs, by the
-    same kernel of this column alone. The first ten pairs have approximate 95 % intervals, as in
-    :meth:`kernelmean.TestResult.effect_size`. Strengths use at most 2000 rows of each group, drawn at random.
-    O(n² d) time for n rows; Gretton et al. (2012).
+    With strata, clusters or weights, the test of all groups is :func:`kernelmean.hsic_test` of the columns and the
+    group of every row. A pair that the design forbids has p = 1. :doc:`/guides/ab` says what that means, and which
+    kernel the strengths of pairs and columns share. O(n² d) time for n rows; Gretton et al. (2012).
 
     Examples
     --------

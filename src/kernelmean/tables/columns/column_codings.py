@@ -17,7 +17,7 @@ from ...core.frozen import sealed
 from ...core.table import Frame, Table
 from ...core.words import count, leave_out
 from ..limits import MOST_COUNTED
-from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
+from .kinds import ColumnType, as_labels, as_numbers, label_counts, nanoseconds
 from .texts import identifies
 
 IS_MISSING = " is missing"
@@ -224,7 +224,7 @@ class Categories(Coding):
         cls, name: str, column: ColumnType, frames: Sequence[Frame], rule: str, most: int, *, whole: bool = True
     ) -> Categories:
         """Count the categories over all tables."""
-        tables: list[Counter[str | None]] = [Counter(as_labels(frame, name).tolist()) for frame in frames]
+        tables: list[Counter[str | None]] = [label_counts(frame, name) for frame in frames]
         return cls.of_counts(name, column, tables, rule, most, whole=whole)
 
     @classmethod

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core.array import Array, IntArray
+from ...core.cells import Cells
 from ...core.table import Frame
 from ...core.words import count
 
 _LEAST, _BEYOND_CHANCE = 0.05, 5.0
 """Rows that repeat another one are noted from this share on, and where they are so many times as many as by chance."""
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+"""The golden ratio times 2⁶⁴: products with it differ in many bits where numbers differ in one."""
 
 
 def repeated_rows(
@@ -31,10 +34,13 @@ def repeated_rows(
     >>> note.partition(";")[0]
     '20 of 40 rows repeat another row'
     """
+    least = max(_LEAST * len(rows), 1.0)
+    if len(rows) - _fewest_different(rows) < least:
+        return ()
     _, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     units = np.arange(len(rows)) if clusters is None else clusters
     repeated = int((units[first][number.ravel()] != units).sum())
-    if repeated < max(_LEAST * len(rows), 1.0) or repeated < _BEYOND_CHANCE * _equal_by_chance(rows, blocks):
+    if repeated < least or repeated < _BEYOND_CHANCE * _equal_by_chance(rows, blocks):
         return ()
     found = f"{repeated:,} of {count(len(rows), 'row')} repeat"
     if clusters is not None:
@@ -46,13 +52,29 @@ def repeated_rows(
 
 def repeated_cells(frame: Frame) -> tuple[str, ...]:
     """Return the same note on one table, by its cells."""
-    codes: list[IntArray] = []
-    for name in frame.names:
-        cells = frame[name]
-        if cells.dtype.kind not in "fmM":
-            cells = np.array([str(cell) for cell in cells])
-        codes.append(np.unique(cells, return_inverse=True)[1])
+    codes = [_codes(frame[name]) for name in frame.names]
     return repeated_rows(np.column_stack(codes), [(k,) for k in range(len(codes))])
+
+
+def _codes(cells: Cells) -> IntArray:
+    """Return integers that are equal where cells are, missing ones included."""
+    if cells.dtype.kind in "mM":
+        return cells.view(np.int64)
+    if cells.dtype.kind == "f":
+        return np.where(np.isnan(cells), np.nan, cells + 0.0).view(np.int64)  # one zero, one NaN
+    texts = list(map(str, cells.tolist()))
+    number = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+    return np.fromiter(map(number.__getitem__, texts), np.int64, len(texts))
+
+
+def _fewest_different(rows: Array | IntArray) -> int:
+    """Return a number of different rows that is never too large, in O(n d): equal rows have equal sums of 64 bits."""
+    sums = np.zeros(len(rows), dtype=np.uint64)
+    for column in rows.T:
+        bits = np.ascontiguousarray(column + 0.0 if rows.dtype.kind == "f" else column).view(np.uint64)
+        sums = (sums ^ (sums >> np.uint64(32)) ^ bits) * _ODD
+    sums.sort()
+    return len(sums) and 1 + int(np.count_nonzero(sums[1:] != sums[:-1]))
 
 
 def same_rows(first: Array, second: Array) -> bool:

@@ -168,10 +168,11 @@ class DaysSeen:
             return
         self.example = self.example if self.rows else float(values[0])
         self.rows += len(values)
-        values = np.where(np.isfinite(values), values, 0.0)
-        inside = (values >= 1e4 * _FIRST_YEAR) & (values < 1e4 * (_LAST_YEAR + 1)) & (values == np.rint(values))
-        months, days = values // 100 % 100, values % 100
-        self.days = bool((inside & (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())
+        self.days = bool(values.min() >= 1e4 * _FIRST_YEAR and values.max() < 1e4 * (_LAST_YEAR + 1))
+        if self.days:  # seldom, so what follows is seldom needed
+            months, days = values // 100 % 100, values % 100
+            inside = (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31) & (values == np.rint(values))
+            self.days = bool(inside.all())
 
     def merge(self, other: DaysSeen) -> None:
         """Take in what the rows that follow left behind."""

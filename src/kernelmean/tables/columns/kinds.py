@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,8 +13,8 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from ...core.array import Array
-from ...core.cell_formats import is_number
-from ...core.cells import Cells, column_name, label, loses_digits, missing_cells, shared
+from ...core.cell_formats import has_decimal_comma, is_number
+from ...core.cells import Cells, column_name, is_blank, label, loses_digits, missing_cells, shared
 from ...core.table import Frame
 from ...core.words import leave_out, listed
 from .texts import TextCells, mend, refusal
@@ -101,7 +102,7 @@ def check_codes(frames: Sequence[Frame], name: str) -> None:
     if numbers is None:
         return
     for frame in frames:
-        for cell in dict.fromkeys(_hashable(frame, name)) if frame[name].dtype == object else ():
+        for cell in _counts(frame, name) if frame[name].dtype == object else ():
             if isinstance(cell, str) and is_number(cell) and label(float(cell)) != cell:
                 raise ValueError(
                     f"column {name!r} holds numbers in {numbers.source} and the text {cell!r} in {frame.source}, which "
@@ -123,7 +124,7 @@ def _check_alike(frames: Sequence[Frame], name: str) -> None:
 def _named_by(frame: Frame, name: str) -> str | None:
     """Return in words what the names of categories are made of; None without any cell."""
     cells, declared = frame[name], frame.declared.get(name)
-    if missing_cells(cells).all():
+    if is_blank(cells):
         return None
     if cells.dtype == np.float64:
         return "numbers" if declared is None or declared.kind != "boolean" else "truth values"
@@ -168,7 +169,7 @@ def _example(frame: Frame, name: str) -> str:
 def _own_type(frame: Frame, name: str) -> ColumnType | None:
     """Return the type of a column in one table, None when all its cells are missing."""
     cells, declared = frame[name], frame.declared.get(name)
-    if missing_cells(cells).all():
+    if is_blank(cells):
         return None
     if cells.dtype.kind == "M":
         return ColumnType("datetime", zoned=declared is not None)
@@ -185,7 +186,7 @@ def _own_type(frame: Frame, name: str) -> ColumnType | None:
 
 def _check_text(frame: Frame, name: str) -> None:
     """Raise unless a column of objects holds text, and not numbers as text."""
-    distinct = [cell for cell in dict.fromkeys(_hashable(frame, name)) if cell is not None]
+    distinct = [cell for cell in _counts(frame, name) if cell is not None]
     other = next((cell for cell in distinct if not isinstance(cell, str)), None)
     if other is not None:
         words = [cell for cell in distinct if isinstance(cell, str) and not is_number(cell)]
@@ -204,24 +205,35 @@ def _check_text(frame: Frame, name: str) -> None:
             if " and " in types:
                 what = f"values of the types {types}; convert it to numbers, texts or times"
         raise TypeError(f"{frame.source}: column {name!r} holds {what}, {mend(name)}")
-    texts = TextCells(name, len(distinct) + 1)
-    texts.add(frame)
-    found = texts.mixed()
-    if found:
-        raise refusal([found])
+    if any(map(is_number, distinct)) or any(map(has_decimal_comma, distinct)):
+        texts = TextCells(name, len(distinct) + 1)
+        texts.add(frame)
+        found = texts.mixed()
+        if found:
+            raise refusal([found])
 
 
-def _hashable(frame: Frame, name: str) -> list[Any]:
-    cells = list(frame[name])
+def _counts(frame: Frame, name: str) -> Counter[Any]:
+    """Return how often each cell of a column of objects occurs, in the order of their first rows."""
+    cells = frame[name].tolist()
     try:
-        set(cells)
+        return Counter(cells)
     except TypeError:
         raise TypeError(
             f"{frame.source}: column {name!r} holds values of type "
             f"{type(next(cell for cell in cells if cell is not None)).__name__}, which are neither numbers nor "
             f"categories nor times; leave it out {leave_out([name])}"
         ) from None
-    return cells
+
+
+def label_counts(frame: Frame, name: str) -> Counter[str | None]:
+    """Return how often each text of :func:`as_labels` occurs."""
+    if frame[name].dtype != object:
+        return Counter(as_labels(frame, name).tolist())
+    found: Counter[str | None] = Counter()
+    for cell, n in _counts(frame, name).items():
+        found[label(cell)] += n
+    return found
 
 
 def as_labels(frame: Frame, name: str) -> Cells:
@@ -231,7 +243,10 @@ def as_labels(frame: Frame, name: str) -> Cells:
         return shared(cells.tolist(), lambda cell: None if np.isnan(cell) else str(bool(cell)))
     if cells.dtype.kind in "mM":
         return shared(cells, label)
-    return shared(_hashable(frame, name) if cells.dtype == object else _finite(frame, name).tolist(), label)
+    if cells.dtype != object:
+        return shared(_finite(frame, name).tolist(), label)
+    named = {cell: label(cell) for cell in _counts(frame, name)}
+    return shared(cells.tolist(), named.__getitem__)
 
 
 def as_numbers(frame: Frame, name: str, column: ColumnType, origin: int = 0) -> Array:

@@ -29,7 +29,6 @@ from ...core.cell_formats import (
     number_format,
     other_marks,
 )
-from ...core.cells import missing_cells
 from ...core.table import Frame
 from ...core.words import leave_out, printable
 
@@ -105,19 +104,20 @@ class TextCells:
 
     def add(self, frame: Frame, table: int = 0) -> None:
         """Add the cells of some rows of a table; cells that are neither text nor missing are refused elsewhere."""
-        cells = frame[self.name]
+        cells = frame[self.name].tolist()
         try:
-            distinct = [cell for cell in dict.fromkeys(cells) if isinstance(cell, str)]
+            counts = Counter(cells)
         except TypeError:  # cells such as lists
             return
+        distinct = [cell for cell in counts if isinstance(cell, str)]
         self.decimal = frame.decimal
-        self._counts[table] += len(cells) - int(missing_cells(cells).sum())
+        self._counts[table] += len(cells) - counts[None]
         own = self._of_tables.setdefault(table, set())
         own.update([cell for cell in distinct if cell not in own][: max(self.most - len(own), 0)])
         new = self._worth_keeping(cell for cell in distinct if cell not in self.places)
-        if new:
-            first = dict(zip(reversed(cells.tolist()), reversed(frame.row_numbers().tolist()), strict=True))
-            self.places |= {cell: (frame.source, first[cell]) for cell in new}
+        rows, walk = frame.row_numbers(), enumerate(cells)
+        for cell in new:  # they follow each other as their first rows do, so one walk meets them all
+            self.places[cell] = frame.source, int(rows[next(row for row, own in walk if own is cell)])
 
     def merge(self, other: TextCells) -> None:
         """Add the cells of the rows that follow."""
