@@ -11,6 +11,7 @@ import numpy as np
 from ...core.array import Array
 from ...core.points import Names
 from ...kernels import Kernel
+from ...plan.plan import serial_blas
 from ..designs.design import Design
 from ..designs.k_sample import ManySamples
 from ..null import Null
@@ -68,7 +69,8 @@ class KSamples(Labelled, OfMany):
     def labelled(self, summed: Summing, rounding: tuple[float, float], statistic: Any, how: Resampling) -> Null:
         """Return the null from sums over units."""
         del rounding  # of several samples all sums are in float64
-        return ManySamples(self.sizes).null(summed, statistic, how)
+        with serial_blas:
+            return ManySamples(self.sizes).null(summed, statistic, how)
 
     @property
     def members(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.array import Array, joined
 from ...core.points import Names
 from ...kernels import Kernel
+from ...plan.plan import serial_blas
 from ..designs.design import Design
 from ..designs.paired import PairedDesign
 from ..designs.two_sample import TwoSampleDesign, two_sample_design
@@ -108,11 +109,13 @@ class TwoSamples(Labelled):
     ) -> Null:
         """Return the null from sums over units."""
         if isinstance(self.design, TwoSampleDesign):
-            return self.design.null(summed, statistic, how)
+            with serial_blas:
+                return self.design.null(summed, statistic, how)
         n, m = sorted((self.X.shape[0], self.Y.shape[0]))
         measure = statistic if isinstance(statistic, Statistic) else MMD(n, m, statistic)
         layout = Layout.of(np.repeat([0, 1], [n, m]), np.ones(n + m))
-        return plain_null(Labelings.of(summed, layout, how, rounding), measure)
+        with serial_blas:
+            return plain_null(Labelings.of(summed, layout, how, rounding), measure)
 
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return MMD² of an estimator: with another kernel, or with weights of its own."""

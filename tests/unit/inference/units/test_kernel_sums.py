@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -70,10 +71,14 @@ def check(found: kernel_sums.KernelSums, layout: layout_module.Layout, kernels: 
 
 
 @pytest.mark.parametrize("binned", [False, True], ids=["units", "bins"])
-@pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize(
-    ("carrier", "tile"),
-    [("factors", 0), ("tiles", 1), ("tiles", 7), ("tiles", 512), ("streamed", 7), ("streamed", 512), ("device", 7)],
+    ("carrier", "tile", "parts"),
+    [
+        *product(["factors"], [512], PARTS),
+        *product(["tiles"], [1, 7, 512], PARTS),
+        *product(["streamed"], [7, 512], PARTS),
+        *product(["device"], [7], ["", "strata", "clusters"]),  # weights are for NumPy's arrays
+    ],
 )
 def test_sums_are_those_of_dense_matrices(
     carrier: str, tile: int, parts: str, binned: bool, monkeypatch: pytest.MonkeyPatch
