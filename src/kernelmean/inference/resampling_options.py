@@ -80,10 +80,6 @@ class Resampling:
         resources = resources_of(plan)
         return cls(scheme, check_n_resamples(n_resamples), as_rng(rng), resources)
 
-    def with_scheme(self, scheme: str) -> Self:
-        """Return the same with another scheme."""
-        return replace(self, scheme=scheme)
-
     def repeated(self) -> Self:
         """Return a copy that starts from the present state of the generator, whatever is drawn from it later."""
         return replace(self, rng=deepcopy(self.rng))

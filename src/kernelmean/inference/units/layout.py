@@ -80,9 +80,10 @@ class Layout:
     @property
     def still(self) -> int:
         """Return how many units have no other to change places with."""
-        cells, first = np.bincount(self.cells), np.bincount(self.cells, self.labels)
-        mixed = cells > 1 if not self.labels.any() else (first > 0) & (first < cells)
-        return int(cells[~mixed].sum())
+        many = int(self.labels.max()) + 1
+        samples = np.bincount(np.unique(self.cells * many + self.labels) // many)
+        units = np.bincount(self.cells)
+        return int(units[(units if many == 1 else samples) < 2].sum())
 
     def in_bins(self, rng: np.random.Generator) -> Layout:
         """Return the same rows with about 1024 bins of units as units, or 64 a cell, if there are more units.
