@@ -12,12 +12,10 @@ import pytest
 import kernelmean
 from kernelmean import Design, Plan
 from kernelmean.core import joined
-from kernelmean.inference import Resampling
-from kernelmean.inference.engine import permutation_null
+from kernelmean.inference import Resampling, engine
 from kernelmean.inference.null import Null
 from kernelmean.inference.questions import hsic_problem
 from kernelmean.inference.questions.base import summed_rows
-from kernelmean.inference.request import Request
 from kernelmean.inference.statistics import MMD, Statistic
 from kernelmean.inference.units import arrangements, layout
 from kernelmean.inference.units.samples import Labelings, plain_null
@@ -36,10 +34,11 @@ TWO_SAMPLES, PAIRS = ("random", "rotations", "binned rows"), ("random", "rotatio
 
 @contextmanager
 def for_few_rows(scheme: str) -> Iterator[str]:
-    """Yield what to pass as ``scheme`` so that two samples take one: rotations of any rows, or bins of 21 or more."""
+    """Yield what to pass as ``scheme`` so that a test takes one: rotations of any rows, or bins of 21 or more."""
     with pytest.MonkeyPatch.context() as patch:
         if scheme == "rotations":
             patch.setattr(arrangements, "_FEW", 0)
+            patch.setattr(engine, "_GATHERED", 0)
         if scheme == "binned rows":
             patch.setattr(layout, "MOST_BINS", 20)
         yield "auto" if scheme in ("rotations", "binned rows") else scheme
@@ -56,9 +55,10 @@ def mmd_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "u", scheme: str 
         return plain_null(Labelings.of(summed, units, how, rounding), measure)
 
 
-def hsic_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "v", **options: Any) -> Null:
+def hsic_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "v", scheme: str = "auto", **options: Any) -> Null:
     """Return HSIC of every pair of kernels under the same permutations."""
-    return permutation_null(hsic_problem((X, Y), kernels, statistic), resampling(**options))
+    with for_few_rows(scheme) as asked:
+        return engine.permutation_null(hsic_problem((X, Y), kernels, statistic), resampling(scheme=asked, **options))
 
 
 def mmd_test(*data: Any, scheme: str = "auto", **options: Any) -> Any:
@@ -69,15 +69,8 @@ def mmd_test(*data: Any, scheme: str = "auto", **options: Any) -> Any:
 
 def hsic_test(*data: Any, scheme: str = "auto", **options: Any) -> Any:
     """Test two variables, also of few rows by rotations."""
-    if scheme != "rotations":
-        return kernelmean.hsic_test(*data, scheme=scheme, **options)
-
-    def rotated(self: Request, plan: Any) -> Resampling:
-        return Resampling.of(scheme, self.n_resamples, self.rng, plan)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Request, "resampling", rotated)
-        return kernelmean.hsic_test(*data, **options)
+    with for_few_rows(scheme) as asked:
+        return kernelmean.hsic_test(*data, scheme=asked, **options)
 
 
 def packed(**options: Any) -> dict[str, Any]:

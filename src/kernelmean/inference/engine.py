@@ -1,11 +1,11 @@
-"""Which scheme serves a test of independence, and the permutation distribution that results.
+"""The permutation distribution of a test of independence, and that of any function of permutations.
 
-The rule of ``scheme="auto"``, by sizes alone, so that neither units nor installed extras change an answer:
+Which permutations is decided by sizes alone, so that neither units nor installed extras change an answer:
 
-1. All permutations are enumerated when there are at most n_resamples + 1.
+1. All are enumerated when there are at most n_resamples + 1.
 2. At most 32 pairs take random permutations: the textbook test, within milliseconds.
-3. Otherwise rotations of shuffled blocks, evaluated on low-rank factors if a pivoted Cholesky finds a
-   rank at which they cost less, otherwise on tiles. Both give the same p-value: they sum over the same permutations.
+3. Otherwise rotations of shuffled blocks, evaluated on low-rank factors if a pivoted Cholesky finds a rank at which
+   they cost less, otherwise on tiles. Both give the same p-value: they sum over the same permutations.
 
 Arrays of other libraries take tiles, never factors: a device makes them faster than it finds pivots. Samples have an
 engine of their own, :mod:`~kernelmean.inference.units`.
@@ -27,32 +27,24 @@ from scipy.special import gammaln
 from ..core.array import Array, IntArray, precision
 from ..plan.plan import serial_blas
 from .null import Null
-from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations, check_scheme, takes_all
+from .permutations import (
+    EXACT,
+    RANDOM,
+    ROTATIONS,
+    AllLabelings,
+    AllPermutations,
+    Permutations,
+    RandomPermutations,
+    takes_all,
+)
 from .problem import Problem
-from .resampling_options import Resampling, Shape
-from .schemes import SCHEMES, Scheme
+from .resampling_options import Resampling
 from .schemes.base import in_order
-from .statistics import SINGLE, ties
+from .schemes.cyclic import rotation_sums
+from .schemes.random_pairs import DENSE_LIMIT, permutation_sums
+from .statistics import SINGLE, Sums, ties
 
-_GATHER_PAIRS = 32
-
-
-def choose(shape: Shape, name: str) -> Scheme:
-    """Return the scheme of that name, or the one that the rule picks; raise when it cannot serve the call."""
-    if name not in SCHEMES:
-        check_scheme(name)
-    scheme = SCHEMES[automatic(shape) if name == "auto" else name]
-    obstacle = scheme.obstacle(shape)
-    if obstacle:
-        raise ValueError(f"scheme {name!r} does not fit: {obstacle}")
-    return scheme
-
-
-def automatic(shape: Shape) -> str:
-    """Return the name that the rule in this module's docstring picks."""
-    if shape.count_all(shape.n_resamples + 1) <= shape.n_resamples + 1:
-        return "exact"
-    return "random" if shape.n <= _GATHER_PAIRS else "rotations"
+_GATHERED = 32
 
 
 def permutation_null(problem: Problem, how: Resampling) -> Null:
@@ -71,17 +63,31 @@ def permutation_null(problem: Problem, how: Resampling) -> Null:
     Raises
     ------
     ValueError
-        When the scheme does not fit.
+        When there are too many permutations to enumerate, or too many pairs for random ones.
     """
-    shape = problem.shape(how.n_resamples)
-    chosen = choose(shape, how.scheme)
     with serial_blas:
-        sums = chosen.sums(problem, shape.n_resamples, how.rng, how.resources)
+        scheme, sums = _sums(problem, how)
     statistic = problem.statistic
     if precision(problem.left.points) == "float32":
         sums = replace(sums, rounding=SINGLE)
     values = statistic(sums)
-    return Null(values, statistic.tolerance(values, sums), statistic.name, chosen.name)
+    return Null(values, statistic.tolerance(values, sums), statistic.name, scheme)
+
+
+def _sums(problem: Problem, how: Resampling) -> tuple[str, Sums]:
+    """Return the permutations in a word, and the sums over all of them."""
+    n, everything = problem.n, AllPermutations(problem.n)
+    if takes_all(float(gammaln(n + 1)), lambda: everything.count, how.n_resamples, how.scheme):
+        return EXACT, permutation_sums(problem, everything, how.resources)
+    if how.scheme == RANDOM or (how.scheme == "auto" and n <= _GATHERED):
+        if n > DENSE_LIMIT:
+            raise ValueError(
+                f"scheme {how.scheme!r} does not fit: it holds n × n matrices, for at most {DENSE_LIMIT} rows; use "
+                "scheme='auto'"
+            )
+        drawn = RandomPermutations(n, how.n_resamples + 1, how.rng)
+        return RANDOM, permutation_sums(problem, drawn, how.resources)
+    return ROTATIONS, rotation_sums(problem, how.n_resamples, how.rng, how.resources)
 
 
 @final

@@ -10,7 +10,6 @@ places, s = 0 … g-1, a cyclic group whose sums are convolutions. The few rows 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, final
@@ -21,7 +20,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy import fft
 
 from ..core.array import Array, IntArray, slices
-from .permutations import Permutations
 from .problem import Problem
 from .statistics import Sums
 
@@ -114,33 +112,6 @@ class Rotations:
 
     def _turned(self, left: Array, right: Array) -> Array:
         return self.back(np.einsum("mbf,mbf->mf", np.conj(self.spectra(left)), self.spectra(right)))
-
-
-@final
-@dataclass(frozen=True)
-class ListedRotations(Permutations):
-    """The permutations of rotations, one after another, in the order of the sums that a convolution gives."""
-
-    rotations: Rotations
-
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of rows."""
-        return self.rotations.n
-
-    @property
-    def count(self) -> int:  # type: ignore[override]
-        """Return the number of permutations."""
-        return self.rotations.count
-
-    def batches(self, size: int) -> Iterator[IntArray]:
-        """Yield them in arrays of shape (b, n)."""
-        length, end = self.rotations.order, self.rotations.rest.start
-        rows = np.arange(self.n)
-        for part in slices(self.count, size):
-            cosets, shifts = np.divmod(np.arange(part.start, part.stop)[:, None], length)
-            turned = rows // length * length + (rows % length + shifts) % length
-            yield self.rotations.cosets[cosets, np.where(rows < end, turned, rows)]
 
 
 @cache

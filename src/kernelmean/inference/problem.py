@@ -13,7 +13,6 @@ from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean
 from ..kernels import Kernel
 from ..kernels.distances import Blocks, ExponentialBlocks
 from .low_rank import Coordinates, Factor, pivoted_cholesky, widened
-from .permutations import Permutations, RandomPermutations
 from .resampling_options import Shape
 from .statistics import Statistic, Sums
 
@@ -246,10 +245,6 @@ class Problem:
         """Return the sizes of a call that asks for this many permutations."""
         explicit = self.left.explicit and self.right.explicit
         return Shape(self.n, n_resamples, (self.left.count, self.right.count), explicit)
-
-    def some(self, n_resamples: int, rng: np.random.Generator) -> Permutations:
-        """Return the identity and ``n_resamples`` random permutations."""
-        return RandomPermutations(self.n, n_resamples + 1, rng)
 
     def shuffled(self, order: IntArray) -> Problem:
         """Return the same problem with the rows of both sides in another order."""

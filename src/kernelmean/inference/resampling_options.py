@@ -33,15 +33,6 @@ class Shape:
     explicit: bool = False
     """Whether all kernels are sums over a few of the columns: then factors are used at any rank, and never tiles."""
 
-    def count_all(self, limit: int) -> int:
-        """Return how many permutations there are, or ``limit`` + 1 when there are more."""
-        count = 1
-        for factor in range(1, self.n + 1):
-            count *= factor
-            if count > limit:
-                return limit + 1
-        return count
-
 
 @final
 @dataclass(frozen=True)
@@ -60,7 +51,7 @@ class Resampling:
     Attributes
     ----------
     scheme : str
-        "auto", "random" or a name of ``SCHEMES``.
+        "auto", "exact" or "random".
     n_resamples : int
         The least number besides the observed one; all of them if there are no more.
     rng : Generator

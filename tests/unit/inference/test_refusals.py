@@ -8,25 +8,25 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference.engine import choose
-from kernelmean.inference.resampling_options import Shape, check_n_resamples
+from kernelmean.inference.resampling_options import check_n_resamples
 from kernelmean.inference.statistics import HSIC, MMD, check_kind
 
+X = np.arange(5001.0)[:, None]
 MESSAGES = [
     (
-        lambda: choose(Shape(30, 99), "fast"),
+        lambda: km.hsic_test(X[:30], X[:30], scheme="fast"),
         ValueError,
         "scheme is 'fast'; pass one of 'auto', 'exact', 'random'",
     ),
     (
-        lambda: choose(Shape(5001, 99), "random"),
+        lambda: km.hsic_test(X, X, scheme="random", estimator="kme"),
         ValueError,
         "scheme 'random' does not fit: it holds n × n matrices, for at most 5000 rows; use scheme='auto'",
     ),
     (
-        lambda: choose(Shape(40, 99), "exact"),
+        lambda: km.hsic_test(X[:40], X[:40], scheme="exact", estimator="kme"),
         ValueError,
-        "scheme 'exact' does not fit: there are more than 2,000,000 permutations to enumerate; use scheme='auto'",
+        "there are more than 2,000,000 permutations to enumerate; use scheme='auto'",
     ),
     (lambda: check_n_resamples(0), ValueError, "n_resamples is 0; a whole number from 1 is needed, such as 999"),
     (lambda: check_n_resamples(True), ValueError, "n_resamples is True; a whole number from 1 is needed, such as 999"),

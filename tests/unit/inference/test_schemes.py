@@ -162,20 +162,6 @@ def test_compiled_gather_equals_the_numpy_one(monkeypatch):
     np.testing.assert_allclose(compiled.values, plain.values, rtol=1e-12)
 
 
-def test_all_permutations_are_counted_up_to_a_limit():
-    counts = {
-        Shape(6, 9): 720,
-        Shape(9, 9): 362_880,
-        Shape(1, 9): 1,
-    }
-    for shape, count in counts.items():
-        assert shape.count_all(2_000_000) == count
-        assert shape.count_all(count) == count
-        assert shape.count_all(count - 1) == count
-        assert isinstance(shape.count_all(count), int)
-    assert Shape(40, 9).count_all(2_000_000) == 2_000_001
-
-
 @pytest.mark.parametrize("pairs", [1, 2, 3])
 def test_any_number_of_pairs_on_factors_is_what_whole_matrices_are(pairs, of_any_rank):
     """Of the unbiased statistic, which needs the diagonals of every pair."""

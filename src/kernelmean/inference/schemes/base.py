@@ -1,11 +1,7 @@
-"""What a scheme is: a way to choose permutations and to sum over all of them at once.
-
-Many schemes work in tiles: they say which tiles there are, what one adds, and how these add up.
-"""
+"""Tiles of symmetric matrices, and how what they add is added up."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations_with_replacement
@@ -14,44 +10,12 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from ...core.array import Array, as_host, joined, namespace
-from ..permutations import Permutations
-from ..problem import Problem, Side, Tiles
-from ..resampling_options import Resources, Shape
-from ..statistics import Sums
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Tile = tuple[slice, slice]
 Total = tuple[Array, ...]
 """The total of all tiles."""
-
-
-class Scheme(ABC):
-    """A set of permutations together with a fast way to evaluate all of them."""
-
-    name: str
-
-    @abstractmethod
-    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
-        """Return the sums of all pairs of kernels over all permutations, the observed one first."""
-
-    def obstacle(self, shape: Shape) -> str | None:
-        """Say why the scheme cannot serve a call of this shape, or None."""
-        del shape
-        return None
-
-
-class RandomList(Scheme):
-    """A scheme that draws a list of permutations, and then evaluates them batch by batch."""
-
-    @staticmethod
-    @abstractmethod
-    def evaluate(problem: Problem, permutations: Permutations, resources: Resources) -> Sums:
-        """Return the sums over the permutations in the list."""
-
-    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
-        """Draw the list, and evaluate it."""
-        return self.evaluate(problem, problem.some(n_resamples, rng), resources)
 
 
 def upper_tiles(rows: list[slice]) -> list[tuple[slice, slice]]:
@@ -86,11 +50,6 @@ class RowSums:
         return sums
 
 
-def shifted_tile(tiles: Tiles, side: Side, tile: tuple[slice, slice]) -> Array:
-    """Return the tile of every Gram matrix minus its constant, shape (count, rows, columns)."""
-    return np.stack([gram - shift for gram, shift in zip(tiles(*tile), side.shifts, strict=True)])
-
-
 def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> Iterator[Result]:
     """Map over items with ``n_jobs`` threads; results come in the order of the items."""
     if n_jobs == 1:
@@ -98,31 +57,3 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: 
         return
     with ThreadPoolExecutor(n_jobs) as pool:
         yield from pool.map(function, items)
-
-
-# -- tiles -------------------------------------------------------------------------------------------------------------
-
-
-class Tiling(ABC):
-    """A problem whose rows are in the order of its tiles."""
-
-    @abstractmethod
-    def tiles(self) -> list[Tile]:
-        """Return all tiles, always in the same order."""
-
-    @abstractmethod
-    def evaluator(self) -> Callable[[Tile], Any]:
-        """Prepare ``f(tile)``, what one tile adds."""
-
-    @abstractmethod
-    def total(self, parts: Iterable[tuple[Tile, Any]]) -> Total:
-        """Add up what the tiles add."""
-
-    @abstractmethod
-    def sums(self, total: Total) -> Sums:
-        """Return the sums over all permutations from the total of all tiles."""
-
-    def evaluated(self, n_jobs: int = 1) -> Total:
-        """Evaluate all tiles, in ``n_jobs`` threads, and add them up in their order."""
-        tiles = self.tiles()
-        return self.total(zip(tiles, in_order(self.evaluator(), tiles, n_jobs), strict=True))

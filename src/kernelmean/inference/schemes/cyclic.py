@@ -24,11 +24,10 @@ from scipy import fft
 from ...core.array import Array, as_float64, as_host, like, namespace, slices, to_numpy, total
 from ..low_rank_problem import Factored, SharedRows, most_rank, split
 from ..permutation_groups import Rotations, Spectrum, block_length
-from ..permutations import ROTATIONS
 from ..problem import Problem, Side
 from ..resampling_options import Resources, Shape
 from ..statistics import Sums
-from .base import RowSums, Scheme, Tile, Tiling, Total, stacked, upper_tiles
+from .base import RowSums, Tile, Total, in_order, stacked, upper_tiles
 
 # -- on factors --------------------------------------------------------------------------------------------------------
 
@@ -118,7 +117,7 @@ class _TilePart:
 
 @final
 @dataclass(frozen=True, eq=False)
-class RotationTiling(Tiling):
+class RotationTiling:
     """Both sides in the shuffled order; O(n² (log g + d)) time, O(g²) memory per thread.
 
     The total is the spectrum over the rotations (pairs, cosets, frequencies), the part that does not turn (pairs,
@@ -154,6 +153,11 @@ class RotationTiling(Tiling):
         sides = self.problem.left, self.problem.right
         row_sums = [own.whole(side.count, side.n) for own, side in zip(rows, sides, strict=True)]
         return np.stack([waves.real, waves.imag]), np.zeros(shape) + as_host(fixed), *row_sums
+
+    def evaluated(self, n_jobs: int = 1) -> Total:
+        """Evaluate all tiles, in ``n_jobs`` threads, and add them up in their order."""
+        tiles = self.tiles()
+        return self.total(zip(tiles, in_order(self.evaluator(), tiles, n_jobs), strict=True))
 
     def sums(self, total: Total) -> Sums:
         """Transform back, and center."""
@@ -310,30 +314,23 @@ _TURNED, _ROW = 167.0, 3.3  # an entry of A Cᵀ, for every rotation and for eve
 _SEARCH = 6.0e7  # the pivots of one kernel
 
 
-@final
-class Cyclic(Scheme):
-    """Rotations of shuffled blocks: an exact test whose thousand statistics cost about as much as a few."""
+def rotation_sums(problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
+    """Draw the group and its cosets, and add up factors, or tiles where there are none."""
+    rotations = Rotations.draw(problem.n, n_resamples + 1, rng)
+    problem = problem.shuffled(rotations.shuffle)
+    rank = 0 if problem.left.on_device else _rank(problem.shape(n_resamples))
+    found, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
+    if found is None:
+        return tile_sums(problem, rotations, resources)
+    parts = [factor_sums(found, rotations)]
+    if others:
+        parts.append(tile_sums(problem.restricted(others), rotations, resources))
+    return Sums.joined(parts, axis=0).reordered(np.argsort(low + others))
 
-    name = ROTATIONS
 
-    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
-        """Draw the group and its cosets, and add up factors, or tiles where there are none."""
-        rotations = Rotations.draw(problem.n, n_resamples + 1, rng)
-        problem = problem.shuffled(rotations.shuffle)
-        rank = 0 if problem.left.on_device else self._rank(problem.shape(n_resamples))
-        found, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
-        if found is None:
-            return tile_sums(problem, rotations, resources)
-        parts = [factor_sums(found, rotations)]
-        if others:
-            parts.append(tile_sums(problem.restricted(others), rotations, resources))
-        return Sums.joined(parts, axis=0).reordered(np.argsort(low + others))
-
-    def _rank(self, shape: Shape) -> int:
-        """Return the highest rank that factors may have; 0 for tiles only."""
-        if shape.explicit:
-            return shape.n
-        return min(most_rank(shape), worthwhile_rank(shape))
+def _rank(shape: Shape) -> int:
+    """Return the highest rank that factors may have; 0 for tiles only."""
+    return shape.n if shape.explicit else min(most_rank(shape), worthwhile_rank(shape))
 
 
 def _group(shape: Shape) -> tuple[int, int]:

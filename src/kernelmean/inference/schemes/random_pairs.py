@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from typing import final
 
 import numpy as np
 
 from ...core.array import Array, IntArray, slices
-from ..permutations import RANDOM, Permutations
+from ..permutations import Permutations
 from ..problem import Problem
-from ..resampling_options import Resources, Shape
+from ..resampling_options import Resources
 from ..statistics import Sums
-from .base import RandomList, in_order
+from .base import in_order
 from .device import gatherer as device_gatherer
 
 DENSE_LIMIT = 5000
@@ -39,20 +38,6 @@ def permutation_sums(problem: Problem, permutations: Permutations, resources: Re
     pairs, diagonal = zip(*in_order(evaluate, batches, n_jobs), strict=True)
     traces = left_diagonal.sum(axis=1)[left], right_diagonal.sum(axis=1)[right]
     return Sums(np.concatenate(pairs, axis=1), np.concatenate(diagonal, axis=1), *traces)
-
-
-@final
-class Gather(RandomList):
-    """Σ K̄_ij Z̄_π(i)π(j) as it stands, both matrices in memory; compiled if numba is installed and it pays."""
-
-    name = RANDOM
-    evaluate = staticmethod(permutation_sums)
-
-    def obstacle(self, shape: Shape) -> str | None:
-        """Refuse calls that would need large dense matrices."""
-        if shape.n > DENSE_LIMIT:
-            return f"it holds n × n matrices, for at most {DENSE_LIMIT} rows; use scheme='auto'"
-        return None
 
 
 def gatherer(cost: float) -> Callable[[Array, Array, IntArray], Array]:
