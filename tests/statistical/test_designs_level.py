@@ -42,7 +42,7 @@ def check(design, law, trials, seed):
 
 @pytest.mark.parametrize(("design", "law"), checkered(DESIGNS, LAWS))
 def test_level(design, law):
-    check(design, law, 100, 30)
+    check(design, law, 100, 34)
 
 
 @pytest.mark.slow
