@@ -63,8 +63,8 @@ CONDITIONS = {
     },
 }
 SCHEMES = {
-    "two samples": ["auto", "random"],
-    "independence": ["auto", "random", "rotations"],
+    "two samples": ["auto"],
+    "independence": ["auto", "random"],
 }
 ESTIMATORS = {
     "two samples": ["kme", "s-kmse", "f-kmse", "mkme", "mmkme", "adaptive", "log-mean-exp", "aggregate"],
