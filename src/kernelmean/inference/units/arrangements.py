@@ -172,8 +172,9 @@ class _Coset:
     def labels(self) -> IntArray:
         """The labels of all rotations, one after another."""
         units, from_ = self._order
-        turned = np.empty((self.rotations.order, len(units)), dtype=self.labels_as_observed.dtype)
-        turned[:, units] = self.rotations.turned(self.labels_as_observed[from_])
+        observed = self.labels_as_observed[from_].astype(np.min_scalar_type(int(self.labels_as_observed.max())))
+        turned = np.empty((self.rotations.order, len(units)), dtype=observed.dtype)
+        turned[:, units] = self.rotations.turned(observed)
         return turned
 
     def products(self, rows: Array, label: int = 1) -> Array:

@@ -167,11 +167,6 @@ class GramForms(Forms):
         """Multiply all vectors at once."""
         return np.stack([np.einsum("ib,ib->b", vectors, gram @ vectors) for gram in self.grams])
 
-    def under(self, labels: Part) -> Array:
-        """Multiply K by the labels, then by these again."""
-        vectors = labels.labels.T.astype(np.float64)
-        return np.stack([np.einsum("ib,ib->b", vectors, labels.products(gram)) for gram in self.grams])
-
     def between(self, labels: Part, sizes: Array) -> Array:
         """Multiply K by the means, then by these again."""
         means = [(labels.labels == g).T / size for g, size in enumerate(sizes)]

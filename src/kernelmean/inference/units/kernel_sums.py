@@ -180,7 +180,7 @@ def _on_host(side: KernelSide, layout: Layout) -> Evaluator:
         i, j = tile
         rows, columns = edges(i), edges(j)
         return [
-            _added(a[:, None] * _row_sums(gram - shift if shift else gram, b, columns), rows)
+            _added(_column_sums(gram - shift if shift else gram, b, columns) * a, rows).T
             for gram, a, b, shift in zip(tiles(i, j), left[:, i], right[:, j], shifts.tolist(), strict=True)
         ]
 
@@ -199,16 +199,18 @@ def _edges(layout: Layout) -> Callable[[slice], IntArray]:
     return edges
 
 
-def _row_sums(tile: Array, weights: Array, starts: IntArray) -> Array:
-    """Return the weighted sums of every row over units of columns, shape (rows, units), one product a unit."""
+def _column_sums(tile: Array, weights: Array, starts: IntArray) -> Array:
+    """Return the weighted sums over units of columns of every row, shape (units, rows), one product a unit."""
     if len(starts) == len(weights):
-        return np.asarray(tile * weights)
-    units = zip(starts, [*starts[1:], len(weights)], strict=True)
-    return np.stack([tile[:, start:stop] @ weights[start:stop] for start, stop in units], axis=1)
+        return np.asarray(tile.T * weights[:, None])
+    sums = np.empty((len(starts), len(tile)))
+    for unit, (start, stop) in zip(sums, pairwise([*starts.tolist(), len(weights)]), strict=True):
+        unit[:] = tile[:, start:stop] @ weights[start:stop]
+    return sums
 
 
-def _added(rows: Array, starts: IntArray) -> Array:
-    return rows if len(starts) == len(rows) else np.add.reduceat(rows, starts, axis=0)
+def _added(columns: Array, starts: IntArray) -> Array:
+    return columns if len(starts) == columns.shape[1] else np.add.reduceat(columns, starts, axis=1)
 
 
 def _on_device(side: KernelSide, layout: Layout) -> Evaluator:
