@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernelmean.inference.adaptive.coordinates import Columns
-from kernelmean.inference.adaptive.members import EIGHTH, LINEAR, MEDIAN, Member
+from kernelmean.inference.adaptive.member import EIGHTH, LINEAR, MEDIAN, Member
 from kernelmean.inference.adaptive.ranks import Ranks
 from kernelmean.inference.adaptive.views import Views, ViewSource
 from kernelmean.kernels import DistanceInduced, Gaussian, Laplacian, Linear

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernelmean import hsic_test
 from kernelmean.inference import Adaptive, CustomStatistic, Resampling
-from kernelmean.inference.adaptive.members import Member, PairMember
+from kernelmean.inference.adaptive.member import Member, PairMember
 from kernelmean.kernels import Gaussian
 
 from .arrays import Array, IntArray

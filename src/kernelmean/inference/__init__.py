@@ -2,7 +2,7 @@
 
 from .adaptive.kinds import EvidenceKind
 from .adaptive.many_kernels import Adaptive
-from .adaptive.members import Member, PairMember
+from .adaptive.member import Member, PairMember
 from .base_result import Result
 from .designs.design import Design
 from .engine import CustomStatistic

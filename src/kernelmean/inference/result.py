@@ -17,7 +17,7 @@ from ..core.words import count
 from ..report.description import Description, Grid
 from ..report.html import Document
 from .adaptive.kinds import LEVEL, EvidenceKind
-from .adaptive.members import MemberOutcome
+from .adaptive.member import MemberOutcome
 from .base_result import Result
 from .null import WILD, PairOutcome
 from .null_page import made_by, null_distribution, null_section

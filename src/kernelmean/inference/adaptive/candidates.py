@@ -23,8 +23,9 @@ from ..resampling_options import Resampling
 from ..samples import alone
 from ..schemes.random_pairs import DENSE_LIMIT
 from .columns import DIRECT, put_back, row_order
+from .fitting_members import present
 from .many_kernels import Adaptive, in_parts
-from .members import MEDIAN, QUARTER, WIDE, Member, present
+from .member import MEDIAN, QUARTER, WIDE, Member
 from .views import View, Views, ViewSource
 
 _LANDMARKS = 64

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ...core.array import Array
-from .members import LINEAR, Member, PairMember
+from .member import LINEAR, Member, PairMember
 
 LEVEL = 0.05
 """A kind is named if the p-value is at most this."""

@@ -29,7 +29,7 @@ from ...noise import Dirac
 from ..null import Null, snapped, standardized
 from ..resampling_options import Resampling
 from .kinds import LEVEL, kind_of
-from .members import Member, MemberOutcome, PairMember
+from .member import Member, MemberOutcome, PairMember
 from .views import VIEWS
 
 _FLOOR, _SLOPE = 0.1, 1e-6
@@ -166,9 +166,9 @@ class Adaptive:
         MMDAgg and HSICAgg, with other kernels).
     members : sequence of Member or PairMember, optional
         Kernels, with their views and weights; by default those of
-        :func:`~kernelmean.inference.adaptive.members.two_sample_members` or
-        :func:`~kernelmean.inference.adaptive.members.independence_members`. Views that add nothing for the data (see
-        :func:`~kernelmean.inference.adaptive.views.available`) are left out.
+        :func:`~kernelmean.inference.adaptive.default_members.two_sample_members` or
+        :func:`~kernelmean.inference.adaptive.default_members.independence_members`. Views that add nothing for the
+        data (see :func:`~kernelmean.inference.adaptive.views.available`) are left out.
 
     Raises
     ------

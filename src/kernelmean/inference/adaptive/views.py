@@ -17,7 +17,8 @@ from ...core.cached import cached_property
 from ...kernels import Kernel, TensorProduct
 from ..low_rank import Coordinates
 from .columns import AS_IT_IS, DIRECT, NEAR, TRANSFORMATIONS, Spreads, Unit, clustered
-from .members import Member, ViewedTable
+from .fitting_members import ViewedTable
+from .member import Member
 from .ranks import Ranks, normal_scores, ranks
 from .spectrum import Projection, spectrum
 

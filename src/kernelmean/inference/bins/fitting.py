@@ -16,7 +16,7 @@ from ..adaptive.candidates import candidates
 from ..adaptive.columns import AS_IT_IS, row_order
 from ..adaptive.coordinates import Columns
 from ..adaptive.many_kernels import Adaptive, combined
-from ..adaptive.members import Member
+from ..adaptive.member import Member
 from ..adaptive.views import Views, ViewSource
 from ..null import Null
 from ..questions import Question

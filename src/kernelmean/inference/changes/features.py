@@ -14,7 +14,7 @@ from ...core.array import Array, IntArray
 from ...kernels import Kernel
 from ..adaptive.candidates import UNIT_ROWS
 from ..adaptive.columns import DIRECT, put_back, row_order
-from ..adaptive.members import ENERGY, LINEAR, MEDIAN, QUARTER, Member
+from ..adaptive.member import ENERGY, LINEAR, MEDIAN, QUARTER, Member
 from ..adaptive.views import Views, ViewSource, available
 from ..low_rank import Coordinates
 

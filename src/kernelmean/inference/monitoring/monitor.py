@@ -42,27 +42,23 @@ class DriftMonitor:
 
     You may ask as often as you like. Gamblers rank every new row by a number, such as one of its columns, among the
     reference and all rows before it, and bet on the rank. Without drift, ranks are uniform and independent, and no
-    gambler can expect to win.
+    gambler can expect to win: P(the richest ever owns 1 / α) ≤ α.
 
     Parameters
     ----------
     reference : array of shape (N, d), data frame, path, or anything else that :func:`kernelmean.read` takes or returns
-        Or several paths or results of :func:`kernelmean.read`, which are read one after another. At least 8 rows, in
-        any order (the seed shuffles them). Of more than 100,000 rows the seed draws that many, each row with the same
-        probability, and ``state.notes`` says so. Some rows, the pilot, determine what the monitor looks at: a quarter
-        of the rows but at most 100, or a twentieth but at most 1000, whichever is more. New rows are compared with the
-        others. Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that only new rows have is
-        evidence.
+        Or several paths or results of :func:`kernelmean.read`, one after another. At least 8 rows, in any order, and
+        columns of any kind that :class:`kernelmean.TableEncoder` knows. Of more than 100,000 rows the seed draws that
+        many, and ``state.notes`` says so.
     alpha : float, optional
         The probability of ever finding drift where there is none, however long the stream; by default .05.
     average_run_length : float, optional
         Instead of ``alpha``: without drift, the first false alarm comes after this many rows on average, or later. A
         change is then found as fast after a million rows as after a hundred.
     shuffle : bool
-        Shuffle the rows of each batch, which may then be sorted. A table in memory is one batch; a file or another
-        source is cut as :func:`kernelmean.read` cuts it, such as into 8 MiB of text or 65,536 rows of a Parquet file,
-        and each batch is shuffled by itself. With False rows are taken as they come; apart from rounding, nothing then
-        depends on how a stream is cut into batches.
+        Shuffle the rows of each batch, which may then be sorted; a table in memory is one batch, and a file is cut as
+        :func:`kernelmean.read` cuts it. With False rows are taken as they come, and apart from rounding nothing
+        depends on batches.
     missing : {"error", "drop", "category"}, or dict from column to one of them
     ordinal, categorical, keep, max_categories : as in :class:`kernelmean.TableEncoder`
     seed : int
@@ -76,35 +72,13 @@ class DriftMonitor:
 
     Notes
     -----
-    *Why it is valid.* Without drift all rows, of the reference and new, are independent draws from one distribution.
-    Let s be a function of a row that does not depend on the ranked rows: it comes from the pilot, or from new rows
-    before its gambler began. Let :math:`p_t` be the share of the reference and of the ranked rows up to t that lies
-    below row t in s; among equal values, row t takes a random place. Given these rows without their order, and all rows
-    that follow, each of them is equally likely to be row t, so :math:`p_t` is uniform whatever
-    :math:`p_{t+1}, p_{t+2}, \dots` are. Hence all ranks are uniform and independent, though each uses the whole
-    reference, which is only a sample (Vovk, Nouretdinov & Gammerman 2003). Multiplying a wealth by :math:`f(p_t)`, with
-    a density f on [0, 1] that earlier ranks may choose, is a fair bet: what a gambler owns, less what it was paid, is a
-    martingale in the ranks that this gambler has seen.
+    Both promises are exact at any size, for rows that do not depend on each other (Vovk, Nouretdinov & Gammerman 2003;
+    run lengths: Shin, Ramdas & Rinaldo 2022, arXiv 2203.03532). Rows of a series in time do, and the monitor then finds
+    drift where there is none; ``state.notes`` says if rows next to each other are alike. A category that only new rows
+    have is evidence. New rows join those with which later rows are compared, so a change that is not found for a long
+    time becomes ordinary. :doc:`/guides/drift` has the proof, who bets, and the power.
 
-    *Many gamblers.* Ranks by one number carry information about later ranks by another, so the total wealth of all
-    gamblers is not a martingale in any history, and nothing is claimed about it. The probability that a gambler ever
-    owns c by row n is at most what it was paid by then, divided by c (Ville 1939). These probabilities add up, however
-    the gamblers depend on each other: P(the richest ever owns c by row n) ≤ m(n)/c, where m(n) is what all were paid.
-    With m ≤ 1 this is a level at all times; with m(n) = n it is a bound on every run length, as in e-detectors (Shin,
-    Ramdas & Rinaldo 2022; arXiv 2203.03532), see :class:`kernelmean.inference.monitoring.Guarantee`.
-
-    *Who bets.* Some rank by numbers that never change: every column, the distance from the middle, products of two
-    columns, the number of cells that are new to the pilot. They bet on shifts, spreads and waves, and are paid before
-    every row, for a change at that row. Others learn from the last 16, 32, ..., 4096 rows: each bets that later rows
-    lie farther in the direction of the witness function of one of five members of the default two-sample test, of
-    means, whitened means, squares and products, shape, and local differences.
-
-    *What is not promised.* Rows must not depend on each other. In a series in time, such as hourly measurements, they
-    do, and the monitor finds drift where there is none: pass rows that are so far apart that they have nothing to do
-    with each other, or one row of means for every day or week, for the reference and the new rows alike. If
-    ``state.notes`` says that rows next to each other are alike, this is such a series, or rows of few users. New rows
-    join those with which later rows are compared: a change that is not found for a long time becomes ordinary. Memory
-    is O(d) for each of N ≤ 100,000 rows of the reference and for one batch, whatever the number of new rows.
+    Memory is O(d) for each of N ≤ 100,000 rows of the reference and for one batch, whatever the number of new rows.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from ...estimators import KernelMean
 from ...inference.adaptive.columns import AS_IT_IS
 from ...inference.adaptive.coordinates import Columns
 from ...inference.adaptive.many_kernels import Adaptive, combined
-from ...inference.adaptive.members import EIGHTH, LINEAR, Member
+from ...inference.adaptive.member import EIGHTH, LINEAR, Member
 from ...inference.adaptive.views import Views, ViewSource
 from ...inference.bins.two_samples import Bins, binned_null
 from ...inference.request import base_kernel, choose_kernel, representative_rows

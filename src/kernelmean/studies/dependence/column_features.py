@@ -14,7 +14,7 @@ from ...estimators import KernelMean
 from ...inference.adaptive.columns import AS_IT_IS, row_order
 from ...inference.adaptive.coordinates import Columns, OwnColumns
 from ...inference.adaptive.many_kernels import Adaptive
-from ...inference.adaptive.members import ENERGY, LINEAR, MEDIAN, Member, PairMember
+from ...inference.adaptive.member import ENERGY, LINEAR, MEDIAN, Member, PairMember
 from ...inference.adaptive.views import Views, ViewSource
 from ...inference.bins.pairs import BlockPair
 from ...inference.low_rank import Coordinates
