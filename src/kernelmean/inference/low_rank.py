@@ -90,6 +90,7 @@ def widened(kernels: Sequence[Kernel]) -> list[Kernel]:
 
 
 RESIDUAL = 1e-10
+_OF_CENTERED = 1e-8
 _PROBE = 256
 _SAMPLE = 1000
 _WORST = 128
@@ -120,6 +121,19 @@ class Factor:
     def times(self, entries: Array) -> Array:
         """Return the entries of a vector (r,), or of several (r, c), times the weights."""
         return entries if self.weights is None else (self.weights * entries.T).T
+
+    @property
+    def holds_differences(self) -> bool:
+        """Whether what is left out is small beside the centered matrix, too.
+
+        Far from 0 a linear kernel is nearly constant: its differences are a small share of its trace.
+        """
+        trace = centered = 0.0
+        for row in self.rows:
+            trace += float(row @ row)
+            apart = row - row.mean()
+            centered += float(apart @ apart)
+        return self.residual * trace <= _OF_CENTERED * centered
 
     @property
     def diagonal(self) -> Array:

@@ -199,7 +199,8 @@ class KernelSide(Side):
 
     def _factor(self, kernel: Kernel, rows: dict[tuple[int, ...], Array], max_rank: int) -> Factor | None:
         if not isinstance(kernel, Coordinates):
-            return pivoted_cholesky(kernel, self.points, max_rank=max_rank)
+            found = pivoted_cholesky(kernel, self.points, max_rank=max_rank)
+            return found if found is not None and found.holds_differences else None
         if kernel.columns not in rows:
             rows[kernel.columns] = own = np.ascontiguousarray(self.points[:, kernel.place].T)
             own.flags.writeable = own.flags.owndata or (self.copied and self.explicit)

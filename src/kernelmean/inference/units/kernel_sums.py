@@ -265,7 +265,7 @@ class Summed(Protocol):
 
 
 def column_sums(columns: Summed, points: Array, layout: Layout, resources: Resources) -> KernelSums:
-    """Return the sums of columns of the points over units: O(n) time, memory that does not grow with n."""
+    """Return the sums of columns of the points over units: O(n) time, memory of the sums alone."""
     columns.prepare()
     weights = layout.weights if (layout.weights != 1.0).any() else None
     edges, unit = _edges(layout), np.repeat(np.arange(len(layout.sizes)), layout.sizes)

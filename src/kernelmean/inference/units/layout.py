@@ -19,6 +19,10 @@ class DesignError(ValueError):
     """These rows cannot be tested with their design."""
 
 
+_MUCH = 0.05
+"""The share of a sample that is not left over if another sample has as much."""
+
+
 @final
 @dataclass(frozen=True)
 class Layout:
@@ -117,16 +121,26 @@ class _Dealt:
         """Deal the units of a cell, numbered from ``start``, with ascending labels, to at most about ``most`` bins."""
         known, counts = np.unique(labels, return_counts=True)
         ends = start + np.cumsum(counts)
-        size = bin_size(counts, most)
         shuffled = [stop - count + rng.permutation(count) for stop, count in zip(ends, counts, strict=True)]
-        bins = bin_counts(counts, size, most) if len(known) > 1 else np.zeros_like(counts)
-        for label, units, many in zip(known.tolist(), shuffled, bins.tolist(), strict=True):
-            self._add(list(units[: many * size].reshape(many, size)), [self._cell] * many, label)
-        for label, units, many in zip(known.tolist(), shuffled, bins.tolist(), strict=True):
-            rest = units[many * size :]
-            self._cell += 1
-            self._add([rest] if len(rest) else [], [self._cell], label)
+        self._deal(dict(zip(known.tolist(), shuffled, strict=True)), most)
+
+    def _deal(self, units: dict[int, IntArray], most: int) -> None:
+        """Deal the units of every label to bins of one size; what several labels have left over, to larger ones."""
+        counts = np.array([len(own) for own in units.values()])
+        size = bin_size(counts, most)
+        bins = bin_counts(counts, size, most) if len(units) > 1 else np.zeros_like(counts)
+        rest = {}
+        for (label, own), many in zip(units.items(), bins.tolist(), strict=True):
+            self._add(list(own[: many * size].reshape(many, size)), [self._cell] * many, label)
+            rest[label] = own[many * size :]
         self._cell += 1
+        again = {label: own for label, own in rest.items() if len(own) > _MUCH * len(units[label])}
+        if len(again) > 1 and bins.any():
+            self._deal(again, most)
+            rest = {label: own for label, own in rest.items() if label not in again}
+        for label, own in rest.items():
+            self._add([own] if len(own) else [], [self._cell], label)
+            self._cell += 1
 
     def _add(self, bins: Sequence[IntArray], cells: list[int], label: int) -> None:
         self.units += bins

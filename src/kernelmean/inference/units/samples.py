@@ -108,9 +108,8 @@ def plain_null(labelings: Labelings, statistic: Statistic) -> Null:
 def stratified_null(summed: Summing, layout: Layout, how: Resampling) -> Null:
     """Return MMD² of two samples with strata, clusters or weights, for every kernel."""
     labelings = Labelings.of(summed, layout, how)
-    values = labelings.values(_Stratified(labelings))
-    magnitude = _magnitude(labelings.sums, layout)
-    return Null(values, ties(values, magnitude), named("MMD²", "v"), labelings.scheme)
+    values, magnitude = np.split(labelings.values(_Stratified(labelings)), 2)
+    return Null(values, ties(values, magnitude.max(axis=1)), named("MMD²", "v"), labelings.scheme)
 
 
 @final
@@ -121,26 +120,23 @@ class _Stratified:
         self.forms, self.masses = labelings.sums.forms, labelings.sums.masses[:, None]
         self.stratum = np.zeros_like(labelings.labels) if labelings.stratum is None else labelings.stratum
         self.starts = np.flatnonzero(np.diff(self.stratum, prepend=-1))
-        self.total = np.add.reduceat(self.masses, self.starts, axis=0)
 
     def __call__(self, labels: IntArray) -> Array:
-        """Return the statistic, shape (m, b), of labels (units, b)."""
-        first = np.add.reduceat(self.masses * labels, self.starts, axis=0)
-        share = (first * (self.total - first) / self.total).sum(axis=0)
-        if share.min() <= _LEAST_SHARE * self.total.sum():
+        """Return the statistic of labels (units, b), and below it its magnitude for rounding errors, shape (2m, b)."""
+        one, other = labels.astype(np.float64), 1.0 - labels
+        first, second = (np.add.reduceat(self.masses * own, self.starts, axis=0) for own in (one, other))
+        share = (first * second / (first + second)).sum(axis=0)
+        if share.min() <= _LEAST_SHARE * self.masses.sum():
             raise DesignError(
                 "nearly all the weight is on one sample, or would be after a permutation: weights differ by more "
                 "than eight orders of magnitude; pass weights on one scale"
             )
-        return np.asarray(self.forms.forms(labels - (first / self.total)[self.stratum]) / share**2)
-
-
-def _magnitude(sums: KernelSums, layout: Layout) -> Array:
-    """Return the magnitude for rounding errors, shape (m,)."""
-    labels = np.repeat(layout.labels, layout.sizes)
-    masses = [layout.weights[labels == label] for label in (0, 1)]
-    spread = sum(np.square(mass).sum() / mass.sum() ** 2 for mass in masses)
-    return np.asarray(np.abs(sums.forms.diagonal).sum(axis=1) * spread)
+        total = first + second
+        coefficients = one * (second / total)[self.stratum] - other * (first / total)[self.stratum]
+        values = self.forms.forms(coefficients) / share**2
+        diagonal = np.abs(self.forms.diagonal)
+        magnitude = diagonal @ one / first.sum(axis=0) + diagonal @ other / second.sum(axis=0)
+        return np.concatenate([values, magnitude])
 
 
 # -- several samples ---------------------------------------------------------------------------------------------------
