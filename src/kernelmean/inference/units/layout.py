@@ -125,7 +125,10 @@ class _Dealt:
         self._deal(dict(zip(known.tolist(), shuffled, strict=True)), most)
 
     def _deal(self, units: dict[int, IntArray], most: int) -> None:
-        """Deal the units of every label to bins of one size; what several labels have left over, to larger ones."""
+        """Deal the units of every label to bins of one size.
+
+        Of more than two samples the smallest decides the size; what the others have left over is dealt to larger bins.
+        """
         counts = np.array([len(own) for own in units.values()])
         size = bin_size(counts, most)
         bins = bin_counts(counts, size, most) if len(units) > 1 else np.zeros_like(counts)
@@ -135,7 +138,7 @@ class _Dealt:
             rest[label] = own[many * size :]
         self._cell += 1
         again = {label: own for label, own in rest.items() if len(own) > _MUCH * len(units[label])}
-        if len(again) > 1 and bins.any():
+        if len(units) > 2 and len(again) > 1 and bins.any():
             self._deal(again, most)
             rest = {label: own for label, own in rest.items() if label not in again}
         for label, own in rest.items():
