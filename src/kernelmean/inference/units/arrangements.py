@@ -21,7 +21,7 @@ _FEW = 100
 """Up to so many units their labels are drawn independently: the textbook test, within milliseconds."""
 
 
-class Part(Protocol):
+class LabelBatch(Protocol):
     """Some of the arrangements."""
 
     @property
@@ -61,7 +61,7 @@ class Arrangements(ABC):
     scheme: ClassVar[str] = EXACT
 
     @abstractmethod
-    def parts(self, size: int) -> Iterator[Part]:
+    def parts(self, size: int) -> Iterator[LabelBatch]:
         """Yield them, about ``size`` at a time, in an order that does not depend on ``size``."""
 
 
@@ -85,7 +85,7 @@ class AllArrangements(Arrangements):
         ends = np.cumsum(np.bincount(self.cells))[:-1]
         return [cell.tolist() for cell in np.split(self.labels, ends)]
 
-    def parts(self, size: int) -> Iterator[Part]:
+    def parts(self, size: int) -> Iterator[LabelBatch]:
         """Yield all combinations of the arrangements of the cells."""
         arranged = product(*(list(_arrangements(cell)) for cell in self._by_cell()))
         yield from map(Listed, in_batches((chain(*cells) for cells in arranged), len(self.labels), size))
@@ -106,7 +106,7 @@ class RandomArrangements(Arrangements):
 
     scheme: ClassVar[str] = RANDOM
 
-    def parts(self, size: int) -> Iterator[Part]:
+    def parts(self, size: int) -> Iterator[LabelBatch]:
         """Draw and sort the integers of a batch."""
         last = int(self.labels.max()).bit_length()
         random = 64 - int(self.cells[-1]).bit_length()
@@ -145,7 +145,7 @@ class RotatedArrangements(Arrangements):
         """Return the number of rotations of all cosets."""
         return self.rotations.count
 
-    def parts(self, size: int) -> Iterator[Part]:
+    def parts(self, size: int) -> Iterator[LabelBatch]:
         """Yield the cosets."""
         del size
         for coset in range(len(self.rotations.cosets)):

@@ -16,7 +16,7 @@ from ..low_rank_problem import factor_weights, highest_rank
 from ..problem import KernelSide, Tiles
 from ..resampling_options import MIB, Resources
 from ..schemes.base import in_order, upper_tiles
-from .arrangements import Part
+from .arrangements import LabelBatch
 
 TILE = 512
 _BATCH_BYTES = 32 * MIB
@@ -46,11 +46,11 @@ class Forms(ABC):
     def times(self, vectors: Array) -> Array:
         """Return KV of a few vectors (n, c), shape (m, n, c)."""
 
-    def under(self, labels: Part) -> Array:
+    def under(self, labels: LabelBatch) -> Array:
         """Return the forms of labels of two samples, shape (m, b); rows of every K add up to 0."""
         return self.forms(labels.labels.T.astype(np.float64))
 
-    def between(self, labels: Part, sizes: Array) -> Array:
+    def between(self, labels: LabelBatch, sizes: Array) -> Array:
         """Return the squared distances between the means of k samples of these sizes, shape (m, pairs, b)."""
         means = [(labels.labels == g).T / size for g, size in enumerate(sizes)]
         return np.stack([self.forms(g - h) for g, h in combinations(means, 2)], axis=1)
@@ -120,39 +120,38 @@ class FactorForms(Forms):
 
     def forms(self, vectors: Array) -> Array:
         """Return Σ_r w_r (Av)_r²."""
-        found = np.empty((len(self.factors), vectors.shape[1]))
-        for numbers in by_rows(self.factors):
-            factors = [self.factors[number] for number in numbers]
-            entries = factors[0].rows @ vectors
-            found[numbers] = factor_weights(factors) @ np.square(entries, out=entries)
-        return found
+        return self._of_all(lambda rows, weights: _weighted_squares(weights, rows @ vectors))
 
-    def under(self, labels: Part) -> Array:
+    def under(self, labels: LabelBatch) -> Array:
         """Add up the squares of the products of the rows A with the labels."""
-        found: list[Array] = [np.empty(0)] * len(self.factors)
-        for numbers in by_rows(self.factors):
-            factors = [self.factors[number] for number in numbers]
-            entries = labels.products(factors[0].rows)
-            values = factor_weights(factors) @ np.square(entries, out=entries)
-            for number, row in zip(numbers, values, strict=True):
-                found[number] = row
-        return np.stack(found)
+        return self._of_all(lambda rows, weights: _weighted_squares(weights, labels.products(rows)))
 
-    def between(self, labels: Part, sizes: Array) -> Array:
+    def between(self, labels: LabelBatch, sizes: Array) -> Array:
         """Add up the squared differences of the means of the rows A."""
-        found: list[Array] = [np.empty(0)] * len(self.factors)
-        for numbers in by_rows(self.factors):
+
+        def distances(rows: Array, weights: Array) -> Array:
+            means = [labels.products(rows, g) / size for g, size in enumerate(sizes)]
+            return np.stack([_weighted_squares(weights, g - h) for g, h in combinations(means, 2)], axis=1)
+
+        return self._of_all(distances)
+
+    def _of_all(self, values: Callable[[Array, Array], Array]) -> Array:
+        """Return the values of all matrices from rows A (r, n) that some of them share, and their weights (k, r)."""
+        groups = by_rows(self.factors)
+        parts = []
+        for numbers in groups:
             factors = [self.factors[number] for number in numbers]
-            weights = factor_weights(factors)
-            means = [labels.products(factors[0].rows, g) / size for g, size in enumerate(sizes)]
-            values = np.stack([weights @ np.square(g - h) for g, h in combinations(means, 2)], axis=1)
-            for number, rows in zip(numbers, values, strict=True):
-                found[number] = rows
-        return np.stack(found)
+            parts.append(values(factors[0].rows, factor_weights(factors)))
+        return np.concatenate(parts)[np.argsort(np.concatenate(groups))]
 
     def times(self, vectors: Array) -> Array:
         """Return Aᵀ diag(w) A V."""
         return np.stack([factor.rows.T @ factor.times(factor.rows @ vectors) for factor in self.factors])
+
+
+def _weighted_squares(weights: Array, entries: Array) -> Array:
+    """Return Σ_r w_r e_r² of entries (r, b), which are overwritten, shape (k, b)."""
+    return np.asarray(weights @ np.square(entries, out=entries))
 
 
 @final
@@ -167,7 +166,7 @@ class GramForms(Forms):
         """Multiply all vectors at once."""
         return np.stack([np.einsum("ib,ib->b", vectors, gram @ vectors) for gram in self.grams])
 
-    def between(self, labels: Part, sizes: Array) -> Array:
+    def between(self, labels: LabelBatch, sizes: Array) -> Array:
         """Multiply K by the means, then by these again."""
         means = [(labels.labels == g).T / size for g, size in enumerate(sizes)]
         found = []

@@ -127,11 +127,11 @@ def _of_rows(rows: Array, weights: Array, layout: Layout) -> tuple[Array, Array,
     sums, centre = np.empty((len(rows), len(layout.sizes))), np.empty(len(rows))
     squares = np.zeros((len(weights), layout.n))
     for part in slices(len(rows), _AT_ONCE):
-        own = rows[part] if in_order_already else rows[part].take(layout.order, axis=1)
-        centre[part] = own @ layout.weights / layout.n
-        own = own - centre[part, None]
-        squares += weights[:, part] @ np.square(own)
-        sums[part] = _over_units(own * layout.weights if weighted else own, layout)
+        ordered = rows[part] if in_order_already else rows[part].take(layout.order, axis=1)
+        centre[part] = ordered @ layout.weights / layout.n
+        centered = ordered - centre[part, None]
+        squares += weights[:, part] @ np.square(centered)
+        sums[part] = _over_units(centered * layout.weights if weighted else centered, layout)
     return sums, centre, squares
 
 

@@ -15,12 +15,12 @@ _LEAST = 64
 """A cell has its share of all bins, but at least so many: fewer would leave many of its units over."""
 
 
-class DesignError(ValueError):
-    """These rows cannot be tested with their design."""
-
-
 _MUCH = 0.05
 """The share of a sample that is not left over if another sample has as much."""
+
+
+class DesignError(ValueError):
+    """These rows cannot be tested with their design."""
 
 
 @final
@@ -129,20 +129,20 @@ class _Dealt:
 
         Of more than two samples the smallest decides the size; what the others have left over is dealt to larger bins.
         """
-        counts = np.array([len(own) for own in units.values()])
+        counts = np.array(list(map(len, units.values())))
         size = bin_size(counts, most)
         bins = bin_counts(counts, size, most) if len(units) > 1 else np.zeros_like(counts)
         rest = {}
-        for (label, own), many in zip(units.items(), bins.tolist(), strict=True):
-            self._add(list(own[: many * size].reshape(many, size)), [self._cell] * many, label)
-            rest[label] = own[many * size :]
+        for (label, members), many in zip(units.items(), bins.tolist(), strict=True):
+            self._add(list(members[: many * size].reshape(many, size)), [self._cell] * many, label)
+            rest[label] = members[many * size :]
         self._cell += 1
-        again = {label: own for label, own in rest.items() if len(own) > _MUCH * len(units[label])}
+        again = {label: left for label, left in rest.items() if len(left) > _MUCH * len(units[label])}
         if len(units) > 2 and len(again) > 1 and bins.any():
             self._deal(again, most)
-            rest = {label: own for label, own in rest.items() if label not in again}
-        for label, own in rest.items():
-            self._add([own] if len(own) else [], [self._cell], label)
+            rest = {label: left for label, left in rest.items() if label not in again}
+        for label, left in rest.items():
+            self._add([left] if len(left) else [], [self._cell], label)
             self._cell += 1
 
     def _add(self, bins: Sequence[IntArray], cells: list[int], label: int) -> None:

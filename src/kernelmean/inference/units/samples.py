@@ -24,7 +24,7 @@ from ..null import Null
 from ..permutations import BINS
 from ..resampling_options import Resampling
 from ..statistics import ROUNDING, RemovedMeans, Statistic, StatisticForm, Sums, check_kind, named, ties
-from .arrangements import Arrangements, Part, arrangements
+from .arrangements import Arrangements, LabelBatch, arrangements
 from .kernel_sums import KernelSums
 from .layout import DesignError, Layout
 
@@ -124,7 +124,7 @@ class _Stratified:
     def __call__(self, labels: IntArray) -> Array:
         """Return the statistic of labels (units, b), and below it its magnitude for rounding errors, shape (2m, b)."""
         one, other = labels.astype(np.float64), 1.0 - labels
-        first, second = (np.add.reduceat(self.masses * own, self.starts, axis=0) for own in (one, other))
+        first, second = (np.add.reduceat(self.masses * sample, self.starts, axis=0) for sample in (one, other))
         share = (first * second / (first + second)).sum(axis=0)
         if share.min() <= _LEAST_SHARE * self.masses.sum():
             raise DesignError(
@@ -174,7 +174,7 @@ class _Between:
         sizes = np.array([(inverse[g] + inverse[h]) for g, h in self.pairs])
         return np.asarray(np.abs(self.forms.diagonal).sum(axis=1)[:, None] * sizes)
 
-    def __call__(self, labels: Part) -> Array:
+    def __call__(self, labels: LabelBatch) -> Array:
         """Return the statistics, shape (m, pairs, b)."""
         values = self.forms.between(labels, self.sizes)
         if self.kind == "v":
@@ -182,7 +182,7 @@ class _Between:
         excess = self._excess(values, labels)
         return values + np.stack([excess[:, g] + excess[:, h] for g, h in self.pairs], axis=1)
 
-    def _excess(self, values: Array, labels: Part) -> Array:
+    def _excess(self, values: Array, labels: LabelBatch) -> Array:
         """Return for every sample its mean over pairs of different rows minus that over all pairs, shape (m, k, b).
 
         The distances of the kernel means from their common mean follow from those between them.
