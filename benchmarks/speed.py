@@ -105,7 +105,7 @@ class Cell:
         if self.n > 3000:
             return found.scheme
         with (
-            mock.patch("kernelmean.inference.schemes.cyclic.worthwhile_rank", return_value=0),
+            mock.patch("kernelmean.inference.rotations.factors.worthwhile_rank", return_value=0),
             mock.patch("kernelmean.inference.units.kernel_sums.paying_factors", return_value=None),
         ):
             dense = TESTS[self.test](x, y, estimator="kme", n_resamples=RESAMPLES, rng=0)

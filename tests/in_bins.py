@@ -11,13 +11,15 @@ import kernelmean as km
 from kernelmean import Design
 from kernelmean.inference import TestResult
 from kernelmean.inference.adaptive.coordinates import Columns
+from kernelmean.inference.bins.answering import pair_sums as sums_of_pairs
 from kernelmean.inference.bins.answering import pilot_question
 from kernelmean.inference.bins.fitting import Fitted, fitted
-from kernelmean.inference.bins.pairs import PairSums, pilot_rows, rotations
 from kernelmean.inference.bins.request import BY_SCHEME, BinnedTest
 from kernelmean.inference.bins.sample_sums import SampleSums
 from kernelmean.inference.questions import Pairs, TwoSamples
 from kernelmean.inference.request import HSIC_ESTIMATORS, MMD_ESTIMATORS, Request, asked
+from kernelmean.inference.rotations.stripes import StripeSums
+from kernelmean.inference.rotations.windows import Windows, rotations
 from kernelmean.inference.units.dealing import Deal, deal
 
 Array = np.ndarray[Any, Any]
@@ -58,7 +60,7 @@ def variables(X: Array, Y: Array, *, estimator: Any = None, resamples: int = 15)
     """Return a test of two variables with the features of its pilot."""
     wanted = asked(None, estimator, HSIC_ESTIMATORS, 2)
     test = BinnedTest.of(Pairs, Request(wanted, Design(), "v", "bins", resamples, 3), BY_SCHEME)
-    numbers = pilot_rows(len(X), rotations(len(X), resamples), test.seed)
+    numbers = Windows(rotations(len(X), resamples), test.seed).pilot(len(X))
     question = pilot_question(test, _read(X, Y), (X[numbers], Y[numbers]))
     return Prepared(test, fitted(question, test.request, (len(X),), test.seed), (), (X, Y))
 
@@ -76,11 +78,14 @@ def sample_sums(prepared: Prepared) -> tuple[SampleSums, SampleSums]:
     return both
 
 
-def pair_sums(prepared: Prepared, first: int = 0) -> PairSums:
+def windows_of(prepared: Prepared) -> Windows:
+    """Return how the rows of two variables become stripes."""
+    return Windows(rotations(len(prepared.rows[0]), prepared.test.request.n_resamples), prepared.test.seed)
+
+
+def pair_sums(prepared: Prepared) -> StripeSums:
     """Return the sums of no rows of two variables."""
-    x, y = prepared.fit.columns
-    many = rotations(len(prepared.rows[0]), prepared.test.request.n_resamples)
-    return PairSums.empty(x, y, prepared.fit.kernels, many, prepared.test.seed, first)
+    return sums_of_pairs(prepared.fit.columns, prepared.fit.kernels, windows_of(prepared))
 
 
 def coordinates(columns: Columns, rows: Array) -> Array:

@@ -15,9 +15,9 @@ from scipy.stats import binom
 
 import kernelmean as km
 from kernelmean.cli import main
-from kernelmean.inference.bins import stripes
-from kernelmean.inference.bins.halves import turns_of
-from kernelmean.inference.bins.stripes import Stripes
+from kernelmean.inference.rotations import windows
+from kernelmean.inference.rotations.stripes import turns_of
+from kernelmean.inference.rotations.windows import Stripes
 from kernelmean.studies import Dependence, Strengths
 from kernelmean.studies.dependence import batches
 from kernelmean.tables import Encoding, encode
@@ -30,8 +30,8 @@ CELLS = 0.001
 @pytest.fixture
 def short_stripes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stripes of few rows, of which some are the pilot."""
-    monkeypatch.setattr(stripes, "ROTATIONS", 50)
-    monkeypatch.setattr(stripes, "PILOT", 200)
+    monkeypatch.setattr(windows, "ROTATIONS", 50)
+    monkeypatch.setattr(windows, "PILOT", 200)
 
 
 def mixed(n: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -73,7 +73,7 @@ def test_pvalues_over_an_orbit_are_all_ranks_once(groups: Any, monkeypatch: pyte
     """
     n, rotations = 20, 3
     for name, value in (("ROTATIONS", rotations), ("PILOT", 7)):
-        monkeypatch.setattr(stripes, name, value)
+        monkeypatch.setattr(windows, name, value)
     dealt: list[Stripes] = []
     monkeypatch.setattr(batches, "turns_of", lambda *_: np.array(list(product(range(rotations), repeat=2))))
     made = Stripes.of
@@ -285,4 +285,4 @@ def test_the_command_uses_all_rows_above_the_limit(
 def test_few_rows_say_how_small_a_pvalue_can_be() -> None:
     result = long(telling(20))
     assert any("20 rows have 100 arrangements" in note for note in result.notes)
-    assert turns_of(5, 20, np.random.default_rng(0))[0].tolist() == [0, 0]
+    assert turns_of(5, (20, 20), np.random.default_rng(0))[0].tolist() == [0, 0]

@@ -8,9 +8,11 @@ import numpy as np
 import scipy.fft
 from scipy.sparse import csr_array
 
-from .array import Array, IntArray, as_float64, is_foreign, like, namespace, to_numpy
+from .array import Array, IntArray, as_float64, is_foreign, like, namespace, slices, to_numpy
 
 _PIECE = 32
+_TRANSFORMED = 32
+"""Rows whose transforms are ordered by frequency at a time."""
 
 
 @final
@@ -70,18 +72,37 @@ def _pieces(starts: IntArray, n: int) -> tuple[IntArray, IntArray]:
 def stripe_transforms(values: Any, length: int) -> Any:
     """Return the Fourier transforms of real rows (k, n), cut into stripes of a length.
 
-    Shape (length / 2 + 1, n / length, k): for every frequency, the stripes stacked.
+    Shape (length // 2 + 1, n / length, k): for every frequency, the stripes stacked. A single stripe is a view.
     """
-    shape = values.shape[0], values.shape[1] // length, length
-    if not is_foreign(values):
-        return np.ascontiguousarray(scipy.fft.rfft(values.reshape(shape), axis=2).transpose(2, 1, 0))
-    xp = namespace(values)
-    return xp.permute_dims(xp.fft.rfft(xp.reshape(values, shape), axis=-1), (2, 1, 0))
+    count, stripes = values.shape[0], values.shape[1] // length
+    if is_foreign(values):
+        xp = namespace(values)
+        cut = xp.reshape(values, (count, stripes, length))
+        return xp.permute_dims(xp.fft.rfft(cut, axis=-1), (2, 1, 0))
+    cut = values.reshape(count, stripes, length)
+    if stripes == 1:
+        return scipy.fft.rfft(cut, axis=2).transpose(2, 1, 0)
+    found = np.empty((length // 2 + 1, stripes, count), np.complex128)
+    for part in slices(count, _TRANSFORMED):
+        found[:, :, part] = scipy.fft.rfft(cut[part], axis=2).transpose(2, 1, 0)
+    return found
 
 
-def conjugate_products(left: Any, right: Any) -> Any:
-    """Return A*B of stacks of matrices, A* the conjugate transpose of A."""
-    if not is_foreign(left):
-        return np.matmul(left.conj().transpose(0, 2, 1), right)
-    xp = namespace(left)
-    return xp.permute_dims(xp.conj(left), (0, 2, 1)) @ right
+def conjugate(transforms: Any) -> Any:
+    """Return the conjugate numbers; NumPy arrays are overwritten."""
+    return namespace(transforms).conj(transforms) if is_foreign(transforms) else np.conj(transforms, out=transforms)
+
+
+def stripe_products(left: Any, right: Any) -> Any:
+    """Return Σ_s left_fsr right_fsq over the stripes s for every frequency f, shape (f, r, q)."""
+    if is_foreign(left):
+        return namespace(left).permute_dims(left, (0, 2, 1)) @ right
+    if left.shape[1] > 1:
+        return left.transpose(0, 2, 1) @ right
+    by_rows = left.transpose(2, 1, 0) * right.transpose(1, 2, 0)  # in the order of memory
+    return by_rows.transpose(2, 0, 1)
+
+
+def turned(products: Any, length: int) -> Array:
+    """Return the products of rows under all rotations of stripes, from (f, r, q) to (r, q, length)."""
+    return np.asarray(scipy.fft.irfft(to_numpy(products).transpose(1, 2, 0), length))

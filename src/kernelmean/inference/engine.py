@@ -26,7 +26,9 @@ from scipy.special import gammaln
 
 from ..core.array import Array, IntArray, precision
 from ..plan.plan import serial_blas
+from .low_rank_problem import split
 from .null import Null
+from .permutation_groups import Rotations
 from .permutations import (
     EXACT,
     RANDOM,
@@ -39,10 +41,11 @@ from .permutations import (
 )
 from .problem import Problem
 from .resampling_options import Resampling
-from .schemes.base import in_order
-from .schemes.cyclic import rotation_sums
-from .schemes.random_pairs import DENSE_LIMIT, permutation_sums
+from .rotations.factors import factor_sums, paying_rank
+from .rotations.gathered import DENSE_LIMIT, permutation_sums
+from .rotations.tiles import tile_sums
 from .statistics import SINGLE, Sums, ties
+from .tiling import in_order
 
 _GATHERED = 32
 
@@ -87,7 +90,21 @@ def _sums(problem: Problem, how: Resampling) -> tuple[str, Sums]:
             )
         drawn = RandomPermutations(n, how.n_resamples + 1, how.rng)
         return RANDOM, permutation_sums(problem, drawn, how.resources)
-    return ROTATIONS, rotation_sums(problem, how.n_resamples, how.rng, how.resources)
+    return ROTATIONS, _rotated(problem, how)
+
+
+def _rotated(problem: Problem, how: Resampling) -> Sums:
+    """Draw the group and its cosets, and add up factors, or tiles where a rank is too high for these."""
+    rotations = Rotations.draw(problem.n, how.n_resamples + 1, how.rng)
+    problem = problem.shuffled(rotations.shuffle)
+    rank = 0 if problem.left.on_device else paying_rank(problem.shape(how.n_resamples))
+    factored, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
+    if factored is None:
+        return tile_sums(problem, rotations, how.resources)
+    parts = [factor_sums(factored, rotations)]
+    if others:
+        parts.append(tile_sums(problem.restricted(others), rotations, how.resources))
+    return Sums.joined(parts, axis=0).reordered(np.argsort(low + others))
 
 
 @final

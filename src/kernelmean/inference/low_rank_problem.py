@@ -31,24 +31,24 @@ class SharedRows:
     """Shape (r, n)."""
     right: Array
     """Shape (q, n)."""
-    weights: tuple[Array, Array] | None
-    """Weights of the rows of each side, shape (k, r) and (k, q); None if all are 1."""
+    weights: tuple[Array, Array]
+    """Weights of the rows of each side, shape (k, r) and (k, q)."""
     pairs: list[int]
     """Which pairs of the problem, k numbers."""
 
     def weighted_norms(self, entries: Array, part: slice) -> Array:
         """Return Σ_rq w_r v_q E_rq² of some rows r, shape (k, P), from E of shape (r, q, P), which is overwritten."""
-        squares = np.square(entries, out=entries).reshape(-1, entries.shape[-1])
-        if self.weights is None:
-            return squares.sum(axis=0, keepdims=True)
-        return np.asarray(self.products(part) @ squares)
+        return weighted_norms(self.weights, entries, part)
 
-    def products(self, part: slice) -> Array:
-        """Return the weights w_r v_q of the entries of some rows r, shape (k, r q)."""
-        if self.weights is None:
-            return np.ones((1, len(self.left[part]) * len(self.right)))
-        own, other = self.weights
-        return np.asarray((own[:, part, None] * other[:, None]).reshape(len(self.pairs), -1))
+
+def weighted_norms(weights: tuple[Array, Array], entries: Array, part: slice) -> Array:
+    """Return Σ_rq w_r v_q E_rq² of some rows r for weights (k, r) and (k, q), shape (k, P).
+
+    E, of shape (r, q, P), is overwritten.
+    """
+    left, right = weights
+    products = (left[:, part, None] * right[:, None]).reshape(len(left), -1)
+    return np.asarray(products @ np.square(entries, out=entries).reshape(-1, entries.shape[-1]))
 
 
 @final
@@ -94,8 +94,6 @@ def shared_rows(left: Sequence[Factor], right: Sequence[Factor], pairs: Sequence
 
 def _shared(lefts: Sequence[Factor], rights: Sequence[Factor], numbers: list[int]) -> list[SharedRows]:
     rows = lefts[0].rows, rights[0].rows
-    if len(numbers) == 1 and lefts[0].weights is None and rights[0].weights is None:
-        return [SharedRows(*rows, None, numbers)]
     own, other = factor_weights(lefts), factor_weights(rights)
     spans = [tuple(map(_span, weights)) for weights in zip(own, other, strict=True)]
     found = []

@@ -12,7 +12,7 @@ from scipy.stats import binom
 import kernelmean as km
 from checkered import checkered, mostly_slow
 from in_bins import hsic, mmd
-from kernelmean.inference.bins import pairs
+from kernelmean.inference.rotations import windows
 from kernelmean.inference.units import dealing
 from kernelmean.tables import limits
 from null_data import LEVELS
@@ -47,8 +47,8 @@ def few_bins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bins of several rows, with rows left over, of few rows; a pilot of some of them."""
     for name, value in (("MOST_BINS", 64), ("_LEAST_BINS", 16), ("PILOT", 64)):
         monkeypatch.setattr(dealing, name, value)
-    monkeypatch.setattr(pairs, "WINDOW", 2)
-    monkeypatch.setattr(pairs, "PILOT", 64)
+    monkeypatch.setattr(windows, "WINDOW", 2)
+    monkeypatch.setattr(windows, "PILOT", 64)
 
 
 LAWS = mostly_slow(["normal", "heavy tails", "ties", "sorted"], "sorted")

@@ -11,9 +11,11 @@ import pytest
 
 import kernelmean as km
 from checkered import checkered
-from in_bins import Prepared, coordinates, hsic, pair_sums, variables
-from kernelmean.inference.bins import fitting, pairs
-from kernelmean.inference.bins.pairs import PairSums, pilot_rows, shuffled_window
+from in_bins import Prepared, coordinates, hsic, pair_sums, variables, windows_of
+from kernelmean.inference.bins import fitting
+from kernelmean.inference.rotations import stripes, windows
+from kernelmean.inference.rotations.stripes import StripeSums
+from kernelmean.inference.rotations.windows import Windows, shuffled_window
 
 Array = np.ndarray[Any, Any]
 
@@ -21,8 +23,8 @@ Array = np.ndarray[Any, Any]
 @pytest.fixture
 def short_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows of two stripes, and a pilot of a few of them."""
-    for name, value in (("WINDOW", 2), ("PILOT", 24), ("_AT_ONCE", 8)):
-        monkeypatch.setattr(pairs, name, value)
+    for room, name, value in ((windows, "WINDOW", 2), (windows, "PILOT", 24), (stripes, "_AT_ONCE", 8)):
+        monkeypatch.setattr(room, name, value)
 
 
 def data(n: int, seed: int = 0, strength: float = 0.5) -> tuple[Array, Array]:
@@ -33,7 +35,7 @@ def data(n: int, seed: int = 0, strength: float = 0.5) -> tuple[Array, Array]:
 
 def rotated(n: int, many: int, seed: int, by: int) -> Array:
     """Return which y every x meets under a rotation."""
-    partners, window = np.arange(n), pairs.WINDOW * many
+    partners, window = np.arange(n), windows.WINDOW * many
     for start in range(0, n, window):
         order = start + shuffled_window(seed, start // window, min(window, n - start))
         for first in range(0, len(order) - many + 1, many):
@@ -49,11 +51,17 @@ def definition(left: Array, right: Array) -> float:
     return float(np.trace(left @ center @ right @ center) / n**2)
 
 
-def filled(prepared: Prepared) -> PairSums:
+def added(prepared: Prepared, sums: StripeSums, number: int) -> None:
+    """Add the rows of a window."""
+    cut = windows_of(prepared)
+    rows = slice(number * cut.rows, (number + 1) * cut.rows)
+    cut.add(sums, number, *(variable[rows] for variable in prepared.rows))
+
+
+def filled(prepared: Prepared) -> StripeSums:
     sums = pair_sums(prepared)
-    X, Y = prepared.rows
-    for start in range(0, len(X), sums.window):
-        sums.add(X[start : start + sums.window], Y[start : start + sums.window])
+    for number in range(-(-len(prepared.rows[0]) // windows_of(prepared).rows)):
+        added(prepared, sums, number)
     return sums
 
 
@@ -63,7 +71,7 @@ def filled(prepared: Prepared) -> PairSums:
 def test_every_rotation_has_the_statistic_of_its_definition(n: int, estimator: Any) -> None:
     """Of one window and of several, with rows that fill no stripe and windows that fill no two."""
     prepared = variables(*data(n), estimator=estimator)
-    null = filled(prepared).null(len(prepared.rows[0]))
+    null = filled(prepared).null()
     X, Y = (coordinates(own, rows) for own, rows in zip(prepared.fit.columns, prepared.rows, strict=True))
     assert null.values.shape == (len(prepared.fit.kernels), 16)
     partners = [rotated(n, 16, prepared.test.seed, k) for k in range(16)]
@@ -82,7 +90,7 @@ def test_every_rotation_has_the_statistic_of_its_definition(n: int, estimator: A
 @pytest.mark.parametrize("many", [16, 128])
 def test_features_are_fitted_to_rows_that_rotations_exchange(n: int, many: int) -> None:
     many = min(many, n)
-    rows = pilot_rows(n, many, 9)
+    rows = Windows(many, 9).pilot(n)
     assert (np.diff(rows) > 0).all()
     assert rows[0] >= 0
     assert rows[-1] < n
@@ -97,7 +105,7 @@ def test_features_are_fitted_to_rows_that_rotations_exchange(n: int, many: int) 
 @pytest.mark.parametrize("many", [1000, 2000, 4096])
 def test_rows_that_features_are_fitted_to_are_of_four_windows_for_many_rotations(many: int) -> None:
     n = 64 * many * 8
-    windows = np.unique(pilot_rows(n, many, 9) // (64 * many))
+    windows = np.unique(Windows(many, 9).pilot(n) // (64 * many))
     assert len(windows) == 4
     assert windows[0] == 0
     assert windows[-1] == 7
@@ -154,21 +162,20 @@ def test_a_thousand_windows_merge_in_any_order_and_grouping(monkeypatch: pytest.
     """Windows of two stripes of four pairs, neighbors merged at random until one is left."""
     monkeypatch.setattr(fitting, "_LANDMARKS", 32)
     prepared, rng = variables(*data(8003), estimator="kme", resamples=3), np.random.default_rng(1)
-    whole, (X, Y) = filled(prepared), prepared.rows
-    windows = [pair_sums(prepared, number) for number in range(1001)]
-    for own in windows:
-        rows = slice(own.first * whole.window, (own.first + 1) * whole.window)
-        own.add(X[rows], Y[rows])
+    whole = filled(prepared)
+    apart = [pair_sums(prepared) for _ in range(1001)]
+    for number, own in enumerate(apart):
+        added(prepared, own, number)
     expected = whole.state()
     for _ in range(3):
-        parts = [windows[k] for k in rng.permutation(len(windows))]
+        parts = [apart[k] for k in rng.permutation(len(apart))]
         while len(parts) > 1:
             k = int(rng.integers(len(parts) - 1))
             parts[k : k + 2] = [parts[k] + parts[k + 1]]
         for found, own in zip(parts[0].state(), expected, strict=True):
             np.testing.assert_allclose(found, own, rtol=0, atol=1e-12 * np.abs(own).max())
-        null = parts[0].null(8003)
-        np.testing.assert_allclose(null.values, whole.null(8003).values, rtol=0, atol=1e-12)
+        null = parts[0].null()
+        np.testing.assert_allclose(null.values, whole.null().values, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -257,7 +264,7 @@ def test_memory_does_not_grow_with_the_rows() -> None:
         sums = pair_sums(prepared)
         tracemalloc.start()
         for k in range(n):
-            sums.add(*data(sums.window, k))
+            windows_of(prepared).add(sums, k, *data(windows_of(prepared).rows, k))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.1 * peaks[0]

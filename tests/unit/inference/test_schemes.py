@@ -9,8 +9,9 @@ from kernelmean.inference.low_rank_problem import split
 from kernelmean.inference.permutation_groups import Rotations
 from kernelmean.inference.problem import KernelSide, Problem
 from kernelmean.inference.resampling_options import Resources, Shape
-from kernelmean.inference.schemes import cyclic
-from kernelmean.inference.schemes.cyclic import factor_sums, tile_sums, worthwhile_rank
+from kernelmean.inference.rotations import factors
+from kernelmean.inference.rotations.factors import factor_sums, worthwhile_rank
+from kernelmean.inference.rotations.tiles import tile_sums
 from kernelmean.inference.statistics import HSIC
 from kernelmean.kernels import Gaussian, Linear
 from nulls import PAIRS, TWO_SAMPLES, hsic_null, mmd_null
@@ -122,7 +123,7 @@ def of_any_rank(monkeypatch):
 
     def null(*args, **options):
         with monkeypatch.context() as patch:
-            patch.setattr(cyclic, "worthwhile_rank", lambda shape: shape.n)
+            patch.setattr(factors, "worthwhile_rank", lambda shape: shape.n)
             return hsic_null(*args, scheme="rotations", **options)
 
     return null
@@ -157,7 +158,7 @@ def test_compiled_gather_equals_the_numpy_one(monkeypatch):
     pytest.importorskip("numba")
     X, Y = table("normal", 25), table("normal", 25, seed=1)
     plain = hsic_null(X, Y, [tuple(KERNELS)], scheme="random", n_resamples=50, rng=3)
-    monkeypatch.setattr("kernelmean.inference.schemes.random_pairs._COMPILE_FROM", 1)
+    monkeypatch.setattr("kernelmean.inference.rotations.gathered._COMPILE_FROM", 1)
     compiled = hsic_null(X, Y, [tuple(KERNELS)], scheme="random", n_resamples=50, rng=3)
     np.testing.assert_allclose(compiled.values, plain.values, rtol=1e-12)
 

@@ -20,8 +20,8 @@ from ...kernels import Kernel, Polynomial, TensorProduct
 from ..low_rank import Coordinates
 from ..null import Null
 from ..resampling_options import Resampling
+from ..rotations.gathered import DENSE_LIMIT
 from ..samples import alone
-from ..schemes.random_pairs import DENSE_LIMIT
 from .columns import DIRECT, put_back, row_order
 from .fitting_members import present
 from .many_kernels import Adaptive, in_parts

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Protocol, Self, final
+from typing import Self, final
 
 import numpy as np
 
@@ -15,24 +15,10 @@ from ...core.cached import cached_property
 from ...core.sums import RowGroups
 from ...kernels import Kernel
 from ..low_rank import Coordinates
+from ..rotations.stripes import BlockPair
 from ..units.kernel_sums import Block
 from .viewed import ViewedColumns
 from .views import ViewFits, ViewPart, Views, ViewSource
-
-
-class Featured(Protocol):
-    """Columns of some rows, block by block."""
-
-    @property
-    def size(self) -> int:
-        """The number of columns."""
-
-    @property
-    def blocks(self) -> Sequence[Block]:
-        """Which of them belong together."""
-
-    def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
-        """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
 
 
 @final
@@ -177,13 +163,31 @@ def located(parts: Sequence[ViewPart], kernel: Kernel) -> tuple[int, Array]:
     return number, np.append(np.zeros(kernel.columns[0] - starts[number]), kernel.weights)
 
 
+def block_pairs(x: Columns, y: Columns, kernels: Sequence[tuple[Kernel, Kernel]]) -> list[BlockPair]:
+    """Return which blocks of the columns of two variables meet for some pairs of kernels."""
+    found: dict[tuple[int, int], list[tuple[int, Array, Array]]] = {}
+    for number, (left, right) in enumerate(kernels):
+        (i, v), (j, w) = located(x.parts, left), located(y.parts, right)
+        found.setdefault((i, j), []).append((number, v, w))
+    pairs = []
+    for (i, j), kernels_there in found.items():
+        numbers, lefts, rights = zip(*kernels_there, strict=True)
+        weights = _stacked(lefts, x.blocks[i].place), _stacked(rights, y.blocks[j].place)
+        pairs.append(BlockPair(i, j, np.array(numbers), weights))
+    return pairs
+
+
+def _stacked(weights: Sequence[Array], place: slice) -> Array:
+    """Return weights of the first columns of a block as weights of all of them, shape (k, columns)."""
+    stacked = np.zeros((len(weights), place.stop - place.start))
+    for row, own in zip(stacked, weights, strict=True):
+        row[: len(own)] = own
+    return stacked
+
+
 def _behind(place: slice, first: int) -> slice:
     return slice(first + place.start, first + place.stop)
 
 
 def _block(place: slice, kernels: dict[int, Array]) -> Block:
-    width = place.stop - place.start
-    weights = np.zeros((len(kernels), width))
-    for row, own in zip(weights, kernels.values(), strict=True):
-        row[: len(own)] = own
-    return Block(place, np.array(list(kernels), dtype=np.intp), weights)
+    return Block(place, np.array(list(kernels), dtype=np.intp), _stacked(list(kernels.values()), place))

@@ -8,21 +8,26 @@ from typing import Any
 
 from ...core.array import Array
 from ...core.table import Table
-from ...core.words import count
+from ...core.words import count, passed
 from ...plan.plan import Plan, serial_blas
 from ...tables.batchwise import readable
 from ...tables.prefetch import ahead
+from ..adaptive.coordinates import Columns, block_pairs
 from ..designs.design import Design
 from ..questions import Question, TwoSamples
 from ..request import Request
 from ..result import TestResult
+from ..rotations.stripes import StripeSums
+from ..rotations.windows import Windows, rotations
 from ..units.dealing import deal
 from .fitting import Fitted, fitted
-from .pairs import PairSums, pilot_rows, rotations
 from .reading import Two, batches, length, matched, taken, unequal, windows
 from .request import BinnedTest, Reason
 from .sample_sums import SampleSums, TwoSums
 from .two_samples import Bins, binned_null
+
+_LEAST = 4
+"""Pairs."""
 
 
 def binned_test(kind: type[Question], sources: Two, request: Request, plan: Plan, reason: Reason) -> TestResult:
@@ -79,22 +84,31 @@ def _pairs(sources: Two, test: BinnedTest, plan: Plan) -> TestResult:
     n = length(sources[0])
     if n != length(sources[1]):
         raise unequal(*sources)
-    many = rotations(n, test.request.n_resamples)
-    numbers = pilot_rows(n, many, test.seed)
+    stripes = Windows(rotations(n, test.request.n_resamples), test.seed)
+    numbers = stripes.pilot(n)
     pilot = taken(sources[0], numbers), taken(sources[1], numbers)
     fit = fitted(pilot_question(test, sources, pilot), test.request, (n,), test.seed)
-    x, y = fit.columns
-    sums = PairSums.empty(x, y, fit.kernels, many, test.seed)
+    sums = pair_sums(fit.columns, fit.kernels, stripes)
     rows = batches(sources[0]), batches(sources[1])
-    with closing(ahead(windows(rows, sources, sums.window))) as read:
-        for both in read:
-            sums.add(*both, plan)
-    return of_pairs(fit, sums, n)
+    with closing(ahead(windows(rows, sources, stripes.rows))) as read:
+        for number, both in enumerate(read):
+            stripes.add(sums, number, *both, plan)
+    return of_pairs(fit, stripes, sums, n)
 
 
-def of_pairs(fit: Fitted, sums: PairSums, n: int, *notes: str) -> TestResult:
+def pair_sums(columns: tuple[Columns, ...], kernels: list[Any], stripes: Windows) -> StripeSums:
+    """Return the sums of no pairs."""
+    x, y = columns
+    return StripeSums(x, y, block_pairs(x, y, kernels), (stripes.length,))
+
+
+def of_pairs(fit: Fitted, stripes: Windows, sums: StripeSums, n: int, *notes: str) -> TestResult:
     """Return the result of ``n`` pairs from their sums."""
-    many = sums.rotations
-    stripes = f"{many} rotations, of stripes of that many pairs; pairs are shuffled within {sums.window:,}"
+    if n < _LEAST:
+        raise ValueError(f"{passed(n, 'pair')}, at least {_LEAST} are needed")
+    if sums.rows != n:
+        raise ValueError(f"{sums.rows:,} pairs were read of {n:,}; rows must stay as they are meanwhile")
+    many = stripes.length
+    rotated = f"{many} rotations, of stripes of that many pairs; pairs are shuffled within {stripes.rows:,}"
     few = (f"{many} pairs have {many} rotations: no p-value is below 1/{many}",) if many <= fit.how.n_resamples else ()
-    return fit.result(sums.null(n), (n,), stripes, *few, *notes)
+    return fit.result(sums.null(), (n,), rotated, *few, *notes)

@@ -20,8 +20,8 @@ from ...core.array import SILENT, Array, IntArray, Progress
 from ...core.cached import cached_property
 from ..adaptive.many_kernels import harmonic, strengths_of
 from ..null import snapped
-from ..schemes.base import in_order
 from ..statistics import ties
+from ..tiling import in_order
 from .features import ChangeFeatures
 
 _UNEVEN = 4

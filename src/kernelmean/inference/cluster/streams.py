@@ -15,12 +15,12 @@ from ...estimators.by_features import BatchedRows, drawn_numbers, features_for, 
 from ...noise.base import Noise
 from ...plan.plan import Plan
 from ..adaptive.coordinates import Columns
-from ..bins.answering import of_pairs, of_samples, pilot_question
+from ..bins.answering import of_pairs, of_samples, pair_sums, pilot_question
 from ..bins.fitting import fitted
-from ..bins.pairs import PairSums, pilot_rows, rotations
 from ..bins.request import BinnedTest
 from ..bins.sample_sums import SampleSums
 from ..result import TestResult
+from ..rotations.windows import Windows, rotations
 from ..units.dealing import Deal, deal
 from .rows import Rows
 from .running import folded, gathered, task
@@ -72,22 +72,20 @@ def _dealt_parts(rows: Rows, empty: SampleSums) -> list[Any]:
 def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
     """Test pairs by sums over windows of rows, into which partitions are cut."""
     n = len(X)
-    many = rotations(n, test.request.n_resamples)
-    numbers = pilot_rows(n, many, test.seed)
+    stripes = Windows(rotations(n, test.request.n_resamples), test.seed)
+    numbers = stripes.pilot(n)
     pilot = gathered(X.client, [rows.take(numbers) for rows in (X, Y)])
     fit = fitted(pilot_question(test, (X, Y), (pilot[0], pilot[1])), test.request, (n,), test.seed)
-    window = PairSums.window_of(many)
-    cuts = {end // window * window for end in X.starts[1:-1].tolist()}
+    cuts = {end // stripes.rows * stripes.rows for end in X.starts[1:-1].tolist()}
     bounds = [0, *sorted(bound for bound in cuts if 0 < bound < n), n]
     parts = [
-        task(_paired, fit.columns, fit.kernels, (many, test.seed, start // window), x, y)
+        task(_paired, fit.columns, fit.kernels, stripes, start // stripes.rows, x, y)
         for start, x, y in zip(bounds, X.cut(bounds), Y.cut(bounds), strict=False)
     ]
-    x, y = fit.columns
-    sums = PairSums.empty(x, y, fit.kernels, many, test.seed)
+    sums = pair_sums(fit.columns, fit.kernels, stripes)
     (state,) = gathered(X.client, [folded(_merged, parts)])
     sums.restore(state)
-    return of_pairs(fit, sums, n, _note(X, Y))
+    return of_pairs(fit, stripes, sums, n, _note(X, Y))
 
 
 def _note(*tables: Rows) -> str:
@@ -114,13 +112,12 @@ def _dealt(X: Array, columns: Columns, deal: Deal, start: int) -> list[Array]:
 
 
 def _paired(
-    columns: tuple[Columns, Columns], kernels: list[Any], cut: tuple[int, int, int], X: Array, Y: Array
+    columns: tuple[Columns, ...], kernels: list[Any], stripes: Windows, first: int, X: Array, Y: Array
 ) -> list[Array]:
-    """Return the sums over some windows, given how many rotations there are, the seed and the first window."""
-    many, seed, first = cut
-    sums = PairSums.empty(*columns, kernels, many, seed, first)
-    for window in slices(len(X), sums.window):
-        sums.add(X[window], Y[window], _ALONE)
+    """Return the sums over some windows, given the number of the first one."""
+    sums = pair_sums(columns, kernels, stripes)
+    for number, window in enumerate(slices(len(X), stripes.rows), start=first):
+        stripes.add(sums, number, X[window], Y[window], _ALONE)
     return sums.state()
 
 

@@ -25,9 +25,9 @@ from ..null import Null
 from ..permutations import Expanded, Permutations, within_cells
 from ..problem import KernelPair, KernelSide, distinct_side
 from ..resampling_options import Resampling, Resources
-from ..schemes.base import Tile, in_order, upper_tiles
-from ..schemes.random_pairs import DENSE_LIMIT, gatherer
+from ..rotations.gathered import DENSE_LIMIT, gathered
 from ..statistics import StatisticForm, ties
+from ..tiling import Tile, in_order, upper_tiles
 from ..units.forms import FACTORS_FROM, TILE, tiled_forms
 from ..units.layout import Layout
 from .design import (
@@ -43,7 +43,6 @@ from .design import (
     weightless,
 )
 
-_BATCH_BYTES = 2**23
 _PERMUTED = 64
 _AT_ONCE = 16
 _PAYS = 5  # a product of factors of rank 5 √n takes as long as a gathered matrix
@@ -68,7 +67,7 @@ def stratified_hsic(
     else:
         tiles = CenteredTiles(left, layout, resources)
         traces = [tiles.magnitude(), np.abs(right.gram_diagonal()).sum(axis=1)]
-        values = (_dense if left.n <= DENSE_LIMIT else _on_tiles)(tiles, right, pairs, permutations, resources.n_jobs)
+        values = (_dense if left.n <= DENSE_LIMIT else _on_tiles)(tiles, right, pairs, permutations, resources)
     return values, np.array([traces[0][i] * traces[1][j] for i, j in pairs])
 
 
@@ -139,22 +138,20 @@ class CenteredTiles:
         return np.abs(self.side.gram_diagonal()) @ np.square(self.shares)
 
 
-def _dense(left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, n_jobs: int) -> Array:
+def _dense(
+    left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, resources: Resources
+) -> Array:
     """Return Σ_ij M_ij Z_π(i)π(j), M from centered tiles: both in memory, Z gathered every time, O(n²) time each."""
-    n, everything = permutations.n, slice(0, permutations.n)
-    grams = left(everything, everything)
+    everything = slice(0, permutations.n)
     raw = right.tiles()(everything, everything)
     others = [gram - shift for gram, shift in zip(raw, right.shifts, strict=True)]
-    gather = gatherer(n**2 * permutations.count)
-
-    def evaluate(batch: IntArray) -> Array:
-        return np.stack([gather(grams[i], others[j], batch) for i, j in pairs])
-
-    batches = permutations.batches(max(1, _BATCH_BYTES // (8 * n**2)))
-    return np.concatenate(list(in_order(evaluate, batches, n_jobs)), axis=1)
+    sums = gathered(left(everything, everything), others, pairs, permutations, resources)
+    return np.concatenate([values for _, values in sums], axis=1)
 
 
-def _on_tiles(left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, n_jobs: int) -> Array:
+def _on_tiles(
+    left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, resources: Resources
+) -> Array:
     """Return the same, with Z evaluated on permuted rows: O(n² d) time per permutation, O(tile²) memory.
 
     A tile of M is evaluated once for a batch of permutations.
@@ -171,7 +168,7 @@ def _on_tiles(left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations
         return np.array(found).T
 
     batches = permutations.batches(_PERMUTED)
-    sums = [reduce(np.add, in_order(partial(of_tile, batch), tiles, n_jobs)) for batch in batches]
+    sums = [reduce(np.add, in_order(partial(of_tile, batch), tiles, resources.n_jobs)) for batch in batches]
     return np.concatenate(sums, axis=1)
 
 

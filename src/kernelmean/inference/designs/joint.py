@@ -17,9 +17,9 @@ from ..null import Null
 from ..permutations import within_cells
 from ..problem import KernelSide
 from ..resampling_options import Resampling, Resources
-from ..schemes.base import in_order, upper_tiles
-from ..schemes.random_pairs import DENSE_LIMIT
+from ..rotations.gathered import DENSE_LIMIT
 from ..statistics import StatisticForm, ties
+from ..tiling import in_order, upper_tiles
 from ..units.forms import TILE, tiled_forms
 
 _BATCH, _STRIP = 64, 64

@@ -15,7 +15,7 @@ from ..low_rank import Factor, by_rows
 from ..low_rank_problem import factor_weights, highest_rank
 from ..problem import KernelSide, Tiles
 from ..resampling_options import MIB, Resources
-from ..schemes.base import in_order, upper_tiles
+from ..tiling import in_order, upper_tiles
 from .arrangements import LabelBatch
 
 TILE = 512

@@ -14,8 +14,7 @@ from ..low_rank import Factor, by_rows
 from ..low_rank_problem import factor_weights
 from ..problem import KernelSide
 from ..resampling_options import Resources
-from ..schemes.base import Tile, in_order, upper_tiles
-from ..schemes.device import tile_side
+from ..tiling import Tile, in_order, tile_side, upper_tiles
 from .forms import TILE, FactorForms, Forms, GramForms, TiledForms, paying_factors, tiled_forms
 from .layout import Layout
 
@@ -143,7 +142,7 @@ def _of_tiles(side: KernelSide, layout: Layout, resources: Resources) -> KernelS
     units = len(layout.sizes)
     grams = np.zeros((side.count, units, units))
     n_jobs = 1 if side.on_device else resources.n_jobs
-    rows_of = _runs(layout.sizes, tile_side(side, resources)) if side.on_device else slices(layout.n, TILE)
+    rows_of = _runs(layout.sizes, tile_side(side.points, resources)) if side.on_device else slices(layout.n, TILE)
     tiles = upper_tiles(rows_of)
     evaluate, shifts = _on_device(side, layout) if side.on_device else _on_host(side, layout)
     unit = np.repeat(np.arange(units), layout.sizes)

@@ -20,8 +20,8 @@ from ...inference.questions import TwoSamples
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
 from ...inference.resampling_options import resources_of
-from ...inference.schemes.base import in_order
 from ...inference.statistics import StatisticForm
+from ...inference.tiling import in_order
 from ...kernels import Gaussian
 from ...kernels.bandwidth import bandwidth_from
 from ...plan.plan import RemotePlan, check_plan

@@ -13,13 +13,10 @@ from ...core.array import Array, IntArray
 from ...core.table import Frame
 from ...core.words import count, listed
 from ...inference import TestResult
-from ...inference.adaptive.coordinates import Apart
+from ...inference.adaptive.coordinates import Apart, block_pairs
 from ...inference.adaptive.many_kernels import NAMED, Adaptive, combined
 from ...inference.bins.fitting import Fitted, fitted
-from ...inference.bins.halves import Halves, turns_of
-from ...inference.bins.pairs import BlockPair, block_pairs
 from ...inference.bins.request import seed_of
-from ...inference.bins.stripes import Stripes
 from ...inference.designs.design import Design
 from ...inference.null import adjusted
 from ...inference.questions import Pairs
@@ -27,6 +24,8 @@ from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
 from ...inference.resampling_options import resources_of
+from ...inference.rotations.stripes import BlockPair, StripeSums, memory_of, turns_of
+from ...inference.rotations.windows import Stripes
 from ...plan.plan import DEFAULT, serial_blas
 from ...tables.columns import Encoded
 from ...tables.columns.encoding import groups_of
@@ -98,15 +97,14 @@ class _GroupTest:
     """The test of two groups of columns while its sums are added up."""
 
     fit: Fitted
-    sums: Halves
+    sums: StripeSums
     places: tuple[IntArray, IntArray]
 
     def result(self) -> TestResult:
         """Return the test from the sums of all rows."""
-        rotations, n = self.sums.first.rotations, self.sums.rows
-        turns = turns_of(self.fit.how.n_resamples, rotations, self.fit.how.rng)
-        null = self.sums.null(range(len(self.sums.first.pairs)), turns)
-        return self.fit.result(null, (n,), f"{rotations} rotations of either half of the stripes of so many rows")
+        turns = turns_of(self.fit.how.n_resamples, self.sums.lengths, self.fit.how.rng)
+        rotated = f"{self.sums.lengths[0]} rotations of either half of the stripes of so many rows"
+        return self.fit.result(self.sums.null(turns), (self.sums.rows,), rotated)
 
 
 @final
@@ -188,8 +186,7 @@ class _Study:
         question = Pairs.of([self.pilot[:, first], self.pilot[:, second]], Design())
         fit = fitted(question, request, self.learnt.rows, self.seed)
         x, y = fit.columns
-        blocks, rotations = block_pairs(x, y, fit.kernels), self.stripes.rotations
-        return _GroupTest(fit, Halves.empty(x, y, blocks, rotations), (first, second))
+        return _GroupTest(fit, StripeSums(x, y, block_pairs(x, y, fit.kernels), self.stripes.halves), (first, second))
 
     def _features(self, pair: Pair) -> PairFeatures:
         """Return the features of a pair in a fixed order, wherever its columns are in the table."""
@@ -201,7 +198,7 @@ class _Study:
         part: list[Pair] = []
         held = 0.0
         for pair in pairs:
-            own = Halves.memory(self._features(pair).blocks(), self.stripes.rotations)
+            own = memory_of(self._features(pair).blocks(), self.stripes.halves)
             if part and held + own > _MEMORY:
                 yield part
                 part, held = [], 0.0
@@ -222,14 +219,14 @@ class _Study:
             numbers[pair] = range(len(blocks), len(blocks) + len(found))
             blocks += found
         table = Apart([self.columns[name].own for name in names])
-        sums = Halves.empty(table, table, blocks, self.stripes.rotations)
+        sums = StripeSums(table, table, blocks, self.stripes.halves)
         self._add(sums, joint, which)
         planned = runs(self.asked.n_resamples, many)
         turns = [self._turns(run) for run in planned]
         observed: dict[Pair, float] = {}
 
         def test(pair: Pair, run: Run) -> OneTest:
-            null, members = sums.null(numbers[pair], turns[run.number]), features[pair].members
+            null, members = sums.null(turns[run.number], numbers[pair]), features[pair].members
             observed[pair] = float(null.values[-1, 0])
             null = replace(null, values=null.values[:-1], tolerance=null.tolerance[:-1])
             alone = len(members) == 1
@@ -244,9 +241,9 @@ class _Study:
 
     def _turns(self, run: Run) -> IntArray:
         """Return the rotations of all tests of a run; their random numbers are not those that shuffle windows."""
-        return turns_of(run.n_resamples, self.stripes.rotations, np.random.default_rng([self.seed, 0, 1 + run.number]))
+        return turns_of(run.n_resamples, self.stripes.halves, np.random.default_rng([self.seed, 0, 1 + run.number]))
 
-    def _add(self, sums: Halves, joint: _GroupTest | None, which: str) -> None:
+    def _add(self, sums: StripeSums, joint: _GroupTest | None, which: str) -> None:
         """Add all rows."""
         plan, total = self.asked.plan or DEFAULT, self.learnt.rows[0]
         with closing(ahead(self.stripes.dealt(self.pilot, self._batches()))) as parts:

@@ -16,9 +16,9 @@ from ...inference.adaptive.coordinates import Columns, OwnColumns
 from ...inference.adaptive.many_kernels import Adaptive
 from ...inference.adaptive.member import ENERGY, LINEAR, MEDIAN, Member, PairMember
 from ...inference.adaptive.views import Views, ViewSource
-from ...inference.bins.pairs import BlockPair
 from ...inference.low_rank import Coordinates
 from ...inference.request import base_kernel, choose_kernel, representative_rows
+from ...inference.rotations.stripes import BlockPair
 from ...kernels import Kernel
 from ...tables.columns.column_codings import Categories, Coding
 from ..comparison.column_tests import UNIT_ROWS, category_weights

@@ -1,4 +1,8 @@
-"""How the rows of a table become stripes: those drawn first, then all others, window after window."""
+"""Which rows are a stripe: windows of consecutive rows are shuffled by the seed, then cut into stripes.
+
+So the order of the rows within a window does not matter. What features are fitted to are whole stripes: rotations only
+exchange these rows for each other.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,68 @@ from dataclasses import dataclass
 from typing import Self, final
 
 import numpy as np
+from scipy.fft import next_fast_len
 
 from ...core.array import Array, IntArray, take_rows
+from ...plan.plan import DEFAULT, Plan
 from ..units.dealing import MOST_PILOT, PILOT
-from .pairs import shuffled_window
+from .stripes import StripeSums
+
+WINDOW = 64
+"""Stripes of a window."""
+_PILOT_WINDOWS = 4
 
 ROTATIONS = 500
 """The rotations of each half of the stripes: both together have the square of this."""
 _WINDOW_NUMBERS = 2**22
 """The coordinates of a window: the more rows it has, the longer the stretches in which rows may be sorted."""
+
+
+def shuffled_window(seed: int, number: int, rows: int) -> IntArray:
+    """Return the order of the rows of a window before it is cut into stripes."""
+    return np.random.default_rng([seed, 1 + number]).permutation(rows)
+
+
+def rotations(n: int, n_resamples: int) -> int:
+    """Return the number of rotations, the observed one counted: as asked for or a few more, or all rows."""
+    return min(n, int(next_fast_len(n_resamples + 1, real=True)))
+
+
+@final
+@dataclass(frozen=True)
+class Windows:
+    """The rows of two variables as stripes of a length that is the number of rotations."""
+
+    length: int
+    seed: int
+
+    @property
+    def rows(self) -> int:
+        """The rows of a window."""
+        return WINDOW * self.length
+
+    def pilot(self, n: int) -> IntArray:
+        """Return the ascending numbers of rows that features are fitted to, of n in all.
+
+        They come from four windows up to 4096 rotations, and from fewer beyond that, so that rows may be sorted.
+        """
+        starts = np.arange(0, n - self.length + 1, self.rows)
+        windows = min(_PILOT_WINDOWS, max(1, _PILOT_WINDOWS * PILOT // self.length))
+        chosen = starts[np.unique(np.linspace(0, len(starts) - 1, windows).round().astype(np.intp))]
+        each = self.length * -(-PILOT // (self.length * len(chosen)))
+        numbers = []
+        for start in chosen.tolist():
+            order = shuffled_window(self.seed, start // self.rows, min(self.rows, n - start))
+            numbers.append(start + order[: min(each, len(order) // self.length * self.length)])
+        return np.sort(np.concatenate(numbers))
+
+    def add(self, sums: StripeSums, number: int, X: Array, Y: Array, plan: Plan = DEFAULT) -> None:
+        """Add the rows of a window; only the very last one may be shorter."""
+        order = shuffled_window(self.seed, number, X.shape[0])
+        sums.add(take_rows(X, order), take_rows(Y, order), plan)
+
+
+# -- of rows of which some were drawn before ---------------------------------------------------------------------------
 
 
 def rotations_of(n: int) -> int:
@@ -48,6 +105,11 @@ class Stripes:
         pilot = min(rotations * -(-PILOT // rotations), len(drawn) // rotations * rotations)
         window = rotations * max(1, _WINDOW_NUMBERS // (rotations * max(1, dim)))
         return cls(n, rotations, drawn[:pilot], min(window, rotations * -(-n // rotations)), seed)
+
+    @property
+    def halves(self) -> tuple[int, int]:
+        """The lengths of two wheels, which have every other stripe."""
+        return self.rotations, self.rotations
 
     def dealt(self, pilot: Array, batches: Iterable[Array]) -> Iterator[Array]:
         """Yield all rows: whole stripes, and at the end the rows outside them.

@@ -1,0 +1,82 @@
+"""Rotations of blocks of rows on low-rank factors of both Gram matrices.
+
+All sums are squared norms of A C_πᵀ. The entry (r, q) is Σ_i A_ri C_q,π(i): under rotations the blocks of the two rows
+are convolved by FFT, which for every frequency is one small product of two matrices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.array import Array, slices
+from ...core.sums import conjugate, stripe_products, stripe_transforms, turned
+from ..low_rank_problem import Factored, SharedRows, most_rank
+from ..permutation_groups import Rotations, block_length
+from ..resampling_options import Shape
+from ..statistics import Sums
+
+_ENTRIES = 2**16
+"""Entries of A Cᵀ and rotations at a time: as many as stay in the cache of a processor.
+
+With several blocks, as many rows as there are blocks, while these hold them and their transforms: every part reads all
+blocks of the other side.
+"""
+_MOST_ENTRIES, _MOST_TRANSFORMED = 2**22, 2**24
+
+# How many multiplications in a product of matrices take as long.
+_TILE = 233.0  # an entry of the two Gram matrices, evaluated and transformed
+_ENTRY = 400.0  # an entry of a factor, besides one for every row of it
+_TURNED, _ROW = 167.0, 3.3  # an entry of A Cᵀ, for every rotation and for every row of the sample
+_SEARCH = 6.0e7  # the pivots of one kernel
+
+
+def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
+    """Return the sums over all rotations, shape (m, P); rows of the factors in the shuffled order."""
+    pairs = np.empty((len(factored.problem.pairs), rotations.count))
+    for group in factored.shared:
+        pairs[group.pairs] = _squared_norms(group, rotations)
+    return factored.sums(pairs, rotations.correlations(*factored.diagonals))
+
+
+def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
+    """Return |A C_πᵀ|² for all π and weights, (k, P).
+
+    O(n r q + r q g log g) time and 8 n q bytes besides chunks, for a single coset.
+    """
+    left, right, length = group.left, group.right, rotations.order
+    turning, rest = slice(0, rotations.rest.start), rotations.rest
+    total = np.zeros((len(group.pairs), len(rotations.cosets), length))
+    parts = slices(len(left), _at_once(rotations, len(right)))
+    for coset, order in enumerate(rotations.cosets):
+        moved = right[:, order]
+        others = stripe_transforms(moved[:, turning], length)
+        for part in parts:
+            own = conjugate(stripe_transforms(left[part, turning], length))
+            entries = turned(stripe_products(own, others), length)
+            if rest.start < rest.stop:
+                entries += (left[part, rest] @ moved[:, rest].T)[:, :, None]
+            total[:, coset] += group.weighted_norms(entries, part)
+    return total.reshape(len(total), -1)
+
+
+def _at_once(rotations: Rotations, rank: int) -> int:
+    """Return how many rows of the left factor to take at once beside a right one of some rank."""
+    per_row = rotations.order * max(1, rank)
+    most = min(rotations.blocks, _MOST_ENTRIES // per_row, _MOST_TRANSFORMED // rotations.n)
+    return max(1, _ENTRIES // per_row, most)
+
+
+def paying_rank(shape: Shape) -> int:
+    """Return the highest rank that factors may have; 0 for tiles only."""
+    return shape.n if shape.explicit else min(most_rank(shape), worthwhile_rank(shape))
+
+
+def worthwhile_rank(shape: Shape) -> int:
+    """Return the highest rank at which factors take fewer multiplications than tiles; 0 for never."""
+    n, length = shape.n, block_length(shape.n, shape.n_resamples + 1)
+    cosets = -(-(shape.n_resamples + 1) // length)
+    ranks = np.arange(8, max(9, min(n, 20_000)))
+    rows = n * 2 * ranks * (_ENTRY + ranks)
+    entries = ranks**2 * cosets * (_TURNED * length + _ROW * n)
+    tiles = _TILE * n**2 * (1 + cosets) / 2
+    return int(max(ranks[rows + entries + _SEARCH < tiles], default=0))

@@ -1,1 +1,0 @@
-"""How HSIC is summed over all permutations at once: by rotations, or one permutation after another."""
