@@ -15,8 +15,7 @@ from kernelmean.core.table import Frame, to_frame
 from kernelmean.studies import columns
 from kernelmean.studies.columns import describe_columns, describe_long
 from kernelmean.studies.described import DescribedColumn
-from kernelmean.tables.columns import Encoding
-from kernelmean.tables.columns.encoding import encode
+from kernelmean.tables.columns import Encoding, encode
 
 N = 60
 RNG = np.random.default_rng(0)

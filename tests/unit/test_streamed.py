@@ -20,6 +20,7 @@ from kernelmean.inference.units.dealing import MOST_PILOT, deal
 from kernelmean.kernels import Gaussian
 from kernelmean.studies.comparison.first_look import learn
 from kernelmean.tables import Encoding, as_frames
+from kernelmean.tables.columns.scan import Scan
 from nulls import mmd_null
 
 N, M = 900, 700
@@ -65,12 +66,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_first_pass_finds_the_codings_of_all_rows(rule: str) -> None:
     """Whatever the batches: means, deviations, categories and missing cells of the tables as a whole."""
     encoding = Encoding(rule, None, (), True)
-    codings, kept, missing = encoding.fit(as_frames((A, B), ("A", "B")))
-    expected = {coding.name: coding for coding in codings}
+    scan, kept = Scan.of(as_frames((A, B), ("A", "B")), encoding)
+    expected = {coding.name: coding for coding in scan.codings()}
     for size in (37, 5000):
         tables = (km.read(table, batch_rows=size, in_memory=False) for table in (A, B))
         found = km.compare(*tables, missing=rule, estimator="kme", n_resamples=9)
-        assert (found.sizes, found.missing) == ((len(kept[0]), len(kept[1])), missing)
+        assert (found.sizes, found.missing) == ((len(kept[0]), len(kept[1])), scan.missing)
         assert found.encoded.constant == ("same",)
         assert [coding.name for coding in found.encoded.codings] == sorted(set(expected) - {"same"})
         for coding in found.encoded.codings:

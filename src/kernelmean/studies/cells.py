@@ -83,7 +83,7 @@ def texts_of(frame: Frame, name: str, rows: IntArray, *, exact: bool = False) ->
 
     Examples
     --------
-    >>> from kernelmean.tables.columns.encoding import as_frames
+    >>> from kernelmean.tables.columns.encoded import as_frames
     >>> (frame,) = as_frames([[[1.25], [3.0]]], ["A"])
     >>> texts_of(frame, "x0", np.array([1, 0]))
     ['3', '1.25']

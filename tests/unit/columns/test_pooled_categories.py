@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.tables.columns.encoding import Encoding, encode
+from kernelmean.tables.columns import Encoding, encode
 
 RNG = np.random.default_rng(0)
 JOBS = np.array([f"job {k:03d}" for k in range(300)])

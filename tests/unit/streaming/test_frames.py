@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.studies.comparison.scan import Scanner
 from kernelmean.tables import Encoding
+from kernelmean.tables.columns.scan import Scan
 from kernelmean.tables.drawn import Drawn
 from kernelmean.tables.prefetch import ahead
 
@@ -54,22 +54,22 @@ def test_sums_over_parts_of_tables_merge() -> None:
     table["t"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 10**6, 600), "s")
     table.loc[::9, ["x", "c", "t"]] = None
 
-    def seen(rows: pd.DataFrame, kind: int) -> Scanner:
-        scanner = Scanner(list(table), Encoding("category"))
-        scanner.add(next(km.read(rows).frames()), kind)
-        return scanner
+    def seen(rows: pd.DataFrame, kind: int) -> Scan:
+        scan = Scan(list(table), Encoding("category"), 2)
+        scan.add(next(km.read(rows).frames()), kind)
+        return scan
 
-    parts = [seen(table[start : start + 50], start // 50 % 2).seen for start in range(0, 600, 50)]
+    parts = [(table[start : start + 50], start // 50 % 2) for start in range(0, 600, 50)]
     for _ in range(3):
         order = rng.permutation(len(parts))
-        total = parts[order[0]]
+        total = seen(*parts[order[0]])
         for k in order[1:]:
-            total = total + parts[k]
+            total.merge(seen(*parts[k]))
         x, c, t = total.columns
         even = np.arange(600) // 50 % 2 == 0
         for kind, mask in enumerate((even, ~even)):
             assert x.values.summary().means[kind] == pytest.approx(table["x"][mask].mean(), rel=1e-14)
-            assert (c.values.first, c.values.second)[kind] == table["c"][mask].value_counts().to_dict()
+            assert c.values.counts[kind] == table["c"][mask].value_counts().to_dict()
             stamps = table["t"][mask].dropna().to_numpy().astype("datetime64[ns]").astype(np.int64)
             assert t.values.summary().means[kind] == pytest.approx(stamps.mean() / 1e9, rel=1e-14)
         assert x.values.pooled[1] == pytest.approx(table["x"].std(ddof=0), rel=1e-9)

@@ -12,12 +12,13 @@ import numpy.typing as npt
 from ...core.array import Array
 from ...core.cells import Cells, missing_cells
 from ...core.table import Frame, to_frame
-from ...core.words import count
+from ...core.words import all_incomplete, count
 from ...tables.columns.column_codings import Categories, Coding, Numbers, pooled_categories
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import Named, as_labels, check_types
 from ...tables.columns.matching import match_columns
-from ...tables.columns.missing import settle
+from ...tables.columns.missing import sifted
+from ...tables.columns.scan import Scan
 from ...tables.columns.texts import NOT_TIMES, Finding, identifies, refusal
 
 _FARTHEST = 1e6  # standard deviations: beyond, every kernel is 0 and waves lose their phase
@@ -50,7 +51,7 @@ class RowCoder:
         ValueError
             As :class:`kernelmean.TableEncoder`.
         """
-        codings, _, _ = encoding.fit([frame], whole=False)
+        codings = Scan.of([frame], encoding)[0].codings(whole=False)
         typical = {coding.name: _typical(coding, frame) for coding in codings}
         return cls(codings, replace(frame, cells=typical, rows=None), encoding)
 
@@ -64,8 +65,10 @@ class RowCoder:
         frame, _ = match_columns(self.template, to_frame(rows, name))
         types = {coding.name: coding.type for coding in self.codings}
         check_types(frame, types, Named.of(self.encoding.ordinal, self.encoding.categorical))
-        kept, _, _ = settle([frame], types, self.encoding.missing)
-        return kept[0]
+        used, blank = sifted(frame, types, self.encoding.missing)
+        if not len(used) and len(frame):
+            raise all_incomplete(frame.source, max(blank, key=lambda name: blank[name]))
+        return used
 
     def __call__(self, frame: Frame) -> Array:
         """Return the coordinates of the rows of a frame that :meth:`frame` made, shape (n, D)."""
@@ -136,14 +139,21 @@ def checked_reference(frame: Frame, encoding: Encoding) -> Frame:
             judged.setdefault(name, Finding(name, "free text", many, frame.source, insist=""))
     found = [*(judged | {name: Finding(name, "dates", what, frame.source, insist="") for name in dates}).values()]
     if not found:
-        return encoding.fit([frame])[1][0]
+        return _fitting(frame, encoding)
     error = refusal(found)
     others = [name for name in frame.names if name not in {one.column for one in found}]
     try:
-        encoding.restricted(frame, others).fit([frame.select(others)])
+        _fitting(frame.select(others), encoding.restricted(frame, others))
     except ValueError as another:
         raise type(error)(f"{error}. Also, {another}") from None
     raise error
+
+
+def _fitting(frame: Frame, encoding: Encoding) -> Frame:
+    """Return the rows that are used, or raise if the columns cannot be encoded."""
+    scan, (used,) = Scan.of([frame], encoding)
+    scan.codings()
+    return used
 
 
 def check_rules(missing: str | Mapping[str, str]) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...core.table import Frame, check_size, to_frame
 from ...tables.columns.encoding import Encoding
-from ...tables.columns.kinds import agreed_types
 from ...tables.columns.matching import match_columns
+from ...tables.columns.scan import Scan
 from ...tables.drawn import Drawn
 from ...tables.read import is_in_memory, is_path, read
 from ...tables.source import Source, joined
@@ -103,11 +103,12 @@ class Reference:
 
 def _together(frames: Iterable[Frame], encoding: Encoding) -> Iterator[Frame]:
     """Yield the rows of batches that agree in their columns and types, small ones together."""
-    first, held = None, list[Frame]()
+    first, held, scan = None, list[Frame](), None
     for frame in frames:
         first = frame if first is None else first
         own, _ = match_columns(first, frame)
-        agreed_types((first, own), encoding.named)
+        scan = Scan(first.names, encoding, 1) if scan is None else scan
+        scan.agree(own)
         held.append(own)
         if sum(map(len, held)) >= _TOGETHER:
             yield _one(held)

@@ -14,7 +14,7 @@ from ...inference.wording import beside, brief
 from ...report import pictures
 from ...report.description import Description, Grid
 from ...tables.columns import Encoded, MissingCells
-from ...tables.columns.encoding import ENCODED
+from ...tables.columns.encoded import ENCODED
 from ..plots.changes import series_panels
 from ..study import Study
 

@@ -20,7 +20,7 @@ from ...inference.request import base_kernel, choose_kernel, representative_rows
 from ...inference.resampling_options import Resampling
 from ...kernels import Kernel
 from ...tables.columns.column_codings import Categories, Coding
-from ...tables.columns.encoding import groups_of
+from ...tables.columns.encoded import groups_of
 from ..many_tests import OneTest
 
 LANDMARKS = 24

@@ -14,13 +14,12 @@ from ...inference.units.dealing import MOST_PILOT, Deal, deal
 from ...tables.columns.column_codings import Coding, coordinates_of
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
-from ...tables.columns.missing import MissingCells, rules_for
+from ...tables.columns.missing import MissingCells
+from ...tables.columns.scan import Scan
 from ...tables.drawn import Drawn
 from ...tables.neighbors import MOST_ROWS, Neighbors
 from ...tables.source import Source
 from ..designs import series_notes
-from .column_summaries import TablesSeen
-from .scan import Scanner
 
 LABEL = "first pass: scale and categories"
 _SHOWN = 2000
@@ -42,8 +41,8 @@ class Learnt:
     """Their numbers among the rows used, from 0."""
     rows: tuple[int, ...]
     """How many rows of every table are used."""
-    seen: TablesSeen
-    """Summaries of all these rows."""
+    scan: Scan
+    """What was seen of the columns of all these rows."""
     missing: MissingCells
     remarks: tuple[str, ...] = ()
     """Remarks on columns that may be meant otherwise."""
@@ -108,7 +107,7 @@ class FirstLook:
 
     def __init__(self, names: Sequence[str], encoding: Encoding, seed: int, first: Sequence[int] = (0, 0)) -> None:
         self._encoding = encoding
-        self._scanner = Scanner(names, encoding)
+        self._scan = Scan(names, encoding, len(first))
         self._draws = [Drawn(MOST_PILOT, seed, start) for start in first]
         self._inspection: Inspection | None = None
         self._neighbors: Neighbors | None = None
@@ -116,12 +115,12 @@ class FirstLook:
 
     def add(self, frame: Frame, table: int) -> int:
         """Look at rows of a table that follow those so far, and return how many of them are used."""
-        chosen = frame.select(self._scanner.rules)
+        chosen = frame.select(self._scan.rules)
         self._look_at_neighbors(chosen, table)
         if self._inspection is None:
             self._inspection = self._encoding.inspection(chosen, len(self._draws))
         self._inspection.add(chosen, table)
-        kept = _added(self._scanner, self._inspection, chosen, table)
+        kept = _added(self._scan, self._inspection, chosen, table)
         self._draws[table].add(kept)
         return len(kept)
 
@@ -140,7 +139,7 @@ class FirstLook:
         else:
             self._inspection.merge(other._inspection)
         try:
-            self._scanner.merge(other._scanner)
+            self._scan.merge(other._scan)
         except (TypeError, ValueError):
             if self._inspection is not None:
                 self._inspection.check_text()
@@ -154,33 +153,31 @@ class FirstLook:
 
     def learnt(self, sources: Sequence[str]) -> Learnt:
         """Return the result of all rows; raise as :func:`kernelmean.compare`."""
-        self._scanner.check_rows(sources)
-        seen = self._scanner.seen
-        for source, rows in zip(sources, seen.rows, strict=False):
+        scan = self._scan
+        scan.check_rows(sources)
+        for source, rows in zip(sources, scan.rows, strict=True):
             if not rows:
                 raise ValueError(f"{source} has no rows")
         alike = None if self._neighbors is None else self._neighbors.alike()
         remarks = series_notes(alike) + (() if self._inspection is None else self._inspection.check())
-        drawn, numbers = tuple(own.frame for own in self._draws), tuple(own.numbers for own in self._draws)
-        missing = self._scanner.missing(len(self._draws))
-        codings = seen.codings(self._encoding, rules_for(missing.rule, [column.name for column in seen.columns]))
+        codings = sorted(scan.codings(), key=lambda coding: coding.name)
         return Learnt(
             codings=tuple(coding for coding in codings if coding.varies),
             constant=tuple(coding.name for coding in codings if not coding.varies),
-            drawn=drawn,
-            numbers=numbers,
-            rows=tuple(seen.rows[: len(drawn)].astype(int).tolist()),
-            seen=seen,
-            missing=missing,
+            drawn=tuple(own.frame for own in self._draws),
+            numbers=tuple(own.numbers for own in self._draws),
+            rows=tuple(scan.rows.astype(int).tolist()),
+            scan=scan,
+            missing=scan.missing,
             remarks=remarks,
             in_series=alike is not None,
         )
 
 
-def _added(scanner: Scanner, inspection: Inspection, rows: Frame, table: int) -> Frame:
+def _added(scan: Scan, inspection: Inspection, rows: Frame, table: int) -> Frame:
     """Return the rows used; if they do not fit those before, raise first with the option that reads them."""
     try:
-        return scanner.add(rows, table)
+        return scan.add(rows, table)
     except (TypeError, ValueError):
         inspection.check_text()
         raise

@@ -15,10 +15,11 @@ from ...inference import Design
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
-from ...tables.columns import ColumnSummary, Encoded, as_frames, encode, summarize
+from ...tables.columns import ColumnSummary, Encoded, as_frames
 from ...tables.columns.copies import same_rows
+from ...tables.columns.encoded import encoded_and_seen
 from ...tables.columns.missing import noise_needs_kme
-from ...tables.columns.summaries import numbers_of
+from ...tables.columns.scan import Scan
 from ..designs import Taken, series_notes
 from .mean_gaps import GapsOfMeans
 from .ranking import ranked
@@ -34,7 +35,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     check_estimator(asked)
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
     frames, taken, dropped = _rows(A, B, asked)
-    encoded, unmatched = _encoded(frames, taken, asked)
+    encoded, scan, unmatched = _encoded(frames, taken, asked)
     _check(encoded, names, asked)
     design = taken.of(encoded.frames)
     test = TableTest(asked, design=design)
@@ -44,7 +45,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     joint, theta = test.run(encoded, order, stream, asked.n_resamples)
     alone, screened = test.columns(encoded, order, stream_alone)
     weigh = RowWeights.of(design)
-    summaries = _summaries(encoded, design, weigh)
+    summaries = _summaries(encoded, scan, design, weigh)
     is_same, alike = same_rows(*encoded.points()), asked.design.in_series(encoded.frames)
     return Comparison(
         names=names,
@@ -85,28 +86,23 @@ def _rows(A: Any, B: Any, asked: Asked) -> tuple[Sequence[Frame], Taken, tuple[s
     return frames, taken, (*paired, *absent)
 
 
-def _encoded(frames: Sequence[Frame], taken: Taken, asked: Asked) -> tuple[Encoded, tuple[str, ...]]:
-    """Return the coordinates of the rows that take part, and notes: where rows are dropped, their partners go too."""
-    encoded = encode(frames, asked.names, asked.encoding)
+def _encoded(frames: Sequence[Frame], taken: Taken, asked: Asked) -> tuple[Encoded, Scan, tuple[str, ...]]:
+    """Return what is known of the rows that take part, and notes: where rows are dropped, their partners go too."""
+    encoded, scan = encoded_and_seen(frames, asked.encoding)
     left, notes = taken.taking_part(encoded.frames)
     if not notes:
-        return encoded, ()
-    again = encode(left, asked.names, asked.encoding)
-    return replace(again, missing=encoded.missing, remarks=encoded.remarks), notes
+        return encoded, scan, ()
+    again, scan = encoded_and_seen(left, asked.encoding)
+    return replace(again, missing=encoded.missing, remarks=encoded.remarks), scan, notes
 
 
-def _summaries(encoded: Encoded, design: Design, weigh: RowWeights | None) -> list[ColumnSummary]:
+def _summaries(encoded: Encoded, scan: Scan, design: Design, weigh: RowWeights | None) -> list[ColumnSummary]:
     """Return what the columns are like in either table, and how far their means are apart."""
     first, second = encoded.frames
-    gaps = GapsOfMeans(design, weigh, (len(first), len(second)))
-    found = []
-    for coding in encoded.codings:
-        own = summarize(coding, encoded.frames, weigh)
-        if coding.type.kind != "categorical":
-            values = numbers_of(coding, encoded.frames)
-            own = replace(own, interval=gaps.interval(values), deviation=gaps.deviation(values))
-        found.append(own)
-    return found
+    if design.says_more or design.paired:
+        gaps = GapsOfMeans(design, weigh, (len(first), len(second)))
+        return [gaps.summary(coding, encoded.frames) for coding in encoded.codings]
+    return scan.summaries(encoded.codings)
 
 
 def _check(encoded: Encoded, names: tuple[str, str], asked: Asked) -> None:

@@ -155,8 +155,7 @@ class Tests:
         """Return the result from the sums of all rows; ``notes`` say how these were read."""
         asked, joint, alone = self.asked, self.joint(samples), self.alone(samples)
         encoded = _shown(learnt)
-        seen = {own.name: own for own in learnt.seen.columns}
-        summaries = [seen[coding.name].summary(coding) for coding in learnt.codings]
+        summaries = learnt.scan.summaries(learnt.codings)
         return Comparison(
             names=asked.names,
             sizes=(learnt.rows[0], learnt.rows[1]),

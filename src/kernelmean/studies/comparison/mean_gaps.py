@@ -3,74 +3,79 @@ r"""How far the means of a column are apart: an approximate interval, and the de
 The difference of means is :math:`\sum_i w_i x_i` over the rows of the first table minus the same over the second, with
 weights of sum one that follow the design (:mod:`.row_weights`). Its variance adds up over tables and strata: with r the
 distances from the mean of the stratum in the table, and :math:`z_c` the sum of :math:`w_i r_i` over the rows of cluster
-c, a stratum of C equal clusters has :math:`\frac{C}{C-1} \sum_c z_c^2`. Without a design this is Welch's interval, and
-its degrees of freedom are those of Satterthwaite (1946).
+c, a stratum of C equal clusters has :math:`\frac{C}{C-1} \sum_c z_c^2`. Without a design it is Welch's.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import final
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, final
 
 import numpy as np
-from scipy.special import stdtrit
+import numpy.typing as npt
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, BoolArray, IntArray
+from ...core.table import Frame
 from ...inference import Design
 from ...inference.designs.design import codes
-from ...tables.columns import Weigh
+from ...tables.columns.column_codings import Categories, Coding, Numbers
+from ...tables.columns.kinds import as_labels
+from ...tables.columns.summaries import (
+    UNKNOWN,
+    CategoryShares,
+    ColumnSummary,
+    Interval,
+    interval,
+    pooled_within,
+    shares_of,
+)
 from .row_weights import RowWeights
 
-LEVEL = 0.95
 _FEWEST_STRATA = 10
 """Of strata with a row or cluster of its own, from which the variance between strata is taken."""
-UNKNOWN = (math.nan, math.nan)
-
-Interval = tuple[float, float]
-
-
-def interval(gap: float, variances: Array, freedom: Array) -> Interval:
-    """Return Student's interval of a difference whose variance is a sum, each part with its degrees of freedom.
-
-    Examples
-    --------
-    >>> low, high = interval(1.0, np.array([0.01, 0.0]), np.array([9.0, 9.0]))
-    >>> round(low, 4), round(high, 4)
-    (0.7738, 1.2262)
-    """
-    gap, total = float(gap), float(variances.sum())
-    if not (math.isfinite(gap) and math.isfinite(total)) or (freedom < 1.0).any():
-        return UNKNOWN
-    if total == 0.0:
-        return gap, gap
-    shares = variances / total
-    reach = float(stdtrit(1.0 / float(np.sum(shares**2 / freedom)), 0.5 + LEVEL / 2)) * math.sqrt(total)
-    return gap - reach, gap + reach
-
-
-def of_moments(means: Sequence[float], variances: Array, counts: Array) -> Interval:
-    """Return Welch's interval from the means, the variances (divisor n) and the sizes of two samples."""
-    freedom = np.asarray(counts) - 1.0
-    if (freedom < 1.0).any() or not np.isfinite(variances).all():
-        return UNKNOWN
-    return interval(means[0] - means[1], np.asarray(variances) / freedom, freedom)
 
 
 @final
 class GapsOfMeans:
-    """The differences of the means of columns under a design."""
+    """The means of columns under a design, and their differences."""
 
     def __init__(self, design: Design, weigh: RowWeights | None, sizes: tuple[int, int]) -> None:
-        self.paired, self._plain = design.paired, not design.paired and not design.says_more
+        self.paired = design.paired
         self._within = weigh is None or weigh.strata is None or weigh.within
         given = None if weigh is None else weigh.weights
         self._weights = np.ones(sum(sizes)) if given is None else np.concatenate(given)
-        self._weigh: Weigh = weigh or (lambda known: [own.astype(np.float64) for own in known])
+        self._weigh: Callable[[Sequence[BoolArray]], Sequence[Array]] = weigh or _alike
         whole = np.zeros(sum(sizes), dtype=np.intp)
         self.strata = whole if design.strata is None else _pooled(design.strata, sizes)
         self.clusters = np.arange(sum(sizes)) if design.clusters is None else _pooled(design.clusters, sizes)
         self._table = np.repeat([0, 1], sizes)
+
+    def summary(self, coding: Coding, frames: Sequence[Frame]) -> ColumnSummary:
+        """Return what a column is like in either table."""
+        shares: tuple[CategoryShares, ...] = ()
+        if isinstance(coding, Categories):
+            weights = self._weigh([np.ones(len(frame), dtype=bool) for frame in frames])
+            labels = [as_labels(frame, coding.name) for frame in frames]
+            shares = shares_of(coding, [_counted(*each) for each in zip(labels, weights, strict=True)])
+            if coding.type.kind != "boolean":
+                return ColumnSummary((math.nan,) * len(frames), shares)
+            values = [np.asarray(frame[coding.name], dtype=np.float64) for frame in frames]
+        else:
+            assert isinstance(coding, Numbers)
+            values = [coding.numbers(frame) for frame in frames]
+        origin = coding.origin / 1e9 if isinstance(coding, Numbers) else 0.0
+        means = tuple(mean + origin for mean in self._means(values))
+        return ColumnSummary(means, shares, self.deviation(values), self.interval(values))
+
+    def _means(self, values: Sequence[Array]) -> list[float]:
+        """Return the means of the numbers that are not missing, nan if there are none."""
+        known = [~np.isnan(each) for each in values]
+        return [
+            float(np.average(each[rows], weights=weights[rows])) if weights[rows].any() else math.nan
+            for each, rows, weights in zip(values, known, self._weigh(known), strict=True)
+        ]
 
     def interval(self, values: Sequence[Array]) -> Interval:
         """Return an approximate 95 % interval of the first mean minus the second, from cells that may be NaN.
@@ -78,8 +83,6 @@ class GapsOfMeans:
         It is not known where squares overflow.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            if self._plain:  # no row is sorted then
-                return _of_rows([own[~np.isnan(own)] for own in values])
             return _of_pairs(*values) if self.paired else self._of_samples(values)
 
     def _of_samples(self, values: Sequence[Array]) -> Interval:
@@ -129,18 +132,16 @@ class GapsOfMeans:
         return farthest * pooled_within(squares, mass, second)
 
 
-def pooled_within(squares: Array, masses: Array, second: Array | None = None) -> float:
-    """Return a standard deviation from the sums of weighted squares about the means of parts; nan if none is defined.
+def _alike(known: Sequence[BoolArray]) -> Sequence[Array]:
+    return [each.astype(np.float64) for each in known]
 
-    ``masses`` are the sums of the weights of the parts, ``second`` those of their squares, by default of weights 1.
 
-    Examples
-    --------
-    >>> pooled_within(np.array([2.0, 6.0]), np.array([3.0, 3.0]))
-    1.4142135623730951
-    """
-    freedom = float(np.sum(masses - (masses > 0.0 if second is None else second / masses)))
-    return math.sqrt(float(np.sum(squares)) / freedom) if freedom > 0.0 else math.nan
+def _counted(labels: npt.NDArray[Any], weights: Array) -> Counter[Any]:
+    """Return the weight of every label."""
+    counts: Counter[Any] = Counter()
+    for label, weight in zip(labels.tolist(), weights.tolist(), strict=True):
+        counts[label] += weight
+    return counts
 
 
 def _variances(units: Array, sums: Array, place: IntArray, masses: Array) -> tuple[Array, Array]:
@@ -155,13 +156,6 @@ def _variances(units: Array, sums: Array, place: IntArray, masses: Array) -> tup
     squares = np.bincount(place, np.square(sums))
     whole = np.divide(squares, kept, out=np.full(len(kept), np.inf), where=kept > 0.0)
     return whole, 1.0 / second - 1.0
-
-
-def _of_rows(values: Sequence[Array]) -> Interval:
-    if min(map(len, values)) < 2:
-        return UNKNOWN
-    means, variances = ([float(moment(own)) for own in values] for moment in (np.mean, np.var))
-    return of_moments(means, np.array(variances), np.array([len(own) for own in values]))
 
 
 def _of_pairs(first: Array, second: Array) -> Interval:

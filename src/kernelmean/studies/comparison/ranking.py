@@ -10,7 +10,7 @@ from ...inference.null import adjusted
 from ...noise import Noise, Normal
 from ...tables.columns import ColumnSummary
 from ...tables.columns.column_codings import Coding, Numbers
-from ...tables.columns.encoding import groups_of
+from ...tables.columns.encoded import groups_of
 from ..many_tests import OneTest
 from .column import ColumnDifference
 

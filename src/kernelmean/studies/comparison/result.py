@@ -17,7 +17,7 @@ from ...inference.request import ESTIMATORS
 from ...inference.wording import beside, titles, together_of
 from ...report.description import Description, Grid
 from ...tables.columns import CategoryShares, Encoded, MissingCells
-from ...tables.columns.encoding import ENCODED
+from ...tables.columns.encoded import ENCODED
 from ..adjusted import facts_on_adjusted
 from ..designs import NO_DESIGN, TableDesign, exactness
 from ..many_tests import SCREENED, out_of_reach

@@ -14,7 +14,7 @@ from ...inference.bins.sample_sums import TwoSums
 from ...plan.plan import Plan
 from ...tables.columns.column_codings import Coding, coordinates_of
 from ...tables.columns.kinds import ColumnType
-from ...tables.columns.missing import rules_for, sifted
+from ...tables.columns.missing import Missing, sifted
 from ...tables.prefetch import ahead
 from ...tables.source import Source
 from .first_look import Learnt
@@ -57,13 +57,12 @@ class UsedRows:
 
     codings: tuple[Coding, ...]
     types: dict[str, ColumnType]
-    rules: dict[str, str]
+    missing: Missing
 
     @classmethod
     def of(cls, learnt: Learnt) -> Self:
         """Return what a first pass found."""
-        types = {column.name: column.type for column in learnt.seen.columns}
-        return cls(learnt.codings, types, rules_for(learnt.missing.rule, list(types)))
+        return cls(learnt.codings, learnt.scan.types, learnt.missing.rule)
 
     def parts(self, frame: Frame) -> Iterator[Frame]:
         """Yield the rows in parts whose coordinates fit in memory."""
@@ -72,4 +71,4 @@ class UsedRows:
 
     def coordinates(self, rows: Frame) -> Array:
         """Return the coordinates of the rows used."""
-        return coordinates_of(self.codings, sifted(rows, self.types, self.rules)[0])
+        return coordinates_of(self.codings, sifted(rows, self.types, self.missing)[0])

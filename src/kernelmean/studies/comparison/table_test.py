@@ -28,7 +28,7 @@ from ...plan.plan import RemotePlan, check_plan
 from ...tables import limits
 from ...tables.columns import Encoded
 from ...tables.columns.column_codings import Categories, named
-from ...tables.columns.kinds import ColumnType
+from ...tables.columns.kinds import ColumnType, label_counts
 from ...tables.read import read
 from ..many_tests import UNSCREENED, Contrasts, ManyTests, OneTest, Run, runs
 from .request import Testing
@@ -96,7 +96,8 @@ class TableTest:
         """Test whether the rows of several tables and the name of their table, a category, are independent."""
         names = np.repeat([f"{k:02}" for k in range(len(samples))], [*map(len, samples)]).astype(object)
         label, kind = Frame({"table": names}, "the tables"), ColumnType("categorical")
-        points = Categories.fit("table", kind, [label], "error", len(samples)).coordinates(label)
+        coding = Categories.of_counts("table", kind, [label_counts(label, "table")], "error", len(samples))
+        points = coding.coordinates(label)
         asked = estimator if self.adaptive else (estimator, PLAIN[self.asked.estimator](Gaussian(1.0)))
         found = hsic_test(np.concatenate(samples), points, estimator=asked, design=self.design, **options)
         return replace(found, kind=None)  # it would be that of a dependence, such as a trend

@@ -28,7 +28,7 @@ from ...inference.rotations.stripes import BlockPair, StripeSums, memory_of, tur
 from ...inference.rotations.windows import Stripes
 from ...plan.plan import DEFAULT, serial_blas
 from ...tables.columns import Encoded
-from ...tables.columns.encoding import groups_of
+from ...tables.columns.encoded import groups_of
 from ...tables.prefetch import ahead
 from ...tables.source import Source
 from ..comparison.first_look import Learnt, learn

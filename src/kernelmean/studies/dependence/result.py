@@ -17,7 +17,7 @@ from ...inference.null import HOLM
 from ...inference.wording import WEAK, beside, brief, together_of
 from ...report.description import Description, Grid
 from ...tables.columns import Encoded, MissingCells
-from ...tables.columns.encoding import ENCODED
+from ...tables.columns.encoded import ENCODED
 from ..adjusted import facts_on_adjusted
 from ..designs import NO_DESIGN, TableDesign, exactness
 from ..many_tests import out_of_reach

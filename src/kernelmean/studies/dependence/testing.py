@@ -24,7 +24,7 @@ from ...inference.resampling_options import resources_of
 from ...plan.plan import DEFAULT, Plan
 from ...tables.batchwise import readable
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
-from ...tables.columns.encoding import as_frames
+from ...tables.columns.encoded import as_frames
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold, read
 from ..designs import WHOLE_STRENGTHS, TableDesign, series_notes

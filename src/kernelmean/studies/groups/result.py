@@ -17,7 +17,7 @@ from ...inference.wording import beside, brief, together_of
 from ...report.description import Description, Grid
 from ...report.document import HeatMap
 from ...tables.columns import Encoded, MissingCells
-from ...tables.columns.encoding import ENCODED
+from ...tables.columns.encoded import ENCODED
 from ..adjusted import OneOfMany, facts_on_adjusted
 from ..comparison.result import UNSCALED
 from ..designs import NO_DESIGN, TableDesign

@@ -1,14 +1,14 @@
 """Tables of mixed columns: the kernel of each column, as coordinates for all estimators and tests."""
 
+from .encoded import Encoded, as_frames, encode
 from .encoder import TableEncoder
-from .encoding import Encoded, Encoding, as_frames, encode
+from .encoding import Encoding
 from .encoding import EncodingOptions as EncodingOptions
 from .keywords import spells_out
 from .matching import match_columns
 from .missing import Missing, MissingCells
 from .noisy import NoisyRows
-from .summaries import CategoryShares, ColumnSummary, summarize
-from .summaries import Weigh as Weigh
+from .summaries import CategoryShares, ColumnSummary
 
 __all__ = [
     "CategoryShares",
@@ -23,5 +23,4 @@ __all__ = [
     "encode",
     "match_columns",
     "spells_out",
-    "summarize",
 ]

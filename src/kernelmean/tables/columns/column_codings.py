@@ -17,7 +17,7 @@ from ...core.frozen import sealed
 from ...core.table import Frame, Table
 from ...core.words import count, leave_out
 from ..limits import MOST_COUNTED
-from .kinds import ColumnType, as_labels, as_numbers, label_counts, nanoseconds
+from .kinds import ColumnType, as_labels, as_numbers
 from .texts import identifies
 
 IS_MISSING = " is missing"
@@ -125,21 +125,6 @@ class Numbers(Coding):
     """Whether no cell was missing."""
 
     @classmethod
-    def fit(cls, name: str, column: ColumnType, frames: Sequence[Frame], rule: str, scale: bool) -> Numbers:
-        """Find mean, deviation and share of missing cells over all tables."""
-        origin = 0
-        if column.kind == "datetime":
-            stamps = [nanoseconds(frame, name)[~missing_cells(frame[name])] for frame in frames]
-            origin = min((int(own.min()) for own in stamps if len(own)), default=0)
-        values = np.concatenate([as_numbers(frame, name, column, origin) for frame in frames])
-        observed = values[~np.isnan(values)]
-        varies = bool(len(observed)) and bool(observed.max() > observed.min())
-        deviation = float(Table(observed[:, None], (name,)).deviations()[0]) if varies else 0.0
-        center = float(observed.mean()) if varies else float(observed[0]) if len(observed) else 0.0
-        found = Spread(origin, center, deviation, 1.0 - len(observed) / len(values))
-        return cls.of_moments(name, column, found, rule, scale)
-
-    @classmethod
     def of_moments(cls, name: str, column: ColumnType, found: Spread, rule: str, scale: bool) -> Numbers:
         """Return the coding for the moments of a column."""
         deviation, absent, indicator = found.deviation, found.absent, 0.0
@@ -218,14 +203,6 @@ class Categories(Coding):
     """Rare categories that are one category together, in alphabetical order."""
     pooled_rows: int = 0
     """How many rows of the fit have one of them."""
-
-    @classmethod
-    def fit(
-        cls, name: str, column: ColumnType, frames: Sequence[Frame], rule: str, most: int, *, whole: bool = True
-    ) -> Categories:
-        """Count the categories over all tables."""
-        tables: list[Counter[str | None]] = [label_counts(frame, name) for frame in frames]
-        return cls.of_counts(name, column, tables, rule, most, whole=whole)
 
     @classmethod
     def of_counts(

@@ -18,10 +18,12 @@ from ...core.words import listed
 from ...noise import Normal
 from ..limits import MAX_CATEGORIES
 from .column_codings import Coding, coordinates_of, variances_of
-from .encoding import Encoding, as_frames, groups_of
+from .encoded import as_frames, groups_of
+from .encoding import Encoding
 from .kinds import Named, check_types
 from .matching import match_columns
-from .missing import Missing, settle
+from .missing import Missing, sifted
+from .scan import Scan
 
 
 @dataclass(eq=False, repr=False)
@@ -190,14 +192,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.missing, self.ordinal, self.categorical, self.scale, self.max_categories, self.keep, drops=False
         )
         encoding.inspect(frames)
-        codings, kept, _ = encoding.fit(frames)
+        scan, _ = Scan.of(frames, encoding)
+        codings = scan.codings()
         self._codings: tuple[Coding, ...] = codings
         self.kinds_ = {coding.name: coding.type.kind for coding in codings}
         self.groups_ = groups_of(codings)
         if "n_features_in_" not in self.__dict__:  # an array has no names, and scikit-learn has counted its columns
             self.feature_names_in_ = np.array(list(self.kinds_), dtype=object)
             self.n_features_in_ = len(self.kinds_)
-        self.n_rows_ = sum(map(len, kept))
+        self.n_rows_ = sum(map(len, frames))
         return self
 
     def _read(self, X: Any, name: str, *, reset: bool) -> Frame:
@@ -220,7 +223,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         frame, _ = match_columns(fitted, frame)
         types = {coding.name: coding.type for coding in self._codings}
         check_types(frame, types, Named.of(self.ordinal, self.categorical))
-        settle([frame], types, self.missing, drops=False)
+        sifted(frame, types, self.missing, drops=False)
         return frame
 
     def __sklearn_tags__(self) -> Any:

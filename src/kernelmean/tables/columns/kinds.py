@@ -79,22 +79,6 @@ def _check_levels(name: str, given: Iterable[Any]) -> tuple[str, ...]:
     return levels
 
 
-def agreed_types(frames: Sequence[Frame], named: Named) -> dict[str, ColumnType]:
-    """Return the type of every column, on which all tables must agree; a column without cells agrees with any type.
-
-    Raises
-    ------
-    ValueError
-        When tables disagree, or a column that the user named does not exist.
-    TypeError
-        When a column holds anything but numbers, categories and times.
-    """
-    frames[0].select([*named.ordinal, *named.categorical])
-    for name in (*named.ordinal, *named.categorical):
-        check_codes(frames, name)
-    return {name: named.find(name) or agreed_type(frames, name) for name in frames[0].names}
-
-
 def check_codes(frames: Sequence[Frame], name: str) -> None:
     """Raise when codes have different names in two tables: numbers and texts such as 01, truth values, times."""
     _check_alike(frames, name)
@@ -102,12 +86,21 @@ def check_codes(frames: Sequence[Frame], name: str) -> None:
     if numbers is None:
         return
     for frame in frames:
-        for cell in _counts(frame, name) if frame[name].dtype == object else ():
-            if isinstance(cell, str) and is_number(cell) and label(float(cell)) != cell:
-                raise ValueError(
-                    f"column {name!r} holds numbers in {numbers.source} and the text {cell!r} in {frame.source}, which "
-                    "as a number would be written otherwise; write the column as text in both"
-                )
+        row = odd_number(frame, name)
+        if row is not None:
+            raise ValueError(
+                f"column {name!r} holds numbers in {numbers.source} and the text {frame[name][row]!r} in "
+                f"{frame.source}, which as a number would be written otherwise; write the column as text in both"
+            )
+
+
+def odd_number(frame: Frame, name: str) -> int | None:
+    """Return the first row whose text is a number written otherwise than the number is, such as 01; None without."""
+    if frame[name].dtype != object:
+        return None
+    odd = {cell for cell in _counts(frame, name) if isinstance(cell, str) and is_number(cell)}
+    odd = {cell for cell in odd if label(float(cell)) != cell}
+    return next((row for row, cell in enumerate(frame[name]) if cell in odd), None) if odd else None
 
 
 def _check_alike(frames: Sequence[Frame], name: str) -> None:

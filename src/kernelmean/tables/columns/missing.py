@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.cells import column_name, missing_cells
 from ...core.table import Frame
-from ...core.words import EVERY, all_incomplete, count, did_you_mean, leave_out, listed, percent
+from ...core.words import EVERY, count, did_you_mean, leave_out, listed, percent
 from .kinds import ColumnType
 
 RULES = ("error", "drop", "category", "noise")
@@ -113,10 +113,6 @@ def costly_drop(gone: int, left: int, noun: str) -> tuple[str, ...]:
     return (f"{all_of}; missing='category' keeps all",)
 
 
-class BlankCellsError(ValueError):
-    """Cells are missing, and no rule says what to do with them."""
-
-
 def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
     """Return the rule of every column.
 
@@ -138,58 +134,26 @@ def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
     return {name: given.get(name, given.get(EVERY, "error")) for name in names}
 
 
-def settle(
-    frames: Sequence[Frame], types: Mapping[str, ColumnType], missing: Missing, *, drops: bool = True
-) -> tuple[tuple[Frame, ...], dict[str, str], MissingCells]:
-    """Return the frames without the rows to leave out, the rule of every column, and the counts."""
-    names = frames[0].names
-    rules = rules_for(missing, names)
-    masks = {name: [missing_cells(frame[name]) for frame in frames] for name in names}
-    counts = {name: tuple(int(mask.sum()) for mask in own) for name, own in masks.items()}
-    blank = [name for name in names if sum(counts[name])]
-    _check_complete(frames, {name: masks[name] for name in blank if rules[name] == "error"}, missing, drops)
-    _check_noise([name for name in blank if rules[name] == "noise"], types)
-    dropped = [name for name in blank if rules[name] == "drop"]
-    kept = tuple(_without(frame, [masks[name][k] for name in dropped], dropped) for k, frame in enumerate(frames))
-    rows = tuple(len(before) - len(after) for before, after in zip(frames, kept, strict=True))
-    columns = tuple(MissingColumn(name, rules[name], counts[name]) for name in blank)
-    return kept, rules, MissingCells(missing, columns, rows)
-
-
-def _check_complete(
-    frames: Sequence[Frame],
-    masks: Mapping[str, Sequence[Any]],
-    missing: Missing,
-    drops: bool = True,
-    whole: bool = True,
-) -> None:
-    """Raise when cells are missing; say where the first is and how many there are in every column.
-
-    Of ``whole`` tables it also says how many rows have one.
-    """
-    for k, frame in enumerate(frames):
-        own = {name: masks[name][k] for name in masks if masks[name][k].any()}
-        if own:
-            name = next(iter(own))
-            empty = [other for other, mask in own.items() if mask.all()]
-            if empty and len(frame) > 1:
-                raise ValueError(
-                    f"{frame.source}: column {empty[0]!r} is blank in every row; leave it out {leave_out(empty[:1])}, "
-                    "or fill it first"
-                )
-            row = frame.row_numbers()[int(np.argmax(own[name]))]
-            category = _written_rule(missing, masks, "category")
-            rows = ""
-            if whole:
-                many = sum(int(np.any([mask[j] for mask in masks.values()], axis=0).sum()) for j in range(len(frames)))
-                rows = f" ({many:,} of {sum(map(len, frames)):,})"
-            dropped = f"{_written_rule(missing, masks, 'drop')} to leave such rows out{rows}, " if drops else ""
-            more = listed(f"{int(mask.sum()):,} in {other!r}" for other, mask in own.items() if other != name)
-            raise BlankCellsError(
-                f"{frame.source}: row {row}, column {name!r} is blank or NaN "
-                f"({count(int(own[name].sum()), 'such cell')} in this column{'; ' + more if more else ''}); "
-                f"write {dropped}{category} for a category of their own, or fill them first"
-            )
+def _check_complete(frame: Frame, masks: Mapping[str, Any], missing: Missing, drops: bool) -> None:
+    """Raise when cells are missing; say where the first is and how many there are in every column."""
+    if not masks:
+        return
+    name, mask = next(iter(masks.items()))
+    empty = [other for other, absent in masks.items() if absent.all()]
+    if empty and len(frame) > 1:
+        raise ValueError(
+            f"{frame.source}: column {empty[0]!r} is blank in every row; leave it out {leave_out(empty[:1])}, or fill "
+            "it first"
+        )
+    row = frame.row_numbers()[int(np.argmax(mask))]
+    category = _written_rule(missing, masks, "category")
+    dropped = f"{_written_rule(missing, masks, 'drop')} to leave such rows out, "
+    more = listed(f"{int(absent.sum()):,} in {other!r}" for other, absent in masks.items() if other != name)
+    raise ValueError(
+        f"{frame.source}: row {row}, column {name!r} is blank or NaN "
+        f"({count(int(mask.sum()), 'such cell')} in this column{'; ' + more if more else ''}); "
+        f"write {dropped if drops else ''}{category} for a category of their own, or fill them first"
+    )
 
 
 def _written_rule(missing: Missing, names: Iterable[str], rule: str) -> str:
@@ -209,16 +173,6 @@ def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:
         )
 
 
-def _without(frame: Frame, masks: Sequence[Any], names: Sequence[str]) -> Frame:
-    """Return the frame without the rows in which a mask is true; raise when no row is left."""
-    if not masks:
-        return frame
-    incomplete = np.logical_or.reduce(masks)
-    if incomplete.all():
-        raise all_incomplete(frame.source, names[int(np.argmax([mask.sum() for mask in masks]))])
-    return frame.take(~incomplete) if incomplete.any() else frame
-
-
 def noise_needs_kme(estimator: str) -> ValueError:
     """Return the error for missing cells taken as noise in a test without an exact kernel for them."""
     return ValueError(
@@ -227,13 +181,17 @@ def noise_needs_kme(estimator: str) -> ValueError:
     )
 
 
-def sifted(frame: Frame, types: Mapping[str, ColumnType], rules: Mapping[str, str]) -> tuple[Frame, dict[str, int]]:
-    """Return a part of a table without the rows to leave out (it may be empty), and its missing cells by column."""
+def sifted(
+    frame: Frame, types: Mapping[str, ColumnType], missing: Missing, *, drops: bool = True
+) -> tuple[Frame, dict[str, int]]:
+    """Return some rows without those to leave out (there may be none), and the missing cells of columns that have some.
+
+    Errors suggest to leave rows out only if they may be: ``drops``.
+    """
+    rules = rules_for(missing, frame.names)
     masks = {name: mask for name in frame.names if (mask := missing_cells(frame[name])).any()}
-    given = {name: rule for name, rule in rules.items() if rule != "error"}
-    blank = {name: [mask] for name, mask in masks.items() if rules[name] == "error"}
-    _check_complete([frame], blank, given, whole=False)
+    _check_complete(frame, {name: mask for name, mask in masks.items() if rules[name] == "error"}, missing, drops)
     _check_noise([name for name in masks if rules[name] == "noise"], types)
     dropped = [mask for name, mask in masks.items() if rules[name] == "drop"]
-    kept = frame.take(~np.logical_or.reduce(dropped)) if dropped else frame
-    return kept, {name: int(mask.sum()) for name, mask in masks.items()}
+    used = frame.take(~np.logical_or.reduce(dropped)) if dropped else frame
+    return used, {name: int(mask.sum()) for name, mask in masks.items()}

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
-import numpy.typing as npt
+from scipy.special import stdtrit
 
-from ...core.array import Array, BoolArray
-from ...core.table import Frame
-from .column_codings import Categories, Coding, Numbers, labels_in
+from ...core.array import Array
+from .column_codings import Categories
 
+LEVEL = 0.95
+UNKNOWN = (math.nan, math.nan)
+Interval: TypeAlias = tuple[float, float]
 ABSENT = "(missing)"
 
 
@@ -38,7 +40,7 @@ class ColumnSummary:
     """For categories and truth values, including missing cells if they are a category."""
     deviation: float = np.nan
     """The standard deviation within the tables, pooled; nan for categories and where it is not known."""
-    interval: tuple[float, float] = (np.nan, np.nan)
+    interval: Interval = UNKNOWN
     """An approximate 95 % interval of the first mean minus the second, nan where it is not known."""
 
     @property
@@ -47,57 +49,56 @@ class ColumnSummary:
         return (self.means[0] - self.means[1]) / self.deviation if self.deviation > 0.0 else np.nan
 
 
-Weigh = Callable[[Sequence[BoolArray]], Sequence[Array]]
-"""From which rows of every table have a value to how much each of them counts."""
-
-
-def _alike(known: Sequence[BoolArray]) -> Sequence[Array]:
-    return [own.astype(np.float64) for own in known]
-
-
-def summarize(coding: Coding, frames: Sequence[Frame], weigh: Weigh | None = None) -> ColumnSummary:
-    """Return the summary of a column in every table, by default with all rows alike."""
-    weigh = weigh or _alike
-    if isinstance(coding, Numbers):
-        offset = coding.origin / 1e9
-        means = _means(numbers_of(coding, frames), weigh)
-        return ColumnSummary(tuple(mean + offset for mean in means), ())
-    assert isinstance(coding, Categories)
-    weights = weigh([np.ones(len(frame), dtype=bool) for frame in frames])
-    counts = [_counted(labels_in(coding, frame), own) for frame, own in zip(frames, weights, strict=True)]
-    known: list[str | None] = [*coding.named, *([None] if coding.missing else [])]
-    shares = tuple(
-        CategoryShares(
-            ABSENT if each is None else each,
-            tuple(own[each] / float(every.sum()) for own, every in zip(counts, weights, strict=True)),
-        )
-        for each in known
-    )
-    if coding.type.kind != "boolean":
-        return ColumnSummary((np.nan,) * len(frames), shares)
-    return ColumnSummary(_means(numbers_of(coding, frames), weigh), shares)
-
-
-def numbers_of(coding: Coding, frames: Sequence[Frame]) -> list[Array]:
-    """Return the cells of a column of numbers, levels, times or truth values, with NaN where they are missing."""
-    if isinstance(coding, Numbers):
-        return [coding.numbers(frame) for frame in frames]
-    return [np.asarray(frame[coding.name], dtype=np.float64) for frame in frames]
-
-
-def _counted(labels: npt.NDArray[Any], weights: Array) -> Counter[Any]:
-    """Return the weight of every label."""
-    found: Counter[Any] = Counter()
-    for label, weight in zip(labels.tolist(), weights.tolist(), strict=True):
-        found[label] += weight
-    return found
-
-
-def _means(tables: Sequence[Array], weigh: Weigh) -> tuple[float, ...]:
-    """Return the means of the numbers that are not missing, nan if there are none."""
-    known = [~np.isnan(values) for values in tables]
-    found = zip(tables, known, weigh(known), strict=True)
+def shares_of(coding: Categories, counts: Sequence[Mapping[Any, float]]) -> tuple[CategoryShares, ...]:
+    """Return the shares of the categories of a column from their counts in every table; None is a missing cell."""
+    every = [float(sum(own.values())) or 1.0 for own in counts]
+    named: list[tuple[str, tuple[str | None, ...]]] = [(each, (each,)) for each in coding.categories]
+    named += [(coding.others, coding.pooled)] * bool(coding.pooled) + [(ABSENT, (None,))] * coding.missing
     return tuple(
-        float(np.average(values[own], weights=weights[own])) if weights[own].any() else float("nan")
-        for values, own, weights in found
+        CategoryShares(
+            name,
+            tuple(float(sum(own.get(each, 0) for each in those)) / n for own, n in zip(counts, every, strict=True)),
+        )
+        for name, those in named
     )
+
+
+def interval(gap: float, variances: Array, freedom: Array) -> Interval:
+    """Return Student's interval of a difference whose variance is a sum, each part with its degrees of freedom.
+
+    Examples
+    --------
+    >>> low, high = interval(1.0, np.array([0.01, 0.0]), np.array([9.0, 9.0]))
+    >>> round(low, 4), round(high, 4)
+    (0.7738, 1.2262)
+    """
+    gap, total = float(gap), float(variances.sum())
+    if not (math.isfinite(gap) and math.isfinite(total)) or (freedom < 1.0).any():
+        return UNKNOWN
+    if total == 0.0:
+        return gap, gap
+    shares = variances / total
+    reach = float(stdtrit(1.0 / float(np.sum(shares**2 / freedom)), 0.5 + LEVEL / 2)) * math.sqrt(total)
+    return gap - reach, gap + reach
+
+
+def of_moments(means: Sequence[float], variances: Array, counts: Array) -> Interval:
+    """Return Welch's interval from the means, the variances (divisor n) and the sizes of two samples."""
+    freedom = np.asarray(counts) - 1.0
+    if (freedom < 1.0).any() or not np.isfinite(variances).all():
+        return UNKNOWN
+    return interval(means[0] - means[1], np.asarray(variances) / freedom, freedom)
+
+
+def pooled_within(squares: Array, masses: Array, second: Array | None = None) -> float:
+    """Return a standard deviation from the sums of weighted squares about the means of parts; nan if none is defined.
+
+    ``masses`` are the sums of the weights of the parts, ``second`` those of their squares, by default of weights 1.
+
+    Examples
+    --------
+    >>> pooled_within(np.array([2.0, 6.0]), np.array([3.0, 3.0]))
+    1.4142135623730951
+    """
+    freedom = float(np.sum(masses - (masses > 0.0 if second is None else second / masses)))
+    return math.sqrt(float(np.sum(squares)) / freedom) if freedom > 0.0 else math.nan

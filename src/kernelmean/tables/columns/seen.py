@@ -1,10 +1,10 @@
-"""Running summaries of every column of two tables: moments, counts of categories, missing cells."""
+"""What is seen of a column while its tables are read: its kind, moments or counts of categories, missing cells."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self, final
 
@@ -13,12 +13,11 @@ import numpy as np
 from ...core.array import Array
 from ...core.cells import missing_cells
 from ...core.table import Frame, check_deviation
-from ...tables.columns.column_codings import Categories, Coding, Numbers, Spread
-from ...tables.columns.encoding import Encoding
-from ...tables.columns.kinds import ColumnType, as_labels, as_numbers, nanoseconds
-from ...tables.columns.summaries import ABSENT, CategoryShares, ColumnSummary
-from ...tables.limits import MOST_COUNTED
-from .mean_gaps import of_moments, pooled_within
+from ..limits import MOST_COUNTED
+from .column_codings import Categories, Coding, Numbers, Spread
+from .encoding import Encoding
+from .kinds import ColumnType, as_numbers, label_counts, nanoseconds
+from .summaries import ColumnSummary, of_moments, pooled_within, shares_of
 
 _LARGEST_EXPONENT, _FAR = 1000, 2.0**400
 
@@ -26,7 +25,7 @@ _LARGEST_EXPONENT, _FAR = 1000, 2.0**400
 @final
 @dataclass(eq=False)
 class NumbersSeen:
-    """Counts, means and sums of squares about the mean of the numbers of two tables."""
+    """Counts, means and sums of squares about the mean of the numbers of every table."""
 
     origin: int
     """For times, what was subtracted, in nanoseconds."""
@@ -37,24 +36,16 @@ class NumbersSeen:
     counts: Array
     means: Array
     squares: Array
-    """These three are of the cells that are not missing, in the unit, shape (2,)."""
+    """These three are of the cells that are not missing, in the unit, shape (tables,)."""
     lows: Array
     highs: Array
-    """The extremes of either table, shape (2,)."""
+    """The extremes of every table, shape (tables,)."""
 
     @classmethod
-    def start(cls, values: Array, origin: int) -> Self:
+    def start(cls, values: Array, origin: int, tables: int) -> Self:
         """Return the summary of no rows, in a unit that fits some values."""
-        return cls(
-            origin,
-            origin,
-            _unit(values),
-            np.zeros(2),
-            np.zeros(2),
-            np.zeros(2),
-            np.full(2, np.inf),
-            np.full(2, -np.inf),
-        )
+        zeros, highs = np.zeros((3, tables)), np.full(tables, -np.inf)
+        return cls(origin, origin, _unit(values), *zeros, -highs, highs)
 
     def add(self, values: Array, table: int) -> None:
         """Add numbers of a table, none of them missing."""
@@ -89,7 +80,7 @@ class NumbersSeen:
         merged._fit(other.unit)
         ratio, shift = other.unit / merged.unit, (other.origin - self.origin) / 1e9
         merged.earliest = min(self.earliest, other.earliest)
-        for table in (0, 1):
+        for table in range(len(self.counts)):
             mean = other.means[table] * ratio + shift / merged.unit
             merged._merge(table, float(other.counts[table]), mean, float(other.squares[table]) * ratio**2)
         merged.lows, merged.highs = (
@@ -109,17 +100,17 @@ class NumbersSeen:
 
     @property
     def low(self) -> float:
-        """The least number of both tables."""
+        """The least number of all tables."""
         return float(self.lows.min())
 
     @property
     def high(self) -> float:
-        """The largest number of both tables."""
+        """The largest number of all tables."""
         return float(self.highs.max())
 
     @property
     def pooled(self) -> tuple[float, float]:
-        """The mean and the standard deviation over both tables; the latter is 0 if all numbers are equal."""
+        """The mean and the standard deviation over all tables; the latter is 0 if all numbers are equal."""
         if not self.high > self.low:
             return (self.low if self.counts.any() else 0.0), 0.0
         total = float(self.counts.sum())
@@ -128,17 +119,18 @@ class NumbersSeen:
         return mean * self.unit, math.sqrt(squares / total) * self.unit
 
     def summary(self) -> ColumnSummary:
-        """Return the means of the tables, and the standard deviation within them."""
-        found = [
+        """Return the means of the tables, and of two the gap between them."""
+        means = tuple(
             float(mean) * self.unit + self.origin / 1e9 if n else math.nan
             for mean, n in zip(self.means, self.counts, strict=True)
-        ]
-        with np.errstate(over="ignore"):
-            variances = self.squares / np.maximum(self.counts, 1.0) * np.square(self.unit)
-        means = (self.means[0] * self.unit, self.means[1] * self.unit)
+        )
         squares = np.where(self.highs > self.lows, self.squares, 0.0)  # those of equal numbers are rounding
         within = pooled_within(squares, self.counts) * self.unit
-        return ColumnSummary((found[0], found[1]), (), within, of_moments(means, variances, self.counts))
+        if len(means) != 2:
+            return ColumnSummary(means, (), within)
+        with np.errstate(over="ignore"):
+            variances = self.squares / np.maximum(self.counts, 1.0) * np.square(self.unit)
+        return ColumnSummary(means, (), within, of_moments(self.means * self.unit, variances, self.counts))
 
 
 def _unit(values: Array) -> float:
@@ -148,65 +140,50 @@ def _unit(values: Array) -> float:
 
 
 @final
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class CategoriesSeen:
-    """How often every category occurs in two tables."""
+    """How often every category occurs in every table."""
 
-    first: dict[str, int]
-    second: dict[str, int]
+    counts: tuple[Counter[str], ...]
 
-    def add(self, labels: Iterable[str | None], table: int) -> None:
+    @classmethod
+    def start(cls, tables: int) -> Self:
+        """Return the counts of no rows."""
+        return cls(tuple(Counter() for _ in range(tables)))
+
+    def add(self, counts: Mapping[str | None, int], table: int) -> None:
         """Add the categories of a table; None is a missing cell, which is counted elsewhere."""
-        counts = (self.first, self.second)[table]
-        for label, times in Counter(labels).items():
-            if label is not None:
-                counts[label] = counts.get(label, 0) + times
+        self.counts[table].update({each: n for each, n in counts.items() if each is not None})
 
     def __add__(self, other: CategoriesSeen) -> CategoriesSeen:
         """Return the counts of the rows of both."""
-        pairs = ((self.first, other.first), (self.second, other.second))
-        first, second = (dict(Counter(one) + Counter(two)) for one, two in pairs)
-        return CategoriesSeen(first, second)
+        return CategoriesSeen(tuple(one + two for one, two in zip(self.counts, other.counts, strict=True)))
 
-    @property
-    def pooled(self) -> dict[str | None, int]:
-        """The counts over both tables."""
-        return {label: self.first.get(label, 0) + self.second.get(label, 0) for label in {**self.first, **self.second}}
-
-    def coding(self, name: str, column: ColumnType, absent: int, encoding: Encoding, rule: str) -> Categories:
+    def coding(
+        self, name: str, column: ColumnType, absent: int, encoding: Encoding, rule: str, *, whole: bool
+    ) -> Categories:
         """Return the coding of the column."""
-        tables: list[Counter[str | None]] = [Counter(self.first), Counter(self.second), Counter({None: absent})]
-        return Categories.of_counts(name, column, tables, rule, encoding.max_categories)
+        tables: list[Mapping[Any, int]] = [*self.counts, {None: absent}]
+        return Categories.of_counts(name, column, tables, rule, encoding.max_categories, whole=whole)
 
     def summary(self, coding: Categories, absent: Array) -> ColumnSummary:
         """Return the shares of the categories; for truth values also their means."""
-        tables = (self.first, self.second)
-        known = [float(sum(counts.values())) for counts in tables]
-        rows = [max(n + gone, 1.0) for n, gone in zip(known, absent.tolist(), strict=True)]
-        shares = [
-            CategoryShares(each, tuple(counts.get(each, 0) / n for counts, n in zip(tables, rows, strict=True)))
-            for each in coding.categories
-        ]
-        if coding.pooled:
-            sums = (sum(counts.get(each, 0) for each in coding.pooled) for counts in tables)
-            shares.append(CategoryShares(coding.others, tuple(own / n for own, n in zip(sums, rows, strict=True))))
-        if coding.missing:
-            shares.append(
-                CategoryShares(ABSENT, tuple(gone / n for gone, n in zip(absent.tolist(), rows, strict=True)))
-            )
+        shares = shares_of(coding, [{**own, None: gone} for own, gone in zip(self.counts, absent, strict=True)])
         if coding.type.kind != "boolean":
-            return ColumnSummary((math.nan, math.nan), tuple(shares))
-        true = [float(counts.get("True", 0)) for counts in tables]
-        means = tuple(t / n if n else math.nan for t, n in zip(true, known, strict=True))
-        variances, counts = np.array([mean * (1.0 - mean) for mean in means]), np.array(known)
-        within = pooled_within(counts * variances, counts)
-        return ColumnSummary(means, tuple(shares), within, of_moments(means, variances, counts))
+            return ColumnSummary((math.nan,) * len(self.counts), shares)
+        known = np.array([float(own.total()) for own in self.counts])
+        means = tuple(own["True"] / n if n else math.nan for own, n in zip(self.counts, known, strict=True))
+        variances = np.array([mean * (1.0 - mean) for mean in means])
+        within = pooled_within(known * np.nan_to_num(variances), known)
+        if len(means) != 2:
+            return ColumnSummary(means, shares, within)
+        return ColumnSummary(means, shares, within, of_moments(means, variances, known))
 
 
 @final
 @dataclass(eq=False)
 class ColumnSeen:
-    """One column of two tables: its kind (None before the first cell), its missing cells (2,), its values."""
+    """A column of some tables: its kind (None before the first cell), its missing cells (tables,), its values."""
 
     name: str
     kind: Any
@@ -232,13 +209,14 @@ class ColumnSeen:
             return
         if self.kind in ("boolean", "categorical"):
             if self.values is None:
-                self.values = CategoriesSeen({}, {})
+                self.values = CategoriesSeen.start(len(self.absent))
             assert isinstance(self.values, CategoriesSeen)
-            self.values.add(as_labels(frame, self.name).tolist(), table)
+            self.values.add(label_counts(frame, self.name), table)
             return
         earliest = int(nanoseconds(frame, self.name)[~absent].min()) if self.kind == "datetime" else 0
         if self.values is None:
-            self.values = NumbersSeen.start(as_numbers(frame, self.name, self.type, earliest)[~absent], earliest)
+            first = as_numbers(frame, self.name, self.type, earliest)[~absent]
+            self.values = NumbersSeen.start(first, earliest, len(self.absent))
         assert isinstance(self.values, NumbersSeen)
         self.values.earliest = min(self.values.earliest, earliest)
         self.values.add(as_numbers(frame, self.name, self.type, self.values.origin)[~absent], table)
@@ -254,51 +232,32 @@ class ColumnSeen:
 
     def check_categories(self, encoding: Encoding) -> None:
         """Raise as soon as there are too many categories to count."""
-        known = self.values if isinstance(self.values, CategoriesSeen) else CategoriesSeen({}, {})
+        if not isinstance(self.values, CategoriesSeen):
+            return
         most = max(encoding.max_categories, MOST_COUNTED)
-        if len(known.first) + len(known.second) > most and len(known.pooled) > most:
-            known.coding(self.name, self.type, 0, encoding, "error")
+        if sum(map(len, self.values.counts)) > most and len(set().union(*self.values.counts)) > most:
+            self.values.coding(self.name, self.type, 0, encoding, "error", whole=True)
 
-    def coding(self, rows: float, encoding: Encoding, rule: str) -> Coding:
+    def coding(self, rows: float, encoding: Encoding, rule: str, *, whole: bool = True) -> Coding:
         """Return how the column becomes coordinates."""
-        absent = float(self.absent.sum())
-        if isinstance(self.values, CategoriesSeen):
-            return self.values.coding(self.name, self.type, int(absent), encoding, rule)
-        if self.kind in ("boolean", "categorical"):
-            return CategoriesSeen({}, {}).coding(self.name, self.type, int(absent), encoding, rule)
-        seen = NumbersSeen.start(np.ones(1), 0) if self.values is None else self.values
-        return seen.coding(self.name, self.type, absent / max(rows, 1.0), encoding, rule)
+        absent, values = float(self.absent.sum()), self._known()
+        if isinstance(values, CategoriesSeen):
+            return values.coding(self.name, self.type, int(absent), encoding, rule, whole=whole)
+        return values.coding(self.name, self.type, absent / max(rows, 1.0), encoding, rule)
 
     def summary(self, coding: Coding) -> ColumnSummary:
-        """Return what the column is like in either table."""
-        if isinstance(coding, Categories):
-            values = self.values if isinstance(self.values, CategoriesSeen) else CategoriesSeen({}, {})
-            return values.summary(coding, self.absent)
-        seen = self.values if isinstance(self.values, NumbersSeen) else NumbersSeen.start(np.ones(1), 0)
-        return seen.summary()
+        """Return what the column is like in every table."""
+        values = self._known()
+        if isinstance(values, NumbersSeen):
+            return values.summary()
+        assert isinstance(coding, Categories)
+        return values.summary(coding, self.absent)
 
-
-@final
-@dataclass(eq=False)
-class TablesSeen:
-    """All columns of two tables, how many rows are used (2,), and how many were left out (2,)."""
-
-    columns: tuple[ColumnSeen, ...]
-    rows: Array
-    left_out: Array
-
-    @classmethod
-    def start(cls, names: Iterable[str]) -> Self:
-        """Return the summary of no rows."""
-        columns = tuple(ColumnSeen(name, None, (), False, np.zeros(2), None) for name in names)
-        return cls(columns, np.zeros(2), np.zeros(2))
-
-    def __add__(self, other: TablesSeen) -> TablesSeen:
-        """Return the summary of the rows of both."""
-        columns = tuple(one + two for one, two in zip(self.columns, other.columns, strict=True))
-        return TablesSeen(columns, self.rows + other.rows, self.left_out + other.left_out)
-
-    def codings(self, encoding: Encoding, rules: Mapping[str, str]) -> tuple[Coding, ...]:
-        """Return the coding of every column, sorted by name, so that their order in the tables does not matter."""
-        columns = sorted(self.columns, key=lambda column: column.name)
-        return tuple(column.coding(float(self.rows.sum()), encoding, rules[column.name]) for column in columns)
+    def _known(self) -> NumbersSeen | CategoriesSeen:
+        """Return what was seen, also of a column without any cell."""
+        if self.values is not None:
+            return self.values
+        tables = len(self.absent)
+        if self.kind in ("boolean", "categorical"):
+            return CategoriesSeen.start(tables)
+        return NumbersSeen.start(np.ones(1), 0, tables)

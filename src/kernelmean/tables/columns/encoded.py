@@ -1,0 +1,197 @@
+"""Tables of mixed columns as coordinates for a kernel, with the columns that they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from ...core.array import Array, IntArray
+from ...core.cached import cached_property
+from ...core.cells import Declared
+from ...core.frozen import Frozen, sealed
+from ...core.table import Frame, check_size, to_frame
+from ...core.words import listed
+from ...kernels import Gaussian, Kernel
+from .column_codings import Categories, Coding, Numbers, pooled_categories, side_by_side, variances_of
+from .copies import repeated_rows
+from .encoding import Encoding
+from .kinds import ColumnType
+from .matching import match_columns
+from .missing import MissingCells, MissingColumn
+from .noisy import NoisyRows
+from .scan import Scan
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Encoded(Frozen):
+    """Tables as coordinates: one block for every column that varies."""
+
+    codings: tuple[Coding, ...]
+    """The columns that vary, in an order that depends only on their values, not on their positions."""
+    tables: tuple[Array, ...]
+    """The coordinates, shape (n, D)."""
+    variances: tuple[Array, ...] | None
+    """The variances of the noise of the coordinates, shape (n, D); None when no cell is noisy."""
+    frames: tuple[Frame, ...]
+    """The rows that are used."""
+    constant: tuple[str, ...]
+    """The columns that were left out because they are constant."""
+    missing: MissingCells
+    remarks: tuple[str, ...] = ()
+    """Notes on columns that may be meant differently."""
+
+    def __post_init__(self) -> None:
+        """Freeze, and check that the variances have the shapes of the coordinates."""
+        super().__post_init__()
+        object.__setattr__(self, "frames", tuple(frame.frozen() for frame in self.frames))
+        shapes = [table.shape for table in self.tables]
+        if self.variances is not None and [each.shape for each in self.variances] != shapes:
+            raise AssertionError(f"coordinates of {shapes} have variances of {[each.shape for each in self.variances]}")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        object.__setattr__(self, "frames", tuple(frame.frozen() for frame in self.frames))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the order of their coordinates."""
+        return tuple(coding.name for coding in self.codings)
+
+    def in_table_order(self) -> tuple[str, ...]:
+        """Return the columns in the order of the first table."""
+        return tuple(name for name in self.frames[0].names if name in self.groups)
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        """The positions of the coordinates of every column."""
+        return groups_of(self.codings)
+
+    def coordinates(self, names: Iterable[str] | None = None) -> tuple[Array, ...]:
+        """Return the coordinates of some columns in every table, in the order of ``self.names``."""
+        return tuple(table[:, self._index(names)] for table in self.tables)
+
+    def points(self, names: Iterable[str] | None = None) -> tuple[Array, ...]:
+        """Return the rows for :meth:`kernel`: the coordinates, followed by their variances if cells are noisy."""
+        if self.variances is None:
+            return self.coordinates(names)
+        index = self._index(names)
+        return tuple(
+            np.concatenate([table[:, index], noise[:, index]], axis=1)
+            for table, noise in zip(self.tables, self.variances, strict=True)
+        )
+
+    def kernel(self, kernel: Gaussian) -> Kernel:
+        """Return the kernel between rows of :meth:`points`: the kernel of the coordinates, or its expectation."""
+        return kernel if self.variances is None else NoisyRows(kernel)
+
+    def notes(self, where: str = "", rows: Sequence[int] = ()) -> tuple[str, ...]:
+        """Return notes for the reader; ``rows`` are those that were used, if the frames hold only some of them."""
+        constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
+        missing = self.missing.notes([frame.source for frame in self.frames], rows or tuple(map(len, self.frames)))
+        pooled = pooled_categories(self.codings, where)
+        return (*missing, *constant, *pooled, *self.remarks)
+
+    def repeated(self, clusters: Sequence[IntArray] | None = None) -> tuple[str, ...]:
+        """Return a note if many rows are copies of another one, with ``clusters`` of one in another cluster."""
+        units = None if clusters is None else np.concatenate(clusters)
+        return repeated_rows(np.concatenate(self.points()), list(self.groups.values()), units)
+
+    def _index(self, names: Iterable[str] | None) -> IntArray:
+        blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))
+        return np.array([j for block in blocks for j in block], dtype=np.intp)
+
+
+ENCODED: tuple[type[Any], ...] = (
+    Encoded,
+    Numbers,
+    Categories,
+    ColumnType,
+    Frame,
+    Declared,
+    MissingCells,
+    MissingColumn,
+)
+"""What files of results may hold about the tables behind them."""
+
+
+def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> Encoded:
+    """Return tables as coordinates; columns are matched by name, and their order does not matter.
+
+    Raises
+    ------
+    ValueError
+        When the tables differ in their columns or their types, a cell is missing without a rule or is infinite, or a
+        column has too many categories or looks like an identifier.
+    TypeError
+        When a column holds anything but numbers, categories and times, or holds numbers or times as unread text.
+    """
+    return encoded_and_seen(as_frames(tables, names), encoding)[0]
+
+
+def encoded_and_seen(frames: Sequence[Frame], encoding: Encoding) -> tuple[Encoded, Scan]:
+    """Return tables with the same columns as coordinates, and what was seen of their columns."""
+    remarks = encoding.inspect(frames)
+    scan, kept = Scan.of(frames, encoding)
+    codings, missing = scan.codings(), scan.missing
+    if sum(map(len, kept)) < sum(map(len, frames)):
+        encoding.inspect(kept)  # a column of too many categories may be one of few, all different, in the rows left
+    varying = [coding for coding in codings if coding.varies]
+    blocks = [[coding.coordinates(frame) for frame in kept] for coding in varying]
+    order = sorted(range(len(varying)), key=lambda k: (_shape(np.concatenate(blocks[k])), varying[k].name))
+    chosen = tuple(varying[k] for k in order)
+    encoded = Encoded(
+        codings=chosen,
+        tables=tuple(
+            sealed(side_by_side(chosen, [blocks[k][t] for k in order], len(frame))) for t, frame in enumerate(kept)
+        ),
+        variances=_variances(chosen, kept),
+        frames=kept,
+        constant=tuple(coding.name for coding in codings if not coding.varies),
+        missing=missing,
+        remarks=(*missing.costly(map(len, kept)), *remarks),
+    )
+    return encoded, scan
+
+
+def as_frames(tables: Sequence[Any], names: Sequence[str]) -> tuple[Frame, ...]:
+    """Return tables as frames with the columns in the order of the first; arrays take the names of other tables."""
+    frames = [to_frame(table, name) for table, name in zip(tables, names, strict=True)]
+    for frame in frames:
+        check_size(frame)
+    named = next((frame for frame in frames if frame.named), frames[0])
+    first = frames[0] if frames[0].named else match_columns(named, frames[0])[0]
+    return (first, *(match_columns(first, frame)[0] for frame in frames[1:]))
+
+
+def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:
+    """Return the positions of the coordinates of every column."""
+    groups, start = {}, 0
+    for coding in codings:
+        width = len(coding.names)
+        groups[coding.name] = tuple(range(start, start + width))
+        start += width
+    return groups
+
+
+def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Array, ...] | None:
+    """Return the variances of the coordinates of every table, None where no cell is noisy."""
+    if not any(coding.variance_of_missing for coding in codings):
+        return None
+    found = tuple(sealed(variances_of(codings, frame)) for frame in frames)
+    return found if any(own.any() for own in found) else None
+
+
+def _shape(block: Array) -> float:
+    """Return the mean distance of a column's rows from their mean, in standard deviations of the column.
+
+    It does not depend on the order of rows or columns, nor on the unit. It is rounded to nine digits, beyond which the
+    order of summation would show.
+    """
+    distances = np.sort(np.linalg.norm(block - block.mean(axis=0), axis=1))
+    unit = distances.max()
+    scaled = distances / unit
+    return round(float(scaled.mean() / np.sqrt(np.square(scaled).mean())), 9)

@@ -1,0 +1,169 @@
+"""What columns hold, seen in one pass over the rows of tables, in any number of parts: kinds, cells, codings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self, final
+
+import numpy as np
+
+from ...core.array import Array
+from ...core.cells import missing_cells
+from ...core.table import Frame
+from ...core.words import all_incomplete
+from .column_codings import Coding, TooManyCategoriesError
+from .encoding import Encoding
+from .kinds import ColumnType, agreed_type, check_codes, odd_number
+from .missing import MissingCells, MissingColumn, rules_for, sifted
+from .seen import ColumnSeen
+from .summaries import ColumnSummary
+
+
+@final
+class Scan:
+    """What is seen of the columns of tables; every part of a table goes through :meth:`add`.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns.
+    encoding : Encoding
+        How columns become coordinates; its rule for missing cells is applied here.
+    tables : int
+        How many tables there are.
+
+    Attributes
+    ----------
+    rows, left_out : array of shape (tables,)
+        How many rows are used, and how many were left out.
+    """
+
+    def __init__(self, names: Sequence[str], encoding: Encoding, tables: int) -> None:
+        self.encoding = encoding
+        self._columns = {name: ColumnSeen(name, None, (), False, np.zeros(tables), None) for name in names}
+        self.rows, self.left_out = np.zeros(tables), np.zeros(tables)
+        self.rules = rules_for(encoding.missing, list(names))
+        self._blank = {name: np.zeros(tables) for name in names}
+        self._named = encoding.named
+        self._first: dict[str, list[Frame]] = {}
+
+    @classmethod
+    def of(cls, frames: Sequence[Frame], encoding: Encoding) -> tuple[Self, tuple[Frame, ...]]:
+        """Return what is seen of whole tables, and the rows of each that are used.
+
+        Raises
+        ------
+        ValueError
+            When types disagree, cells are missing without a rule, or a column that the caller named does not exist.
+        TypeError
+            When a column holds anything but numbers, categories and times.
+        """
+        frames[0].select([*encoding.named.ordinal, *encoding.named.categorical])
+        scan = cls(frames[0].names, encoding, len(frames))
+        for frame in frames:
+            scan.agree(frame)
+        used = tuple(scan._count(frame, table) for table, frame in enumerate(frames))
+        scan.check_rows([frame.source for frame in frames])
+        return scan, used
+
+    def add(self, frame: Frame, table: int) -> Frame:
+        """Add rows of a table, and return those that are used, maybe none, with their numbers in the table."""
+        self.agree(frame)
+        return self._count(frame, table)
+
+    def _count(self, frame: Frame, table: int) -> Frame:
+        used, counts = sifted(frame, self.types, self.encoding.missing, drops=self.encoding.drops)
+        for name, cells in counts.items():
+            self._blank[name][table] += cells
+        for column in self.columns if len(used) else ():
+            column.add(used, table)
+            column.check_categories(self.encoding)
+        self.rows[table] += len(used)
+        self.left_out[table] += len(frame) - len(used)
+        return used
+
+    def merge(self, other: Scan) -> None:
+        """Add what was seen of the rows that follow.
+
+        Raises
+        ------
+        ValueError
+            When a column is of another type there, or there are too many categories in all.
+        """
+        for name, frames in other._first.items():
+            for frame in frames:
+                self._agree(frame, name)
+        self._columns = {name: column + other._columns[name] for name, column in self._columns.items()}
+        self.rows, self.left_out = self.rows + other.rows, self.left_out + other.left_out
+        for name, cells in other._blank.items():
+            self._blank[name] = self._blank[name] + cells
+        for column in self.columns:
+            column.check_categories(self.encoding)
+
+    def agree(self, frame: Frame) -> None:
+        """Settle the types of the columns of some rows; raise if one differs from before."""
+        for name in self._columns:
+            self._agree(frame, name)
+
+    def _agree(self, frame: Frame, name: str) -> None:
+        known = ~missing_cells(frame[name])
+        if not known.any():
+            return
+        before, named = self._first.setdefault(name, []), self._named.find(name)
+        if named is None:
+            self._columns[name].settle(agreed_type([*before, frame], name))
+        else:
+            check_codes([*before, frame], name)
+            self._columns[name].settle(named)
+        places = [] if before else [int(np.argmax(known))]
+        odd = None if named is None or len(before) > 1 else odd_number(frame, name)
+        before += [frame.select([name]).take([place]) for place in (*places, odd) if place is not None]
+
+    def check_rows(self, sources: Sequence[str]) -> None:
+        """Raise if all rows of a table were left out."""
+        dropped = [name for name, rule in self.rules.items() if rule == "drop"]
+        for table, source in enumerate(sources):
+            if not self.rows[table] and self.left_out[table]:
+                raise all_incomplete(source, max(dropped, key=lambda name: float(self._blank[name][table])))
+
+    @property
+    def columns(self) -> tuple[ColumnSeen, ...]:
+        """What was seen of every column, in the order of the tables."""
+        return tuple(self._columns.values())
+
+    @property
+    def types(self) -> dict[str, ColumnType]:
+        """The types of the columns; of those without any cell numeric."""
+        return {name: column.type for name, column in self._columns.items()}
+
+    @property
+    def missing(self) -> MissingCells:
+        """The missing cells of all rows, also of those that were left out."""
+        columns = tuple(
+            MissingColumn(name, self.rules[name], _whole(cells)) for name, cells in self._blank.items() if cells.any()
+        )
+        return MissingCells(self.encoding.missing, columns, _whole(self.left_out))
+
+    def codings(self, *, whole: bool = True) -> tuple[Coding, ...]:
+        """Return the coding of every column, in the order of the tables.
+
+        Of ``whole`` tables, columns with many categories are refused if these identify rows; one error names them all.
+        """
+        codings, wide, limit = [], {}, self.encoding.max_categories
+        for column in self.columns:
+            try:
+                rule = self.rules[column.name]
+                codings.append(column.coding(float(self.rows.sum()), self.encoding, rule, whole=whole))
+            except TooManyCategoriesError as error:
+                wide, limit = wide | error.found, error.most
+        if wide:
+            raise TooManyCategoriesError(wide, limit)
+        return tuple(codings)
+
+    def summaries(self, codings: Sequence[Coding]) -> list[ColumnSummary]:
+        """Return what some columns are like in every table."""
+        return [self._columns[coding.name].summary(coding) for coding in codings]
+
+
+def _whole(counts: Array) -> tuple[int, ...]:
+    return tuple(counts.astype(int).tolist())
