@@ -61,7 +61,7 @@ class GapsOfMeans:
             shares = shares_of(coding, [_counted(*each) for each in zip(labels, weights, strict=True)])
             if coding.type.kind != "boolean":
                 return ColumnSummary((math.nan,) * len(frames), shares)
-            values = [np.asarray(frame[coding.name], dtype=np.float64) for frame in frames]
+            values: list[Array] = [np.asarray(frame[coding.name], dtype=np.float64) for frame in frames]
         else:
             assert isinstance(coding, Numbers)
             values = [coding.numbers(frame) for frame in frames]

@@ -149,7 +149,8 @@ class Scan:
 
         Of ``whole`` tables, columns with many categories are refused if these identify rows; one error names them all.
         """
-        codings, wide, limit = [], {}, self.encoding.max_categories
+        wide: dict[str, str] = {}
+        codings, limit = [], self.encoding.max_categories
         for column in self.columns:
             try:
                 rule = self.rules[column.name]

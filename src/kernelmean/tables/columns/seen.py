@@ -44,8 +44,9 @@ class NumbersSeen:
     @classmethod
     def start(cls, values: Array, origin: int, tables: int) -> Self:
         """Return the summary of no rows, in a unit that fits some values."""
-        zeros, highs = np.zeros((3, tables)), np.full(tables, -np.inf)
-        return cls(origin, origin, _unit(values), *zeros, -highs, highs)
+        counts, means, squares = np.zeros((3, tables))
+        highs = np.full(tables, -np.inf)
+        return cls(origin, origin, _unit(values), counts, means, squares, -highs, highs)
 
     def add(self, values: Array, table: int) -> None:
         """Add numbers of a table, none of them missing."""

@@ -82,12 +82,12 @@ def interval(gap: float, variances: Array, freedom: Array) -> Interval:
     return gap - reach, gap + reach
 
 
-def of_moments(means: Sequence[float], variances: Array, counts: Array) -> Interval:
+def of_moments(means: Array | Sequence[float], variances: Array, counts: Array) -> Interval:
     """Return Welch's interval from the means, the variances (divisor n) and the sizes of two samples."""
     freedom = np.asarray(counts) - 1.0
     if (freedom < 1.0).any() or not np.isfinite(variances).all():
         return UNKNOWN
-    return interval(means[0] - means[1], np.asarray(variances) / freedom, freedom)
+    return interval(float(means[0] - means[1]), np.asarray(variances) / freedom, freedom)
 
 
 def pooled_within(squares: Array, masses: Array, second: Array | None = None) -> float:
