@@ -12,15 +12,15 @@ from kernelmean import Design
 from kernelmean.inference import TestResult
 from kernelmean.inference.adaptive.coordinates import Columns
 from kernelmean.inference.bins.answering import pair_sums as sums_of_pairs
-from kernelmean.inference.bins.answering import pilot_question
 from kernelmean.inference.bins.fitting import Fitted, fitted
 from kernelmean.inference.bins.request import BY_SCHEME, BinnedTest
-from kernelmean.inference.bins.sample_sums import SampleSums
+from kernelmean.inference.bins.samples import pilot_question
 from kernelmean.inference.questions import Pairs, TwoSamples
 from kernelmean.inference.request import HSIC_ESTIMATORS, MMD_ESTIMATORS, Request, asked
 from kernelmean.inference.rotations.stripes import StripeSums
 from kernelmean.inference.rotations.windows import Windows, rotations
-from kernelmean.inference.units.dealing import Deal, deal
+from kernelmean.inference.units.dealing import Deals
+from kernelmean.inference.units.unit_sums import DealtRows, UnitSums
 
 Array = np.ndarray[Any, Any]
 
@@ -40,7 +40,7 @@ class Prepared(NamedTuple):
 
     test: BinnedTest
     fit: Fitted
-    deals: tuple[Deal, ...]
+    deals: Deals | None
     """Of two samples."""
     rows: tuple[Array, ...]
 
@@ -50,8 +50,8 @@ def samples(X: Array, Y: Array, *, estimator: Any = None, statistic: Any = "u", 
     wanted = asked(None, estimator, MMD_ESTIMATORS)
     test = BinnedTest.of(TwoSamples, Request(wanted, Design(), statistic, "bins", resamples, 3), BY_SCHEME)
     sizes = len(X), len(Y)
-    deals = deal(*sizes, test.seed)
-    pilot = X[deals[0].fitted_to], Y[deals[1].fitted_to]
+    deals = Deals.of(sizes, test.seed)
+    pilot = X[deals.each[0].fitted_to], Y[deals.each[1].fitted_to]
     fit = fitted(pilot_question(test, _read(X, Y), pilot), test.request, sizes, test.seed)
     return Prepared(test, fit, deals, (X, Y))
 
@@ -62,20 +62,20 @@ def variables(X: Array, Y: Array, *, estimator: Any = None, resamples: int = 15)
     test = BinnedTest.of(Pairs, Request(wanted, Design(), "v", "bins", resamples, 3), BY_SCHEME)
     numbers = Windows(rotations(len(X), resamples), test.seed).pilot(len(X))
     question = pilot_question(test, _read(X, Y), (X[numbers], Y[numbers]))
-    return Prepared(test, fitted(question, test.request, (len(X),), test.seed), (), (X, Y))
+    return Prepared(test, fitted(question, test.request, (len(X),), test.seed), None, (X, Y))
 
 
 def _read(*tables: Array) -> list[Any]:
     return [km.read(table) for table in tables]
 
 
-def sample_sums(prepared: Prepared) -> tuple[SampleSums, SampleSums]:
-    """Return the sums of both samples."""
-    columns, (first, second) = prepared.fit.columns[0], prepared.deals
-    both = SampleSums(columns, first), SampleSums(columns, second)
-    for sums, rows in zip(both, prepared.rows, strict=True):
-        sums.add(rows)
-    return both
+def sample_sums(prepared: Prepared, *, rows: bool = True) -> UnitSums:
+    """Return the sums of both samples, or of no rows."""
+    assert prepared.deals is not None
+    sums = UnitSums(prepared.fit.columns[0], DealtRows(prepared.deals))
+    for sample, own in enumerate(prepared.rows if rows else ()):
+        sums.add(own, sample)
+    return sums
 
 
 def windows_of(prepared: Prepared) -> Windows:

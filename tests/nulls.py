@@ -12,12 +12,14 @@ import pytest
 import kernelmean
 from kernelmean import Design, Plan
 from kernelmean.core import joined
+from kernelmean.core.array import precision
 from kernelmean.inference import Resampling, engine
 from kernelmean.inference.null import Null
+from kernelmean.inference.problem import KernelSide
 from kernelmean.inference.questions import hsic_problem
-from kernelmean.inference.questions.base import summed_rows
-from kernelmean.inference.statistics import MMD, Statistic
+from kernelmean.inference.statistics import MMD, ROUNDING, SINGLE, Statistic
 from kernelmean.inference.units import arrangements, layout
+from kernelmean.inference.units.kernel_sums import kernel_sums
 from kernelmean.inference.units.samples import Labelings, plain_null
 from kernelmean.plan.plan import serial_blas
 
@@ -50,9 +52,15 @@ def mmd_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "u", scheme: str 
     measure = statistic if isinstance(statistic, Statistic) else MMD(n, m, statistic)
     with for_few_rows(scheme) as asked, serial_blas:
         how = resampling(scheme=asked, **options)
-        summed, rounding = summed_rows(joined([X, Y]), kernels, how)
-        units = layout.Layout.of(np.repeat([0, 1], [n, m]), np.ones(n + m))
-        return plain_null(Labelings.of(summed, units, how, rounding), measure)
+        points, units = joined([X, Y]), layout.Layout.of(np.repeat([0, 1], [n, m]), np.ones(n + m))
+        return plain_null(labelings_of(KernelSide(points, tuple(kernels)), units, how), measure)
+
+
+def labelings_of(side: KernelSide, units: layout.Layout, how: Resampling) -> Labelings:
+    """Return units with the sums of kernels, in bins if they are many, and the arrangements of their labels."""
+    units = units.in_bins(how.rng) if how.scheme == "auto" else units
+    rounding = SINGLE if precision(side.points) == "float32" else ROUNDING
+    return Labelings.of(kernel_sums(side, units, how.resources), units.units, how, rounding)
 
 
 def hsic_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "v", scheme: str = "auto", **options: Any) -> Null:

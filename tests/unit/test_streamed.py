@@ -16,7 +16,7 @@ from scipy.stats import binom
 import kernelmean as km
 from checkered import mostly_slow
 from in_batches import in_batches
-from kernelmean.inference.units.dealing import MOST_PILOT, deal
+from kernelmean.inference.units.dealing import MOST_PILOT, Deals
 from kernelmean.kernels import Gaussian
 from kernelmean.studies.comparison.first_look import learn
 from kernelmean.tables import Encoding, as_frames
@@ -158,15 +158,15 @@ def test_every_row_is_used_once(files: Path) -> None:
 def test_rows_are_dealt_around_those_that_were_drawn(n: int, m: int) -> None:
     """Every bin has one size and as many drawn rows, every row one bin; the rest of the rows is dealt at random."""
     rng = np.random.default_rng(n)
-    for own in deal(n, m, seed=4):
+    for own in Deals.of((n, m), seed=4).each:
         drawn = rng.permutation(own.n)[:MOST_PILOT]
         around = own.around(drawn)
-        bins = around.bin_of(np.arange(own.n))
+        bins = around.unit_of(np.arange(own.n))
         np.testing.assert_array_equal(np.bincount(bins, minlength=own.bins + 1)[:-1], own.size)
         pilot = drawn[: own.bins * own.pilot]
         np.testing.assert_array_equal(bins[pilot], np.repeat(np.arange(own.bins), own.pilot))
         np.testing.assert_array_equal(
-            np.concatenate([around.bin_of(part) for part in np.array_split(np.arange(own.n), 7)]), bins
+            np.concatenate([around.unit_of(part) for part in np.array_split(np.arange(own.n), 7)]), bins
         )
 
 
@@ -178,7 +178,7 @@ def test_what_is_fitted_stays_as_it_is_when_bins_change_places() -> None:
     ]
     options: dict[str, Any] = {"estimator": "mmkme", "n_resamples": 19, "seed": 3}
     sources = tuple(km.read(table, in_memory=False) for table in tables)
-    deals = learn(sources, Encoding(), 3, lambda *_: None).deals(3)
+    deals = learn(sources, Encoding(), 3, lambda *_: None).deals(3).each
     places = [places_of(own) for own in deals]
     assert all(len(rows) == deals[0].size for own in places for rows in own)
     pooled = pd.concat(tables, ignore_index=True)
@@ -202,7 +202,7 @@ def test_what_is_fitted_stays_as_it_is_when_bins_change_places() -> None:
 
 def places_of(own: Any) -> list[Any]:
     """Return the rows of every bin, those that features are fitted to first."""
-    bins, drawn = own.bin_of(np.arange(own.n)), own.drawn.reshape(own.bins, own.pilot)
+    bins, drawn = own.unit_of(np.arange(own.n)), own.drawn.reshape(own.bins, own.pilot)
     others = [np.setdiff1d(np.flatnonzero(bins == k), drawn[k]) for k in range(own.bins)]
     return [np.append(first, rest) for first, rest in zip(drawn, others, strict=True)]
 
@@ -302,11 +302,11 @@ def test_a_huge_cell_in_a_later_batch_is_told_with_its_deviation() -> None:
 
 
 def test_rows_that_were_not_drawn_fall_into_any_bin_alike() -> None:
-    (own, _), counts = deal(60, 60, seed=0), np.zeros((60, 60))
+    (own, _), counts = Deals.of((60, 60), seed=0).each, np.zeros((60, 60))
     own = replace(own, size=6, bins=10, pilot=2)
     for seed in range(600):
         drawn = np.random.default_rng(seed).permutation(60)
-        counts[np.arange(60), replace(own, seed=seed).around(drawn).bin_of(np.arange(60))] += 1
+        counts[np.arange(60), replace(own, seed=seed).around(drawn).unit_of(np.arange(60))] += 1
     assert counts[:, 10:].sum() == 0
     assert np.square(counts[:, :10] - 60).sum() / 60 / 0.9 < 730  # chi-square of 540 degrees or so: 1e-6 beyond
 

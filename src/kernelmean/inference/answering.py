@@ -17,7 +17,7 @@ from ..tables.source import READER, UNNAMED, Source
 from .bins.answering import binned_test
 from .bins.reading import Held
 from .bins.request import BY_SCHEME, BinnedTest, Reason
-from .questions import JointIndependence, Pairs, Question, TwoSamples
+from .questions import JointIndependence, Labelled, Pairs, Question
 from .request import Request
 from .resampling_options import resources_of
 from .result import TestResult
@@ -44,15 +44,14 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
     tables = [rows if is_in_memory(rows) else _kept_together(read(rows), kind, request) for rows in data]
     tables, reason = _placed(kind, tables, request)
     if reason is not None:
-        if not kind.of_two:
+        if kind is JointIndependence:
             raise ValueError(
-                "bins are for two samples or two variables; test two at a time, or hold all rows in memory, "
+                "bins are for samples or two variables; test two variables at a time, or hold all rows in memory, "
                 "kernelmean.read(..., in_memory=True)"
             )
         if kind is Pairs:
             check_one_order_of_all({"X": tables[0], "Y": tables[1]})
-        first, second = _sources(tables)
-        return binned_test(kind, (first, second), request, DEFAULT if own is None else own, reason)
+        return binned_test(kind, _sources(tables), request, DEFAULT if own is None else own, reason)
     held = [_held(table) for table in tables]
     result = answered_in_memory(kind, [rows for rows, _ in held], request, own)
     return replace(result, notes=(*result.notes, *(note for _, told in held for note in told)))
@@ -114,25 +113,26 @@ def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[
 
 def row_limit(kind: type[Question], request: Request) -> int:
     """Return up to how many rows of a file, or of a table on a cluster, a test holds all of them."""
-    plain = not (request.design.says_more or request.design.paired)
-    adaptive = kind.of_two and request.wanted.adaptive is not None and plain
+    by_features = issubclass(kind, Labelled) or not (request.design.says_more or request.design.paired)
+    adaptive = by_features and kind is not JointIndependence and request.wanted.adaptive is not None
     return limits.ADAPTIVE_LIMIT if adaptive else limits.TEST_LIMIT
 
 
 def _has_bins(kind: type[Question], request: Request) -> bool:
     """Whether the test has a form in bins of rows."""
-    test = BinnedTest.obstacles(request)
-    of_two = kind.of_two and (kind is TwoSamples or request.statistic == "v")
-    return of_two and not any(test)
+    test = BinnedTest.obstacles(kind, request)
+    takes = issubclass(kind, Labelled) or (kind is Pairs and request.statistic == "v")
+    return takes and not any(test)
 
 
-def _sources(tables: list[Any]) -> Any:
-    """Return two tables as sources; arrays of another library stay where they are."""
-    elsewhere = points_elsewhere(*tables)
+def _sources(tables: list[Any]) -> list[Any]:
+    """Return tables as sources; arrays of another library stay where they are."""
+    names = _names(len(tables))
+    elsewhere = points_elsewhere(*tables) if len(tables) == 2 else None
     if elsewhere is not None:
-        return tuple(map(Held, elsewhere, ("X", "Y")))
-    named = zip(map(read, tables), ("X", "Y"), strict=True)
-    return tuple(replace(own, source=name) if own.source == UNNAMED else own for own, name in named)
+        return list(map(Held, elsewhere, names))
+    named = zip(map(read, tables), names, strict=True)
+    return [replace(own, source=name) if own.source == UNNAMED else own for own, name in named]
 
 
 def _names(many: int) -> list[str]:

@@ -23,7 +23,7 @@ def k_sample_test(
     kernel: KernelLike | None = None,
     estimator: str | KernelMean | KernelOf | Adaptive | None = None,
     design: Design | None = None,
-    statistic: StatisticForm = "u",
+    statistic: StatisticForm | None = None,
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
@@ -39,15 +39,17 @@ def k_sample_test(
     Parameters
     ----------
     *samples : array of shape (n_g, d), data frame, path, or anything else that :func:`kernelmean.read` takes
-        Two or more samples of the same columns; sizes may differ. They are held in memory.
+        Two or more samples of the same columns; sizes may differ.
     kernel, estimator
         As in :func:`kernelmean.mmd_test`, "adaptive" by default. Kernels are found from all rows together. The adaptive
         test has the members of the two-sample test.
     design : Design, optional
-        Leave it out: strata, clusters, weights and pairs work with two samples only.
-    statistic : {"u", "v"}
-        Unbiased, or the V-statistic, which is never negative.
-    scheme : {"auto", "exact", "random"}
+        Strata, clusters and weights, each a tuple with those of every sample; see :class:`kernelmean.Design`. The MMD²
+        of a pair is then that of the two-sample test, and pairs count in proportion to Σ_s A_gs A_hs, where A_gs is the
+        weight of sample g in stratum s.
+    statistic : {"u", "v"}, optional
+        The unbiased statistic, the default, or the V-statistic, the only one with a design.
+    scheme : {"auto", "exact", "random", "bins"}
         All n! / Π n_g! labelings, or random permutations; "auto" enumerates when there are at most n_resamples + 1.
     n_resamples, rng, plan
         As in :func:`kernelmean.mmd_test`.
@@ -61,8 +63,8 @@ def k_sample_test(
     Raises
     ------
     ValueError
-        When there are fewer than two samples, a design was passed, columns differ, or a sample is too small for the
-        statistic.
+        When there are fewer than two samples, columns differ, a sample is too small for the statistic, or no rows may
+        change places.
 
     Notes
     -----
@@ -86,7 +88,8 @@ def k_sample_test(
     _check_several(samples, "sample", "k_sample_test")
     checked = check_design(design)
     wanted = asked(kernel, estimator, KSamples.known(checked))
-    return answer(KSamples, samples, Request(wanted, checked, statistic, scheme, n_resamples, rng), plan)
+    form: StatisticForm = ("v" if checked.says_more else "u") if statistic is None else statistic
+    return answer(KSamples, samples, Request(wanted, checked, form, scheme, n_resamples, rng), plan)
 
 
 def dhsic_test(

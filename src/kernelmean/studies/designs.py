@@ -14,7 +14,7 @@ from ..core.table import Frame, reading_of
 from ..core.words import count, did_you_mean, listed
 from ..inference import Design
 from ..inference.designs.design import codes, weightless
-from ..inference.designs.two_sample import pooled_codes, taking_part
+from ..inference.designs.samples import pooled_codes, taking_part
 from ..inference.samples import check_one_order
 from ..tables.columns import Encoding
 from ..tables.columns.missing import costly_drop, rules_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference.units.dealing import MOST_BINS, PILOT, deal
+from kernelmean.inference.units.dealing import MOST_BINS, PILOT, Deals
 from kernelmean.tables.shuffle import shuffled, unshuffled
 
 SIZES = [
@@ -39,7 +39,7 @@ def test_rows_are_permuted_and_found_again(n: int, seed: int) -> None:
 
 @pytest.mark.parametrize("sizes", [*SIZES, *(sizes[::-1] for sizes in SIZES)], ids=str)
 def test_bins_are_of_one_size_and_take_almost_all_rows(sizes: tuple[int, int]) -> None:
-    deals = deal(*sizes, seed=5)
+    deals = Deals.of(sizes, seed=5).each
     assert len({own.size for own in deals}) == 1
     assert len({own.pilot for own in deals}) == 1
     assert sum(own.bins for own in deals) <= MOST_BINS
@@ -59,7 +59,7 @@ def test_every_small_size_is_dealt_as_well() -> None:
     worst = 0.0
     for n in range(1, 1100, 13):
         for m in range(1, 4000, 97):
-            first, second = deal(n, m, 0)
+            first, second = Deals.of((n, m), 0).each
             assert first.size == second.size >= 1
             assert first.bins + second.bins <= MOST_BINS
             assert min(first.left_over, second.left_over) >= 0
@@ -70,24 +70,24 @@ def test_every_small_size_is_dealt_as_well() -> None:
 
 @pytest.mark.parametrize("sizes", [(5, 9), (300, 1000), (3000, 2000), (20_000, 300), (60_000, 50_000)], ids=str)
 def test_rows_fall_into_bins_by_their_number(sizes: tuple[int, int]) -> None:
-    for own in deal(*sizes, seed=11):
-        bins = own.bin_of(np.arange(own.n))
+    for own in Deals.of(sizes, seed=11).each:
+        bins = own.unit_of(np.arange(own.n))
         counts = np.bincount(bins, minlength=own.bins + 1)
         assert (counts[: own.bins] == own.size).all()
         assert counts[own.bins :].tolist() == [own.left_over]
         some = np.arange(1, own.n, 3)
-        np.testing.assert_array_equal(own.bin_of(some), bins[some])
+        np.testing.assert_array_equal(own.unit_of(some), bins[some])
 
 
 @pytest.mark.parametrize("sizes", [(5, 9), (300, 1000), (3000, 2000), (20_000, 300), (60_000, 50_000)], ids=str)
 def test_features_are_fitted_to_as_many_rows_of_every_bin(sizes: tuple[int, int]) -> None:
-    deals = deal(*sizes, seed=11)
+    deals = Deals.of(sizes, seed=11).each
     for own in deals:
         rows = own.fitted_to
         assert (np.diff(rows) > 0).all()
         assert rows[0] >= 0
         assert rows[-1] < own.n
-        counts = np.bincount(own.bin_of(rows), minlength=own.bins)
+        counts = np.bincount(own.unit_of(rows), minlength=own.bins)
         assert counts.tolist() == [own.pilot] * own.bins
     fitted_to = sum(len(own.fitted_to) for own in deals)
     bins = sum(own.bins for own in deals)
@@ -96,8 +96,8 @@ def test_features_are_fitted_to_as_many_rows_of_every_bin(sizes: tuple[int, int]
 
 def test_neighboring_rows_fall_into_different_bins() -> None:
     """Rows of a sorted file are spread over all bins: of the first hundredth about one in every fifth bin."""
-    own, _ = deal(100_000, 100_000, seed=2)
-    assert 200 < len(np.unique(own.bin_of(np.arange(1000)))) <= own.bins
-    means = np.bincount(own.bin_of(np.arange(own.n)), weights=np.arange(own.n), minlength=own.bins)[: own.bins]
+    own, _ = Deals.of((100_000, 100_000), seed=2).each
+    assert 200 < len(np.unique(own.unit_of(np.arange(1000)))) <= own.bins
+    means = np.bincount(own.unit_of(np.arange(own.n)), weights=np.arange(own.n), minlength=own.bins)[: own.bins]
     deviation = np.std(means / own.size) / (own.n / np.sqrt(12 * own.size))
     assert 0.85 < deviation < 1.15

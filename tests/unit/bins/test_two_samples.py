@@ -14,10 +14,9 @@ import pytest
 import kernelmean as km
 from checkered import checkered
 from in_bins import Prepared, coordinates, mmd, sample_sums, samples
-from kernelmean.inference.bins.sample_sums import SampleSums
-from kernelmean.inference.bins.two_samples import Bins, binned_null
 from kernelmean.inference.units import dealing
 from kernelmean.inference.units.arrangements import arrangements
+from kernelmean.inference.units.unit_sums import DealtRows, UnitSums, dealt_units, in_fixed_order, null_of_sums
 from kernelmean.tables.shuffle import unshuffled
 
 Array = np.ndarray[Any, Any]
@@ -47,18 +46,19 @@ def definition(gram: Array, first: Array, statistic: str) -> float:
     return float(sum(within) - 2 * gram[np.ix_(first, second)].mean())
 
 
-def labelings(prepared: Prepared, bins: tuple[Bins, Bins], rng: np.random.Generator) -> list[Array]:
+def labelings(prepared: Prepared, sums: Array, rng: np.random.Generator) -> list[Array]:
     """Return which rows of the pooled sample every permutation of bins puts into the sample that comes first."""
-    size = prepared.fit.columns[0].size
-    order = sorted((0, 1), key=lambda side: (bins[side].n, bins[side].total[size:].tolist()))
-    counts = [prepared.deals[side].bins for side in order]
-    labels = np.repeat([0, 1, 0, 1], [*counts, 1, 1])  # the bins of both, then the rows that stay
-    listed = arrangements(np.repeat([0, 1, 2], [sum(counts), 1, 1]), labels, prepared.test.request.n_resamples, rng)
+    assert prepared.deals is not None
+    units, rows = dealt_units(prepared.deals), DealtRows(prepared.deals)
+    ordered, same = in_fixed_order(units, sums, prepared.fit.columns[0])
+    order = np.arange(len(sums)) if same is sums else np.lexsort((1 - units.labels, units.cells))
+    unit = np.concatenate([rows.of(sample, 0, n)[0] for sample, n in enumerate(rows.sizes)])
+    listed = arrangements(ordered.cells, ordered.labels, prepared.test.request.n_resamples, rng)
     found = []
     for own in np.concatenate([part.labels for part in listed.parts(512)]):
-        parts = {order[0]: [*own[: counts[0]], own[-2]], order[1]: [*own[counts[0] : -2], own[-1]]}
-        of_rows = [np.array(parts[side])[deal.bin_of(np.arange(deal.n))] for side, deal in enumerate(prepared.deals)]
-        found.append(np.concatenate(of_rows) == 0)
+        labels = np.empty_like(own)
+        labels[order] = own
+        found.append(labels[unit] == 0)
     return found
 
 
@@ -71,12 +71,13 @@ def test_every_kernel_has_the_statistic_of_its_definition(
 ) -> None:
     X, Y = table(sizes[0], 0), 0.3 + table(sizes[1], 1)
     prepared = samples(X, Y, estimator=estimator, statistic=statistic)
-    first, second = (sums.bins() for sums in sample_sums(prepared))
-    rng = deepcopy(prepared.fit.how.rng)
-    null = binned_null(prepared.fit.columns[0], (first, second), statistic, prepared.fit.how)
+    assert prepared.deals is not None
+    sums, rng = sample_sums(prepared).all(), deepcopy(prepared.fit.how.rng)
+    units = dealt_units(prepared.deals)
+    null = null_of_sums(prepared.fit.columns[0], sums, units, statistic, prepared.fit.how)
     points = coordinates(prepared.fit.columns[0], np.concatenate([X, Y]))
-    expected = labelings(prepared, (first, second), rng)
-    assert {int(own.sum()) for own in expected} == {first.n if first.n <= second.n else second.n}
+    expected = labelings(prepared, sums, rng)
+    assert {int(own.sum()) for own in expected} == {min(sizes)}
     observed = np.repeat([True, False], sizes)
     assert (expected[0] == observed).all() or (expected[0] == ~observed).all()
     assert len(prepared.fit.kernels) == null.values.shape[0]
@@ -91,7 +92,7 @@ def test_every_kernel_has_the_statistic_of_its_definition(
 
 def orbit(X: Array, Y: Array, seed: int) -> list[tuple[Array, Array]]:
     """Return the data under every way to exchange bins; the observed data come first."""
-    deals = dealing.deal(len(X), len(Y), seed)
+    deals = dealing.Deals.of((len(X), len(Y)), seed).each
     bins = [
         [unshuffled(number * own.size + np.arange(own.size), own.n, seed) for number in range(own.bins)]
         for own in deals
@@ -149,7 +150,7 @@ def test_pvalues_of_a_whole_orbit_are_exact(
 def test_exchanging_bins_leaves_the_pilot_as_it_is(sizes: tuple[int, int]) -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(sizes[0], 2)), rng.normal(size=(sizes[1], 2))
-    first, second = dealing.deal(*sizes, seed=4)
+    first, second = dealing.Deals.of(sizes, seed=4).each
     pilots = [
         np.sort(np.concatenate([own[first.fitted_to, 0], other[second.fitted_to, 0]])) for own, other in orbit(X, Y, 4)
     ]
@@ -188,18 +189,18 @@ def test_the_order_of_the_samples_changes_nothing(data: tuple[Array, Array], opt
 def test_a_thousand_merges_in_any_order_and_grouping(data: tuple[Array, Array]) -> None:
     """A row each, neighbors merged at random until one is left."""
     prepared, rng = samples(*data, estimator="kme"), np.random.default_rng(1)
-    columns, deal, rows = prepared.fit.columns[0], prepared.deals[0], prepared.rows[0][:1001]
-    whole = SampleSums(columns, deal)
+    columns, units, rows = prepared.fit.columns[0], sample_sums(prepared, rows=False).rows, prepared.rows[0][:1001]
+    whole = UnitSums(columns, units)
     whole.add(rows)
-    singles = [SampleSums(columns, deal, number) for number in range(len(rows))]
+    singles = [UnitSums(columns, units) for _ in rows]
     for number, own in enumerate(singles):
-        own.add(rows[number : number + 1])
+        own.add(rows[number : number + 1], start=number)
     for _ in range(3):
         parts = [singles[k] for k in rng.permutation(len(rows))]
         while len(parts) > 1:
             k = int(rng.integers(len(parts) - 1))
             parts[k : k + 2] = [parts[k] + parts[k + 1]]
-        assert parts[0].added == len(rows)
+        assert parts[0].added.tolist() == [len(rows), 0]
         np.testing.assert_allclose(parts[0].sums, whole.sums, rtol=0, atol=1e-12 * np.abs(whole.sums).max())
 
 
@@ -245,8 +246,7 @@ def test_an_integer_seed_is_reproduced_and_a_generator_goes_on(data: tuple[Array
 
 
 def test_more_rows_than_were_counted_are_noticed(data: tuple[Array, Array]) -> None:
-    prepared = samples(*data)
-    sums = SampleSums(prepared.fit.columns[0], prepared.deals[0])
+    sums = sample_sums(samples(*data), rows=False)
     for rows in (1501, 9000):  # beyond the powers of two that rows are shuffled in
         with pytest.raises(ValueError, match=r"more than 1,500 rows were read; rows must stay as they are"):
             sums.add(np.resize(data[0], (rows, 2)))
@@ -254,11 +254,10 @@ def test_more_rows_than_were_counted_are_noticed(data: tuple[Array, Array]) -> N
 
 @pytest.mark.parametrize("rows", [range(1499), range(0)], ids=len)
 def test_missing_rows_are_noticed(data: tuple[Array, Array], rows: range) -> None:
-    prepared = samples(*data)
-    sums = SampleSums(prepared.fit.columns[0], prepared.deals[0])
+    sums = sample_sums(samples(*data), rows=False)
     sums.add(np.resize(data[0], (len(rows), 2)))
     with pytest.raises(ValueError, match=rf"{len(rows):,} rows were read of 1,500; rows must stay as they are"):
-        sums.bins()
+        sums.all()
 
 
 # -- data of special kinds --------------------------------------------------------------------------------------------
@@ -299,7 +298,7 @@ def test_memory_does_not_grow_with_the_rows() -> None:
     for n in (30_000, 240_000):
         batches = [np.random.default_rng([n, k]).normal(size=(10_000, 3)) for k in range(n // 10_000)]
         prepared = samples(np.concatenate(batches[:1]), np.concatenate(batches[1:2]), resamples=19)
-        sums = SampleSums(prepared.fit.columns[0], dealing.deal(n, n, 3)[0])
+        sums = UnitSums(prepared.fit.columns[0], DealtRows(dealing.Deals.of((n, n), 3)))
         tracemalloc.start()
         for batch in batches:
             sums.add(batch)

@@ -33,10 +33,24 @@ def same(one, other):
     assert set(one.notes) < set(other.notes)
 
 
+STRATA = np.arange(2300) % 3, np.arange(1700) % 3
+EVERY = km.Design(
+    strata=STRATA,
+    clusters=(np.arange(2300) % 900, 900 + np.arange(1700) % 900),
+    weights=(RNG.uniform(1, 9, 2300), RNG.uniform(1, 9, 1700)),
+)
+
+
 @pytest.mark.parametrize(
     "options",
-    [{}, {"estimator": "mkme", "statistic": "v"}, {"kernel": Gaussian(1.0)}],
-    ids=["adaptive", "mkme", "kernel"],
+    [
+        {},
+        {"estimator": "mkme", "statistic": "v"},
+        {"kernel": Gaussian(1.0)},
+        {"design": km.Design(strata=STRATA)},
+        {"design": EVERY},
+    ],
+    ids=["adaptive", "mkme", "kernel", "strata", "strata clusters weights"],
 )
 def test_two_samples_in_bins(plan, options):
     options |= {"seed": 4, "n_resamples": 99}
@@ -92,7 +106,6 @@ def test_the_default_goes_by_bins_above_the_limit_of_one_process(plan, monkeypat
     [
         ({"estimator": "s-kmse"}, r"estimator = KernelMean\(filter='scale'\) does not go with a test in bins"),
         ({"estimator": SKMSE()}, r"estimator = KernelMean\(.*filter='scale'.* does not go"),
-        ({"design": km.Design(clusters=([1], [2]))}, r"design = Design\(clusters=\.\.\.\) does not go"),
     ],
 )
 def test_what_does_not_go_with_bins_is_named(plan, monkeypatch, options, text):

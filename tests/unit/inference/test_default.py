@@ -10,7 +10,7 @@ import pytest
 import kernelmean as km
 from kernelmean.inference import Adaptive, Member, PairMember
 from kernelmean.inference.questions import base
-from kernelmean.inference.units import kernel_sums
+from kernelmean.inference.units import unit_sums
 from kernelmean.kernels import Gaussian, Linear, Polynomial
 from kernelmean.tables import limits
 from null_data import NullData, check_level, points
@@ -58,7 +58,6 @@ IN_BINS, BY_LABELS = ("two samples", "independence"), ("strata", "several sample
 
 @pytest.mark.parametrize("name", BY_LABELS)
 def test_many_rows_whose_labels_change_have_features_fitted_to_some(name, monkeypatch):
-    monkeypatch.setattr(limits, "ADAPTIVE_LIMIT", 23)
     few = CALLS[name](rng=0)
     monkeypatch.setattr(base, "MOST_PILOT", 40)
     monkeypatch.setattr(base, "PILOT", 30)
@@ -102,7 +101,7 @@ def test_features_that_are_fitted_to_all_rows_are_those_of_the_usual_test(ties, 
             with monkeypatch.context() as patch:
                 patch.setattr(base, "MOST_PILOT", n - 1)
                 patch.setattr(base, "PILOT", n)
-                patch.setattr(kernel_sums, "_POINTS", 3)
+                patch.setattr(unit_sums, "_TILE", 3)
                 drawn = test()
             assert (usual.scheme, drawn.scheme, drawn.pvalue) == ("exact", "exact", usual.pvalue)
             np.testing.assert_allclose(drawn.null_distribution, usual.null_distribution, rtol=0, atol=1e-8)

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from itertools import zip_longest
-from typing import Any
 
-from ...core.array import Array
-from ...core.table import Table
-from ...core.words import count, passed
+from ...core.words import passed
 from ...plan.plan import Plan, serial_blas
 from ...tables.batchwise import readable
 from ...tables.prefetch import ahead
 from ..adaptive.coordinates import Columns, block_pairs
-from ..designs.design import Design
-from ..questions import Question, TwoSamples
+from ..questions import Pairs, Question
 from ..request import Request
 from ..result import TestResult
 from ..rotations.stripes import StripeSums
 from ..rotations.windows import Windows, rotations
-from ..units.dealing import deal
+from ..units.unit_sums import UnitSums
 from .fitting import Fitted, fitted
-from .reading import Two, batches, length, matched, taken, unequal, windows
+from .reading import Rows, Two, batches, length, matched, taken, unequal, windows
 from .request import BinnedTest, Reason
-from .sample_sums import SampleSums, TwoSums
-from .two_samples import Bins, binned_null
+from .samples import SamplesInUnits, pilot_question
 
 _LEAST = 4
 """Pairs."""
 
 
-def binned_test(kind: type[Question], sources: Two, request: Request, plan: Plan, reason: Reason) -> TestResult:
+def binned_test(
+    kind: type[Question], sources: Sequence[Rows], request: Request, plan: Plan, reason: Reason
+) -> TestResult:
     """Return the result of a test whose rows are added up in bins.
 
     Raises
@@ -40,41 +38,26 @@ def binned_test(kind: type[Question], sources: Two, request: Request, plan: Plan
         or an option does not work with bins.
     """
     test = BinnedTest.of(kind, request, reason)
-    sources = matched(*sources) if kind is TwoSamples else sources
-    run = _samples if kind is TwoSamples else _pairs
-    with serial_blas, readable(sources[0]) as first, readable(sources[1]) as second:
-        return reason.noted(run((first, second), test, plan))
+    with serial_blas, ExitStack() as opened:
+        if kind is Pairs:
+            first, second = (opened.enter_context(readable(source)) for source in sources)
+            return reason.noted(_pairs((first, second), test, plan))
+        ordered = [matched(sources[0], other) for other in sources[1:]]
+        samples = [ordered[0][0], *(other for _, other in ordered)]
+        return reason.noted(_samples([opened.enter_context(readable(own)) for own in samples], test, plan))
 
 
-def pilot_question(test: BinnedTest, sources: Any, rows: tuple[Array, Array]) -> Question:
-    """Return the question of a test about the rows of a pilot."""
-    tables = [Table(own, source.names, named=source.named) for own, source in zip(rows, sources, strict=True)]
-    return test.question.of(tables, Design())
-
-
-# -- two samples ------------------------------------------------------------------------------------------------------
-
-
-def _samples(sources: Two, test: BinnedTest, plan: Plan) -> TestResult:
-    n, m = map(length, sources)
-    deals = deal(n, m, test.seed)
-    pilot = taken(sources[0], deals[0].fitted_to), taken(sources[1], deals[1].fitted_to)
-    fit = fitted(pilot_question(test, sources, pilot), test.request, (n, m), test.seed)
-    both = TwoSums(*(SampleSums(fit.columns[0], own) for own in deals))
-    with closing(ahead(zip_longest(*map(batches, sources)))) as found:
-        for batch in found:
-            both.add(batch, plan)
-    return of_samples(test, fit, *both.bins())
-
-
-def of_samples(test: BinnedTest, fit: Fitted, first: Bins, second: Bins, *notes: str) -> TestResult:
-    """Return the result of two samples from their sums."""
-    null = binned_null(fit.columns[0], (first, second), test.request.statistic, fit.how)
-    bins = f"permutations of {len(first.full)} and {len(second.full)} bins of {count(first.size, 'row')}"
-    rest = [own.n - len(own.full) * own.size for own in (first, second)]
-    if any(rest):
-        bins += f" (the other {' and '.join(f'{own:,}' for own in rest)} count too, and stay in their table)"
-    return fit.result(null, (first.n, second.n), bins, *notes)
+def _samples(sources: Sequence[Rows], test: BinnedTest, plan: Plan) -> TestResult:
+    samples = SamplesInUnits.of(test, [*map(length, sources)])
+    pilot = [taken(source, numbers) for source, numbers in zip(sources, samples.pilot, strict=True)]
+    fit = samples.fitted(sources, pilot)
+    sums = UnitSums(fit.columns[0], samples.rows)
+    with closing(ahead(zip_longest(*map(batches, sources)))) as read:
+        for parts in read:
+            for sample, rows in enumerate(parts):
+                if rows is not None and rows.shape[0]:
+                    sums.add(rows, sample, plan)
+    return samples.result(fit, sums)
 
 
 # -- two variables ----------------------------------------------------------------------------------------------------

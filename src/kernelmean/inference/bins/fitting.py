@@ -51,11 +51,9 @@ class Fitted:
         asked = self.question.asked
         adaptive = asked is not None and asked.adaptive is not None
         rows = sum(self.question.sizes)
-        told = (
-            f"features fitted to {count(rows, 'row')} drawn from all; effect sizes, witnesses and attributions are of "
-            "these",
-            *notes,
-        )
+        explained = self.question.of_two and self.question.design is None
+        of_these = "; effect sizes, witnesses and attributions are of these" if explained else ""
+        told = (f"features fitted to {count(rows, 'row')} drawn from all{of_these}", *notes)
         return TestResult(
             method=f"{self.question.methods[adaptive]}, in bins",
             sizes=sizes,
@@ -65,7 +63,7 @@ class Fitted:
         )
 
 
-def fitted(question: Question, request: Request, sizes: tuple[int, ...], seed: int) -> Fitted:
+def fitted(question: Question, request: Request, sizes: tuple[float, ...], seed: int) -> Fitted:
     """Fit what a test needs to a question about a pilot; ``sizes`` are for all rows.
 
     Everything is a symmetric function of the rows of every table.

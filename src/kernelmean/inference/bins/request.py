@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Self, final
 
 from ...core.array import RngLike, as_rng
 from ...core.validate import check_integer
-from ...core.words import is_passed
-from ..designs.design import Design
 from ..permutations import BINS
-from ..questions import Question, TwoSamples
+from ..questions import Labelled, Pairs, Question
 from ..request import Request, is_plain
 from ..resampling_options import check_n_resamples
 from ..result import TestResult
@@ -60,23 +58,22 @@ class BinnedTest:
         ValueError
             When a test in bins does not have an option.
         """
-        for other in cls.obstacles(request):
+        for other in cls.obstacles(question, request):
             raise ValueError(
                 f"{other} does not go with a test in bins, which is used {reason.why}; bins take adaptive estimators "
-                f"and those of one kernel, such as 'kme', 'mkme' or 'mmkme', and no designs; {reason.instead}"
+                f"and those of one kernel, such as 'kme', 'mkme' or 'mmkme'; {reason.instead}"
             )
-        if question is not TwoSamples and request.statistic != "v":
+        if question is Pairs and request.statistic != "v":
             raise ValueError(f"statistic is {request.statistic!r}; independence in bins has the V-statistic, 'v'")
         check_n_resamples(request.n_resamples)
         return cls(question, request, seed_of(request.rng))
 
     @staticmethod
-    def obstacles(request: Request) -> Iterator[str]:
+    def obstacles(question: type[Question], request: Request) -> Iterator[str]:
         """Yield the options that do not work with bins."""
-        for own in fields(Design):
-            value = getattr(request.design, own.name)
-            if is_passed(value, own.default):
-                yield f"design = Design({own.name}={value if value is True else '...'})"
+        design = request.design
+        if design.paired or design.in_series or (design.says_more and not issubclass(question, Labelled)):
+            yield f"design = {design!r}"
         if request.scheme not in ("auto", BINS):
             yield f"scheme = {request.scheme!r}"
         if request.wanted.adaptive is None:

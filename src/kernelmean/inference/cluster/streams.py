@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -15,13 +16,13 @@ from ...estimators.by_features import BatchedRows, drawn_numbers, features_for, 
 from ...noise.base import Noise
 from ...plan.plan import Plan
 from ..adaptive.coordinates import Columns
-from ..bins.answering import of_pairs, of_samples, pair_sums, pilot_question
+from ..bins.answering import of_pairs, pair_sums
 from ..bins.fitting import fitted
 from ..bins.request import BinnedTest
-from ..bins.sample_sums import SampleSums
+from ..bins.samples import SamplesInUnits, pilot_question
 from ..result import TestResult
 from ..rotations.windows import Windows, rotations
-from ..units.dealing import Deal, deal
+from ..units.unit_sums import RowUnits, UnitSums
 from .rows import Rows
 from .running import folded, gathered, task
 
@@ -50,23 +51,20 @@ def fit_by_features(estimator: KernelMean, X: Rows) -> None:
     estimator.adopt(fit)
 
 
-def two_samples(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
-    """Test two samples by sums over bins."""
-    samples, sizes = (X, Y), (len(X), len(Y))
-    deals = deal(*sizes, test.seed)
-    pilot = gathered(X.client, [rows.take(own.fitted_to) for rows, own in zip(samples, deals, strict=True)])
-    fit = fitted(pilot_question(test, samples, (pilot[0], pilot[1])), test.request, sizes, test.seed)
-    first, second = (SampleSums(fit.columns[0], own) for own in deals)
-    parts = [folded(_merged, _dealt_parts(rows, own)) for rows, own in zip(samples, (first, second), strict=True)]
-    for own, state in zip((first, second), gathered(X.client, parts), strict=True):
-        own.restore(state)
-    return of_samples(test, fit, first.bins(), second.bins(), _note(X, Y))
-
-
-def _dealt_parts(rows: Rows, empty: SampleSums) -> list[Any]:
-    """Return the tasks that add up the rows of every part."""
-    starts = rows.starts.tolist()
-    return [task(_dealt, part, empty.columns, empty.deal, at) for part, at in zip(rows.parts, starts, strict=False)]
+def samples(tables: Sequence[Rows], test: BinnedTest) -> TestResult:
+    """Test samples by sums over units."""
+    client, made = tables[0].client, SamplesInUnits.of(test, [*map(len, tables)])
+    pilot = gathered(client, [rows.take(numbers) for rows, numbers in zip(tables, made.pilot, strict=True)])
+    fit = made.fitted(tables, pilot)
+    sums = UnitSums(fit.columns[0], made.rows)
+    parts = [
+        task(_summed, part, sums.columns, made.rows.only(sample, start, start + many), sample, start)
+        for sample, rows in enumerate(tables)
+        for part, start, many in zip(rows.parts, rows.starts.tolist(), rows.lengths, strict=False)
+    ]
+    (state,) = gathered(client, [folded(_merged, parts)])
+    sums.restore(state)
+    return made.result(fit, sums, _note(*tables))
 
 
 def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
@@ -104,10 +102,10 @@ def _embedded(
     return embed(X, features, weights=own, noise=noise, plan=_ALONE, moments=moments)
 
 
-def _dealt(X: Array, columns: Columns, deal: Deal, start: int) -> list[Array]:
-    """Return the sums over bins of the rows of a part; ``start`` is the number of its first row."""
-    sums = SampleSums(columns, deal, start)
-    sums.add(X, _ALONE)
+def _summed(X: Array, columns: Columns, units: RowUnits, sample: int, start: int) -> list[Array]:
+    """Return the sums over units of the rows of a part; ``start`` is the number of its first row in its sample."""
+    sums = UnitSums(columns, units)
+    sums.add(X, sample, _ALONE, start=start)
     return sums.state()
 
 

@@ -22,19 +22,19 @@ class Design:
 
     Parameters
     ----------
-    strata : array of shape (n,), or a pair of such, optional
-        Strata of the rows, such as the center of a study: rows change places within their stratum only. For two samples
-        pass (strata of X, strata of Y). The test then asks whether they differ within strata: the statistic is
+    strata : array of shape (n,), or a tuple of such, optional
+        Strata of the rows, such as the center of a study: rows change places within their stratum only. For samples
+        pass those of each, (strata of X, strata of Y). The test then asks whether they differ within strata: the statistic is
         :math:`|\sum_s c_s (μ_{X,s} - μ_{Y,s})|^2`, with c_s proportional to A_s B_s / (A_s + B_s) and summing to 1.
         A_s and B_s are the sums of weights of the rows of X and of Y in the stratum; without weights these are their
         numbers, as in the test of Cochran, Mantel and Haenszel. A difference between strata does not enter it. Strata
         with rows of only one sample are left out. For independence pass one label for every pair.
-    clusters : array of shape (n,), or a pair of such, optional
+    clusters : array of shape (n,), or a tuple of such, optional
         Which rows belong together, such as the visits of a patient. A cluster moves as a whole, within its stratum. In
         a test of two samples clusters change places whatever their sizes: it is exact where the sample of a cluster
         does not depend on its size, as when arms are assigned to patients at random. Pairs of variables change places
         between clusters of one size only.
-    weights : array of shape (n,), or a pair of such, optional
+    weights : array of shape (n,), or a tuple of such, optional
         Survey or importance weights, not negative, on one scale for all rows; the means become weighted means. A weight
         moves with its row, so the test is exact where the pairs (row, weight) are exchangeable under the null
         hypothesis; for two variables it stays with the row of X. Rows of weight zero are left out.
@@ -60,6 +60,8 @@ class Design:
 
     Notes
     -----
+    Labels and weights are arrays in memory, in the order of the rows, wherever these are.
+
     O(n² (d + P)) time for P permutations, O(n r P) on factors of rank r; memory never O(n²). Hemerik & Goeman (2018)
     for groups of permutations.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from statistics import harmonic_mean
 from typing import Any, ClassVar, Protocol, Self
 
@@ -18,12 +17,13 @@ import numpy as np
 
 from ...core.array import Array, as_host, precision
 from ...core.frozen import copied_elsewhere
-from ...plan.plan import serial_blas
+from ...plan.plan import Plan, serial_blas
 from ...tables import limits
 from ..adaptive.candidates import Evaluated, candidates
 from ..adaptive.coordinates import Columns
 from ..adaptive.many_kernels import Adaptive, combined
 from ..designs.design import Design
+from ..designs.samples import SampleDesign
 from ..engine import permutation_null
 from ..null import Null
 from ..problem import KernelSide, Problem
@@ -41,8 +41,10 @@ from ..resampling_options import Resampling
 from ..samples import alone
 from ..statistics import ROUNDING, SINGLE, Statistic, StatisticForm
 from ..units.dealing import MOST_PILOT, PILOT
-from ..units.kernel_sums import column_sums, kernel_sums
-from ..units.samples import Summing
+from ..units.kernel_sums import kernel_sums
+from ..units.layout import Layout
+from ..units.samples import Labelings
+from ..units.unit_sums import ListedRows, UnitSums, summed
 
 Tables = tuple[Array, ...]
 
@@ -128,6 +130,11 @@ class Question(ABC):
     def methods(self) -> tuple[str, str]:
         """Return the test in words: with one estimator, and the adaptive one."""
         return self.plain_methods if self.design is None else self.design.methods
+
+    @property
+    def typical_sizes(self) -> tuple[float, ...]:
+        """Return the rows of the samples as no permutation changes them."""
+        return self.sizes
 
     @property
     def any_rows(self) -> bool:
@@ -242,14 +249,8 @@ class Question(ABC):
         """Return the statistics of the members of an adaptive test; rows on a device are copied from there."""
         tables = tuple(map(as_host, self.tables))
         with serial_blas:
-            found = candidates(adaptive, tables, harmonic_mean(self.sizes), how.rng)
+            found = candidates(adaptive, tables, harmonic_mean(self.typical_sizes), how.rng)
         return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how)
-
-
-def summed_rows(points: Array, kernels: Sequence[Any], how: Resampling) -> tuple[Summing, tuple[float, float]]:
-    """Return how kernels on the rows of a table are added up over units, and how finely their sums are rounded."""
-    rounding = SINGLE if precision(points) == "float32" else ROUNDING
-    return partial(kernel_sums, KernelSide(points, tuple(kernels)), resources=how.resources), rounding
 
 
 class Labelled(Question):
@@ -259,18 +260,40 @@ class Labelled(Question):
     """
 
     @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """Return the units of the pooled rows."""
+
+    @abstractmethod
+    def labelled(self, labelings: Labelings, statistic: Any) -> Null:
+        """Return the null from units with their sums under permutations of their labels."""
+
+    @property
     def by_labels(self) -> bool:
         """Whether the design permutes labels."""
         return True
 
-    @abstractmethod
-    def labelled(self, summed: Summing, rounding: tuple[float, float], statistic: Any, how: Resampling) -> Null:
-        """Return the null from sums over units."""
+    @property
+    def typical_sizes(self) -> tuple[float, ...]:
+        """Return the rows of the samples; of clusters, which may change places with larger ones, on average."""
+        return self.design.typical_sizes if isinstance(self.design, SampleDesign) else self.sizes
 
     @property
     def any_rows(self) -> bool:
         """Whether an adaptive test takes any number of rows."""
         return self.by_labels
+
+    def over(self, tables: Tables, kernels: Sequence[Any], statistic: Any, how: Resampling) -> Null:
+        """Return the null on other columns of the same rows."""
+        (points,), layout = tables, self._units(how)
+        rounding = SINGLE if precision(points) == "float32" else ROUNDING
+        with serial_blas:
+            sums = kernel_sums(KernelSide(points, tuple(kernels)), layout, how.resources)
+            return self.labelled(Labelings.of(sums, layout.units, how, rounding), statistic)
+
+    def _units(self, how: Resampling) -> Layout:
+        """Return the layout, of many units in bins; the schemes that you ask for by name have units as they are."""
+        return self.layout.in_bins(how.rng) if how.scheme == "auto" else self.layout
 
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
         """Return the statistics of the members of an adaptive test."""
@@ -279,11 +302,13 @@ class Labelled(Question):
         pooled = as_host(self.tables[0])
         rows = np.sort(how.rng.choice(len(pooled), PILOT, replace=False))
         with serial_blas:
-            found = candidates(adaptive, (pooled[rows],), harmonic_mean(self.sizes), how.rng)
+            found = candidates(adaptive, (pooled[rows],), harmonic_mean(self.typical_sizes), how.rng)
             kernels = [kernel for each in found.kernels for kernel in each]
-            columns = Columns.of(found.sources[0], found.views[0], kernels)
-            summed = partial(column_sums, columns, pooled, resources=how.resources)
-            null = self.labelled(summed, ROUNDING, statistic, how)
+            columns, layout = Columns.of(found.sources[0], found.views[0], kernels), self._units(how)
+            sums = UnitSums(columns, ListedRows.of_layout(layout, (len(pooled),)))
+            sums.add(pooled, plan=Plan(threads=how.resources.n_jobs))
+            labelings = Labelings.of(summed(columns, sums.all(), layout.units), layout.units, how)
+            null = self.labelled(labelings, statistic)
         return null, found.members, [len(each) for each in found.kernels]
 
     def fitted_to(self, adaptive: Adaptive) -> tuple[str, ...]:
@@ -317,7 +342,7 @@ class OfMany(Question):
     def explained(self) -> Question:
         """Return the question of two; only two can be explained."""
         if self.members == 2:
-            return self.of_both()
+            return self.of_both().explained()
         raise ValueError(
             f"explanations need two {self.noun}, and this test had {self.members}; ask the test of two of them, such "
             f"as {self.test}(X, Y).effect_size()"

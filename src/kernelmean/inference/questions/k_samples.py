@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from ...core.array import Array
 from ...core.points import Names
-from ...kernels import Kernel
-from ...plan.plan import serial_blas
 from ..designs.design import Design
-from ..designs.k_sample import ManySamples
+from ..designs.samples import SampleDesign
 from ..null import Null
-from ..resampling_options import Resampling
 from ..samples import matched, names_of
-from ..units.samples import Summing
-from .base import Labelled, OfMany, Tables, summed_rows
+from ..units.layout import Layout
+from ..units.samples import Labelings, several_null
+from .base import Labelled, OfMany, Tables
 from .two_samples import TwoSamples
 
 
@@ -34,23 +31,37 @@ class KSamples(Labelled, OfMany):
     names : tuple of str, or None
         Of the columns.
     design, asked
-        As of :class:`Question`; the design is that all rows change places.
+        As of :class:`Question`.
     """
 
     samples: tuple[Array, ...]
     names: Names = None
+    design: SampleDesign | None = field(default=None, kw_only=True)
 
     noun, two, test = "samples", "compare two samples", "mmd_test"
     table_names: ClassVar[tuple[str, ...]] = ("all samples",)
 
     @classmethod
     def of(cls, data: Any, design: Design) -> Self:
-        """Check several samples, two or more."""
-        cls.refuse(design)
+        """Check several samples, two or more, and their design."""
+        cls.check(design)
         tables = [matched(data[0], other) for other in data[1:]]
         ordered = [tables[0][0], *(other for _, other in tables)]
         samples = tuple(table.values for table in ordered)
-        return cls(samples, names_of(ordered), design=ManySamples(tuple(map(len, samples))))
+        sizes = tuple(map(len, samples))
+        return cls(samples, names_of(ordered), design=SampleDesign.of(sizes, design) if design.says_more else None)
+
+    @classmethod
+    def check(cls, design: Design) -> None:
+        """Raise for pairs and series, which are for two samples."""
+        if design.paired or design.in_series:
+            cls.refuse(design)
+
+    @property
+    def methods(self) -> tuple[str, str]:
+        """Return the test in words: with one estimator, and the adaptive one."""
+        what = f"test of {self.members} samples, maximum mean discrepancies"
+        return f"Permutation {what}", f"Adaptive permutation {what}"
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -59,18 +70,22 @@ class KSamples(Labelled, OfMany):
 
     @property
     def tables(self) -> Tables:
-        """Return the pooled rows."""
-        return (np.concatenate(self.samples),)
+        """Return the pooled rows that take part."""
+        pooled = np.concatenate(self.samples)
+        return (pooled if self.design is None else pooled[np.concatenate(self.design.rows)],)
 
-    def over(self, tables: Tables, kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
-        """Return the null on other columns of the same rows."""
-        return self.labelled(*summed_rows(tables[0], kernels, how), statistic, how)
+    @property
+    def layout(self) -> Layout:
+        """Return the units of the pooled rows."""
+        if self.design is not None:
+            return self.design.layout(range(self.members))
+        return Layout.of(np.repeat(np.arange(self.members), self.sizes), np.ones(sum(self.sizes)))
 
-    def labelled(self, summed: Summing, rounding: tuple[float, float], statistic: Any, how: Resampling) -> Null:
-        """Return the null from sums over units."""
-        del rounding  # of several samples all sums are in float64
-        with serial_blas:
-            return ManySamples(self.sizes).null(summed, statistic, how)
+    def labelled(self, labelings: Labelings, statistic: Any) -> Null:
+        """Return the null from units with their sums under permutations of their labels."""
+        if self.design is not None:
+            return self.design.null(labelings, statistic)
+        return several_null(labelings, statistic)
 
     @property
     def members(self) -> int:
@@ -80,4 +95,4 @@ class KSamples(Labelled, OfMany):
     def of_both(self) -> TwoSamples:
         """Return the question of the two samples."""
         X, Y = self.samples
-        return TwoSamples(X, Y, self.names, asked=self.asked)
+        return TwoSamples(X, Y, self.names, design=self.design, asked=self.asked)

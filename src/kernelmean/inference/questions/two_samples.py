@@ -8,25 +8,24 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from ...core.array import Array, joined
+from ...core.array import Array, check_numpy, joined
 from ...core.points import Names
 from ...kernels import Kernel
-from ...plan.plan import serial_blas
 from ..designs.design import Design
 from ..designs.paired import PairedDesign
-from ..designs.two_sample import TwoSampleDesign, two_sample_design
+from ..designs.samples import SampleDesign
 from ..designs.wild_bootstrap import WildSamples
 from ..estimated.mmd import EstimatedMMD
 from ..null import Null
 from ..request import ESTIMATORS, MMD_ESTIMATORS, Chosen, Estimators, Known, two_sample_estimator
 from ..resampling_options import Resampling
 from ..samples import check_one_order, in_fixed_order, named_samples
-from ..statistics import MMD, Statistic, StatisticForm
+from ..statistics import Statistic, StatisticForm
 from ..units.layout import Layout
-from ..units.samples import Labelings, Summing, plain_null
-from .base import Labelled, Tables, summed_rows
+from ..units.samples import Labelings, plain_null
+from .base import Labelled, Tables
 
-SampleDesign = TwoSampleDesign | PairedDesign | WildSamples
+TwoSampleDesign = SampleDesign | PairedDesign | WildSamples
 
 
 @final
@@ -47,10 +46,10 @@ class TwoSamples(Labelled):
     X: Array
     Y: Array
     names: Names = None
-    design: SampleDesign | None = field(default=None, kw_only=True)
+    design: TwoSampleDesign | None = field(default=None, kw_only=True)
 
     of_two: ClassVar[bool] = True
-    plain_methods: ClassVar[tuple[str, str]] = TwoSampleDesign.methods
+    plain_methods: ClassVar[tuple[str, str]] = SampleDesign.methods
 
     @classmethod
     def known(cls, design: Design) -> Known:
@@ -68,7 +67,10 @@ class TwoSamples(Labelled):
             samples, names = named_samples(*data, anywhere=False)
             return cls(*samples, names, design=WildSamples.of(samples, design.series))
         samples, names = named_samples(*data)
-        return cls(*samples, names, design=two_sample_design(samples, design) if design.says_more else None)
+        if not design.says_more:
+            return cls(*samples, names)
+        check_numpy(samples[0], "strata, clusters and weights")
+        return cls(*samples, names, design=SampleDesign.of(tuple(map(len, samples)), design))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -79,7 +81,17 @@ class TwoSamples(Labelled):
     @property
     def samples(self) -> tuple[Array, Array]:
         """Return the rows that take part, in an order of the samples that does not depend on which came first."""
-        return in_fixed_order(self.X, self.Y) if self.design is None else self.design.samples
+        if isinstance(self.design, PairedDesign | WildSamples):
+            return self.design.samples
+        return in_fixed_order(*self._taken)
+
+    @property
+    def _taken(self) -> tuple[Array, Array]:
+        """The rows that take part."""
+        if not isinstance(self.design, SampleDesign):
+            return self.X, self.Y
+        first, second = self.design.rows
+        return self.X[first], self.Y[second - len(self.X)]
 
     @property
     def tables(self) -> Tables:
@@ -94,7 +106,7 @@ class TwoSamples(Labelled):
     @property
     def by_labels(self) -> bool:
         """Whether labels of units are permuted; in pairs signs are, and in series nothing."""
-        return self.design is None or isinstance(self.design, TwoSampleDesign)
+        return self.design is None or isinstance(self.design, SampleDesign)
 
     def over(
         self, tables: Tables, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic, how: Resampling
@@ -102,20 +114,22 @@ class TwoSamples(Labelled):
         """Return the null on other columns of the same rows."""
         if isinstance(self.design, PairedDesign | WildSamples):
             return self.design.null(tables, kernels, statistic, how)  # type: ignore[arg-type]  # those have "u" or "v"
-        return self.labelled(*summed_rows(tables[0], kernels, how), statistic, how)
+        return super().over(tables, kernels, statistic, how)
 
-    def labelled(
-        self, summed: Summing, rounding: tuple[float, float], statistic: StatisticForm | Statistic, how: Resampling
-    ) -> Null:
-        """Return the null from sums over units."""
-        if isinstance(self.design, TwoSampleDesign):
-            with serial_blas:
-                return self.design.null(summed, statistic, how)
-        n, m = sorted((self.X.shape[0], self.Y.shape[0]))
-        measure = statistic if isinstance(statistic, Statistic) else MMD(n, m, statistic)
-        layout = Layout.of(np.repeat([0, 1], [n, m]), np.ones(n + m))
-        with serial_blas:
-            return plain_null(Labelings.of(summed, layout, how, rounding), measure)
+    @property
+    def layout(self) -> Layout:
+        """Return the units of the pooled rows."""
+        taken = self._taken
+        if isinstance(self.design, SampleDesign):
+            return self.design.layout((0, 1) if in_fixed_order(*taken)[0] is taken[0] else (1, 0))
+        n, m = sorted(sample.shape[0] for sample in taken)
+        return Layout.of(np.repeat([0, 1], [n, m]), np.ones(n + m))
+
+    def labelled(self, labelings: Labelings, statistic: StatisticForm | Statistic) -> Null:
+        """Return the null from units with their sums under permutations of their labels."""
+        if isinstance(self.design, SampleDesign):
+            return self.design.null(labelings, statistic)
+        return plain_null(labelings, statistic)
 
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return MMD² of an estimator: with another kernel, or with weights of its own."""

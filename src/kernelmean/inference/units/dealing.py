@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self, final
 
@@ -16,6 +17,8 @@ MOST_BINS = 1024
 _MANY, _FEW, _LEAST_BINS = 4, 16, 16
 """The smaller sample has as many bins as its share of the rows gives if these are a quarter of all, and never fewer
 than a sixteenth and 16, if it has that many rows."""
+_MUCH = 0.05
+"""The share of a sample that is not left over if another sample has as much."""
 _LEFT_OVER = 0.005
 """The share of a much smaller sample that may be left over."""
 PILOT = 4096
@@ -27,7 +30,7 @@ MOST_PILOT = PILOT + MOST_BINS
 @final
 @dataclass(frozen=True)
 class Deal:
-    """How the rows of a sample fall into bins of equal size; those beyond the last bin stay in their sample."""
+    """How the rows of a sample fall into bins of equal size; those beyond the last of them go into further units."""
 
     n: int
     """The rows of the sample."""
@@ -38,6 +41,8 @@ class Deal:
     pilot: int
     """The places of every bin for rows that features are fitted to: permutations of bins only exchange these rows."""
     seed: int
+    further: tuple[int, ...]
+    """The rows of the further units, such as what is left over."""
     drawn: IntArray | None = field(default=None, repr=False, compare=False)
     """The numbers of the rows that features are fitted to, bin after bin, if they were drawn before."""
 
@@ -50,18 +55,25 @@ class Deal:
         """
         return replace(self, drawn=drawn[: self.bins * self.pilot])
 
-    def bin_of(self, rows: IntArray) -> IntArray:
-        """Return the bin of every row, given by its number; ``bins`` for rows outside all bins."""
+    def unit_of(self, rows: IntArray) -> IntArray:
+        """Return the unit of every row, given by its number: first the bins, then the further units."""
         if self.drawn is None:
-            return np.minimum(shuffled(rows, self.n, self.seed) // self.size, self.bins)
+            return self._cut(shuffled(rows, self.n, self.seed), self.size)
         ascending, own_bins = self._drawn_bins
         before = np.searchsorted(ascending, rows)
         found = np.append(own_bins, self.bins)[before]
         others = np.append(ascending, -1)[before] != rows
-        left, room = self.n - len(ascending), self.size - self.pilot
-        places = shuffled(rows[others] - before[others], left, self.seed) if room else np.arange(0)
-        found[others] = np.minimum(places // room, self.bins) if room else self.bins
+        places = shuffled(rows[others] - before[others], max(1, self.n - len(ascending)), self.seed)
+        found[others] = self._cut(places, self.size - self.pilot)
         return found
+
+    def _cut(self, places: IntArray, size: int) -> IntArray:
+        """Return the units of places in the shuffled order, where bins have ``size`` of them."""
+        units = np.minimum(places // size, self.bins) if size else np.full_like(places, self.bins)
+        if len(self.further) > 1:
+            beyond = units == self.bins
+            units[beyond] += np.searchsorted(np.cumsum(self.further), places[beyond] - self.bins * size, "right")
+        return units
 
     @cached_property
     def _drawn_bins(self) -> tuple[IntArray, IntArray]:
@@ -82,23 +94,84 @@ class Deal:
         return self.n - self.bins * self.size
 
 
-def deal(n: int, m: int, seed: int) -> tuple[Deal, Deal]:
-    """Deal two samples into bins of one size, about 1024 in all.
+@dataclass(frozen=True)
+class Cut:
+    """A bin of a cell, or what one of its samples has left over."""
 
-    If both samples have equally many rows, one permutation deals both, so that which of them comes first changes
-    nothing. The test is exact for rows in any order that does not depend on their values. In two sorted samples of one
-    size, bins with the same number hold the same quantiles, which moves the level by the order of one in the number of
-    bins.
+    cell: int
+    """Its new cell, a whole number from 0 in every old cell: bins of one size may change places."""
+    label: int
+    """Of its sample."""
+    places: slice
+    """Which members of the sample it holds, by their places in a random order."""
 
-    If one sample is much smaller, bins are small enough that it fills 64 of them with hardly a row left over, and the
-    larger sample leaves some rows out of bins. The fewer these are, the greater is the power: rows outside of bins stay
-    in their sample under every permutation.
+
+def cuts(counts: dict[int, int], most: int) -> list[Cut]:
+    """Cut the members of every sample of a cell, so many by label, into bins, about ``most`` in all.
+
+    Bins hold equally many members, each of one sample; permutations of them are permutations of the members. If one
+    sample is much smaller, bins are small enough that it fills 64 of them with hardly a member left over, and the
+    larger one leaves some out. The fewer these are, the greater is the power: they stay in their sample under every
+    permutation. Of more than two samples the smallest decides the size; what the others have left over is cut into
+    larger bins.
     """
-    counts = np.array([n, m])
-    size = bin_size(counts, MOST_BINS)
-    first, second = bin_counts(counts, size, MOST_BINS).tolist()
-    pilot = min(size, -(-PILOT // (first + second)))
-    return Deal(n, size, first, pilot, seed), Deal(m, size, second, pilot, seed)
+    found: list[Cut] = []
+    start, left = dict.fromkeys(counts, 0), dict(counts)
+    while len(left) > 1:
+        many = np.array(list(left.values()))
+        size = bin_size(many, most)
+        cell = found[-1].cell + 1 if found else 0
+        filled = dict(zip(left, bin_counts(many, size, most).tolist(), strict=True))
+        for label, bins in filled.items():
+            first = start[label]
+            found += [Cut(cell, label, slice(first + k * size, first + (k + 1) * size)) for k in range(bins)]
+            start[label] += bins * size
+        rest = {label: counts[label] - start[label] for label in left}
+        left = {label: own for label, own in rest.items() if own > _MUCH * left[label]}
+        if len(rest) <= 2 or not any(filled.values()):
+            break
+    for label, first in start.items():
+        if first < counts[label]:
+            found.append(Cut(found[-1].cell + 1 if found else 0, label, slice(first, counts[label])))
+    return found
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Deals:
+    """Samples of any number of rows in bins, about 1024 in all: nothing is stored of a row.
+
+    The test is exact for rows in any order that does not depend on their values. If samples have equally many rows, one
+    permutation deals them, so that which of them comes first changes nothing. In two sorted samples of one size, bins
+    with the same number hold the same quantiles, which moves the level by the order of one in the number of bins.
+    """
+
+    each: tuple[Deal, ...]
+    """The deals of the samples."""
+    cells: IntArray
+    """Of all units, ascending."""
+    labels: IntArray
+    sizes: IntArray
+    """The rows of every unit."""
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], seed: int) -> Self:
+        """Deal samples of so many rows."""
+        found = cuts(dict(enumerate(sizes)), MOST_BINS)
+        rows = np.array([cut.places.stop - cut.places.start for cut in found])
+        cells, labels = np.array([cut.cell for cut in found]), np.array([cut.label for cut in found])
+        bins = np.bincount(labels[cells == 0], minlength=len(sizes)).tolist()
+        size, pilot = int(rows[0]), -(-PILOT // sum(bins))
+        further = [tuple(rows[(labels == g) & (cells > 0)].tolist()) for g in range(len(sizes))]
+        each = (
+            Deal(n, size, own, min(size, pilot), seed, beyond)
+            for n, own, beyond in zip(sizes, bins, further, strict=True)
+        )
+        return cls(tuple(each), cells, labels, rows)
+
+    def around(self, drawn: Sequence[IntArray]) -> Self:
+        """Return the same around the rows of every sample that were drawn before, see :meth:`Deal.around`."""
+        return replace(self, each=tuple(deal.around(own) for deal, own in zip(self.each, drawn, strict=True)))
 
 
 def bin_size(counts: IntArray, most: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Protocol, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from ..tiling import Tile, in_order, tile_side, upper_tiles
 from .forms import TILE, FactorForms, Forms, GramForms, TiledForms, paying_factors, tiled_forms
 from .layout import Layout
 
-_POINTS = 4096
-"""Points whose columns stay in the cache of a processor."""
 _AT_ONCE = 16
 """Rows of a factor that are copied at a time."""
 _MOST_HELD = 4096
@@ -236,49 +234,6 @@ def _runs(sizes: IntArray, most: int) -> list[slice]:
     changes = [0, *(np.flatnonzero(np.diff(sizes)) + 1).tolist(), len(sizes)]
     runs = (slices(stop, max(1, most // int(sizes[start])), start=start) for start, stop in pairwise(changes))
     return [slice(int(edges[units.start]), int(edges[units.stop])) for run in runs for units in run]
-
-
-# -- of columns that are computed for some rows at a time --------------------------------------------------------------
-
-
-class Summed(Protocol):
-    """Columns of any rows, and kernels that are weighted sums of their products."""
-
-    @property
-    def size(self) -> int:
-        """The number of columns."""
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """Which of them belong together."""
-
-    @property
-    def n_kernels(self) -> int:
-        """The number of kernels."""
-
-    def prepare(self) -> None:
-        """Compute what all rows share."""
-
-    def grouped(self, rows: Array, starts: IntArray, weights: Array | None = None) -> Array:
-        """Return the sums of columns and kernels' squares over rows from one start to the next, shape (g, D + K)."""
-
-
-def column_sums(columns: Summed, points: Array, layout: Layout, resources: Resources) -> KernelSums:
-    """Return the sums of columns of the points over units: O(n) time, memory of the sums alone."""
-    columns.prepare()
-    weights = layout.weights if (layout.weights != 1.0).any() else None
-    edges, unit = _edges(layout), np.repeat(np.arange(len(layout.sizes)), layout.sizes)
-
-    def added(part: slice) -> Array:
-        rows = points[layout.order[part]]
-        return columns.grouped(rows, edges(part), None if weights is None else weights[part])
-
-    parts = slices(layout.n, _POINTS)
-    sums = np.zeros((len(layout.sizes), columns.size + columns.n_kernels))
-    for part, some in zip(parts, in_order(added, parts, resources.n_jobs), strict=True):
-        sums[unit[part.start] : unit[part.stop - 1] + 1] += some
-    masses = np.add.reduceat(layout.weights, layout.starts)
-    return KernelSums.of(columns.blocks, sums[:, : columns.size], sums[:, columns.size :], masses)
 
 
 # -- streamed ----------------------------------------------------------------------------------------------------------

@@ -9,18 +9,34 @@ from typing import Self, final
 import numpy as np
 
 from ...core.array import Array, IntArray
-from .dealing import MOST_BINS, bin_counts, bin_size
+from ...tables.shuffle import unshuffled
+from .dealing import MOST_BINS, cuts
 
 _LEAST = 64
 """A cell has its share of all bins, but at least so many: fewer would leave many of its units over."""
 
 
-_MUCH = 0.05
-"""The share of a sample that is not left over if another sample has as much."""
-
-
 class DesignError(ValueError):
     """These rows cannot be tested with their design."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What changes places in a test of samples, wherever its rows are."""
+
+    cells: IntArray
+    """Whole numbers from 0, ascending: units of one cell may change places."""
+    labels: IntArray
+    """Of the samples, within a cell ascending."""
+    masses: Array
+    """The sums of the weights of their rows, whose mean is 1."""
+    n: int
+    """The number of rows."""
+    stratum: IntArray
+    """Whole numbers from 0, ascending."""
+    binned: bool = False
+    """Whether units are bins."""
 
 
 @final
@@ -89,6 +105,26 @@ class Layout:
         units = np.bincount(self.cells)
         return int(units[(units if many == 1 else samples) < 2].sum())
 
+    @property
+    def units(self) -> Units:
+        """Return what changes places, without its rows."""
+        masses = np.add.reduceat(self.weights, self.starts)
+        return Units(self.cells, self.labels, masses, self.n, self.stratum[self.starts], binned=self.binned)
+
+    def pilot(self, most: int) -> IntArray:
+        """Return about ``most`` of the rows that move, by their positions among those that were passed.
+
+        They are equally many of every unit, evenly spaced, or all of a smaller one: a function of what moves as a
+        whole, so that permutations map them onto each other.
+        """
+        many = int(self.labels.max()) + 1
+        samples = np.bincount(np.unique(self.cells * many + self.labels) // many)
+        moving = np.flatnonzero(samples[self.cells] > 1)
+        counts = np.minimum(self.sizes[moving], -(-most // len(moving)))
+        unit = np.repeat(moving, counts)
+        number = np.arange(len(unit)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.sort(self.order[self.starts[unit] + number * self.sizes[unit] // np.repeat(counts, counts)])
+
     def in_bins(self, rng: np.random.Generator) -> Layout:
         """Return the same rows with about 1024 bins of units as units, or 64 a cell, if there are more units.
 
@@ -97,72 +133,35 @@ class Layout:
         permutations of the units, and a test by them is exact: Domingo-Enrich, Dwivedi & Mackey (2025), section 3.
         """
         units = len(self.cells)
-        if units <= MOST_BINS:
-            return self
+        return self if units <= MOST_BINS else self._in_bins(int(rng.integers(2**63)))
+
+    def _in_bins(self, seed: int) -> Layout:
+        bins: list[IntArray] = []
+        cells: list[int] = []
+        labels: list[int] = []
         ends = np.cumsum(np.bincount(self.cells))
-        dealt = _Dealt()
         for start, stop in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
-            most = min(MOST_BINS, max(_LEAST, MOST_BINS * (stop - start) // units))
-            dealt.deal(start, self.labels[start:stop], most, rng)
-        return dealt.layout(self)
+            cell, own = cells[-1] + 1 if cells else 0, self.labels[start:stop]
+            most = min(MOST_BINS, max(_LEAST, MOST_BINS * len(own) // len(self.cells)))
+            if len(own) <= most:
+                bins += [*np.arange(start, stop)[:, None]]
+                cells += [cell] * len(own)
+                labels += own.tolist()
+                continue
+            counts = dict(enumerate(np.bincount(own).tolist()))
+            first = start + np.searchsorted(own, np.arange(len(counts)))
+            dealt = {label: first[label] + unshuffled(np.arange(n), n, seed) for label, n in counts.items() if n}
+            for cut in cuts({label: n for label, n in counts.items() if n}, most):
+                bins.append(dealt[cut.label][cut.places])
+                cells.append(cell + cut.cell)
+                labels.append(cut.label)
+        return self._joined(bins, np.array(cells), np.array(labels))
 
-
-class _Dealt:
-    """Units dealt to bins, cell after cell."""
-
-    def __init__(self) -> None:
-        self.units: list[IntArray] = []
-        """The units of every bin, or of what is left over."""
-        self.cells: list[int] = []
-        self.labels: list[int] = []
-        self._cell = 0
-
-    def deal(self, start: int, labels: IntArray, most: int, rng: np.random.Generator) -> None:
-        """Deal the units of a cell, numbered from ``start``, with ascending labels, to at most about ``most`` bins."""
-        known, counts = np.unique(labels, return_counts=True)
-        ends = start + np.cumsum(counts)
-        shuffled = [stop - count + rng.permutation(count) for stop, count in zip(ends, counts, strict=True)]
-        self._deal(dict(zip(known.tolist(), shuffled, strict=True)), most)
-
-    def _deal(self, units: dict[int, IntArray], most: int) -> None:
-        """Deal the units of every label to bins of one size.
-
-        Of more than two samples the smallest decides the size; what the others have left over is dealt to larger bins.
-        """
-        counts = np.array(list(map(len, units.values())))
-        size = bin_size(counts, most)
-        bins = bin_counts(counts, size, most) if len(units) > 1 else np.zeros_like(counts)
-        rest = {}
-        for (label, members), many in zip(units.items(), bins.tolist(), strict=True):
-            self._add(list(members[: many * size].reshape(many, size)), [self._cell] * many, label)
-            rest[label] = members[many * size :]
-        self._cell += 1
-        again = {label: left for label, left in rest.items() if len(left) > _MUCH * len(units[label])}
-        if len(units) > 2 and len(again) > 1 and bins.any():
-            self._deal(again, most)
-            rest = {label: left for label, left in rest.items() if label not in again}
-        for label, left in rest.items():
-            self._add([left] if len(left) else [], [self._cell], label)
-            self._cell += 1
-
-    def _add(self, bins: Sequence[IntArray], cells: list[int], label: int) -> None:
-        self.units += bins
-        self.cells += cells[: len(bins)]
-        self.labels += [label] * len(bins)
-
-    def layout(self, of: Layout) -> Layout:
-        """Return the layout of these bins."""
-        units = np.concatenate(self.units)
-        sizes = of.sizes[units]
-        rows = np.repeat(of.starts[units] - np.cumsum(sizes) + sizes, sizes) + np.arange(of.n)
-        ends = np.cumsum([len(bin_) for bin_ in self.units])
-        _, cells = np.unique(self.cells, return_inverse=True)
-        return Layout(
-            of.order[rows],
-            of.weights[rows],
-            of.stratum[rows],
-            np.add.reduceat(sizes, ends - [len(bin_) for bin_ in self.units]),
-            cells,
-            np.array(self.labels),
-            binned=True,
-        )
+    def _joined(self, bins: Sequence[IntArray], cells: IntArray, labels: IntArray) -> Layout:
+        """Return the layout of bins of units."""
+        units = np.concatenate(bins)
+        sizes = self.sizes[units]
+        rows = np.repeat(self.starts[units] - np.cumsum(sizes) + sizes, sizes) + np.arange(self.n)
+        held = np.array(list(map(len, bins)))
+        together = np.add.reduceat(sizes, np.cumsum(held) - held)
+        return Layout(self.order[rows], self.weights[rows], self.stratum[rows], together, cells, labels, binned=True)

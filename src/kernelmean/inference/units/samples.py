@@ -23,16 +23,12 @@ from ...core.array import Array, IntArray, slices
 from ..null import Null
 from ..permutations import BINS
 from ..resampling_options import Resampling
-from ..statistics import ROUNDING, RemovedMeans, Statistic, StatisticForm, Sums, check_kind, named, ties
+from ..statistics import MMD, ROUNDING, RemovedMeans, Statistic, StatisticForm, Sums, check_kind, named, ties
 from .arrangements import Arrangements, LabelBatch, arrangements
 from .kernel_sums import KernelSums
-from .layout import DesignError, Layout
+from .layout import DesignError, Units
 
 _LEAST_SHARE = 1e-8
-
-
-Summing = Callable[[Layout], KernelSums]
-"""From units to the sums of all kernels over them."""
 
 
 @final
@@ -42,31 +38,16 @@ class Labelings:
 
     sums: KernelSums
     arrangements: Arrangements
-    n: int
-    """The number of rows."""
+    units: Units
     scheme: str
     """The name in results."""
     rounding: tuple[float, float] = ROUNDING
-    stratum: IntArray | None = None
-    """Of every unit, whole numbers from 0, ascending; None for one stratum."""
 
     @classmethod
-    def of(cls, summed: Summing, layout: Layout, how: Resampling, rounding: tuple[float, float] = ROUNDING) -> Self:
-        """Draw bins if there are many units, then arrangements; add up the units.
-
-        Which arrangements there are is decided by the numbers of units alone. Those that you ask for by name, all or
-        independent random ones, are of units as they are.
-        """
-        units = layout.in_bins(how.rng) if how.scheme == "auto" else layout
+    def of(cls, sums: KernelSums, units: Units, how: Resampling, rounding: tuple[float, float] = ROUNDING) -> Self:
+        """Draw arrangements of units, which the numbers of units decide on, or the scheme that you ask for by name."""
         listed = arrangements(units.cells, units.labels, how.n_resamples, how.rng, how.scheme)
-        return cls(
-            summed(units),
-            listed,
-            layout.n,
-            BINS if units.binned else listed.scheme,
-            rounding,
-            units.stratum[units.starts],
-        )
+        return cls(sums, listed, units, BINS if units.binned else listed.scheme, rounding)
 
     @property
     def labels(self) -> IntArray:
@@ -84,13 +65,14 @@ class Labelings:
 # -- two samples -------------------------------------------------------------------------------------------------------
 
 
-def plain_null(labelings: Labelings, statistic: Statistic) -> Null:
+def plain_null(labelings: Labelings, statistic: StatisticForm | Statistic) -> Null:
     """Return a statistic of two samples of rows with equal weights, without strata, for every kernel.
 
     The first sample has the label 0.
     """
-    kernels, n = labelings.sums, labelings.n
+    kernels, n = labelings.sums, labelings.units.n
     first = float(kernels.masses @ (labelings.labels == 0))
+    measure = statistic if isinstance(statistic, Statistic) else MMD(round(first), n - round(first), statistic)
     linear = np.concatenate([kernels.forms.diagonal, kernels.means])
     totals = linear.sum(axis=1, keepdims=True)
     trace = kernels.forms.diagonal.sum(axis=1)
@@ -101,59 +83,88 @@ def plain_null(labelings: Labelings, statistic: Statistic) -> Null:
         level = RemovedMeans(rows, kernels.mean)
         parts.append(Sums(kernels.forms.under(part), diagonal, *traces, level, labelings.rounding))
     sums = Sums.joined(parts, axis=1)
-    values = statistic(sums)
-    return Null(values, statistic.tolerance(values, sums), statistic.name, labelings.scheme)
+    values = measure(sums)
+    return Null(values, measure.tolerance(values, sums), measure.name, labelings.scheme)
 
 
-def stratified_null(summed: Summing, layout: Layout, how: Resampling) -> Null:
+def stratified_null(labelings: Labelings) -> Null:
     """Return MMD² of two samples with strata, clusters or weights, for every kernel."""
-    labelings = Labelings.of(summed, layout, how)
-    values, magnitude = np.split(labelings.values(_Stratified(labelings)), 2)
+    stratified = Stratified(labelings)
+    values, magnitude = labelings.values(lambda labels: np.stack(stratified(labels, 0, 1)[:2]))
     return Null(values, ties(values, magnitude.max(axis=1)), named("MMD²", "v"), labelings.scheme)
 
 
 @final
-class _Stratified:
-    """MMD² as a function of the labels of the units."""
+class Stratified:
+    """MMD² of two of the samples as a function of the labels of the units."""
 
     def __init__(self, labelings: Labelings) -> None:
         self.forms, self.masses = labelings.sums.forms, labelings.sums.masses[:, None]
-        self.stratum = np.zeros_like(labelings.labels) if labelings.stratum is None else labelings.stratum
+        self.stratum = labelings.units.stratum
         self.starts = np.flatnonzero(np.diff(self.stratum, prepend=-1))
 
-    def __call__(self, labels: IntArray) -> Array:
-        """Return the statistic of labels (units, b), and below it its magnitude for rounding errors, shape (2m, b)."""
-        one, other = labels.astype(np.float64), 1.0 - labels
+    def __call__(self, labels: IntArray, g: int, h: int) -> tuple[Array, Array, Array]:
+        """Return the statistic of labels (units, b), its magnitude for rounding errors, both (m, b), and the weight.
+
+        The weight (b,) is Σ_s A_s B_s, 0 where no stratum has rows of both samples.
+        """
+        one, other = (labels == g).astype(np.float64), (labels == h).astype(np.float64)
         first, second = (np.add.reduceat(self.masses * sample, self.starts, axis=0) for sample in (one, other))
-        share = (first * second / (first + second)).sum(axis=0)
+        total, products = first + second, first * second
+        inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0.0)
+        share, weight = (products * inverse).sum(axis=0), products.sum(axis=0)
+        if not share.any():
+            none = np.zeros((len(self.forms.diagonal), len(weight)))
+            return none, none, weight
         if share.min() <= _LEAST_SHARE * self.masses.sum():
             raise DesignError(
                 "nearly all the weight is on one sample, or would be after a permutation: weights differ by more "
                 "than eight orders of magnitude; pass weights on one scale"
             )
-        total = first + second
-        coefficients = one * (second / total)[self.stratum] - other * (first / total)[self.stratum]
+        coefficients = one * (second * inverse)[self.stratum] - other * (first * inverse)[self.stratum]
         values = self.forms.forms(coefficients) / share**2
         diagonal = np.abs(self.forms.diagonal)
         magnitude = diagonal @ one / first.sum(axis=0) + diagonal @ other / second.sum(axis=0)
-        return np.concatenate([values, magnitude])
+        return values, magnitude, weight
 
 
 # -- several samples ---------------------------------------------------------------------------------------------------
 
 
-def several_null(summed: Summing, layout: Layout, kind: StatisticForm, how: Resampling) -> Null:
+def several_null(labelings: Labelings, kind: StatisticForm) -> Null:
     """Return the mean MMD² over all pairs of several samples for every kernel, and the MMD² of the pairs."""
     check_kind(kind)
-    labelings = Labelings.of(summed, layout, how)
     between = _Between(labelings, kind)
+    if kind == "u" and between.sizes.min() < 2:
+        sizes = tuple(between.sizes.round().astype(int).tolist())
+        raise ValueError(f"samples of {sizes} rows: the unbiased statistic needs two in each; pass statistic='v'")
     size = max(1, labelings.sums.forms.batch // len(between.pairs))
     values = np.concatenate(list(map(between, labelings.arrangements.parts(size))), axis=-1)
-    slack = ties(values, between.magnitude)
+    return _of_pairs(values, ties(values, between.magnitude), between.pairs, between.shares[:, None], kind, labelings)
+
+
+def several_stratified_null(labelings: Labelings) -> Null:
+    """Return the same with strata, clusters or weights, the pairs in proportion to Σ_s A_s B_s."""
+    pairs = list(combinations(range(int(labelings.labels.max()) + 1), 2))
+    stratified = Stratified(labelings)
+
+    def both(labels: IntArray) -> Array:
+        found = [stratified(labels, g, h) for g, h in pairs]
+        return np.stack([np.stack([values, size, np.broadcast_to(own, values.shape)]) for values, size, own in found])
+
+    values, magnitude, weights = labelings.values(both).transpose(1, 2, 0, 3)
+    shares = weights[0] / weights[0].sum(axis=0)
+    return _of_pairs(values, ties(values, magnitude.max(axis=-1)), pairs, shares, "v", labelings)
+
+
+def _of_pairs(
+    values: Array, slack: Array, pairs: list[tuple[int, int]], shares: Array, kind: StatisticForm, labelings: Labelings
+) -> Null:
+    """Return the null of statistics (m, pairs, b), and of their mean with shares (pairs, b)."""
     scheme, name = labelings.scheme, named("MMD²", kind)
-    parts = {pair: Null(values[:, place], slack[:, place], name, scheme) for place, pair in enumerate(between.pairs)}
-    mean = np.einsum("p,mpb->mb", between.shares, values)
-    return Null(mean, slack @ between.shares, named("mean MMD² of all pairs", kind), scheme, parts)
+    parts = {pair: Null(values[:, place], slack[:, place], name, scheme) for place, pair in enumerate(pairs)}
+    mean = np.einsum("pb,mpb->mb", np.broadcast_to(shares, values.shape[1:]), values)
+    return Null(mean, slack @ shares.max(axis=1), named("mean MMD² of all pairs", kind), scheme, parts)
 
 
 @final

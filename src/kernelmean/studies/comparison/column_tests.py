@@ -15,9 +15,10 @@ from ...inference.adaptive.coordinates import Columns
 from ...inference.adaptive.many_kernels import Adaptive, combined
 from ...inference.adaptive.member import EIGHTH, LINEAR, Member
 from ...inference.adaptive.views import Views, ViewSource
-from ...inference.bins.two_samples import Bins, binned_null
 from ...inference.request import base_kernel, choose_kernel, representative_rows
 from ...inference.resampling_options import Resampling
+from ...inference.units.layout import Units
+from ...inference.units.unit_sums import null_of_sums
 from ...kernels import Kernel
 from ...tables.columns.column_codings import Categories, Coding
 from ...tables.columns.encoded import groups_of
@@ -51,9 +52,9 @@ class ColumnTest:
         shown = next(place for place, member in enumerate(members) if member.view == AS_IT_IS)
         return cls(columns, members, counts, sum(counts[:shown]), rule)
 
-    def __call__(self, samples: tuple[Bins, Bins], how: Resampling) -> OneTest:
-        """Return the statistic and the p-value from the sums of both tables."""
-        null = binned_null(self.columns, samples, "u", how)
+    def __call__(self, sums: Array, units: Units, how: Resampling) -> OneTest:
+        """Return the statistic and the p-value from the sums over the units of both tables."""
+        null = null_of_sums(self.columns, sums, units, "u", how)
         alone = len(self.members) == 1
         found = null.outcome(0) if alone else combined(null, self.rule, self.members, self.counts)
         return OneTest(float(null.values[self.reported, 0]), found["pvalue"], how.n_resamples)

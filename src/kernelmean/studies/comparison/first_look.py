@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray, Progress
 from ...core.table import Frame
-from ...inference.units.dealing import MOST_PILOT, Deal, deal
+from ...inference.units.dealing import MOST_PILOT, Deal, Deals
 from ...tables.columns.column_codings import Coding, coordinates_of
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
@@ -49,11 +49,9 @@ class Learnt:
     in_series: bool = False
     """Whether rows next to each other are alike."""
 
-    def deals(self, seed: int) -> tuple[Deal, Deal]:
-        """Return how the rows of both tables fall into bins; features are fitted to the drawn rows."""
-        n, m = self.rows
-        first, second = (own.around(drawn) for own, drawn in zip(deal(n, m, seed), self.numbers, strict=True))
-        return first, second
+    def deals(self, seed: int) -> Deals:
+        """Return how the rows of all tables fall into bins; features are fitted to the drawn rows."""
+        return Deals.of(self.rows, seed).around(self.numbers)
 
     def pilot(self, table: int, own: Deal) -> Frame:
         """Return the rows that features are fitted to."""

@@ -10,7 +10,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from ...core.array import IntArray
+from ...core.array import Array, IntArray
 from ...core.table import Frame
 from ...core.words import count, listed
 from ...inference import TestResult
@@ -20,14 +20,15 @@ from ...inference.adaptive.many_kernels import NAMED
 from ...inference.adaptive.views import ViewSource
 from ...inference.bins.fitting import Fitted, fitted
 from ...inference.bins.request import seed_of
-from ...inference.bins.sample_sums import SampleSums, TwoSums
-from ...inference.bins.two_samples import Bins, binned_null
 from ...inference.designs.design import Design
 from ...inference.questions import TwoSamples
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
 from ...inference.resampling_options import Resampling
+from ...inference.units.dealing import Deals
+from ...inference.units.layout import Units
+from ...inference.units.unit_sums import DealtRows, UnitSums, dealt_units, null_of_sums
 from ...plan.plan import DEFAULT, Plan, serial_blas
 from ...tables.columns import Encoded, Encoding, match_columns
 from ...tables.columns.column_codings import named
@@ -54,11 +55,10 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
     learnt = learn(tables, asked.encoding, seed, asked.progress)
     with serial_blas:
         tests = Tests.of(learnt, asked, seed)
-        first, second = (SampleSums(tests.columns, own) for own in learnt.deals(seed))
-        sums = TwoSums(first, second)
+        sums = UnitSums(tests.columns, DealtRows(learnt.deals(seed)))
         plan = asked.plan if isinstance(asked.plan, Plan) else DEFAULT
         run_pass(sums, tables, learnt, plan, asked.progress)
-        return tests.compared(learnt, sums.bins(), (*moved, *_READ))
+        return tests.compared(learnt, sums.all(), (*moved, *_READ))
 
 
 def check_batches(asked: Asked) -> None:
@@ -132,7 +132,7 @@ class Tests:
     def of(cls, learnt: Learnt, asked: Asked, seed: int) -> Self:
         """Fit the tests to the pilot."""
         _check_learnt(learnt, asked.names)
-        frames = [learnt.pilot(k, own) for k, own in enumerate(learnt.deals(seed))]
+        frames = [learnt.pilot(k, own) for k, own in enumerate(learnt.deals(seed).each)]
         request = _request(asked, seed)
         question = TwoSamples.of(named(learnt.codings, [learnt.coordinates(frame) for frame in frames]), Design())
         fit = fitted(question, request, learnt.rows, seed)
@@ -151,9 +151,10 @@ class Tests:
         kernel: Any = None if found is None else found.kernel
         return None if kernel is None else float(kernel.bandwidth)
 
-    def compared(self, learnt: Learnt, samples: tuple[Bins, Bins], notes: tuple[str, ...]) -> Comparison:
+    def compared(self, learnt: Learnt, sums: Array, notes: tuple[str, ...]) -> Comparison:
         """Return the result from the sums of all rows; ``notes`` say how these were read."""
-        asked, joint, alone = self.asked, self.joint(samples), self.alone(samples)
+        asked, deals = self.asked, learnt.deals(self.seed)
+        joint, alone = self.joint(sums, deals), self.alone(sums, dealt_units(deals))
         encoded = _shown(learnt)
         summaries = learnt.scan.summaries(learnt.codings)
         return Comparison(
@@ -177,14 +178,15 @@ class Tests:
             in_series=learnt.in_series,
         )
 
-    def joint(self, samples: tuple[Bins, Bins]) -> TestResult:
+    def joint(self, sums: Array, deals: Deals) -> TestResult:
         """Return the test of all columns together."""
-        first, second = (own.of(self.places[0]) for own in samples)
-        null = binned_null(self.fit.columns[0], (first, second), "u", self.fit.how)
-        bins = f"permutations of {len(first.full)} and {len(second.full)} bins of {count(first.size, 'row')}"
+        units, columns = dealt_units(deals), self.fit.columns[0]
+        null = null_of_sums(columns, sums[:, self.places[0]], units, "u", self.fit.how)
+        first, second = deals.each
+        bins = f"permutations of {first.bins} and {second.bins} bins of {count(first.size, 'row')}"
         return self.fit.result(null, (first.n, second.n), bins)
 
-    def alone(self, samples: tuple[Bins, Bins]) -> dict[str, OneTest]:
+    def alone(self, sums: Array, units: Units) -> dict[str, OneTest]:
         """Return the test of every column, all with the same permutations."""
         planned = planned_runs(self.asked, len(self.each))
         streams = np.random.default_rng([self.seed, 1]).spawn(len(planned))
@@ -192,8 +194,7 @@ class Tests:
 
         def test(name: str, run: Run) -> OneTest:
             how = Resampling.of("auto", run.n_resamples, deepcopy(streams[run.number]))
-            first, second = (own.of(places[name]) for own in samples)
-            return self.each[name]((first, second), how)
+            return self.each[name](sums[:, places[name]], units, how)
 
         many = ManyTests(list(self.each), str, "column", test, self.asked.progress, len(self.each))
         return many.tested(many.items, planned)

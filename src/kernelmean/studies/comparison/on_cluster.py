@@ -20,8 +20,7 @@ from ...core.table import Frame
 from ...core.words import count
 from ...inference.adaptive.coordinates import Columns
 from ...inference.bins.request import seed_of
-from ...inference.bins.sample_sums import SampleSums
-from ...inference.units.dealing import Deal
+from ...inference.units.unit_sums import DealtRows, RowUnits, UnitSums
 from ...plan.plan import DEFAULT, Plan, RemotePlan, serial_blas
 from ...tables.columns import Encoding
 from ...tables.columns.missing import rules_for
@@ -54,17 +53,16 @@ def compare_on_cluster(A: Any, B: Any, plan: RemotePlan, asked: Asked, limit: in
     learnt = _learnt(plan, places, asked, seed)
     with serial_blas:
         tests = Tests.of(learnt, asked, seed)
-        samples = [SampleSums(tests.columns, own) for own in learnt.deals(seed)]
-        shared = _Adding(UsedRows.of(learnt), tests.columns, learnt.deals(seed))
+        sums = UnitSums(tests.columns, DealtRows(learnt.deals(seed)))
+        shared = _Adding(UsedRows.of(learnt), tests.columns, sums.rows)
         asked.progress(SECOND, 0, 1)
-        for table, state in plan.fold(_summed, _sums, places.jobs, shared).items():
-            samples[table].restore(state)
+        sums.restore(plan.fold(_summed, _sums, places.jobs, shared))
         asked.progress(SECOND, 1, 1)
         read = (
             f"on a Dask cluster: all rows of {count(len(places.jobs), 'partition')}, which were computed three times: "
             "their number, scale and categories of the columns, then sums of features"
         )
-        return tests.compared(learnt, (samples[0].bins(), samples[1].bins()), (*moved, read))
+        return tests.compared(learnt, sums.all(), (*moved, read))
 
 
 def _compared(plan: RemotePlan, places: _Places, asked: Asked) -> Comparison:
@@ -215,24 +213,21 @@ class _Adding:
 
     used: UsedRows
     columns: Columns
-    deals: tuple[Deal, Deal]
+    rows: RowUnits
 
 
-def _summed(frame: Frame, part: _TablePart, shared: _Adding) -> dict[int, list[Array]]:
-    """Return the sums over bins of the rows of one part, by table."""
-    sums = SampleSums(shared.columns, shared.deals[part.table], part.used)
+def _summed(frame: Frame, part: _TablePart, shared: _Adding) -> list[Array]:
+    """Return the sums over bins of the rows of one part."""
+    sums, start = UnitSums(shared.columns, shared.rows), part.used
     with serial_blas:
         for rows in shared.used.parts(part.numbered(frame)):
             coordinates = shared.used.coordinates(rows)
             if len(coordinates):
-                sums.add(coordinates, _ALONE)
-    return {part.table: sums.state()}
+                sums.add(coordinates, part.table, _ALONE, start=start)
+                start += len(coordinates)
+    return sums.state()
 
 
-def _sums(*found: dict[int, list[Array]]) -> dict[int, list[Array]]:
-    """Return the sums over the rows of all, by table."""
-    tables = {table for each in found for table in each}
-    return {
-        table: [reduce(add, arrays) for arrays in zip(*(own[table] for own in found if table in own), strict=True)]
-        for table in tables
-    }
+def _sums(*found: list[Array]) -> list[Array]:
+    """Return the sums over the rows of all."""
+    return [reduce(add, arrays) for arrays in zip(*found, strict=True)]

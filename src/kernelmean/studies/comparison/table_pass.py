@@ -10,7 +10,7 @@ from typing import Self, final
 
 from ...core.array import Array, Progress, slices
 from ...core.table import Frame
-from ...inference.bins.sample_sums import TwoSums
+from ...inference.units.unit_sums import UnitSums
 from ...plan.plan import Plan
 from ...tables.columns.column_codings import Coding, coordinates_of
 from ...tables.columns.kinds import ColumnType
@@ -31,13 +31,15 @@ class CoordinateBatch:
     read: int
 
 
-def run_pass(sums: TwoSums, tables: tuple[Source, Source], learnt: Learnt, plan: Plan, progress: Progress) -> None:
+def run_pass(sums: UnitSums, tables: tuple[Source, Source], learnt: Learnt, plan: Plan, progress: Progress) -> None:
     """Add the rows of both tables; ``progress`` is called between two batches."""
     read, total = [0, 0], sum(learnt.rows) + sum(learnt.missing.rows)
     parts = [coordinate_batches(table, learnt) for table in tables]
     with closing(ahead(parts[0])) as first, closing(ahead(parts[1])) as second:
         for batches in zip_longest(first, second):
-            sums.add((None if batch is None else batch.rows for batch in batches), plan)
+            for table, batch in enumerate(batches):
+                if batch is not None and len(batch.rows):
+                    sums.add(batch.rows, table, plan)
             read = [before if batch is None else batch.read for before, batch in zip(read, batches, strict=True)]
             progress(LABEL, sum(read), max(total, sum(read)))
 

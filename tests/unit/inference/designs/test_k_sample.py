@@ -133,8 +133,89 @@ def test_a_null_of_two_kernels_is_that_of_both(other):
             np.testing.assert_allclose(part.values[0], alone[0].parts[pair].values[0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("design", [Design(strata=([0], [0])), Design(weights=([1.0], [1.0])), Design(paired=True)])
-def test_a_design_is_for_two_samples(design):
+DESIGNS = {
+    "strata": {"strata": ([0, 0, 1], [0, 1, 1], [0, 0, 1])},
+    "clusters": {"clusters": ([0, 0, 1], [2, 2, 3], [4, 5, 5])},
+    "weights": {"weights": ([1.0, 3.0, 2.0], [2.0, 1.0, 5.0], [1.0, 1.0, 4.0])},
+}
+DESIGNS["all"] = {**DESIGNS["clusters"], **DESIGNS["weights"], "strata": ([0, 0, 1], [0, 0, 1], [0, 1, 1])}
+
+
+def test_a_design_gives_every_pair_the_statistic_of_two_samples_and_p_values_of_all_labelings():
+    """Pairs count in proportion to Σ_s A_s B_s; labels change places within strata, of clusters as a whole."""
+    samples, sizes = draw((3, 3, 3)), (3, 3, 3)
+    pooled, labels = np.concatenate(samples), np.repeat([0, 1, 2], sizes)
+    gram = KERNEL(pooled, pooled)
+    for said in DESIGNS.values():
+        strata, cluster, weights = (
+            np.concatenate(said[part]) if part in said else default
+            for part, default in (("strata", np.zeros(9, int)), ("clusters", np.arange(9)), ("weights", np.ones(9)))
+        )
+        ways, values = set(), []
+        of_cluster = dict(zip(cluster.tolist(), zip(strata.tolist(), labels.tolist(), strict=True), strict=True))
+        for moved in permutations(of_cluster):
+            if all(of_cluster[own][0] == of_cluster[to][0] for own, to in zip(of_cluster, moved, strict=True)):
+                to = dict(zip(of_cluster, moved, strict=True))
+                ways.add(tuple(of_cluster[to[own]][1] for own in cluster.tolist()))
+        for way in sorted(ways, key=lambda way: way != tuple(labels.tolist())):
+            own, parts, shares = np.array(way), [], []
+            for g, h in PAIRS:
+                coefficients, total, share = np.zeros(9), 0.0, 0.0
+                for s in np.unique(strata):
+                    x, y = (weights * ((strata == s) & (own == label)) for label in (g, h))
+                    if x.any() and y.any():
+                        c = x.sum() * y.sum() / (x.sum() + y.sum())
+                        coefficients += c * (x / x.sum() - y / y.sum())
+                        total, share = total + c, share + x.sum() * y.sum()
+                parts.append(coefficients @ gram @ coefficients / total**2)
+                shares.append(share)
+            values.append(np.dot(parts, shares) / sum(shares))
+        result = k_sample_test(*samples, kernel=KERNEL, design=Design(**said), n_resamples=10**4)
+        assert (result.scheme, result.n_resamples + 1) == ("exact", len(ways))
+        assert result.statistic == pytest.approx(values[0], rel=1e-10)
+        np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(values[1:]), rtol=1e-9, atol=1e-14)
+        for pair in result.pairs:
+            two = {part: (own[pair.first], own[pair.second]) for part, own in said.items()}
+            alone = mmd_test(samples[pair.first], samples[pair.second], kernel=KERNEL, design=Design(**two))
+            assert pair.statistic == pytest.approx(alone.statistic, rel=1e-10)
+
+
+@pytest.mark.parametrize("said", DESIGNS.values(), ids=DESIGNS)
+@pytest.mark.parametrize("estimator", ["kme", "adaptive"])
+def test_p_values_of_an_orbit_are_exact_with_a_design(said, estimator):
+    """Labels of clusters, or rows, exchanged within strata: the share with p ≤ a is at most a."""
+    each = 2 if [*said] == ["weights"] else 3
+    rows, labels = np.concatenate(draw((each,) * 3, seed=2)), np.repeat([0, 1, 2], each)
+    of = {part: np.concatenate([one[:each] for one in own]) for part, own in said.items()}
+    strata, cluster = of.get("strata", np.zeros(len(rows), int)), of.get("clusters", np.arange(len(rows)))
+    of_cluster = dict(zip(cluster.tolist(), zip(strata.tolist(), labels.tolist(), strict=True), strict=True))
+    ways = set()
+    for moved in permutations(of_cluster):
+        to = dict(zip(of_cluster, moved, strict=True))
+        if all(of_cluster[own][0] == of_cluster[to[own]][0] for own in of_cluster):
+            ways.add(tuple(of_cluster[to[own]][1] for own in cluster.tolist()))
+    pvalues = []
+    for way in sorted(ways):
+        inside = [np.flatnonzero(np.array(way) == g) for g in range(3)]
+        design = Design(**{part: tuple(own[k] for k in inside) for part, own in of.items()})
+        result = k_sample_test(*(rows[k] for k in inside), design=design, estimator=estimator, n_resamples=10**4)
+        assert result.n_resamples + 1 == len(ways)
+        pvalues.append(result.pvalue)
+    for level in np.unique(pvalues):
+        assert np.mean(np.array(pvalues) <= level) <= level + 1e-12
+
+
+def test_samples_without_a_common_stratum_are_not_compared():
+    samples = draw((4, 4, 4))
+    strata = ([0, 0, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1])
+    result = k_sample_test(*samples, kernel=KERNEL, design=Design(strata=strata), rng=0)
+    assert [pair.pvalue == 1.0 for pair in result.pairs] == [False, True, False]
+    with pytest.raises(ValueError, match="no stratum of sample 3 holds rows of another sample"):
+        k_sample_test(*samples, design=Design(strata=([0] * 4, [0] * 4, [1] * 4)))
+
+
+@pytest.mark.parametrize("design", [Design(paired=True), Design(series=2.0)])
+def test_pairs_and_series_are_for_two_samples(design):
     with pytest.raises(ValueError, match=r"Design\(.*leave design= out, .* mmd_test\(X, Y, design=...\)"):
         k_sample_test(*draw((5, 5, 5)), design=design, estimator="kme")
 
@@ -164,17 +245,15 @@ def test_columns_must_agree():
         k_sample_test(np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((3, 2)), estimator="kme")
 
 
-def test_files_are_read_and_bins_are_for_two_samples(tmp_path):
+def test_files_are_read_and_added_up_in_bins(tmp_path):
     samples, paths = draw((9, 8, 7)), [tmp_path / f"{name}.csv" for name in "abc"]
     for path, sample in zip(paths, samples, strict=True):
         np.savetxt(path, sample, delimiter=",", header="u,v", comments="", fmt="%.17g")
-    assert (
-        k_sample_test(*paths, rng=0, n_resamples=49, estimator="kme").pvalue
-        == k_sample_test(*samples, rng=0, n_resamples=49, estimator="kme").pvalue
-    )
-    for options in ({"scheme": "bins"}, {}):
-        with pytest.raises(ValueError, match=r"bins are for two samples .*; test two at a time"):
-            k_sample_test(*samples[:2], samples[2] if options else read(paths[2], in_memory=False), **options)
+    for options in ({"rng": 0, "n_resamples": 49, "estimator": "kme"}, {"rng": 0, "scheme": "bins"}):
+        one, other = k_sample_test(*paths, **options), k_sample_test(*samples, **options)
+        assert (one.pvalue, one.scheme) == (other.pvalue, other.scheme)
+    read_in_batches = k_sample_test(*samples[:2], read(paths[2], in_memory=False), rng=0)
+    assert (read_in_batches.pvalue, read_in_batches.scheme) == (other.pvalue, "bins")
 
 
 def test_a_design_is_refused_without_its_labels():
@@ -182,7 +261,7 @@ def test_a_design_is_refused_without_its_labels():
     design = Design(clusters=(np.arange(500), [*range(500)]), weights=np.ones(500))
     assert repr(design) == "Design(clusters=<of 500 and 500 rows>, weights=<of 500 rows>)"
     assert repr(Design(paired=True)) == "Design(paired=True)"
-    with pytest.raises(
-        ValueError, match=r"^Design\(clusters=<of 500 and 500 rows>, weights=<of 500 rows>\) is for two"
-    ):
-        k_sample_test(*samples, design=design)
+    with pytest.raises(TypeError, match=r"weights is ndarray; pass a pair, weights=\(those of X, those of Y\)"):
+        k_sample_test(*samples, design=Design(weights=np.ones(500)))
+    with pytest.raises(TypeError, match=r"strata is tuple; pass a tuple of 3"):
+        k_sample_test(*samples, samples[0], design=Design(strata=(np.ones(500), np.ones(500))))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -13,9 +12,10 @@ from kernelmean.inference.problem import KernelSide
 from kernelmean.inference.resampling_options import Resampling, Resources
 from kernelmean.inference.units import arrangements, forms, kernel_sums
 from kernelmean.inference.units import layout as layout_module
-from kernelmean.inference.units.samples import Labelings, several_null, stratified_null
+from kernelmean.inference.units.samples import several_null, stratified_null
 from kernelmean.kernels import Gaussian, Laplacian, Linear, Polynomial
 from layouts import PARTS, random_rows
+from nulls import labelings_of
 
 N = 97
 POINTS = np.random.default_rng(0).normal(size=(N, 2)) + np.arange(2)
@@ -40,11 +40,6 @@ def side(carrier: str, points: Any, monkeypatch: pytest.MonkeyPatch) -> KernelSi
         monkeypatch.setattr(kernel_sums, "tile_side", lambda *_: kernel_sums.TILE)
         points = xp.asarray(points, device=xp.Device("device1"))
     return KernelSide(points, CARRIERS[carrier][0])
-
-
-def summing(points: KernelSide) -> Any:
-    """Sums over units that are still to be chosen."""
-    return partial(kernel_sums.kernel_sums, points, resources=Resources())
 
 
 def check(found: kernel_sums.KernelSums, layout: layout_module.Layout, kernels: Any, points: Any) -> None:
@@ -100,7 +95,7 @@ def test_forms_under_labels_are_those_of_any_coefficients(carrier: str, monkeypa
     layout, points = random_rows(1, N).layout(), side(carrier, POINTS, monkeypatch)
     for few in (0, 1000):
         monkeypatch.setattr(arrangements, "_FEW", few)
-        labelings = Labelings.of(summing(points), layout, Resampling.of("auto", 150, 0))
+        labelings = labelings_of(points, layout, Resampling.of("auto", 150, 0))
         assert labelings.scheme == ("random" if few else "rotations")
         for part in labelings.arrangements.parts(40):
             expected = labelings.sums.forms.forms(part.labels.T.astype(float))
@@ -147,7 +142,7 @@ def test_statistics_of_designs_in_bins_are_those_of_the_rows(
     parts: str, carrier: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, points = random_rows(3, N, parts), side(carrier, POINTS, monkeypatch)
-    null = stratified_null(summing(points), rows.layout(), Resampling.of("auto", 40, 4))
+    null = stratified_null(labelings_of(points, rows.layout(), Resampling.of("auto", 40, 4)))
     assert null.scheme == "bins"
     labelings = labelings_in_bins(rows.layout(), 40, 4)
     strata = np.zeros(N, dtype=int) if rows.strata is None else rows.strata
@@ -164,7 +159,7 @@ def test_statistics_of_several_samples_in_bins_are_those_of_the_rows(
     brute: Any, carrier: str, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layout, points = random_rows(2, N, samples=3).layout(), side(carrier, POINTS, monkeypatch)
-    null = several_null(summing(points), layout, kind, Resampling.of("auto", 40, 4))
+    null = several_null(labelings_of(points, layout, Resampling.of("auto", 40, 4)), kind)
     assert null.scheme == "bins"
     labelings = labelings_in_bins(layout, 40, 4)
     sizes = np.bincount(labelings[0])

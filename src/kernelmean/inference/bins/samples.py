@@ -1,0 +1,90 @@
+"""Samples in units of any number of rows: which rows features are fitted to, what is added up, and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, final
+
+import numpy as np
+
+from ...core.array import Array, IntArray
+from ...core.table import Table
+from ...core.words import count
+from ..designs.design import Design
+from ..designs.samples import SampleDesign
+from ..questions import Question
+from ..result import TestResult
+from ..units.dealing import PILOT, Deals
+from ..units.layout import Units
+from ..units.samples import Labelings
+from ..units.unit_sums import DealtRows, ListedRows, RowUnits, UnitSums, dealt_units, in_fixed_order, of_samples, summed
+from .fitting import Fitted, fitted
+from .request import BinnedTest
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SamplesInUnits:
+    """The units of samples of known lengths."""
+
+    test: BinnedTest
+    rows: RowUnits
+    """Which unit every row belongs to."""
+    units: Units
+    pilot: tuple[IntArray, ...]
+    """The ascending numbers of the rows that features are fitted to: permutations only exchange them."""
+    typical_sizes: tuple[float, ...]
+    design: SampleDesign | None = None
+
+    @classmethod
+    def of(cls, test: BinnedTest, sizes: Sequence[int]) -> Self:
+        """Divide samples of so many rows into units: without a design by their numbers alone."""
+        if not test.request.design.says_more:
+            deals = Deals.of(sizes, test.seed)
+            pilot = tuple(deal.fitted_to for deal in deals.each)
+            return cls(test, DealtRows(deals), dealt_units(deals), pilot, tuple(sizes))
+        design = SampleDesign.of(sizes, test.request.design)
+        layout = design.layout(range(len(sizes))).in_bins(np.random.default_rng([test.seed, 2]))
+        rows = np.concatenate(design.rows)
+        chosen = np.zeros(sum(sizes), dtype=bool)
+        chosen[rows[layout.pilot(PILOT)]] = True
+        pilot = tuple(map(np.flatnonzero, of_samples(chosen, sizes)))
+        listed_rows = ListedRows.of_layout(layout, tuple(sizes), rows)
+        return cls(test, listed_rows, layout.units, pilot, design.typical_sizes, design)
+
+    def fitted(self, sources: Sequence[Any], rows: Sequence[Array]) -> Fitted:
+        """Fit the features to the rows of the pilot."""
+        question = pilot_question(self.test, sources, rows)
+        fit = fitted(question, self.test.request, self.typical_sizes, self.test.seed)
+        design = None if self.design is None else self.design.in_outline
+        return replace(fit, question=replace(fit.question, design=design))
+
+    def result(self, fit: Fitted, sums: UnitSums, *notes: str) -> TestResult:
+        """Return the result from the sums over all rows."""
+        columns = sums.columns
+        units, every = in_fixed_order(self.units, sums.all(), columns)
+        labelings = Labelings.of(summed(columns, every, units), units, fit.how)
+        question: Any = fit.question
+        null = question.labelled(labelings, self.test.request.statistic)
+        return fit.result(null, sums.rows.sizes, *self._described(), *notes)
+
+    def _described(self) -> tuple[str, ...]:
+        """Say which units are permuted."""
+        if self.design is not None:
+            return self.design.notes
+        units, labels = self.units, self.units.labels
+        bins = [int((labels[units.cells == 0] == sample).sum()) for sample in range(int(labels.max()) + 1)]
+        size = int(units.masses[0])
+        rest = [n - own * size for n, own in zip(self.rows.sizes, bins, strict=True)]
+        text = f"permutations of {' and '.join(map(str, bins))} bins of {count(size, 'row')}"
+        if any(rest):
+            text += f" (the other {' and '.join(f'{own:,}' for own in rest)} count too, and stay in their table)"
+        return (text,)
+
+
+def pilot_question(test: BinnedTest, sources: Sequence[Any], rows: Sequence[Array]) -> Any:
+    """Return the question of a test about the rows of a pilot, without a design."""
+    tables = [Table(own, source.names, named=source.named) for own, source in zip(rows, sources, strict=True)]
+    kind: type[Question] = test.question
+    return kind.of(tables, Design())

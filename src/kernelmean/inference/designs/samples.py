@@ -1,0 +1,158 @@
+"""Samples with strata, clusters or weights: which rows take part, and which of them may change places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+
+from ...core.array import Array, BoolArray, IntArray
+from ...core.words import listed
+from ..null import Null
+from ..units.layout import DesignError, Layout
+from ..units.samples import Labelings, several_stratified_null, stratified_null
+from .design import (
+    Design,
+    check_codes,
+    check_nested,
+    check_sample_weights,
+    codes,
+    description,
+    effective,
+    taken_layout,
+    weightless,
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SampleDesign:
+    """Two or more samples with strata, clusters or weights."""
+
+    sizes: tuple[int, ...]
+    """All rows of the samples."""
+    rows: tuple[IntArray, ...]
+    """The numbers of the rows that take part, of every sample, among all rows, sample after sample."""
+    design: Design
+    codes: tuple[IntArray | None, IntArray | None, Array]
+    """The strata, the clusters and the weights of all rows."""
+    notes: tuple[str, ...]
+    """Notes for the reader."""
+
+    plain_only: ClassVar[str | None] = "strata, clusters or weights"
+    pool: ClassVar[str] = "the pooled sample"
+    methods: ClassVar[tuple[str, str]] = (
+        "Two-sample permutation test, maximum mean discrepancy",
+        "Adaptive two-sample permutation test, maximum mean discrepancies",
+    )
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], design: Design) -> Self:
+        """Check the design of samples with so many rows."""
+        sample = np.repeat(np.arange(len(sizes)), sizes)
+        strata, names = pooled_codes(design.strata, sizes, "strata")
+        clusters, clusters_by_name = pooled_codes(design.clusters, sizes, "clusters")
+        check_nested((clusters, clusters_by_name), (strata, names), sample)
+        weights = np.ones(sum(sizes))
+        if design.weights is not None:
+            given = zip(_each(design.weights, sizes, "weights"), sizes, sample_names(len(sizes)), strict=True)
+            weights = np.concatenate([check_sample_weights(part, n, f"weights of {own}") for part, n, own in given])
+        kept, names, notes = taking_part(weights > 0.0, strata, sample, names)
+        rows = tuple(np.flatnonzero(kept & (sample == label)) for label in range(len(sizes)))
+        for own, name in zip(rows, sample_names(len(sizes)), strict=True):
+            if not len(own):
+                raise DesignError(f"no stratum of {name} holds rows of another sample; leave it out, or coarsen strata")
+        if design.weights is not None:
+            notes = (
+                *notes,
+                "weights move with their rows: exact where (row, weight) pairs are exchangeable under the null",
+                *effective(*(weights[own] for own in rows)),
+            )
+        found = cls(tuple(sizes), rows, design, (strata, clusters, weights), notes)
+        layout, clustered = found.layout(range(len(sizes))), clusters is not None
+        told = description(layout, names, clustered, equal_sizes=design.equal_sizes)
+        return replace(found, notes=notes + told)
+
+    def layout(self, order: Sequence[int]) -> Layout:
+        """Return the layout of the rows that take part, for the samples in an order, which numbers their labels."""
+        strata, clusters, weights = self.codes
+        rows = [self.rows[sample] for sample in order]
+        labels = np.repeat(np.arange(len(rows)), [*map(len, rows)])
+        equal_sizes = self.design.equal_sizes
+        return taken_layout(np.concatenate(rows), weights, strata, clusters, labels, equal_sizes=equal_sizes)
+
+    @property
+    def typical_sizes(self) -> tuple[float, ...]:
+        """Return the rows of the samples; of clusters, which may change places with larger ones, on average."""
+        if self.codes[1] is None:
+            return self.sizes
+        labels = self.layout(range(len(self.sizes))).labels
+        return tuple((sum(self.sizes) * np.bincount(labels) / len(labels)).tolist())
+
+    @property
+    def in_outline(self) -> Self:
+        """Return the same without its rows, for the result of a test that did not hold them."""
+        none = np.arange(0)
+        return replace(self, rows=(none,) * len(self.rows), design=Design(), codes=(None, None, none.astype(float)))
+
+    def null(self, labelings: Labelings, statistic: Any) -> Null:
+        """Return MMD² of every kernel, of several samples the mean over their pairs."""
+        if statistic != "v":
+            raise ValueError(
+                "with strata, clusters or weights MMD² is a V-statistic of equally estimated means; leave statistic= "
+                "out, and pass an estimator with equal weights, such as 'kme' or 'mkme'"
+            )
+        return stratified_null(labelings) if len(self.sizes) == 2 else several_stratified_null(labelings)
+
+
+def sample_names(many: int) -> list[str]:
+    """Return what to call samples in errors."""
+    return ["X", "Y"] if many == 2 else [f"sample {k + 1}" for k in range(many)]
+
+
+def taking_part(
+    weighted: BoolArray, strata: IntArray | None, sample: IntArray, names: tuple[str, ...]
+) -> tuple[BoolArray, tuple[str, ...], tuple[str, ...]]:
+    """Leave out rows without weight, and strata with rows of only one sample; return the strata left, and notes."""
+    notes = weightless(weighted)
+    if strata is None:
+        return weighted, names, notes
+    samples = range(int(sample.max()) + 1)
+    present = [np.bincount(strata[weighted & (sample == own)], minlength=len(names)) > 0 for own in samples]
+    several = np.sum(present, axis=0) > 1
+    if not several.any():
+        rows = "rows of both samples" if len(present) == 2 else "rows of several samples"
+        raise DesignError(f"no stratum holds {rows}, so none can be compared; pass coarser strata")
+    kept = weighted & several[strata]
+    if not several.all():
+        alone = listed(name for name, own in zip(names, several, strict=True) if not own)
+        left, every = int(kept.sum()), int(weighted.sum())
+        few, coarser = ("only ", "; pass coarser strata, such as ranges of a number") if 2 * left < every else ("", "")
+        notes = (
+            *notes,
+            f"{few}{left:,} of {every:,} rows take part: the others are in strata of one sample only, {alone}{coarser}",
+        )
+    return kept, tuple(name for name, own in zip(names, several, strict=True) if own), notes
+
+
+def pooled_codes(parts: Any, sizes: Sequence[int], name: str) -> tuple[IntArray | None, tuple[str, ...]]:
+    """Return the labels of the rows of all samples as whole numbers, and their names."""
+    if parts is None:
+        return None, ("",)
+    given = zip(_each(parts, sizes, name), sizes, sample_names(len(sizes)), strict=True)
+    columns = [check_codes(part, n, f"{name} of {own}") for part, n, own in given]
+    kinds = {"text" if part.dtype.kind in "SU" else "numbers" for part in columns if part.dtype.kind != "O"}
+    if len(kinds) > 1:
+        raise TypeError(f"{name} are text for one sample and numbers for the other; use one type")
+    return codes(np.concatenate(columns), name)
+
+
+def _each(parts: Any, sizes: Sequence[int], name: str) -> Sequence[Any]:
+    """Return the value for every sample."""
+    if not isinstance(parts, tuple | list) or len(parts) != len(sizes):
+        some = "(those of X, those of Y)" if len(sizes) == 2 else "(those of the first sample, …)"
+        pair = "a pair" if len(sizes) == 2 else f"a tuple of {len(sizes)}"
+        raise TypeError(f"{name} is {type(parts).__name__}; pass {pair}, {name}={some}")
+    return parts
