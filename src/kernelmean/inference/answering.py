@@ -49,7 +49,7 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
                 "bins are for samples or two variables; test two variables at a time, or hold all rows in memory, "
                 "kernelmean.read(..., in_memory=True)"
             )
-        if kind is Pairs:
+        if kind is Pairs or request.design.paired:
             check_one_order_of_all({"X": tables[0], "Y": tables[1]})
         return binned_test(kind, _sources(tables), request, DEFAULT if own is None else own, reason)
     held = [_held(table) for table in tables]

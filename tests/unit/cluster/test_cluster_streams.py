@@ -59,6 +59,16 @@ def test_two_samples_in_bins(plan, options):
         same(one, mmd(there(X, sizes[0]), there(Y, sizes[1]), plan=plan, **options))
 
 
+@pytest.mark.parametrize("options", [{}, {"estimator": "kme"}], ids=["adaptive", "kme"])
+def test_pairs_of_two_samples_in_bins(plan, options):
+    options = {"seed": 4, "n_resamples": 99, "design": km.Design(paired=True)} | options
+    one = mmd(A, A + 0.2 * B, **options)
+    for size in (6500, 2500, 700):
+        same(one, mmd(there(A, size), there(A + 0.2 * B, 3000), plan=plan, **options))
+    with pytest.raises(ValueError, match="6500 rows and Y has 6499"):
+        mmd(there(A, 900), there(B[1:], 900), plan=plan, **options)
+
+
 @pytest.mark.parametrize("options", [{}, {"estimator": km.MKME(bandwidth=1.0)}], ids=["adaptive", "kernel"])
 def test_pairs_in_bins(plan, options):
     options = {"seed": 4, "n_resamples": 31} | options  # windows of 2048 rows

@@ -53,7 +53,8 @@ def test_units_of_columns_do_not_matter(name, monkeypatch):
 tables_of = tables
 
 
-IN_BINS, BY_LABELS = ("two samples", "independence"), ("strata", "several samples")
+BY_LABELS = "strata", "several samples"
+IN_BINS = "two samples", "independence", "pairs of samples", *BY_LABELS
 
 
 @pytest.mark.parametrize("name", BY_LABELS)
@@ -109,7 +110,7 @@ def test_features_that_are_fitted_to_all_rows_are_those_of_the_usual_test(ties, 
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name not in (*IN_BINS, *BY_LABELS)])
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in IN_BINS])
 def test_many_rows_take_one_kernel_and_say_so(name, monkeypatch):
     monkeypatch.setattr(limits, "ADAPTIVE_LIMIT", 23)
     found, plain = CALLS[name](rng=0), CALLS[name](rng=0, estimator="kme")
@@ -125,9 +126,10 @@ def test_many_rows_are_added_up_in_bins_which_is_said(name, monkeypatch):
     found, chosen = CALLS[name](rng=0), CALLS[name](rng=0, estimator="adaptive")
     for own in (found, chosen):
         assert (own.pvalue, own.statistic, own.members) == (asked.pvalue, asked.statistic, asked.members)
-        assert own.scheme == "bins"
+        assert own.scheme == asked.scheme
         assert own.notes[-1].endswith("beyond 23 rows")
     assert few.scheme != "bins"
+    assert asked.scheme == ("random" if name in ("strata", "pairs of samples") else "bins")  # so few units are no bins
     assert found.members
     assert asked.notes == found.notes[:-1]
     assert CALLS[name](rng=0, estimator="kme").scheme != "bins"

@@ -117,6 +117,42 @@ class Columns:
 
 @final
 @dataclass(frozen=True, eq=False)
+class PairDifferences:
+    """The differences of the columns of the two rows of every pair, which stand side by side, shape (n, 2d)."""
+
+    columns: Columns
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+        return self.columns.size
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Which of them belong together."""
+        return self.columns.blocks
+
+    @property
+    def n_kernels(self) -> int:
+        """The number of kernels."""
+        return self.columns.n_kernels
+
+    def prepare(self) -> None:
+        """Compute what all rows share."""
+        self.columns.prepare()
+
+    def grouped(self, rows: Array, starts: IntArray, weights: Array | None = None) -> Array:
+        """Return the sums of columns and kernels' squares over rows from one start to the next, shape (g, D + K)."""
+        out, dim = np.empty((self.size + self.n_kernels, len(starts))), rows.shape[1] // 2
+        groups, sides = RowGroups(starts, rows, weights), (rows[:, :dim], rows[:, dim:])
+        for (block, first), (_, second) in zip(*map(self.columns.at, sides), strict=True):
+            out[block.place] = groups.sums(first - second)
+            out[self.size + block.numbers] = groups.sums(block.weighted(first - second))
+        return out.T
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class OwnColumns:
     """Columns that are fitted to only some coordinates, in an order of their own, cut into blocks."""
 

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from itertools import zip_longest
 
+import numpy as np
+
+from ...core.array import as_host
 from ...core.words import passed
 from ...plan.plan import Plan, serial_blas
 from ...tables.batchwise import readable
 from ...tables.prefetch import ahead
-from ..adaptive.coordinates import Columns, block_pairs
+from ..adaptive.coordinates import Columns, PairDifferences, block_pairs
 from ..questions import Pairs, Question
 from ..request import Request
 from ..result import TestResult
@@ -20,7 +23,10 @@ from ..units.unit_sums import UnitSums
 from .fitting import Fitted, fitted
 from .reading import Rows, Two, batches, length, matched, taken, unequal, windows
 from .request import BinnedTest, Reason
-from .samples import SamplesInUnits, pilot_question
+from .samples import PairsInUnits, SamplesInUnits, pilot_question
+
+_PAIRS = 2**16
+"""Pairs that are read at a time."""
 
 _LEAST = 4
 """Pairs."""
@@ -44,7 +50,8 @@ def binned_test(
             return reason.noted(_pairs((first, second), test, plan))
         ordered = [matched(sources[0], other) for other in sources[1:]]
         samples = [ordered[0][0], *(other for _, other in ordered)]
-        return reason.noted(_samples([opened.enter_context(readable(own)) for own in samples], test, plan))
+        run = _paired if request.design.paired else _samples
+        return reason.noted(run([opened.enter_context(readable(own)) for own in samples], test, plan))
 
 
 def _samples(sources: Sequence[Rows], test: BinnedTest, plan: Plan) -> TestResult:
@@ -58,6 +65,18 @@ def _samples(sources: Sequence[Rows], test: BinnedTest, plan: Plan) -> TestResul
                 if rows is not None and rows.shape[0]:
                     sums.add(rows, sample, plan)
     return samples.result(fit, sums)
+
+
+def _paired(sources: Sequence[Rows], test: BinnedTest, plan: Plan) -> TestResult:
+    both = sources[0], sources[1]
+    pairs = PairsInUnits.of(test, *map(length, both))
+    pilot = [taken(source, pairs.pilot) for source in both]
+    fit = pairs.fitted(both, pilot)
+    sums = UnitSums(PairDifferences(fit.columns[0]), pairs.rows)
+    with closing(ahead(windows((batches(both[0]), batches(both[1])), both, _PAIRS))) as read:
+        for rows in read:
+            sums.add(np.hstack(list(map(as_host, rows))), plan=plan)
+    return pairs.result(fit, pilot, sums)
 
 
 # -- two variables ----------------------------------------------------------------------------------------------------

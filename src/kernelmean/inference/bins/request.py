@@ -72,7 +72,7 @@ class BinnedTest:
     def obstacles(question: type[Question], request: Request) -> Iterator[str]:
         """Yield the options that do not work with bins."""
         design = request.design
-        if design.paired or design.in_series or (design.says_more and not issubclass(question, Labelled)):
+        if design.in_series or (design.says_more and not issubclass(question, Labelled)):
             yield f"design = {design!r}"
         if request.scheme not in ("auto", BINS):
             yield f"scheme = {request.scheme!r}"

@@ -11,7 +11,9 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...core.table import Table
 from ...core.words import count
+from ...tables.shuffle import unshuffled
 from ..designs.design import Design
+from ..designs.paired import PairedDesign, PairRows, signed_null
 from ..designs.samples import SampleDesign
 from ..questions import Question
 from ..result import TestResult
@@ -64,7 +66,7 @@ class SamplesInUnits:
         """Return the result from the sums over all rows."""
         columns = sums.columns
         units, every = in_fixed_order(self.units, sums.all(), columns)
-        labelings = Labelings.of(summed(columns, every, units), units, fit.how)
+        labelings = Labelings.of(summed(columns, every, units.masses), units, fit.how)
         question: Any = fit.question
         null = question.labelled(labelings, self.test.request.statistic)
         return fit.result(null, sums.rows.sizes, *self._described(), *notes)
@@ -81,6 +83,45 @@ class SamplesInUnits:
         if any(rest):
             text += f" (the other {' and '.join(f'{own:,}' for own in rest)} count too, and stay in their table)"
         return (text,)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PairsInUnits:
+    """Pairs of rows of two samples, of a known number, whose members are exchanged in bins."""
+
+    test: BinnedTest
+    rows: PairRows
+
+    @classmethod
+    def of(cls, test: BinnedTest, n: int, m: int) -> Self:
+        """Check that both samples have equally many rows."""
+        if n != m or n < 2:
+            raise ValueError(f"X has {n} rows and Y has {m}; pairs need as many of both, at least two")
+        return cls(test, PairRows(n, test.seed))
+
+    @property
+    def pilot(self) -> IntArray:
+        """The ascending numbers of the pairs that features are fitted to, both rows of each."""
+        return np.sort(unshuffled(np.arange(min(self.rows.n, PILOT // 2)), self.rows.n, self.rows.seed))
+
+    def fitted(self, sources: Sequence[Any], rows: Sequence[Array]) -> Fitted:
+        """Fit the features to the pairs of the pilot."""
+        question = pilot_question(self.test, sources, rows)
+        fit = fitted(question, self.test.request, (self.rows.n,), self.test.seed)
+        design = PairedDesign((question.X, question.Y)).in_outline
+        return replace(fit, question=replace(fit.question, design=design))
+
+    def result(self, fit: Fitted, rows: Sequence[Array], sums: UnitSums, *notes: str) -> TestResult:
+        """Return the result from the sums over all pairs; rows of the pilot tell how large the kernels are."""
+        n, columns = self.rows.n, fit.columns[0]
+        both = np.concatenate(rows)
+        scale = 2 * columns.grouped(both, np.arange(1))[0, columns.size :] / len(both)
+        kernels = summed(sums.columns, sums.all(), self.rows.held.astype(np.float64))
+        statistic, binned = self.test.request.statistic, n > self.rows.count
+        null = signed_null(kernels, scale, statistic, fit.how, binned=binned)
+        bins = (f"the rows of a pair are exchanged, in {self.rows.count:,} bins of pairs",) if binned else ()
+        return fit.result(null, (n,), *bins, *notes)
 
 
 def pilot_question(test: BinnedTest, sources: Sequence[Any], rows: Sequence[Array]) -> Any:

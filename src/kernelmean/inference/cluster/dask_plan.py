@@ -129,7 +129,9 @@ class DaskPlan(RemotePlan):
         beyond = Reason(f"beyond {limit:,} rows", "take a part of the rows", asked=False)
         reason = BY_SCHEME if request.in_bins else beyond
         test = BinnedTest.of(question, request, reason)
-        return reason.noted(streams.samples((X, Y), test) if two else streams.pairs(X, Y, test))
+        if two and not request.design.paired:
+            return reason.noted(streams.samples((X, Y), test))
+        return reason.noted((streams.paired if two else streams.pairs)(X, Y, test))
 
     def _samples(self, X: Any, Y: Any) -> tuple[Rows, Rows]:
         """Return two samples of the same columns; columns with names are matched by name."""

@@ -7,6 +7,8 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+import numpy as np
+
 from ...core.array import Array, slices
 from ...core.words import count
 from ...embedding.embedding import Embedding
@@ -15,14 +17,14 @@ from ...estimators import KernelMean
 from ...estimators.by_features import BatchedRows, drawn_numbers, features_for, fit_sums
 from ...noise.base import Noise
 from ...plan.plan import Plan
-from ..adaptive.coordinates import Columns
+from ..adaptive.coordinates import Columns, PairDifferences
 from ..bins.answering import of_pairs, pair_sums
 from ..bins.fitting import fitted
 from ..bins.request import BinnedTest
-from ..bins.samples import SamplesInUnits, pilot_question
+from ..bins.samples import PairsInUnits, SamplesInUnits, pilot_question
 from ..result import TestResult
 from ..rotations.windows import Windows, rotations
-from ..units.unit_sums import RowUnits, UnitSums
+from ..units.unit_sums import RowUnits, Summed, UnitSums
 from .rows import Rows
 from .running import folded, gathered, task
 
@@ -67,6 +69,22 @@ def samples(tables: Sequence[Rows], test: BinnedTest) -> TestResult:
     return made.result(fit, sums, _note(*tables))
 
 
+def paired(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
+    """Test pairs of rows of two samples by sums over bins of their differences."""
+    made = PairsInUnits.of(test, len(X), len(Y))
+    pilot = gathered(X.client, [rows.take(made.pilot) for rows in (X, Y)])
+    fit = made.fitted((X, Y), pilot)
+    sums = UnitSums(PairDifferences(fit.columns[0]), made.rows)
+    starts = X.starts.tolist()
+    parts = [
+        task(_of_pairs, x, y, sums.columns, made.rows, start)
+        for x, y, start in zip(X.parts, Y.cut(starts), starts, strict=False)
+    ]
+    (state,) = gathered(X.client, [folded(_merged, parts)])
+    sums.restore(state)
+    return made.result(fit, pilot, sums, _note(X, Y))
+
+
 def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
     """Test pairs by sums over windows of rows, into which partitions are cut."""
     n = len(X)
@@ -102,11 +120,16 @@ def _embedded(
     return embed(X, features, weights=own, noise=noise, plan=_ALONE, moments=moments)
 
 
-def _summed(X: Array, columns: Columns, units: RowUnits, sample: int, start: int) -> list[Array]:
+def _summed(X: Array, columns: Summed, units: RowUnits, sample: int, start: int) -> list[Array]:
     """Return the sums over units of the rows of a part; ``start`` is the number of its first row in its sample."""
     sums = UnitSums(columns, units)
     sums.add(X, sample, _ALONE, start=start)
     return sums.state()
+
+
+def _of_pairs(X: Array, Y: Array, columns: PairDifferences, units: RowUnits, start: int) -> list[Any]:
+    """Return the sums over units of some pairs; ``start`` is the number of the first."""
+    return _summed(np.hstack([X, Y]), columns, units, 0, start)
 
 
 def _paired(

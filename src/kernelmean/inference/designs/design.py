@@ -24,11 +24,11 @@ class Design:
     ----------
     strata : array of shape (n,), or a tuple of such, optional
         Strata of the rows, such as the center of a study: rows change places within their stratum only. For samples
-        pass those of each, (strata of X, strata of Y). The test then asks whether they differ within strata: the statistic is
-        :math:`|\sum_s c_s (μ_{X,s} - μ_{Y,s})|^2`, with c_s proportional to A_s B_s / (A_s + B_s) and summing to 1.
-        A_s and B_s are the sums of weights of the rows of X and of Y in the stratum; without weights these are their
-        numbers, as in the test of Cochran, Mantel and Haenszel. A difference between strata does not enter it. Strata
-        with rows of only one sample are left out. For independence pass one label for every pair.
+        pass those of each, (strata of X, strata of Y). The test then asks whether they differ within strata: the
+        statistic is :math:`|\sum_s c_s (μ_{X,s} - μ_{Y,s})|^2`, with c_s proportional to A_s B_s / (A_s + B_s) and
+        summing to 1. A_s and B_s are the sums of weights of the rows of X and of Y in the stratum; without weights
+        these are their numbers, as in the test of Cochran, Mantel and Haenszel. A difference between strata does not
+        enter it. Strata with rows of only one sample are left out. For independence pass one label for every pair.
     clusters : array of shape (n,), or a tuple of such, optional
         Which rows belong together, such as the visits of a patient. A cluster moves as a whole, within its stratum. In
         a test of two samples clusters change places whatever their sizes: it is exact where the sample of a cluster

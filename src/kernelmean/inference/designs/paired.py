@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self, final
 
 import numpy as np
 
-from ...core.array import Array, slices
+from ...core.array import Array, IntArray, slices
 from ...kernels import Kernel
 from ...kernels.distances import Blocks
 from ...plan.plan import serial_blas
+from ...tables.shuffle import shuffled
 from ..low_rank import Coordinates
 from ..null import Null
-from ..permutations import SignFlips
+from ..permutations import BINS, EXACT, RANDOM, SignFlips
 from ..problem import KernelSide
 from ..resampling_options import Resampling
 from ..samples import in_fixed_order
 from ..statistics import StatisticForm, check_kind, named, ties
-from ..units.forms import gram_forms
+from ..units.dealing import MOST_BINS
+from ..units.kernel_sums import KernelSums, kernel_sums
+from ..units.layout import Layout
 
 _STRIP = 64
 
@@ -83,23 +86,86 @@ class PairedDesign:
             raise ValueError(f"X has {len(X)} rows and Y has {len(Y)}; pairs need as many of both, at least two")
         return cls(in_fixed_order(X, Y))
 
+    @property
+    def in_outline(self) -> Self:
+        """Return the same without its rows, for the result of a test that did not hold them."""
+        return replace(self, samples=(self.samples[0][:0], self.samples[1][:0]))
+
     def null(
         self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling
     ) -> Null:
         """Return MMD² of every kernel under the same flips, ``values`` of shape (kernels, P), observed first."""
-        check_kind(statistic)
-        (pooled,), n, resources = tables, len(self.samples[0]), how.resources
+        (pooled,), n = tables, len(self.samples[0])
         X, Y = pooled[:n], pooled[n:]
-        flips = SignFlips.choose(n, how.n_resamples, how.rng, how.scheme)
-        side = _differences(X, Y, kernels)
+        layout = Layout.of(np.zeros(n, dtype=np.intp), np.ones(n))
+        if how.scheme == "auto" and n > MOST_BINS:
+            dealt = PairRows(n, int(how.rng.integers(2**63)))
+            layout = layout.joined(np.argsort(dealt.of(0, 0, n)[0], kind="stable"), dealt.held)
         with serial_blas:
-            forms = gram_forms(side.unshifted(), resources)
-            raw = np.concatenate([forms.forms(signs) for signs in flips.batches(forms.batch)], axis=1)
-        trace = forms.diagonal.sum(axis=1)[:, None]
-        values = raw / n**2 if statistic == "v" else (raw - trace) / (n * (n - 1))
-        scale = np.array([(kernel.diag(X) + kernel.diag(Y)).mean() for kernel in kernels])
-        slack, name = ties(values, np.abs(scale)), named("MMD²", statistic)
-        return Null(values, slack, name, "exact" if flips.exact else "random")
+            sums = kernel_sums(_differences(X, Y, kernels), layout, how.resources)
+            scale = np.array([(kernel.diag(X) + kernel.diag(Y)).mean() for kernel in kernels])
+            return signed_null(sums, scale, statistic, how, binned=layout.binned)
+
+
+@final
+@dataclass(frozen=True)
+class PairRows:
+    """Pairs that are dealt to bins by their numbers, if they are many: all pairs of a bin are exchanged at a time.
+
+    Such exchanges form a group, so a test by them is exact; bins need not be of one size.
+    """
+
+    n: int
+    seed: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of pairs."""
+        return (self.n,)
+
+    @property
+    def count(self) -> int:
+        """The number of bins."""
+        return min(self.n, MOST_BINS)
+
+    @property
+    def held(self) -> IntArray:
+        """The pairs of every bin."""
+        return np.diff(-(-np.arange(self.count + 1) * self.n // self.count))
+
+    def of(self, sample: int, start: int, stop: int) -> tuple[IntArray, None]:
+        """Return the bins of some pairs."""
+        del sample
+        return shuffled(np.arange(start, stop), self.n, self.seed) * self.count // self.n, None
+
+    def only(self, sample: int, start: int, stop: int) -> PairRows:
+        """Return all: it is small."""
+        del sample, start, stop
+        return self
+
+
+def signed_null(
+    sums: KernelSums, scale: Array, statistic: StatisticForm, how: Resampling, *, binned: bool = True
+) -> Null:
+    """Return MMD² of pairs from the sums of their differences over units, whose signs change.
+
+    The sums are given less the mean of all differences, which does not cancel and is added to them again. ``scale`` is
+    k(x, x) + k(y, y) on average, for rounding errors.
+    """
+    check_kind(statistic)
+    masses, n = sums.masses, round(float(sums.masses.sum()))
+    flips = SignFlips.choose(len(masses), how.n_resamples, how.rng, how.scheme)
+    toward = sums.means - masses * sums.mean[:, None]
+
+    def squares(signs: Array) -> Array:
+        mass = masses @ signs
+        return sums.forms.forms(signs) + 2 * mass * (toward @ signs) + mass**2 * sums.mean[:, None]
+
+    raw = np.concatenate([squares(signs) for signs in flips.batches(sums.forms.batch)], axis=1)
+    trace = (sums.forms.diagonal + 2 * sums.means).sum(axis=1) - n * sums.mean
+    values = raw / n**2 if statistic == "v" else (raw - trace[:, None]) / (n * (n - 1))
+    scheme = BINS if binned else EXACT if flips.exact else RANDOM
+    return Null(values, ties(values, np.abs(scale)), named("MMD²", statistic), scheme)
 
 
 def _differences(X: Array, Y: Array, kernels: Sequence[Kernel]) -> KernelSide:

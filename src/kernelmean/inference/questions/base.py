@@ -305,9 +305,10 @@ class Labelled(Question):
             found = candidates(adaptive, (pooled[rows],), harmonic_mean(self.typical_sizes), how.rng)
             kernels = [kernel for each in found.kernels for kernel in each]
             columns, layout = Columns.of(found.sources[0], found.views[0], kernels), self._units(how)
+            units = layout.units
             sums = UnitSums(columns, ListedRows.of_layout(layout, (len(pooled),)))
             sums.add(pooled, plan=Plan(threads=how.resources.n_jobs))
-            labelings = Labelings.of(summed(columns, sums.all(), layout.units), layout.units, how)
+            labelings = Labelings.of(summed(columns, sums.all(), units.masses), units, how)
             null = self.labelled(labelings, statistic)
         return null, found.members, [len(each) for each in found.kernels]
 

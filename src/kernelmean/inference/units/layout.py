@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self, final
 
@@ -155,13 +154,22 @@ class Layout:
                 bins.append(dealt[cut.label][cut.places])
                 cells.append(cell + cut.cell)
                 labels.append(cut.label)
-        return self._joined(bins, np.array(cells), np.array(labels))
+        held = np.array(list(map(len, bins)))
+        return self.joined(np.concatenate(bins), held, np.array(cells), np.array(labels))
 
-    def _joined(self, bins: Sequence[IntArray], cells: IntArray, labels: IntArray) -> Layout:
-        """Return the layout of bins of units."""
-        units = np.concatenate(bins)
+    def joined(
+        self, units: IntArray, held: IntArray, cells: IntArray | None = None, labels: IntArray | None = None
+    ) -> Layout:
+        """Return the layout of bins of ``held`` units each, by default all of one cell and one sample."""
+        none = np.zeros_like(held)
         sizes = self.sizes[units]
         rows = np.repeat(self.starts[units] - np.cumsum(sizes) + sizes, sizes) + np.arange(self.n)
-        held = np.array(list(map(len, bins)))
-        together = np.add.reduceat(sizes, np.cumsum(held) - held)
-        return Layout(self.order[rows], self.weights[rows], self.stratum[rows], together, cells, labels, binned=True)
+        return Layout(
+            self.order[rows],
+            self.weights[rows],
+            self.stratum[rows],
+            np.add.reduceat(sizes, np.cumsum(held) - held),
+            none if cells is None else cells,
+            none if labels is None else labels,
+            binned=True,
+        )

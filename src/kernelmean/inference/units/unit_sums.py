@@ -217,9 +217,9 @@ def dealt_units(deals: Deals) -> Units:
     return Units(deals.cells, deals.labels, masses, n, np.zeros_like(deals.cells), binned=True)
 
 
-def summed(columns: Summed, sums: Array, units: Units) -> KernelSums:
+def summed(columns: Summed, sums: Array, masses: Array) -> KernelSums:
     """Return the kernel sums of units from the sums of columns and squares, (units, columns + kernels)."""
-    return KernelSums.of(columns.blocks, sums[:, : columns.size], sums[:, columns.size :], units.masses)
+    return KernelSums.of(columns.blocks, sums[:, : columns.size], sums[:, columns.size :], masses)
 
 
 def in_fixed_order(units: Units, sums: Array, columns: Summed) -> tuple[Units, Array]:
@@ -252,7 +252,7 @@ def in_fixed_order(units: Units, sums: Array, columns: Summed) -> tuple[Units, A
 def null_of_sums(columns: Summed, sums: Array, units: Units, statistic: StatisticForm, how: Resampling) -> Null:
     """Return MMD² of two samples, without a design, from their sums over units; which comes first changes nothing."""
     units, sums = in_fixed_order(units, sums, columns)
-    return plain_null(Labelings.of(summed(columns, sums, units), units, how), statistic)
+    return plain_null(Labelings.of(summed(columns, sums, units.masses), units, how), statistic)
 
 
 def of_samples(values: Array, sizes: Sequence[int]) -> list[Array]:

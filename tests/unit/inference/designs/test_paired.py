@@ -6,11 +6,16 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kernelmean import Design
 from kernelmean.inference import mmd_test
+from kernelmean.inference.bins import samples
+from kernelmean.inference.designs import paired
+from kernelmean.inference.designs.paired import PairRows
 from kernelmean.kernels import Gaussian, Laplacian, Linear
+from kernelmean.tables import limits
 from nulls import packed
 
 KERNEL = Gaussian(1.0)
@@ -54,13 +59,13 @@ def test_statistic_and_p_value_are_those_of_all_exchanges(oracle, kernel, kind, 
 
 def test_the_v_statistic_is_that_of_two_samples_and_both_have_one_p_value():
     X, Y = draw(30)
-    paired, plain = (
+    of_both, plain = (
         of_pairs(X, Y, statistic="v", rng=0, estimator="kme"),
         mmd_test(X, Y, statistic="v", rng=0, estimator="kme"),
     )
-    assert paired.statistic == pytest.approx(plain.statistic, rel=1e-12)
-    assert paired.kernel == plain.kernel
-    assert of_pairs(X, Y, rng=0, estimator="kme").pvalue == paired.pvalue
+    assert of_both.statistic == pytest.approx(plain.statistic, rel=1e-12)
+    assert of_both.kernel == plain.kernel
+    assert of_pairs(X, Y, rng=0, estimator="kme").pvalue == of_both.pvalue
 
 
 def test_matched_sets_are_pairs():
@@ -108,3 +113,78 @@ def test_an_adaptive_test_of_pairs():
 def test_what_is_refused(sizes, options, error, words):
     with pytest.raises(error, match=words):
         of_pairs(draw(sizes[0])[0], draw(sizes[1])[1], **packed(**options))
+
+
+# -- pairs in bins ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["auto", "bins"])
+@pytest.mark.parametrize("estimator", ["kme", "adaptive"])
+def test_p_values_of_all_exchanges_of_bins_of_pairs_are_exact(monkeypatch, scheme, estimator):
+    """Of all data that exchange the rows of the pairs of bins, the share with p ≤ a is at most a."""
+    monkeypatch.setattr(paired, "MOST_BINS", 5)
+    X, Y = draw(23)
+    if scheme == "bins":
+        monkeypatch.setattr(samples, "PILOT", 12)
+        seed = 0
+    else:
+        seed = int(np.random.default_rng(0).integers(2**63))
+        monkeypatch.setattr(paired, "PairRows", lambda n, _: PairRows(n, seed))
+    bins = PairRows(23, seed).of(0, 0, 23)[0]
+    assert sorted(np.bincount(bins)) == [4, 4, 5, 5, 5]
+    found = [
+        of_pairs(*exchanged(X, Y, np.array(signs)[bins]), estimator=estimator, scheme=scheme, rng=0, n_resamples=99)
+        for signs in product([1, -1], repeat=5)
+    ]
+    pvalues, values = [own.pvalue for own in found], [own.statistic for own in found]
+    assert (found[0].scheme, found[0].n_resamples + 1) == ("bins", 16)
+    for level in np.unique(pvalues):
+        assert np.mean(np.array(pvalues) <= level) <= level + 1e-12
+    whole = np.sort(np.tile(np.append(found[0].null_distribution, found[0].statistic), 2))
+    np.testing.assert_allclose(whole, np.sort(values), rtol=0, atol=1e-8 * np.abs(values).max())
+
+
+@pytest.mark.parametrize("kind", ["u", "v"])
+def test_the_statistic_in_bins_is_its_definition(monkeypatch, kind):
+    """With as many landmarks as distinct rows, the features are the kernel."""
+    X, Y = (np.clip(own, 0, 1) for own in draw(300, ties=True))
+    monkeypatch.setattr(paired, "MOST_BINS", 50)
+    for scheme in ("auto", "bins"):
+        found = of_pairs(X, Y, kernel=KERNEL, statistic=kind, scheme=scheme, n_resamples=9, rng=0)
+        assert found.scheme == "bins"
+        assert found.statistic == pytest.approx(statistic(X, Y, kind), rel=1e-7)
+
+
+@pytest.mark.parametrize("options", [{}, {"estimator": "kme"}], ids=str)
+def test_pairs_have_one_p_value_wherever_they_are(monkeypatch, tmp_path, options):
+    monkeypatch.setattr(limits, "ADAPTIVE_LIMIT", 800)
+    monkeypatch.setattr(limits, "TEST_LIMIT", 800)
+    X, Y = draw(1500)
+    how = {"rng": 3, "n_resamples": 99, **options}
+    whole = of_pairs(X, Y, **how)
+    assert (whole.scheme, whole.sizes) == ("bins", (1500,))
+    assert whole.method.startswith("Adaptive paired" if not options else "Paired")
+    frames = [pd.DataFrame(own, columns=["a", "b"]) for own in (X, Y)]
+    for name, frame in zip("xy", frames, strict=True):
+        frame.to_parquet(tmp_path / f"{name}.parquet", row_group_size=400)
+    batches = [np.array_split(X, 7), np.array_split(Y, 4)]
+    for place in (frames, [tmp_path / f"{name}.parquet" for name in "xy"], batches, map(iter, batches), (Y, X)):
+        found = of_pairs(*place, **how)
+        assert found.pvalue == whole.pvalue
+        assert found.statistic == pytest.approx(whole.statistic, rel=1e-10)
+        assert found.notes == whole.notes
+    with pytest.raises(ValueError, match="1500 rows and Y has 1499"):
+        of_pairs(X, Y[1:], **how)
+    with pytest.raises(ValueError, match="this test had a design"):
+        whole.effect_size()
+    with pytest.raises(ValueError, match="row i of X and row i of Y are one unit"):
+        of_pairs(frames[0], frames[1].iloc[::-1], **how)
+
+
+@pytest.mark.parametrize("options", [{}, {"estimator": "kme"}], ids=str)
+def test_equal_pairs_have_p_value_one(options):
+    for n in (2, 3, 1200):
+        X, _ = draw(n)
+        for scheme in ("auto", "bins"):
+            assert of_pairs(X + 1e6, X + 1e6, rng=0, n_resamples=99, scheme=scheme, **options).pvalue == 1.0
+            assert of_pairs(0 * X, 0 * X, rng=0, n_resamples=99, scheme=scheme, **options).pvalue == 1.0
