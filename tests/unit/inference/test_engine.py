@@ -47,7 +47,7 @@ def test_the_rule(sizes, n_resamples, expected):
     else:
         layout = Layout.of(np.repeat([0, 1], sizes), np.ones(sum(sizes)))
         how = Resampling.of("auto", n_resamples, 0)
-        assert Labelings.of(lambda units: None, layout, how).scheme == expected
+        assert Labelings.of(None, layout.in_bins(how.rng).units, how).scheme == expected
 
 
 def test_a_plan_says_how_many_threads_and_bytes(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
