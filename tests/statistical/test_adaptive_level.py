@@ -13,7 +13,7 @@ from kernelmean.inference import hsic_test, mmd_test
 from null_data import NullData, check_level, clusters, pair_clusters, pair_strata, paired, points, strata, weights
 
 OPTIONS = {"n_resamples": 39, "estimator": "adaptive"}
-TRIALS = [40, pytest.param(500, marks=pytest.mark.slow)]
+TRIALS = [20, pytest.param(500, marks=pytest.mark.slow)]
 
 
 def unbalanced(law, rng):

@@ -101,8 +101,8 @@ def test_the_level_over_30_series(law: str) -> None:
     check_level(law, 30, 1)
 
 
-def test_the_level_of_all_columns_together_and_of_each_alone_over_30_tables() -> None:
-    check_tables("mixed", 30, 6)
+def test_the_level_of_all_columns_together_and_of_each_alone_over_15_tables() -> None:
+    check_tables("mixed", 15, 6)
 
 
 def test_no_third_change_in_most_of_12_series() -> None:

@@ -104,8 +104,8 @@ def check_change(change: str, streams: int, seed: int, *, shuffle: bool, calm: i
 
 
 @pytest.mark.parametrize("law", mostly_slow(LAWS, "tied"))
-def test_few_of_40_streams_ever_alarm(law: str) -> None:
-    check_level(least_pvalues(law, 40, 3), law)
+def test_few_of_20_streams_ever_alarm(law: str) -> None:
+    check_level(least_pvalues(law, 20, 3), law)
 
 
 @pytest.mark.parametrize("law", mostly_slow(LAWS, "heavy"))
@@ -114,8 +114,8 @@ def test_run_lengths_of_30_streams(law: str) -> None:
 
 
 @pytest.mark.parametrize("change", mostly_slow(CHANGES, "two deviations"))
-def test_the_change_is_where_it_is_said_in_20_streams(change: str) -> None:
-    check_change(change, 20, 7, shuffle=change == "clusters")
+def test_the_change_is_where_it_is_said_in_12_streams(change: str) -> None:
+    check_change(change, 12, 7, shuffle=change == "clusters")
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from explained import (
 from kernelmean.plan import Plan
 
 SERIAL = Plan(threads=1)
-RUNS = [25, pytest.param(1500, marks=pytest.mark.slow)]
+RUNS = [15, pytest.param(1500, marks=pytest.mark.slow)]
 TAIL = 0.05  # either tail of a 90 % interval
 
 
@@ -137,7 +137,7 @@ def test_equivalence_of_equal_distributions_is_shown():
 @pytest.mark.parametrize(("shift", "least"), [(0.0, 0.9), (0.7, 0.85), (2.0, 0.85)])
 def test_the_standard_error_is_that_of_the_statistic(shift, least):
     kernel, found, errors = km.kernels.Gaussian(1.0), [], []
-    for seed in range(100):
+    for seed in range(60):
         X, Y = two_samples(seed, 50, 30, 1, shift, 1.0)
         effect = effect_size(X, Y, kernel, n_resamples=99, rng=0)
         found.append(effect.statistic)

@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 import kernelmean as km
 
-RUNS, LEVEL = 30, 0.1
+RUNS, LEVEL = 20, 0.1
 MOST = int(binom.ppf(1 - 1e-4, RUNS, LEVEL))  # exceeded once in 10 000 times by a test of exactly this level
 ORDER = ["low", "mid", "high"]
 

@@ -63,7 +63,7 @@ def test_one_kernel_of_two_samples(law: str, sizes: tuple[int, int]) -> None:
     def draw(rng: np.random.Generator) -> Any:
         return mmd(*(rows(law, n, rng) for n in sizes), seed=int(rng.integers(2**40)), **options)
 
-    check(draw, 20, tied=law == "ties", trials=200)
+    check(draw, 20, tied=law == "ties", trials=100)
 
 
 @pytest.mark.slow
@@ -85,14 +85,14 @@ def test_adaptive_of_two_samples(law: str) -> None:
     def draw(rng: np.random.Generator) -> Any:
         return mmd(rows(law, 150, rng), rows(law, 90, rng), seed=int(rng.integers(2**40)), n_resamples=39)
 
-    check(draw, 40, tied=law == "ties", trials=40)
+    check(draw, 40, tied=law == "ties", trials=20)
 
 
 def test_a_few_hundred_rows_of_the_default() -> None:
     def draw(rng: np.random.Generator) -> Any:
         return mmd(rng.normal(size=(320, 1)), rng.normal(size=(250, 1)), seed=int(rng.integers(2**40)), n_resamples=19)
 
-    check(draw, 20, trials=40)
+    check(draw, 20, trials=20)
 
 
 @pytest.mark.usefixtures("few_bins")
@@ -103,7 +103,7 @@ def test_one_kernel_of_two_variables(law: str) -> None:
     def draw(rng: np.random.Generator) -> Any:
         return hsic(rows(law, 170, rng), rows("normal", 170, rng), seed=int(rng.integers(2**40)), **options)
 
-    check(draw, 16, tied=law == "ties", trials=200)
+    check(draw, 16, tied=law == "ties", trials=100)
 
 
 @pytest.mark.usefixtures("few_bins")
@@ -113,7 +113,7 @@ def test_adaptive_of_two_variables(law: str) -> None:
         Y = rows("ties" if law == "ties" else "heavy tails", 130, rng)
         return hsic(rows(law, 130, rng), Y, seed=int(rng.integers(2**40)), n_resamples=31)
 
-    check(draw, 32, tied=law == "ties", trials=40)
+    check(draw, 32, tied=law == "ties", trials=20)
 
 
 @pytest.mark.parametrize("test", [km.mmd_test, km.hsic_test])
@@ -128,4 +128,4 @@ def test_rows_that_come_once(monkeypatch: pytest.MonkeyPatch, few_bins: None, te
         assert found.scheme == "bins"
         return found
 
-    check(draw, 16, trials=40)
+    check(draw, 16, trials=20)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from checkered import checkered
+from checkered import checkered, mostly_slow
 from kernelmean.density import COVARIANCE_TYPES, KernelMeanMatching, KMeansPrototypes
 from kernelmean.embedding import embed
 from kernelmean.estimators import MKME
@@ -119,7 +119,9 @@ def awkward():
 
 
 @pytest.mark.filterwarnings("ignore:n_components is", "ignore:2 rows are too few", "ignore:column . varies more than")
-@pytest.mark.parametrize(("name", "update", "kind"), checkered(list(awkward()), ["weights", "all"], COVARIANCE_TYPES))
+@pytest.mark.parametrize(
+    ("name", "update", "kind"), checkered(list(awkward()), ["weights", "all"], COVARIANCE_TYPES, every=4)
+)
 def test_awkward_data_give_finite_scores(name, update, kind):
     X = awkward()[name]
     steps = {"max_iter": 100} if update == "all" else {}
@@ -129,7 +131,7 @@ def test_awkward_data_give_finite_scores(name, update, kind):
 
 
 @pytest.mark.filterwarnings("ignore:n_components is", "ignore:the fit did not converge")
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", mostly_slow(ESTIMATORS, "s-kmse", "vpmkme"))
 def test_joint_fits_that_are_not_stopped_stay_finite(name):
     rng = np.random.default_rng(0)
     X = rng.standard_t(5, size=(15, 10))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
+from checkered import checkered
 from kernelmean.inference.problem import KernelSide
 from kernelmean.inference.resampling_options import Resampling, Resources
 from kernelmean.inference.units import arrangements, forms, kernel_sums
@@ -65,14 +65,13 @@ def check(found: kernel_sums.KernelSums, layout: layout_module.Layout, kernels: 
         np.testing.assert_allclose(found.mean[k], mean, **exact)
 
 
-@pytest.mark.parametrize("binned", [False, True], ids=["units", "bins"])
 @pytest.mark.parametrize(
-    ("carrier", "tile", "parts"),
+    ("carrier", "tile", "parts", "binned"),
     [
-        *product(["factors"], [512], PARTS),
-        *product(["tiles"], [1, 7, 512], PARTS),
-        *product(["streamed"], [7, 512], PARTS),
-        *product(["device"], [7], ["", "strata", "clusters"]),  # weights are for NumPy's arrays
+        *checkered(["factors"], [512], PARTS, [False, True]),
+        *checkered(["tiles"], [1, 7, 512], PARTS, [False, True]),
+        *checkered(["streamed"], [7, 512], PARTS, [False, True]),
+        *checkered(["device"], [7], ["", "strata", "clusters"], [False, True]),  # weights are for NumPy's arrays
     ],
 )
 def test_sums_are_those_of_dense_matrices(
