@@ -21,6 +21,7 @@ from kernelmean_paper.verdicts import (
 )
 
 FIGURE = Figure3()
+SLOW = pytest.mark.slow
 TRIALS = 500
 RATES = {"KME": 0.5, "S-KMSE": 0.4, "F-KMSE": 0.42, "MKME": 0.5, "MMKME": 0.51, OURS: 0.6} | dict(
     zip(POOLED, (0.4, 0.42), strict=True)
@@ -140,15 +141,15 @@ def one_cell(low):
         (lambda cell: {"MKME": 0.44}, COMPETITIVE, NOT_REPRODUCED),
         (lambda cell: {"MKME": 0.48}, COMPETITIVE, UNDECIDED),  # at the margin
         (lambda cell: {"MKME": 0.484}, COMPETITIVE, SAME_ORDERING),  # surely within it, surely below KME in the cells
-        (lambda cell: {"MKME": 0.49}, COMPETITIVE, REPRODUCED),
+        pytest.param(lambda cell: {"MKME": 0.49}, COMPETITIVE, REPRODUCED, marks=SLOW),
         (one_cell(0.45), COMPETITIVE, SAME_ORDERING),  # 25 of 500 trials lost, none won
-        (one_cell(0.494), COMPETITIVE, REPRODUCED),  # three lost: chance
+        pytest.param(one_cell(0.494), COMPETITIVE, REPRODUCED, marks=SLOW),  # three lost: chance
         (one_cell(0.36), ALWAYS, SAME_ORDERING),
-        (one_cell(0.41), ALWAYS, REPRODUCED),
+        pytest.param(one_cell(0.41), ALWAYS, REPRODUCED, marks=SLOW),
         (lambda cell: {"MKME": 0.42}, ALWAYS, NOT_REPRODUCED),
-        (lambda cell: {"S-KMSE": 0.5}, ALWAYS, NOT_REPRODUCED),
-        (lambda cell: {"S-KMSE": 0.5}, ALWAYS_POOLED, REPRODUCED),
-        (lambda cell: {POOLED[0]: 0.5}, ALWAYS, REPRODUCED),
+        pytest.param(lambda cell: {"S-KMSE": 0.5}, ALWAYS, NOT_REPRODUCED, marks=SLOW),
+        pytest.param(lambda cell: {"S-KMSE": 0.5}, ALWAYS_POOLED, REPRODUCED, marks=SLOW),
+        pytest.param(lambda cell: {POOLED[0]: 0.5}, ALWAYS, REPRODUCED, marks=SLOW),
         (lambda cell: {POOLED[0]: 0.5}, ALWAYS_POOLED, NOT_REPRODUCED),
         (lambda cell: {OURS: 0.5}, ADAPTIVE, FAILS),
     ],

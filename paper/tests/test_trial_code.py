@@ -18,6 +18,7 @@ from kernelmean_paper.trial_code import trial_digest
 from kernelmean_paper.versions import LIBRARY, PAGES
 
 Digest = Callable[[str, str, str], str]
+SLOW = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +70,16 @@ def digest(copies: Path, monkeypatch: pytest.MonkeyPatch) -> Digest:
             "import numpy as np",
             "import numpy.linalg\nimport numpy as np",
         ),
-        ("table1", "kernelmean_paper/density_table.py", "def generator(self, ", "def generator(self, *_, "),
+        pytest.param(
+            "table1",
+            "kernelmean_paper/density_table.py",
+            "def generator(self, ",
+            "def generator(self, *_, ",
+            marks=SLOW,
+        ),
         ("table3", "kernelmean_paper/originals.py", "_is_number(", "_is_numeral("),
         ("table4", "kernelmean_paper/hsic_tests.py", "PERMUTATIONS = ", "PERMUTATIONS = 1 + "),
-        ("theorems", "kernelmean_paper/theory.py", "def consistency(", "def consistency(*_, "),
+        pytest.param("theorems", "kernelmean_paper/theory.py", "def consistency(", "def consistency(*_, ", marks=SLOW),
         ("figure3", "kernelmean_paper/experiment.py", "default_rng([seed", "default_rng([1 + seed"),
         ("figure3", "kernelmean_paper/workers.py", 'simplefilter("default")', 'simplefilter("ignore")'),
     ],
@@ -90,8 +97,14 @@ def test_what_a_trial_reaches_changes_it(digest: Digest, name: str, file: str, o
         ("figure2", "kernelmean_paper/mixtures.py", "\ndef ", "\n# a comment\n\n\ndef "),
         ("figure1", "kernelmean/report/html.py", "def render(", "def render(*_, "),
         ("table1", "kernelmean_paper/hsic_tests.py", "PERMUTATIONS = ", "PERMUTATIONS = 1 + "),
-        ("table4", "kernelmean_paper/hsic_claims.py", "import annotations", "import annotations\n\nassert False"),
-        ("theorems", "kernelmean_paper/theorems_report.py", "def report(", "def report(*_, "),
+        pytest.param(
+            "table4",
+            "kernelmean_paper/hsic_claims.py",
+            "import annotations",
+            "import annotations\n\nassert False",
+            marks=SLOW,
+        ),
+        pytest.param("theorems", "kernelmean_paper/theorems_report.py", "def report(", "def report(*_, ", marks=SLOW),
     ],
 )
 def test_what_judges_and_words_does_not(digest: Digest, name: str, file: str, old: str, new: str) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import kernelmean
+from checkered import mostly_slow
 from drawings import draw_once
 from kernelmean.cli import main
 
@@ -142,13 +143,17 @@ def run(arguments: list[str], monkeypatch: pytest.MonkeyPatch, folder: Path) -> 
 
 def test_shell_commands_run(tables: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib", reason="some commands draw, which needs the extra 'plot'")
-    monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))  # searches and refits take the time
+    monkeypatch.setattr(
+        "kernelmean.studies.density._COMPONENTS", (1, 2)
+    )  # searches, refits and permutations take the time
     monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
     monkeypatch.setattr("kernelmean.studies.estimate._FEW", 0)
     draw_once(monkeypatch)
     for line in COMMANDS:
         code = 1 if "--fail-on-drift" in line else 0  # these tables differ
-        assert run(shlex.split(line)[1:], monkeypatch, tables) == code, (line, capsys.readouterr().err)
+        words = shlex.split(line)[1:]
+        few = ["--resamples", "99"] if words[0] in ("compare", "dependence") else []
+        assert run([*words, *few], monkeypatch, tables) == code, (line, capsys.readouterr().err)
     capsys.readouterr()
 
 
@@ -212,8 +217,9 @@ def extension(stem: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", mostly_slow(EXAMPLES, EXAMPLES[0]), ids=lambda path: path.stem)
 def test_examples_run_and_draw(path: Path, tmp_path: Path) -> None:
+    """One of them: building the site runs and draws them all."""
     pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
     pytest.importorskip("pandas")
     gallery = extension("gallery")
