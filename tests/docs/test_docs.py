@@ -39,6 +39,7 @@ LINK = re.compile(r"\]\(([^)#\s]+\.md)")
 LANGUAGES = {"python", "sh", "console", "text", "toml"}
 NOT_RUN = {
     "kernelmean reproduce all": "minutes; paper/tests runs parts of it",
+    "kernelmean reproduce figure1 --offline --quiet": ".ci/run",
     "kernelmean reproduce all --data DIR": "minutes; paper/tests runs parts of it",
     "kernelmean compare 'big/*.parquet' 'other/*.parquet' --scheduler tcp://10.0.0.1:8786": "tests/unit/cluster",
 }
