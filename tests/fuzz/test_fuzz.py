@@ -19,6 +19,7 @@ def test_a_wrong_number_is_found(monkeypatch):
     assert "MMD" in (run("two_samples", 0, 0) or "")
 
 
+@pytest.mark.slow
 def test_the_command_of_the_long_run_starts_from_any_folder(tmp_path):
     script = Path(__file__).with_name("run.py")
     command = [sys.executable, script, "--cases", "2", "--jobs", "1", "--only", "two_samples"]

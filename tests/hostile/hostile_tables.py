@@ -106,7 +106,7 @@ TEXTS: dict[str, Damage] = {
     "letters far behind": rows("x", 60_000),
     "field of 20 MB": rows("x" * 2 * 10**7),
     "number of 20 MB": rows("1" * 2 * 10**7),
-    "header of 200 000 columns": text(",".join(f"c{k}" for k in range(200_000)) + "\n1\n"),
+    "header of 50 000 columns": text(",".join(f"c{k}" for k in range(50_000)) + "\n1\n"),
     "gzip": writes(gzip.compress(GOOD.encode())),
     "gzip bomb": writes(lambda: gzip.compress(bytes(10**8), 9)),
     "archive": writes(lambda: archive({"table.csv": GOOD.encode()})),

@@ -17,6 +17,7 @@ import pytest
 import typer
 from forked import MAIN, Forks
 
+from checkered import checkered
 from kernelmean.cli import main
 from kernelmean.cli.app import Command
 
@@ -152,9 +153,10 @@ main()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of Unix")
-@pytest.mark.parametrize("words", [COMPARE, MONITOR], ids=["compare", "monitor"])
 @pytest.mark.parametrize(
-    "number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGSEGV], ids=lambda n: n.name
+    ("words", "number"),
+    checkered([COMPARE, MONITOR], [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGSEGV]),
+    ids=lambda value: value.name if isinstance(value, signal.Signals) else value[0],
 )
 def test_a_signal_that_ends_the_process(words: tuple[str, ...], number: signal.Signals, fork: Forks) -> None:
     def send(process: int, out: Any) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from kernelmean.cli import main
 
-DAYS = 20
+DAYS = 10
 WORDS = ("monitor", "before.csv", "days.parquet", "--by", "day", "--checkpoint", "state.json", "--json", "out.json")
 
 

@@ -13,6 +13,7 @@ import pytest
 import explained
 import in_bins
 import kernelmean as km
+from checkered import mostly_slow
 from in_batches import in_batches
 
 KERNEL = km.kernels.Gaussian(2.0)
@@ -205,7 +206,7 @@ SERIES = {
 
 
 @pytest.mark.filterwarnings("ignore:θ² is")
-@pytest.mark.parametrize("kind", SERIES)
+@pytest.mark.parametrize("kind", mostly_slow(SERIES, "pandas", "polars", "chunks of Arrow"))
 def test_a_series_is_one_column(kind: str) -> None:
     """Wherever arrays are taken; with its name, which need not be that of another Series."""
     x, y = COLUMN

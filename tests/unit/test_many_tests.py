@@ -14,6 +14,7 @@ import pytest
 from scipy.stats import false_discovery_control, hypergeom
 
 import kernelmean as km
+from checkered import mostly_slow
 from kernelmean.inference import holm
 from kernelmean.studies.many_tests import LEFT, SCREENED, Contrasts, ManyTests, OneTest, Run, runs
 from kernelmean.tables.columns import Encoding, encode
@@ -64,7 +65,7 @@ def test_few_columns_are_not_screened() -> None:
     assert {column.n_resamples for column in result.columns} == {result.columns[0].n_resamples}
 
 
-@pytest.mark.parametrize("estimator", ["adaptive", "mkme"])
+@pytest.mark.parametrize("estimator", mostly_slow(["adaptive", "mkme"], "adaptive"))
 def test_every_estimator_is_screened_alike(estimator: str) -> None:
     tables = A[:14], B[:14]
     kept = {name for name, column in by_name(quick(*tables)).items() if not column.screened}
@@ -268,7 +269,7 @@ def test_columns_that_are_run_again_have_the_pvalue_of_a_test_with_more_permutat
 # -- time --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", ["adaptive", "kme"])
+@pytest.mark.parametrize("estimator", mostly_slow(["adaptive", "kme"], "kme"))
 def test_columns_of_several_groups_are_screened_and_keep_their_tests(
     estimator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

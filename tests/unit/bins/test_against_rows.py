@@ -51,7 +51,7 @@ CASES = pytest.mark.parametrize(("test", "in_bins"), [(km.mmd_test, mmd), (km.hs
 
 @CASES
 def test_power_is_near_that_of_the_rows(test: Any, in_bins: Any) -> None:
-    found, exact = powers(test, in_bins, 80, "kme")
+    found, exact = powers(test, in_bins, 50, "kme")
     assert 0.2 < exact < 0.95
     assert found >= exact - 0.12
 

@@ -156,7 +156,7 @@ def test_a_category_of_two_is_a_truth_value_is_a_number() -> None:
 
 # -- level ------------------------------------------------------------------------------------------------------------
 
-RUNS, LEVEL = 40, 0.1
+RUNS, LEVEL = 24, 0.1
 MOST = int(binom.ppf(1 - 1e-4, RUNS, LEVEL))  # exceeded once in 10 000 times by a test of exactly this level
 
 

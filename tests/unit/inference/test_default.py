@@ -80,7 +80,7 @@ def test_the_level_of_features_that_are_fitted_to_some_rows(law, weighted, monke
         design = km.Design(weights=tuple(rng.uniform(0.2, 3.0, len(own)) for own in samples)) if weighted else None
         return NullData(km.mmd_test, samples, design)
 
-    check_level(draw, 100, tied=law == "ties", n_resamples=39, rng=rng)
+    check_level(draw, 50, tied=law == "ties", n_resamples=39, rng=rng)
 
 
 @pytest.mark.parametrize("ties", [False, True])

@@ -58,10 +58,10 @@ def test_the_condition_enters_the_conditional_test_and_its_p_values_are_uniform(
 
 def test_the_p_value_is_that_of_permutations_at_every_size():
     """With one kernel here; tests/statistical has the level of the adaptive test."""
-    draws = ((normal(30, seed=2 * s), normal(30, seed=2 * s + 1), s) for s in range(400))
+    draws = ((normal(30, seed=2 * s), normal(30, seed=2 * s + 1), s) for s in range(200))
     pvalues = [mmd_test(X, Y, estimator="kme", n_resamples=39, rng=s).pvalue for X, Y, s in draws]
     for level in (0.05, 0.1, 0.2, 0.5):  # an approximation that holds at .05 only fails at .2
-        low, high = binom.ppf([0.0005, 0.9995], 400, level)
+        low, high = binom.ppf([0.0005, 0.9995], 200, level)
         assert low <= share_rejected(pvalues, level) <= high
     assert set(np.round(np.array(pvalues) * 40, 9)) <= set(range(1, 41))
 
@@ -71,10 +71,10 @@ def test_ties_count_against_the_observed_value(test, n):
     rng = np.random.default_rng(n)
     pvalues = [
         test(*rng.integers(0, 2, (2, n, 1)).astype(float), kernel=Gaussian(1.0), n_resamples=59, rng=s).pvalue
-        for s in range(400)
+        for s in range(200)
     ]
     for level in (0.05, 0.1):
-        assert share_rejected(pvalues, level) <= binom.ppf(0.9995, 400, level)
+        assert share_rejected(pvalues, level) <= binom.ppf(0.9995, 200, level)
 
 
 def test_the_null_is_resampled_from_the_pooled_sample_and_the_right_tail_counts():

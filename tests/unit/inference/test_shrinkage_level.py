@@ -96,24 +96,24 @@ def pairs(name, law, n, trials, n_resamples, levels, seed):
     ("name", "law"), checkered([name for name in TWO_SAMPLES if name not in SLOW_FITS], ["normal", "binary"])
 )
 def test_two_samples(name, law):
-    two_samples(name, law, (5, 7), 100 if "s-kmse" in name else 40, 19, LEVELS, 1)
+    two_samples(name, law, (5, 7), 50 if "s-kmse" in name else 20, 19, LEVELS, 1)
 
 
 @pytest.mark.parametrize(
     ("name", "law"), checkered([name for name in PAIRS if name not in SLOW_FITS], ["normal", "binary"])
 )
 def test_independence(name, law):
-    pairs(name, law, 8, 40 if name in ("mkme", "fcose") else 100, 19, LEVELS, 2)
+    pairs(name, law, 8, 20 if name in ("mkme", "fcose") else 50, 19, LEVELS, 2)
 
 
 @pytest.mark.parametrize("name", ["s-kmse", "f-kmse"])
 def test_enumerated_two_samples(name):
-    two_samples(name, "rounded", (3, 4), 40, 999, LEVELS, 3)
+    two_samples(name, "rounded", (3, 4), 20, 999, LEVELS, 3)
 
 
 @pytest.mark.parametrize("name", ["scose", "fcose"])
 def test_enumerated_pairs(name):
-    pairs(name, "rounded", 4, 40, 999, LEVELS, 4)
+    pairs(name, "rounded", 4, 20, 999, LEVELS, 4)
 
 
 LAWS = ["normal", "binary", "rounded", "heavy tails"]
