@@ -1,4 +1,4 @@
-"""Several groups with strata, clusters or weights: every test is that of `hsic_test` or `mmd_test` with the design."""
+"""Several groups with strata, clusters or weights: every test is `k_sample_test` or `mmd_test` with the design."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ DESIGNS = {"clusters": "c", "strata": "s", "weights": "w"}
 
 @pytest.mark.parametrize("part", DESIGNS)
 @pytest.mark.parametrize("estimator", ["kme", "adaptive"])
-def test_the_tests_are_those_of_hsic_and_of_mmd_with_the_design(part: str, estimator: str) -> None:
+def test_the_tests_are_those_of_several_samples_and_of_two_with_the_design(part: str, estimator: str) -> None:
     name = DESIGNS[part]
     how = HOW | {"estimator": estimator}
     table = TABLE[["a", "b", "g", name]]
     found = km.compare_groups(table, "g", **{part: name}, rng=5, **how)
     scaled = (table[["a", "b"]] - table[["a", "b"]].mean()) / table[["a", "b"]].std(ddof=0)
-    labels = pd.get_dummies(table.g).to_numpy(float) / np.sqrt(1 - 1 / 3)  # scaled as all categories are
     streams = np.random.default_rng(5).spawn(4)
-    whole = Design(**{part: table[name].to_numpy()})
-    joint = km.hsic_test(scaled.to_numpy(), labels, design=whole, rng=streams[0], **how)
-    assert (found.pvalue, found.test.kind) == (joint.pvalue, None)
+    groups = [table.g == group for group in found.groups]
+    whole = Design(**{part: tuple(table[name][rows].to_numpy() for rows in groups)})
+    joint = km.k_sample_test(*(scaled[rows].to_numpy() for rows in groups), design=whole, rng=streams[0], **how)
+    assert found.pvalue == joint.pvalue
     for column in found.columns:
         own = np.random.default_rng(5).spawn(4)[3]
-        alone = km.hsic_test(scaled[[column.name]].to_numpy(), labels, design=whole, rng=own, **how)
-        assert column.pvalue == alone.pvalue
+        samples = [scaled.loc[rows, [column.name]].to_numpy() for rows in groups]
+        assert column.pvalue == km.k_sample_test(*samples, design=whole, rng=own, **how).pvalue
     for pair in found.pairs:
         of = [table.g == group for group in (pair.first, pair.second)]
         design = Design(**{part: tuple(table[name][rows].to_numpy() for rows in of)})
@@ -78,7 +78,7 @@ def test_the_design_is_told_and_saved(tmp_path: Path) -> None:
     assert "strengths count all rows alike; the tests follow the design" in found.notes
     assert found.to_dict()["design"]["clusters"] == "c"
     assert "means" not in found.to_dict()["design"]
-    assert "while the second, or the group of a row, is permuted" in " ".join(found.notes)
+    assert "weights move with their rows" in " ".join(found.notes)
     assert "That needs the design: whole clusters of c are exchangeable" in found.to_html()
     assert "interval" not in found.grid().header
     found.save(tmp_path / "found.npz")

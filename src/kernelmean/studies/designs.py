@@ -317,14 +317,6 @@ class Taken:
         strata, clusters, weights = (parts.get(part) for part in _PARTS)
         return Design(strata=strata, clusters=clusters, weights=weights, paired=self.design.paired)
 
-    def together(self, frames: Sequence[Frame]) -> Design:
-        """Return the design of the rows that remain of several tables, as those of one table."""
-        found = self.of(frames)
-        strata, clusters, weights = (
-            part if part is None else np.concatenate(part) for part in (found.strata, found.clusters, found.weights)
-        )
-        return Design(strata, clusters, weights)
-
     def only(self, tables: Iterable[int]) -> Taken:
         """Return the columns of some of the tables."""
         chosen = [*tables]

@@ -85,7 +85,7 @@ def test_dependence_is_tested_as_numpy_does(library: Library, options: dict[str,
 def test_bins_are_added_up_on_a_device_as_in_the_memory_of_the_host(
     library: Library, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("bins.reading", "bins.sample_sums", "rotations.stripes"):
+    for module in ("bins.reading", "units.unit_sums", "rotations.stripes"):
         monkeypatch.setattr(f"kernelmean.inference.{module}.in_host_memory", lambda rows: not is_foreign(rows))
     _agree(mmd_test, library, X, Y, **options)
     _agree(hsic_test, library, X, W, **options)

@@ -33,7 +33,9 @@ class Design:
         Which rows belong together, such as the visits of a patient. A cluster moves as a whole, within its stratum. In
         a test of two samples clusters change places whatever their sizes: it is exact where the sample of a cluster
         does not depend on its size, as when arms are assigned to patients at random. Pairs of variables change places
-        between clusters of one size only.
+        between clusters of one size only, and so do samples if there are three or more and a cluster has rows in
+        several: its rows in the order of their samples take on the samples of another cluster's, which is exact where
+        the rows of a cluster are exchangeable.
     weights : array of shape (n,), or a tuple of such, optional
         Survey or importance weights, not negative, on one scale for all rows; the means become weighted means. A weight
         moves with its row, so the test is exact where the pairs (row, weight) are exchangeable under the null

@@ -213,7 +213,7 @@ class PairDesign:
 
 
 _WEIGHTS_STAY = (
-    "weights stay with the first variable while the second, or the group of a row, is permuted: p-values are exact if "
+    "weights stay with the first variable while the second is permuted: p-values are exact if "
     "this is independent of the first and the weight together"
 )
 

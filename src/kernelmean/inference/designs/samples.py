@@ -54,25 +54,25 @@ class SampleDesign:
         sample = np.repeat(np.arange(len(sizes)), sizes)
         strata, names = pooled_codes(design.strata, sizes, "strata")
         clusters, clusters_by_name = pooled_codes(design.clusters, sizes, "clusters")
-        check_nested((clusters, clusters_by_name), (strata, names), sample)
+        check_nested((clusters, clusters_by_name), (strata, names), sample if len(sizes) == 2 else None)
         weights = np.ones(sum(sizes))
         if design.weights is not None:
             given = zip(_each(design.weights, sizes, "weights"), sizes, sample_names(len(sizes)), strict=True)
             weights = np.concatenate([check_sample_weights(part, n, f"weights of {own}") for part, n, own in given])
         kept, names, notes = taking_part(weights > 0.0, strata, sample, names)
         rows = tuple(np.flatnonzero(kept & (sample == label)) for label in range(len(sizes)))
-        for own, name in zip(rows, sample_names(len(sizes)), strict=True):
-            if not len(own):
-                raise DesignError(f"no stratum of {name} holds rows of another sample; leave it out, or coarsen strata")
+        alone = [name for own, name in zip(rows, sample_names(len(sizes)), strict=True) if not len(own)]
+        if alone:
+            notes = (*notes, f"not compared, as no stratum holds rows of another sample too: {listed(alone)}")
         if design.weights is not None:
             notes = (
                 *notes,
                 "weights move with their rows: exact where (row, weight) pairs are exchangeable under the null",
-                *effective(*(weights[own] for own in rows)),
+                *effective(*(weights[own] for own in rows if len(own))),
             )
         found = cls(tuple(sizes), rows, design, (strata, clusters, weights), notes)
         layout, clustered = found.layout(range(len(sizes))), clusters is not None
-        told = description(layout, names, clustered, equal_sizes=design.equal_sizes)
+        told = description(layout, names, clustered, equal_sizes=design.equal_sizes or bool(layout.patterns))
         return replace(found, notes=notes + told)
 
     def layout(self, order: Sequence[int]) -> Layout:
@@ -88,7 +88,10 @@ class SampleDesign:
         """Return the rows of the samples; of clusters, which may change places with larger ones, on average."""
         if self.codes[1] is None:
             return self.sizes
-        labels = self.layout(range(len(self.sizes))).labels
+        layout = self.layout(range(len(self.sizes)))
+        if layout.patterns:  # which change places among clusters of one size
+            return self.sizes
+        labels = layout.labels
         return tuple((sum(self.sizes) * np.bincount(labels) / len(labels)).tolist())
 
     @property
@@ -104,7 +107,8 @@ class SampleDesign:
                 "with strata, clusters or weights MMD² is a V-statistic of equally estimated means; leave statistic= "
                 "out, and pass an estimator with equal weights, such as 'kme' or 'mkme'"
             )
-        return stratified_null(labelings) if len(self.sizes) == 2 else several_stratified_null(labelings)
+        many = len(self.sizes)
+        return stratified_null(labelings) if many == 2 else several_stratified_null(labelings, many)
 
 
 def sample_names(many: int) -> list[str]:

@@ -288,7 +288,7 @@ class Labelled(Question):
         (points,), layout = tables, self._units(how)
         rounding = SINGLE if precision(points) == "float32" else ROUNDING
         with serial_blas:
-            sums = kernel_sums(KernelSide(points, tuple(kernels)), layout, how.resources)
+            sums = kernel_sums(KernelSide(points, tuple(kernels)), layout.in_parts, how.resources)
             return self.labelled(Labelings.of(sums, layout.units, how, rounding), statistic)
 
     def _units(self, how: Resampling) -> Layout:

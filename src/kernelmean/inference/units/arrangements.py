@@ -16,6 +16,7 @@ from ...core.array import Array, IntArray
 from ...core.cached import cached_property
 from ..permutation_groups import Rotations
 from ..permutations import EXACT, RANDOM, ROTATIONS, in_batches, log_count, takes_all
+from .layout import Patterns
 
 _FEW = 100
 """Up to so many units their labels are drawn independently: the textbook test, within milliseconds."""
@@ -182,6 +183,31 @@ class _Coset:
         units, from_ = self._order
         chosen = (self.labels_as_observed[None, from_] == label).astype(np.float64)
         return self.rotations.correlated(rows[:, units], chosen)
+
+
+@final
+@dataclass(frozen=True)
+class OfParts(Arrangements):
+    """The labels of the parts of units that have rows in several samples."""
+
+    units: Arrangements
+    """Arrangements of patterns."""
+    patterns: Patterns
+
+    @property
+    def labels(self) -> IntArray:  # type: ignore[override]
+        """Return the observed labels."""
+        return self.patterns.of_parts(self.units.labels)
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """Return the number of arrangements of the patterns."""
+        return self.units.count
+
+    def parts(self, size: int) -> Iterator[LabelBatch]:
+        """Yield those of the patterns, in parts."""
+        for batch in self.units.parts(size):
+            yield Listed(self.patterns.of_parts(batch.labels))
 
 
 def arrangements(

@@ -36,6 +36,28 @@ class Units:
     """Whole numbers from 0, ascending."""
     binned: bool = False
     """Whether units are bins."""
+    patterns: Patterns | None = None
+    """Of units with rows in several samples, whose masses and strata are those of their parts."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Units with rows in several samples: a part holds the rows at one place of the clusters of a unit.
+
+    The label of a unit is the number of a pattern, the samples of all places; patterns change places.
+    """
+
+    samples: IntArray
+    """Of every place of every pattern, shape (patterns, places)."""
+    unit: IntArray
+    """Of every part."""
+    place: IntArray
+    """Of every part."""
+
+    def of_parts(self, labels: IntArray) -> IntArray:
+        """Return the samples of the parts, (b, parts), from the patterns of the units, (b, units)."""
+        return np.asarray(self.samples[labels[..., self.unit], self.place])
 
 
 @final
@@ -60,6 +82,8 @@ class Layout:
     """Of the samples, shape (units,). Within a cell ascending; 0 throughout where there are no samples."""
     binned: bool = False
     """Whether units are bins."""
+    patterns: tuple[IntArray, ...] = ()
+    """The samples of the rows of a cluster, by labels, if some clusters have rows in several."""
 
     @classmethod
     def of(
@@ -77,14 +101,18 @@ class Layout:
         """
         within = np.zeros_like(labels) if strata is None else strata
         cluster = np.arange(len(labels)) if clusters is None else clusters
-        sizes = np.bincount(cluster)
-        alike = sizes if equal_sizes else np.zeros_like(sizes)
+        sizes, patterns = np.bincount(cluster), _patterns(cluster, labels)
+        alike = sizes if equal_sizes or patterns else np.zeros_like(sizes)
+        if patterns:
+            patterns, numbers = _distinct(patterns)
+            labels = numbers[cluster]
         order = np.lexsort((cluster, labels, alike[cluster], within))
         first = order[np.flatnonzero(np.diff(cluster[order], prepend=-1))]
         _, cells = np.unique(np.stack([within[first], alike[cluster[first]]], axis=1), axis=0, return_inverse=True)
         _, stratum = np.unique(within[order], return_inverse=True)
         used = weights[order] / weights.max()  # no sum overflows
-        return cls(order, used / used.mean(), stratum, sizes[cluster[first]], cells.ravel(), labels[first])
+        of_units = sizes[cluster[first]], cells.ravel(), labels[first]
+        return cls(order, used / used.mean(), stratum, *of_units, patterns=patterns)
 
     @property
     def n(self) -> int:
@@ -107,8 +135,36 @@ class Layout:
     @property
     def units(self) -> Units:
         """Return what changes places, without its rows."""
-        masses = np.add.reduceat(self.weights, self.starts)
-        return Units(self.cells, self.labels, masses, self.n, self.stratum[self.starts], binned=self.binned)
+        parts, patterns = self.in_parts, None
+        if self.patterns:
+            samples = np.zeros((len(self.patterns), max(map(len, self.patterns))), dtype=np.intp)
+            for row, pattern in zip(samples, self.patterns, strict=True):
+                row[: len(pattern)] = pattern
+            patterns = Patterns(samples, *self._parts)
+        masses = np.add.reduceat(parts.weights, parts.starts)
+        stratum = parts.stratum[parts.starts]
+        return Units(self.cells, self.labels, masses, self.n, stratum, binned=self.binned, patterns=patterns)
+
+    @property
+    def _parts(self) -> tuple[IntArray, IntArray]:
+        """The unit and the place of every part of units with rows in several samples."""
+        places = np.array(list(map(len, self.patterns)))[self.labels]
+        unit = np.repeat(np.arange(len(places)), places)
+        return unit, np.arange(len(unit)) - np.repeat(np.cumsum(places) - places, places)
+
+    @property
+    def in_parts(self) -> Layout:
+        """Return the layout whose units are the parts of these, of which every one has rows of one sample."""
+        if not self.patterns:
+            return self
+        unit, _ = self._parts
+        places = np.bincount(unit)
+        of_row = np.repeat(np.arange(len(places)), self.sizes)
+        place = (np.arange(self.n) - self.starts[of_row]) % places[of_row]
+        rows = np.lexsort((place, of_row))
+        sizes = (self.sizes // places)[unit]
+        none = np.zeros_like(sizes)
+        return Layout(self.order[rows], self.weights[rows], self.stratum[rows], sizes, none, none, self.binned)
 
     def pilot(self, most: int) -> IntArray:
         """Return about ``most`` of the rows that move, by their positions among those that were passed.
@@ -172,4 +228,21 @@ class Layout:
             none if cells is None else cells,
             none if labels is None else labels,
             binned=True,
+            patterns=self.patterns,
         )
+
+
+def _patterns(cluster: IntArray, labels: IntArray) -> tuple[IntArray, ...]:
+    """Return the labels of the rows of every cluster, or nothing if every cluster has one label."""
+    order = np.argsort(cluster, kind="stable")
+    ends = np.cumsum(np.bincount(cluster))[:-1]
+    sorted_labels = labels[order]
+    changes = np.flatnonzero(np.diff(sorted_labels)) + 1
+    return () if np.isin(changes, ends).all() else tuple(np.split(sorted_labels, ends))
+
+
+def _distinct(patterns: tuple[IntArray, ...]) -> tuple[tuple[IntArray, ...], IntArray]:
+    """Return the different patterns, and the number of every one."""
+    known = {pattern.tobytes(): pattern for pattern in patterns}
+    numbers = dict(zip(known, range(len(known)), strict=True))
+    return tuple(known.values()), np.array([numbers[pattern.tobytes()] for pattern in patterns])

@@ -24,7 +24,7 @@ from ..null import Null
 from ..permutations import BINS
 from ..resampling_options import Resampling
 from ..statistics import MMD, ROUNDING, RemovedMeans, Statistic, StatisticForm, Sums, check_kind, named, ties
-from .arrangements import Arrangements, LabelBatch, arrangements
+from .arrangements import Arrangements, LabelBatch, OfParts, arrangements
 from .kernel_sums import KernelSums
 from .layout import DesignError, Units
 
@@ -47,7 +47,8 @@ class Labelings:
     def of(cls, sums: KernelSums, units: Units, how: Resampling, rounding: tuple[float, float] = ROUNDING) -> Self:
         """Draw arrangements of units, which the numbers of units decide on, or the scheme that you ask for by name."""
         listed = arrangements(units.cells, units.labels, how.n_resamples, how.rng, how.scheme)
-        return cls(sums, listed, units, BINS if units.binned else listed.scheme, rounding)
+        every = listed if units.patterns is None else OfParts(listed, units.patterns)
+        return cls(sums, every, units, BINS if units.binned else listed.scheme, rounding)
 
     @property
     def labels(self) -> IntArray:
@@ -143,9 +144,9 @@ def several_null(labelings: Labelings, kind: StatisticForm) -> Null:
     return _of_pairs(values, ties(values, between.magnitude), between.pairs, between.shares[:, None], kind, labelings)
 
 
-def several_stratified_null(labelings: Labelings) -> Null:
+def several_stratified_null(labelings: Labelings, samples: int) -> Null:
     """Return the same with strata, clusters or weights, the pairs in proportion to Σ_s A_s B_s."""
-    pairs = list(combinations(range(int(labelings.labels.max()) + 1), 2))
+    pairs = list(combinations(range(samples), 2))
     stratified = Stratified(labelings)
 
     def both(labels: IntArray) -> Array:

@@ -108,6 +108,7 @@ class ListedRows:
     @classmethod
     def of_layout(cls, layout: Layout, sizes: tuple[int, ...], rows: IntArray | None = None) -> Self:
         """List the rows of a layout; ``rows`` are their numbers among all, if it has not all of them."""
+        layout = layout.in_parts
         places = layout.order if rows is None else rows[layout.order]
         count = len(layout.sizes)
         numbers = np.full(sum(sizes), count, dtype=np.min_scalar_type(count))
@@ -228,7 +229,7 @@ def in_fixed_order(units: Units, sums: Array, columns: Summed) -> tuple[Units, A
     The sums decide, in digits that no grouping of sums changes: of weights, of squares, and of columns, since the
     kernels of categories have the same squares in every row.
     """
-    if int(units.labels.max()) != 1:
+    if int(units.labels.max()) != 1 or units.patterns is not None:
         return units, sums
     places = []
     for label in (0, 1):

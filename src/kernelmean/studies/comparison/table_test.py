@@ -12,9 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from ...core.array import Array
-from ...core.table import Frame
 from ...core.words import listed
-from ...inference import Design, Resampling, TestResult, hsic_test, k_sample_test, mmd_test
+from ...inference import Design, Resampling, TestResult, k_sample_test, mmd_test
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.questions import TwoSamples
 from ...inference.request import ESTIMATORS as PLAIN
@@ -27,8 +26,7 @@ from ...kernels.bandwidth import bandwidth_from
 from ...plan.plan import RemotePlan, check_plan
 from ...tables import limits
 from ...tables.columns import Encoded
-from ...tables.columns.column_codings import Categories, named
-from ...tables.columns.kinds import ColumnType, label_counts
+from ...tables.columns.column_codings import named
 from ...tables.read import read
 from ..many_tests import UNSCREENED, Contrasts, ManyTests, OneTest, Run, runs
 from .request import Testing
@@ -44,7 +42,7 @@ class TableTest:
 
     asked: Testing
     design: Design = _ALL_ROWS
-    """The design of the rows of two tables, or of all rows of several, one table below the other."""
+    """The design of the rows of all tables."""
 
     @property
     def form(self) -> StatisticForm:
@@ -81,26 +79,13 @@ class TableTest:
         options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.asked.plan}
         every = encoded.points(columns)
         samples: Sequence[Any] = [every[k] for k in chosen]
-        if len(samples) > 2 and self.designed:
-            return self._of_labels(samples, estimator, options), theta
         if self.adaptive:
             asked = {*columns}
             samples = named((own for own in encoded.codings if own.name in asked), samples)
         if self.adaptive and max(map(len, samples)) > limits.ADAPTIVE_LIMIT:  # would otherwise be added up in bins
             samples = [read(own, in_memory=True) for own in samples]
-        if len(samples) > 2:
-            return k_sample_test(*samples, estimator=estimator, **options), theta
-        return mmd_test(*samples, estimator=estimator, design=self.design, statistic=self.form, **options), theta
-
-    def _of_labels(self, samples: Sequence[Array], estimator: Any, options: dict[str, Any]) -> TestResult:
-        """Test whether the rows of several tables and the name of their table, a category, are independent."""
-        names = np.repeat([f"{k:02}" for k in range(len(samples))], [*map(len, samples)]).astype(object)
-        label, kind = Frame({"table": names}, "the tables"), ColumnType("categorical")
-        coding = Categories.of_counts("table", kind, [label_counts(label, "table")], "error", len(samples))
-        points = coding.coordinates(label)
-        asked = estimator if self.adaptive else (estimator, PLAIN[self.asked.estimator](Gaussian(1.0)))
-        found = hsic_test(np.concatenate(samples), points, estimator=asked, design=self.design, **options)
-        return replace(found, kind=None)  # it would be that of a dependence, such as a trend
+        test: Any = mmd_test if len(samples) == 2 else k_sample_test
+        return test(*samples, estimator=estimator, design=self.design, statistic=self.form, **options), theta
 
     def columns(
         self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator, steps: int | None = None

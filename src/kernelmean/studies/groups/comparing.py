@@ -102,9 +102,8 @@ def compare_groups(
     any false finding among the pairs, whichever groups differ; so are those of the columns. The test of all groups
     keeps the level, and so do the tests of pairs and those of columns, but not all at once.
 
-    With strata, clusters or weights, the test of all groups is :func:`kernelmean.hsic_test` of the columns and the
-    group of every row. A pair that the design forbids has p = 1. :doc:`/guides/ab` says what that means, and which
-    kernel the strengths of pairs and columns share. O(n² d) time for n rows; Gretton et al. (2012).
+    A pair that strata, clusters or weights forbid has p = 1. :doc:`/guides/ab` says what that means, and which kernel
+    the strengths of pairs and columns share. O(n² d) time for n rows; Gretton et al. (2012).
 
     Examples
     --------

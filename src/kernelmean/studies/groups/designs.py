@@ -10,7 +10,6 @@ from typing import final
 import numpy as np
 
 from ...core.words import listed
-from ...inference import Design
 from ...inference.units.layout import DesignError
 from ...tables.columns import Encoded
 from ..comparison.request import Testing
@@ -33,11 +32,8 @@ class GroupDesign:
     """Pairs of groups that cannot be tested with the design, and why."""
 
     def of_all(self) -> TableTest:
-        """Return the test of all groups: with a design, whether label and columns are independent."""
-        frames = self.encoded.frames
-        if len(frames) == 2:
-            return TableTest(self.asked, self.taken.of(frames))
-        return TableTest(self.asked, self.taken.together(frames) if self.taken.design else Design())
+        """Return the test of all groups."""
+        return TableTest(self.asked, self.taken.of(self.encoded.frames))
 
     def tested(self, pair: Pair, rng: np.random.Generator, n_resamples: int) -> OneTest:
         """Return the test of two groups; one that the design forbids has p = 1 and no permutations."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from kernelmean import Design, read
 from kernelmean.inference import Resampling, dhsic_test, hsic_test, k_sample_test, mmd_test
 from kernelmean.inference.null import max_t
+from kernelmean.inference.units import layout
 from kernelmean.kernels import Categorical, Gaussian, Laplacian
 from kernelmean.plan import RemotePlan
 from nulls import packed
@@ -210,8 +211,13 @@ def test_samples_without_a_common_stratum_are_not_compared():
     strata = ([0, 0, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1])
     result = k_sample_test(*samples, kernel=KERNEL, design=Design(strata=strata), rng=0)
     assert [pair.pvalue == 1.0 for pair in result.pairs] == [False, True, False]
-    with pytest.raises(ValueError, match="no stratum of sample 3 holds rows of another sample"):
-        k_sample_test(*samples, design=Design(strata=([0] * 4, [0] * 4, [1] * 4)))
+    apart = k_sample_test(*samples, design=Design(strata=([0] * 4, [0] * 4, [1] * 4)), kernel=KERNEL)
+    assert [pair.pvalue == 1.0 for pair in apart.pairs] == [False, True, True]
+    two = mmd_test(*samples[:2], kernel=KERNEL, statistic="v")
+    assert (apart.statistic, apart.pvalue) == pytest.approx((two.statistic, two.pvalue), rel=1e-10)
+    assert "not compared, as no stratum holds rows of another sample too: sample 3" in apart.notes
+    with pytest.raises(ValueError, match="no stratum holds rows of several samples"):
+        k_sample_test(*samples, design=Design(strata=([0] * 4, [1] * 4, [2] * 4)))
 
 
 @pytest.mark.parametrize("design", [Design(paired=True), Design(series=2.0)])
@@ -265,3 +271,59 @@ def test_a_design_is_refused_without_its_labels():
         k_sample_test(*samples, design=Design(weights=np.ones(500)))
     with pytest.raises(TypeError, match=r"strata is tuple; pass a tuple of 3"):
         k_sample_test(*samples, samples[0], design=Design(strata=(np.ones(500), np.ones(500))))
+
+
+# -- clusters with rows in several samples ----------------------------------------------------------------------------
+
+
+CLUSTER = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 5])
+PATTERNS = [(0, 1), (0, 0), (1, 2), (2, 2), (1,), (0,)]
+
+
+def of_patterns(rows, weights, patterns, repeats=1, **how):
+    """The test of clusters whose rows belong to the samples of a pattern, in order."""
+    labels, cluster = np.concatenate(patterns * repeats), np.concatenate([CLUSTER + 6 * k for k in range(repeats)])
+    inside = [np.flatnonzero(labels == g) for g in range(3)]
+    design = Design(clusters=tuple(cluster[k] for k in inside), weights=tuple(weights[k] for k in inside))
+    return k_sample_test(*(rows[k] for k in inside), design=design, **how)
+
+
+def divisions():
+    """Every way to exchange the patterns of the clusters of one size, the observed one first."""
+    for two, one in product(permutations(PATTERNS[:4]), permutations(PATTERNS[4:])):
+        yield [*two, *one]
+
+
+@pytest.mark.parametrize("estimator", ["kme", "adaptive"])
+def test_clusters_in_several_samples_exchange_these_among_clusters_of_one_size(estimator):
+    rng = np.random.default_rng(3)
+    rows, weights = rng.standard_normal((10, 2)), rng.uniform(0.5, 2.0, 10)
+    found = [of_patterns(rows, weights, own, estimator=estimator) for own in divisions()]
+    assert (found[0].scheme, found[0].n_resamples + 1, len(found)) == ("exact", 48, 48)
+    pvalues, values = [own.pvalue for own in found], [own.statistic for own in found]
+    for level in np.unique(pvalues):
+        assert np.mean(np.array(pvalues) <= level) <= level + 1e-12
+    whole = np.append(found[0].statistic, found[0].null_distribution)
+    np.testing.assert_allclose(np.sort(whole), np.sort(values), atol=1e-8 * np.abs(values).max())
+    assert found[0].notes[-1] == "6 clusters are permuted, whole and only among clusters of equally many rows"
+
+
+@pytest.mark.parametrize("options", [{}, {"estimator": "kme"}], ids=str)
+def test_clusters_in_several_samples_in_bins(monkeypatch, options):
+    """Wherever the rows are, and by features as by the kernel."""
+    monkeypatch.setattr(layout, "MOST_BINS", 20)
+    monkeypatch.setattr(layout, "_LEAST", 8)
+    rng = np.random.default_rng(3)
+    rows, weights = rng.integers(0, 2, (200, 2)).astype(float), rng.uniform(0.5, 2.0, 200)
+    held, added = (
+        of_patterns(rows, weights, PATTERNS, 20, rng=0, scheme=scheme, **options) for scheme in ("auto", "bins")
+    )
+    assert held.scheme == added.scheme == "bins"
+    if options:
+        assert added.statistic == pytest.approx(held.statistic, rel=1e-7)
+    pvalues = []
+    for seed in range(100):
+        effects = np.repeat(np.random.default_rng(seed).standard_normal((120, 2)), np.tile([2, 2, 2, 2, 1, 1], 20), 0)
+        how = {"rng": seed, "scheme": "bins", "n_resamples": 19, "kernel": KERNEL}
+        pvalues.append(of_patterns(effects, weights, PATTERNS, 20, **how).pvalue)
+    assert np.mean(np.array(pvalues) <= 0.1) <= 0.21  # the bound of 99.9 %
