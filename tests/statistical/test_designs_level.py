@@ -40,7 +40,7 @@ def check(design, law, trials, seed):
     check_level(lambda: design(law, rng), trials, tied=law == "binary", rng=rng, **OPTIONS, **own)
 
 
-@pytest.mark.parametrize(("design", "law"), checkered(DESIGNS, LAWS))
+@pytest.mark.parametrize(("design", "law"), checkered(DESIGNS, LAWS, every=4))
 def test_level(design, law):
     check(design, law, 100, 34)
 

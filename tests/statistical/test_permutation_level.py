@@ -40,7 +40,7 @@ SIZES = [("normal", (12, 12)), ("binary", (10, 14)), ("normal", (5, 27)), ("roun
 NUMBERS = [("normal", 13), ("binary", 12), ("heavy tails", 20), ("rounded", 10)]
 
 
-@pytest.mark.parametrize(("scheme", "case"), checkered(TWO_SAMPLES, SIZES))
+@pytest.mark.parametrize(("scheme", "case"), checkered(TWO_SAMPLES, SIZES, every=4))
 def test_two_samples(scheme, case):
     (law, sizes), rng = case, np.random.default_rng(20)
     options = {"estimator": "kme", "scheme": scheme, "n_resamples": 39, "rng": rng, "statistic": "u"}
@@ -48,7 +48,7 @@ def test_two_samples(scheme, case):
     check(results, ties=law in ("binary", "rounded"))
 
 
-@pytest.mark.parametrize(("scheme", "case"), checkered(PAIRS, NUMBERS))
+@pytest.mark.parametrize(("scheme", "case"), checkered(PAIRS, NUMBERS, every=4))
 def test_independence(scheme, case):
     (law, n), rng = case, np.random.default_rng(21)
     options = {"estimator": "kme", "scheme": scheme, "n_resamples": 39, "rng": rng, "statistic": "v"}
