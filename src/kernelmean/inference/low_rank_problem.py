@@ -157,11 +157,11 @@ def split(problem: Problem, max_rank: int) -> tuple[Factored | None, list[int], 
     if not low:
         return None, low, others
     wanted = problem.index_sets(low)
-    own, other = _centered([left[i] for i in wanted[0]]), _centered([right[j] for j in wanted[1]])
+    own, other = centered([left[i] for i in wanted[0]]), centered([right[j] for j in wanted[1]])
     return Factored(problem.restricted(low), own, other), low, others
 
 
-def _centered(factors: Sequence[Factor | None]) -> list[Factor]:
+def centered(factors: Sequence[Factor | None]) -> list[Factor]:
     """Center factors, in place if writable."""
     known = [factor for factor in factors if factor is not None]
     means = {id(factor.rows): factor.rows.mean(axis=1) for factor in known}

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from statistics import harmonic_mean
 from typing import Any, final
 
-import numpy as np
-
 from ...core.words import count
-from ...kernels import Kernel
 from ..adaptive.candidates import candidates
-from ..adaptive.columns import AS_IT_IS, row_order
+from ..adaptive.columns import row_order
 from ..adaptive.coordinates import Columns
 from ..adaptive.many_kernels import Adaptive, combined
-from ..adaptive.member import Member
 from ..adaptive.views import Views, ViewSource
 from ..null import Null
 from ..questions import Question
-from ..request import Request, choose_kernel, is_constant, representative_rows
+from ..questions.kernel_features import kernel_features, share_held
+from ..request import Request, choose_kernel, representative_rows
 from ..resampling_options import Resampling
 from ..result import TestResult
-
-_LANDMARKS = 256
-"""Features of a kernel that the caller chose; for two kernels half as many each, since their products are added up."""
-_LOOKED_AT = 1000
-"""About how many rows are used to judge how much of a kernel its features hold."""
 
 
 @final
@@ -80,17 +71,12 @@ def fitted(question: Question, request: Request, sizes: tuple[float, ...], seed:
         choose_kernel(table, estimator, representative_rows(table), name)
         for table, estimator, name in zip(tables, wanted.sides, question.table_names, strict=True)
     ]
-    sources = [ViewSource(table) for table in tables]
-    members = [Member(AS_IT_IS, own.kernel) for own in chosen]
-    views = [
-        Views.of(source, [member], np.arange(1), source.drawn(_LANDMARKS // len(tables), how.rng))
-        for source, member in zip(sources, members, strict=True)
-    ]
-    pairs = [_alone(own) for own in product(*(view.kernels[own] for view, own in zip(views, members, strict=True)))]
-    columns, kernels = _columns(sources, views, pairs)
+    theirs = [side.kernel for side in chosen]
+    sources, views, of_features = kernel_features(tables, theirs, how.rng)
+    columns, kernels = _columns(sources, views, [of_features])
     kernel, noise = _alone(tuple(own.kernel for own in chosen)), _alone(tuple(own.noise for own in chosen))
     asked = wanted.plain.settled(own.estimator for own in chosen)
-    notes = (*(note for own in chosen for note in own.notes), *map(_kept, sources, chosen, views))
+    notes = (*(note for own in chosen for note in own.notes), *map(share_held, sources, theirs, views))
     return Fitted(columns, kernels, how, replace(question, asked=asked), _Alone(kernel, noise), notes)
 
 
@@ -104,25 +90,6 @@ def _columns(
 
 def _alone(parts: tuple[Any, ...]) -> Any:
     return parts[0] if len(parts) == 1 else parts
-
-
-def _kept(source: ViewSource, chosen: Any, views: Views) -> str:
-    """Say how much of a kernel its features hold, on the rows of the pilot."""
-    kernel: Kernel = chosen.kernel
-    if is_constant(source.points):
-        return "all rows that features were fitted to are equal; other rows count by their distance from these"
-    some = source.points[:: 1 + len(source.points) // _LOOKED_AT]
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram = kernel(some, some)
-        bounded = np.isfinite(kernel.diag(source.points)).all() and np.isfinite(gram).all()
-    if not bounded:
-        raise ValueError("the kernel's values are not finite numbers; divide the columns by their standard deviations")
-    whole = float(np.trace(gram) / len(some) - gram.mean()) * len(some) / max(len(some) - 1, 1)
-    share = min(float(np.square(views.table).sum()) / max(len(views.table) - 1, 1) / (whole or 1.0), 1.0)
-    return (
-        f"{count(views.table.shape[1], 'feature')} on landmarks instead of the kernel; over the pilot they hold "
-        f"{100 * share:.4g} % of its variance"
-    )
 
 
 @final

@@ -6,29 +6,33 @@ With weights p of sum 1 and C_s the weighted cross-covariance within stratum s,
 
 with K̄ the Gram matrix of X minus its weighted means over strata: dependence between strata does not enter. With one
 stratum and equal weights it is tr(HKHZ)/n². Only Z is permuted; K̄ takes care of its means.
+
+Units are rows or clusters, which change places within cells. Up to 100 of them are permuted at random; more are cut
+into stripes that turn, ``rotations/wheels.py``. Beyond 5000 rows kernels become features, ``questions/many_pairs.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
 from typing import Any, ClassVar, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, slices
-from ...plan.plan import serial_blas
+from ...core.array import Array, IntArray
+from ...plan.plan import Plan, serial_blas
 from ..low_rank import Factor
-from ..low_rank_problem import SharedRows, highest_rank, shared_rows
+from ..low_rank_problem import SharedRows, centered, highest_rank, shared_rows
 from ..null import Null
-from ..permutations import Expanded, Permutations, within_cells
+from ..permutations import EXACT, RANDOM, Expanded, Permutations, within_cells
 from ..problem import KernelPair, KernelSide, distinct_side
 from ..resampling_options import Resampling, Resources
 from ..rotations.gathered import DENSE_LIMIT, gathered
+from ..rotations.stripes import BlockPair
+from ..rotations.wheels import Wheels
 from ..statistics import StatisticForm, ties
-from ..tiling import Tile, in_order, upper_tiles
-from ..units.forms import FACTORS_FROM, TILE, tiled_forms
+from ..units.forms import FACTORS_FROM
+from ..units.kernel_sums import Block
 from ..units.layout import Layout
 from .design import (
     Design,
@@ -43,45 +47,50 @@ from .design import (
     weightless,
 )
 
-_PERMUTED = 64
+_FEW = 100
+"""Up to so many units are permuted at random, if the rows are not many."""
 _AT_ONCE = 16
 _PAYS = 5  # a product of factors of rank 5 √n takes as long as a gathered matrix
+NAME = "HSIC (V-statistic)"
+
+_ALONE = Plan(threads=1)
 
 Pairs = tuple[tuple[int, int], ...]
-Factors = list[Factor]
 
 
-def stratified_hsic(
+def exact_kernels(
     sides: tuple[KernelSide, KernelSide], pairs: Pairs, layout: Layout, permutations: Permutations, resources: Resources
 ) -> tuple[Array, Array]:
     """Return HSIC of pairs of kernels, shape (pairs, P), and the magnitude for rounding errors, (pairs,).
 
-    On factors if both ranks are low, otherwise on dense matrices, above 5000 rows on tiles.
+    On factors if both ranks are low, otherwise on whole matrices.
     """
     left, right = sides
+    shares = layout.weights / layout.n
     factors = _factors(left, right)
-    if factors is not None:
-        centered = _centered(factors[0], layout), factors[1]
-        traces = [np.array([factor.diagonal.sum() for factor in side]) for side in centered]
-        values = _on_factors(shared_rows(*centered, pairs), permutations, len(pairs))
+    if factors is None:
+        values = _on_matrices(left, right, pairs, layout, permutations, resources)
+        squares = [np.abs(side.gram_diagonal()) for side in sides]
     else:
-        tiles = CenteredTiles(left, layout, resources)
-        traces = [tiles.magnitude(), np.abs(right.gram_diagonal()).sum(axis=1)]
-        values = (_dense if left.n <= DENSE_LIMIT else _on_tiles)(tiles, right, pairs, permutations, resources)
-    return values, np.array([traces[0][i] * traces[1][j] for i, j in pairs])
+        lefts, rights = map(centered, factors)
+        values = np.empty((len(pairs), permutations.count))
+        for group in shared_rows(_within_strata(lefts, layout), rights, pairs):
+            values[group.pairs] = _on_factors(group, permutations)
+        squares = [np.stack([factor.diagonal for factor in side]) for side in (lefts, rights)]
+    magnitudes = squares[0] @ shares**2, squares[1].sum(axis=1)
+    return values, np.array([magnitudes[0][i] * magnitudes[1][j] for i, j in pairs])
 
 
-def _factors(left: KernelSide, right: KernelSide) -> tuple[Factors, Factors] | None:
+def _factors(left: KernelSide, right: KernelSide) -> tuple[list[Factor], list[Factor]] | None:
     """Return low-rank factors of all kernels, or None where a rank is too high to pay."""
     if left.explicit and right.explicit:
         return left.known_factors(), right.known_factors()
     n = left.n
-    pays = _PAYS * np.sqrt(n) if n <= DENSE_LIMIT else n / 8
-    rank = min(int(pays), highest_rank(n, left.count + right.count))
     if n < FACTORS_FROM:
         return None
-    own, other = ([factor for factor in side.factors(rank) if factor is not None] for side in (left, right))
-    return (own, other) if [len(own), len(other)] == [left.count, right.count] else None
+    rank = min(int(_PAYS * np.sqrt(n)), highest_rank(n, left.count + right.count))
+    lefts, rights = ([factor for factor in side.factors(rank) if factor is not None] for side in (left, right))
+    return (lefts, rights) if [len(lefts), len(rights)] == [left.count, right.count] else None
 
 
 def stratum_means(layout: Layout) -> Array:
@@ -91,85 +100,62 @@ def stratum_means(layout: Layout) -> Array:
     return np.asarray(inside / inside.sum(axis=0))
 
 
-def _centered(factors: Factors, layout: Layout) -> Factors:
-    """Return factors minus their means over strata, times the shares of the rows; shared rows stay shared."""
-    means, shares = stratum_means(layout), layout.weights / layout.weights.sum()
-    distinct = {id(own.rows): own.rows for own in factors}
-    centered = {key: (rows - (rows @ means)[:, layout.stratum]) * shares for key, rows in distinct.items()}
-    return [replace(own, rows=centered[id(own.rows)]) for own in factors]
+def _within_strata(factors: list[Factor], layout: Layout) -> list[Factor]:
+    """Return factors minus their means over strata, times the weights of the rows; shared rows stay shared."""
+    means = stratum_means(layout)
+    distinct = {id(factor.rows): factor.rows for factor in factors}
+    within = {key: (rows - (rows @ means)[:, layout.stratum]) * layout.weights for key, rows in distinct.items()}
+    return [replace(factor, rows=within[id(factor.rows)]) for factor in factors]
 
 
-def _on_factors(shared: list[SharedRows], permutations: Permutations, count: int) -> Array:
-    """Return Σ_rq w_r v_q (A C_πᵀ)_rq² for factors A and C with weights w and v: O(n r²) time a permutation."""
-    values = np.empty((count, permutations.count))
-    start = 0
-    for orders in permutations.batches(_AT_ONCE):
-        for rows in shared:
-            entries = np.stack([rows.left @ rows.right[:, order].T for order in orders], axis=-1)
-            values[rows.pairs, start : start + len(orders)] = rows.weighted_norms(entries, slice(None))
-        start += len(orders)
-    return values
+def _on_factors(shared: SharedRows, permutations: Permutations) -> Array:
+    """Return Σ_rq w_r v_q (A C_πᵀ / n)_rq² for factors A and C with weights w and v, shape (k, P)."""
+    numbers, n = np.arange(len(shared.pairs)), permutations.n
+    if isinstance(permutations, Wheels):
+        pair = BlockPair(0, 0, numbers, shared.weights)
+        return permutations.values(_Rows(shared.left), _Rows(shared.right), [pair], _ALONE)
+    parts = []
+    for orders in permutations.batches(_AT_ONCE):  # O(n r²) time a permutation
+        entries = np.stack([shared.left @ shared.right[:, order].T for order in orders], axis=-1) / n
+        parts.append(shared.weighted_norms(entries, slice(None)))
+    return np.concatenate(parts, axis=1)
 
 
 @final
-class CenteredTiles:
-    """Tiles of p_i p_j K̄_ij; O(n S) memory for S strata."""
+class _Rows:
+    """The rows of a factor as columns of numbered points."""
 
-    def __init__(self, side: KernelSide, layout: Layout, resources: Resources) -> None:
-        self.side, self.tiles, self.stratum = side, side.tiles(), layout.stratum
-        self.shares = layout.weights / layout.weights.sum()
-        inside = stratum_means(layout)
-        self.means = tiled_forms(side, resources).times(inside)
-        self.between = np.einsum("ns,mnt->mst", inside, self.means)
+    def __init__(self, rows: Array) -> None:
+        self._rows, self.size = rows, len(rows)
+        self.blocks = [Block(slice(0, len(rows)), np.arange(0), np.zeros((0, len(rows))))]
 
-    def __call__(self, i: slice, j: slice) -> list[Array]:
-        """Return one tile of every kernel."""
-        rows, columns = self.stratum[i], self.stratum[j]
-        return [
-            (gram - shift - means[i][:, columns] - means[j][:, rows].T + between[np.ix_(rows, columns)])
-            * np.outer(self.shares[i], self.shares[j])
-            for gram, shift, means, between in zip(
-                self.tiles(i, j), self.side.shifts, self.means, self.between, strict=True
-            )
-        ]
-
-    def magnitude(self) -> Array:
-        """Return Σ p_i² |k_ii| of the matrices minus a constant, shape (m,)."""
-        return np.abs(self.side.gram_diagonal()) @ np.square(self.shares)
+    def at(self, rows: Any) -> Iterator[tuple[Block, Array]]:
+        """Yield the columns of some points, all in one block."""
+        yield self.blocks[0], self._rows[:, rows]
 
 
-def _dense(
-    left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, resources: Resources
+def _on_matrices(
+    left: KernelSide,
+    right: KernelSide,
+    pairs: Pairs,
+    layout: Layout,
+    permutations: Permutations,
+    resources: Resources,
 ) -> Array:
-    """Return Σ_ij M_ij Z_π(i)π(j), M from centered tiles: both in memory, Z gathered every time, O(n²) time each."""
-    everything = slice(0, permutations.n)
-    raw = right.tiles()(everything, everything)
-    others = [gram - shift for gram, shift in zip(raw, right.shifts, strict=True)]
-    sums = gathered(left(everything, everything), others, pairs, permutations, resources)
+    """Return Σ_ij p_i p_j K̄_ij Z_π(i)π(j): both in memory, Z gathered every time, O(n²) time each."""
+    everything, inside, shares = slice(0, layout.n), stratum_means(layout), layout.weights / layout.n
+    grams, others = (
+        [gram - shift for gram, shift in zip(side.tiles()(everything, everything), side.shifts, strict=True)]
+        for side in (left, right)
+    )
+    for number, gram in enumerate(grams):
+        rows = gram - (inside.T @ gram)[layout.stratum]
+        grams[number] = (rows - (rows @ inside)[:, layout.stratum]) * np.outer(shares, shares)
+    sums = gathered(grams, others, pairs, permutations, resources)
     return np.concatenate([values for _, values in sums], axis=1)
 
 
-def _on_tiles(
-    left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, resources: Resources
-) -> Array:
-    """Return the same, with Z evaluated on permuted rows: O(n² d) time per permutation, O(tile²) memory.
-
-    A tile of M is evaluated once for a batch of permutations.
-    """
-    tiles = upper_tiles(slices(permutations.n, TILE))
-
-    def of_tile(batch: IntArray, tile: Tile) -> Array:
-        i, j = tile
-        grams, weight, found = left(i, j), 1.0 if i == j else 2.0, []
-        for order in batch:
-            points = right.points[order[i]], right.points[order[j]]
-            others = [kernel(*points) - shift for kernel, shift in zip(right.kernels, right.shifts, strict=True)]
-            found.append([weight * float(np.vdot(grams[k], others[z])) for k, z in pairs])
-        return np.array(found).T
-
-    batches = permutations.batches(_PERMUTED)
-    sums = [reduce(np.add, in_order(partial(of_tile, batch), tiles, resources.n_jobs)) for batch in batches]
-    return np.concatenate(sums, axis=1)
+# -- the design --------------------------------------------------------------------------------------------------------
 
 
 @final
@@ -193,23 +179,45 @@ class PairDesign:
         """Return the rows of the variables that take part."""
         return X[self.rows], Y[self.rows]
 
+    @property
+    def many_rows(self) -> bool:
+        """Whether there are so many rows that kernels are replaced by features."""
+        return self.layout.n > DENSE_LIMIT
+
+    def permutations(self, how: Resampling) -> Permutations:
+        """Return the permutations, of units if these are listed, otherwise of rows."""
+        layout, units_are_few = self.layout, len(self.layout.cells) <= _FEW
+        if self.many_rows and how.scheme == RANDOM and not units_are_few:
+            raise ValueError(
+                f"scheme 'random' does not fit: beyond {DENSE_LIMIT} rows it is for at most {_FEW} clusters; use "
+                "scheme='auto'"
+            )
+        units = within_cells(layout.cells, how.n_resamples, how.rng, scheme=how.scheme)
+        if units.scheme == EXACT or how.scheme != "auto" or (units_are_few and not self.many_rows):
+            return units
+        return Wheels.of(layout, how.n_resamples, how.rng) or units
+
     def null(
         self, tables: tuple[Array, ...], kernels: Sequence[KernelPair], statistic: StatisticForm, how: Resampling
     ) -> Null:
         """Return HSIC of every pair of kernels under the same permutations, on these rows."""
-        if statistic != "v":
-            raise ValueError(
-                "with strata, clusters or weights HSIC is a V-statistic of equally estimated means; pass "
-                "statistic='v', and an estimator with equal weights, such as 'kme' or 'mkme'"
-            )
-        layout, resources = self.layout, how.resources
-        units = within_cells(layout.cells, how.n_resamples, how.rng, scheme=how.scheme)
+        check_statistic(statistic)
+        units = self.permutations(how)
+        listed = units if isinstance(units, Wheels) else Expanded(units, self.layout.sizes)
         sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate(tables)]
         with serial_blas:
             pairs = tuple(zip(sides[0][1], sides[1][1], strict=True))
-            listed = Expanded(units, layout.sizes)
-            values, magnitude = stratified_hsic((sides[0][0], sides[1][0]), pairs, layout, listed, resources)
-        return Null(values, ties(values, magnitude), "HSIC (V-statistic)", units.scheme)
+            values, magnitude = exact_kernels((sides[0][0], sides[1][0]), pairs, self.layout, listed, how.resources)
+        return Null(values, ties(values, magnitude), NAME, units.scheme)
+
+
+def check_statistic(statistic: StatisticForm) -> None:
+    """Raise for the unbiased statistic."""
+    if statistic != "v":
+        raise ValueError(
+            "with strata, clusters or weights HSIC is a V-statistic of equally estimated means; pass "
+            "statistic='v', and an estimator with equal weights, such as 'kme' or 'mkme'"
+        )
 
 
 _WEIGHTS_STAY = (

@@ -14,12 +14,10 @@ from ...kernels import Kernel
 from ...plan.plan import serial_blas
 from ..null import WILD, Null
 from ..problem import KernelPair, KernelSide
-from ..resampling_options import Resampling
+from ..resampling_options import Resampling, Resources
 from ..statistics import StatisticForm, ties
-from ..units.forms import TiledForms, gram_forms
-from ..units.layout import Layout
+from ..units.forms import TiledForms, gram_forms, tiled_forms
 from .design import only
-from .independence import CenteredTiles
 
 _LEAST_ROWS = 4
 
@@ -109,13 +107,28 @@ class WildPairs(_WildBootstrap):
         pair, n, count = only(kernels), len(tables[0]), how.n_resamples
         sides = [KernelSide(points, (kernel,)) for points, kernel in zip(tables, pair, strict=True)]
         with serial_blas:
-            plain = Layout.of(np.zeros(n, dtype=np.intp), np.ones(n))
-            left, right = (CenteredTiles(side, plain, how.resources) for side in sides)
-            forms = TiledForms(lambda i, j: [left(i, j)[0] * right(i, j)[0]], np.zeros((1, n)), how.resources.n_jobs)
+            left, right = (_CenteredTiles(side, how.resources) for side in sides)
+            forms = TiledForms(lambda i, j: [left(i, j) * right(i, j)], np.zeros((1, n)), how.resources.n_jobs)
             drawn = centered_multipliers((n,), self.reach, count, how.rng, forms.batch)
-            values = n**2 * np.concatenate([forms.forms(part) for part in drawn], axis=1)
-        magnitude = n**2 * left.magnitude() * right.magnitude()
+            values = np.concatenate([forms.forms(part) for part in drawn], axis=1) / n**2
+        magnitude = np.array([left.magnitude * right.magnitude]) / n**2
         return Null(values, ties(values, magnitude), "HSIC (V-statistic)", WILD)
+
+
+@final
+class _CenteredTiles:
+    """Tiles of the centered Gram matrix HKH of one kernel."""
+
+    def __init__(self, side: KernelSide, resources: Resources) -> None:
+        self.tiles, self.shift = side.tiles(), side.shifts[0]
+        self.means = tiled_forms(side, resources).times(np.full((side.n, 1), 1 / side.n))[0, :, 0]
+        self.mean = float(self.means.mean())
+        self.magnitude = float(np.abs(side.gram_diagonal()).sum())
+
+    def __call__(self, i: slice, j: slice) -> Array:
+        """Return one tile."""
+        gram = self.tiles(i, j)[0] - self.shift
+        return np.asarray(gram - self.means[i, None] - self.means[j] + self.mean)
 
 
 def multipliers(n: int, reach: float, count: int, rng: np.random.Generator) -> Array:

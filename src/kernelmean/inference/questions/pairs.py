@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, final
 
 from ...core.array import Array, check_numpy
 from ...core.points import Names
+from ...plan.plan import serial_blas
+from ..adaptive.candidates import Evaluated, candidates
+from ..adaptive.columns import row_order
+from ..adaptive.many_kernels import Adaptive
 from ..designs.design import Design
 from ..designs.independence import PairDesign, pair_design
 from ..designs.wild_bootstrap import WildPairs
 from ..estimated.hsic import pair_estimator
+from ..null import Null
 from ..problem import KernelPair, Problem, distinct_side
 from ..request import ESTIMATORS, HSIC_ESTIMATORS, Chosen, Estimators, Known
 from ..resampling_options import Resampling
 from ..samples import named_variables
 from ..statistics import HSIC, Statistic, StatisticForm
+from ..units.dealing import PILOT
 from .base import Question, Tables
+from .kernel_features import kernel_features, share_held
+from .many_pairs import ManyPairs
+
+_FITTED = f"features fitted to about {PILOT:,} rows drawn from all"
 
 
 @final
@@ -78,13 +88,54 @@ class Pairs(Question):
         """Return the Gram matrices of both variables."""
         return hsic_problem(tables, kernels, statistic)
 
+    @property
+    def any_rows(self) -> bool:
+        """Whether an adaptive test takes any number of rows in memory."""
+        return isinstance(self.design, PairDesign)
+
+    def fitted_to(self, adaptive: Adaptive) -> tuple[str, ...]:
+        """Return a note on the rows that features are fitted to."""
+        del adaptive
+        return (_FITTED,) if self._long_design() else ()
+
+    def _long_design(self) -> PairDesign | None:
+        """Return the design if there are so many rows that kernels become features."""
+        return self.design if isinstance(self.design, PairDesign) and self.design.many_rows else None
+
+    def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
+        """Return the statistics of the members of an adaptive test."""
+        design = self._long_design()
+        if design is None:
+            return super().evaluated(adaptive, statistic, how)
+        many = ManyPairs.of(design, self.tables, statistic, how)
+        with serial_blas:
+            found = candidates(adaptive, many.pilot, self.sizes[0], how.rng)
+        kernels = [kernel for each in found.kernels for kernel in each]
+        return many.null(found.sources, found.views, kernels), found.members, [len(each) for each in found.kernels]
+
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return HSIC of an estimator: with other kernels, or shrunk."""
-        tables, design = self.tables, self.design
+        tables, design, long = self.tables, self.design, self._long_design()
         apart = pair_estimator(asked.sides, statistic, plain_only=None if design is None else design.plain_only)
+        if apart.plain and long is not None:
+            return self._by_features(long, apart.kernels, statistic, how)
         if apart.plain:
             return self.with_kernels(tables, apart.kernels, statistic, how)
         return apart.null(tables, self.chosen(tables, apart.kernels, how.rng), statistic, self.over, how)
+
+    def _by_features(
+        self, design: PairDesign, estimators: Sequence[Any], statistic: StatisticForm, how: Resampling
+    ) -> tuple[Null, list[Chosen]]:
+        """Return the null of features of the kernels that estimators find in a pilot."""
+        many = ManyPairs.of(design, self.tables, statistic, how)
+        pilot = tuple(table[row_order(table)] for table in many.pilot)
+        chosen = self.chosen(pilot, estimators, how.rng)
+        kernels = [side.kernel for side in chosen]
+        sources, views, of_features = kernel_features(pilot, kernels, how.rng)
+        held = map(share_held, sources, kernels, views)
+        noted = [replace(side, notes=(*side.notes, note)) for side, note in zip(chosen, held, strict=True)]
+        noted[0] = replace(noted[0], notes=(*noted[0].notes, _FITTED))
+        return many.null(sources, views, [of_features]), noted
 
 
 def hsic_problem(variables: Tables, kernels: Sequence[KernelPair], statistic: StatisticForm | Statistic) -> Problem:

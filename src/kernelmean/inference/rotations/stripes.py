@@ -49,8 +49,8 @@ class Featured(Protocol):
     def blocks(self) -> Sequence[Block]:
         """Which of them belong together."""
 
-    def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
-        """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
+    def at(self, rows: Any) -> Iterator[tuple[Block, Array]]:
+        """Yield the columns of any rows, block by block, shape (columns, n): points (n, d), or numbers of rows."""
 
 
 @final
@@ -159,7 +159,7 @@ class StripeSums:
             left = X[whole:, :]
             self.add_fixed(left, left if Y is X else Y[whole:, :])
 
-    def add_stripes(self, wheel: int, X: Array, Y: Array, plan: Plan = DEFAULT) -> None:
+    def add_stripes(self, wheel: int, X: Any, Y: Any, plan: Plan = DEFAULT) -> None:
         """Add rows that are whole stripes of a wheel, one after the other."""
         self.rows += X.shape[0]
         length = self.lengths[wheel]
@@ -177,7 +177,7 @@ class StripeSums:
         for _ in plan.map(add, list(zip(self.pairs, self.products[wheel], strict=True)), X.shape[0] * self.x.size):
             pass
 
-    def add_fixed(self, X: Array, Y: Array) -> None:
+    def add_fixed(self, X: Any, Y: Any) -> None:
         """Add rows outside all stripes."""
         self.rows += X.shape[0]
         right = list(self._summed(self.y, Y, 1))
@@ -186,11 +186,11 @@ class StripeSums:
             r, q = pair.shape
             np.add(sums, to_numpy(left[pair.left][:r] @ right[pair.right][:q].T), out=sums)
 
-    def _alike(self, X: Array, Y: Array) -> bool:
+    def _alike(self, X: Any, Y: Any) -> bool:
         """Whether X and Y are the same columns of the same rows."""
         return self.x is self.y and X is Y
 
-    def _summed(self, columns: Featured, rows: Array, side: int) -> Iterator[Array]:
+    def _summed(self, columns: Featured, rows: Any, side: int) -> Iterator[Array]:
         """Yield the columns of every block, and add them to the margins."""
         for block, values in columns.at(rows):
             self.margins[side][block.place] += to_numpy(namespace(values).sum(values, axis=1))
