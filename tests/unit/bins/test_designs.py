@@ -196,3 +196,11 @@ def test_designs_that_do_not_fit_are_refused(said: dict[str, Any], words: str) -
     tables = [np.array_split(table(n, seed), 3) for seed, n in enumerate(SIZES[:2])]
     with pytest.raises(ValueError, match=words):
         km.mmd_test(*tables, design=Design(**said), scheme="bins", rng=0)
+
+
+def test_arrays_of_other_libraries_are_refused_as_in_memory() -> None:
+    xp = pytest.importorskip("array_api_strict")
+    tables = [xp.asarray(table(n, seed)) for seed, n in enumerate(SIZES[:2])]
+    for scheme in ("auto", "bins"):
+        with pytest.raises(TypeError, match="strata, clusters and weights need NumPy's arrays"):
+            km.mmd_test(*tables, design=designs("weights", 2), scheme=scheme, rng=0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.array import as_host
+from ...core.array import as_host, check_numpy
 from ...core.words import passed
 from ...plan.plan import Plan, serial_blas
 from ...tables.batchwise import readable
@@ -22,7 +22,7 @@ from ..rotations.stripes import StripeSums
 from ..rotations.windows import Windows, rotations
 from ..units.unit_sums import UnitSums
 from .fitting import Fitted, fitted
-from .reading import Rows, Two, batches, length, matched, taken, unequal, windows
+from .reading import Held, Rows, Two, batches, length, matched, taken, unequal, windows
 from .request import BinnedTest, Reason
 from .samples import PairsInUnits, SamplesInUnits, pilot_question
 
@@ -49,6 +49,8 @@ def binned_test(
         if kind is Pairs:
             first, second = (opened.enter_context(readable(source)) for source in sources)
             return reason.noted(_pairs((first, second), test, plan))
+        if request.design.says_more and isinstance(sources[0], Held):
+            check_numpy(sources[0].rows, "strata, clusters and weights")
         ordered = [matched(sources[0], other) for other in sources[1:]]
         samples = [ordered[0][0], *(other for _, other in ordered)]
         run = _paired if request.design.paired else _samples
