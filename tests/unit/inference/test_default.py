@@ -55,6 +55,7 @@ tables_of = tables
 
 BY_LABELS = "strata", "several samples"
 IN_BINS = "two samples", "independence", "pairs of samples", *BY_LABELS
+IN_MEMORY = "independence within strata"  # with any number of rows
 
 
 @pytest.mark.parametrize("name", BY_LABELS)
@@ -110,7 +111,7 @@ def test_features_that_are_fitted_to_all_rows_are_those_of_the_usual_test(ties, 
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name not in IN_BINS])
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in (*IN_BINS, IN_MEMORY)])
 def test_many_rows_take_one_kernel_and_say_so(name, monkeypatch):
     monkeypatch.setattr(limits, "ADAPTIVE_LIMIT", 23)
     found, plain = CALLS[name](rng=0), CALLS[name](rng=0, estimator="kme")
