@@ -51,11 +51,11 @@ class Views:
 
     @classmethod
     def as_they_are(cls, points: ViewSource, weights: dict[Member, Array], chosen: IntArray) -> Self:
-        """Use chosen columns of a table as they are; every member is a kernel with its own weights on them."""
+        """Use chosen columns of a table as they are; members are kernels, each with its own row of weights on them."""
         view = View(AS_IT_IS, _unchanged, Unit(1.0), chosen)
         table, places = points.base(AS_IT_IS, chosen), tuple(range(len(chosen)))
         kernels: dict[Member, list[Kernel]] = {
-            member: [Coordinates(places, tuple(own.tolist()))] for member, own in weights.items()
+            member: [Coordinates(places, tuple(row)) for row in rows.tolist()] for member, rows in weights.items()
         }
         return cls(table, kernels, [ViewPart(view, None, slice(0, len(chosen)))])
 

@@ -1,4 +1,4 @@
-"""The tests of single columns of long tables: a few cheap kernels each, summed along with the joint test."""
+"""The tests of single columns: a few cheap kernels each, of rows in memory or from sums over units."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import Array, IntArray
 from ...estimators import KernelMean
-from ...inference.adaptive.columns import AS_IT_IS
+from ...inference.adaptive.columns import AS_IT_IS, put_back, row_order
 from ...inference.adaptive.coordinates import Columns
 from ...inference.adaptive.many_kernels import Adaptive, combined
-from ...inference.adaptive.member import EIGHTH, LINEAR, Member
+from ...inference.adaptive.member import LINEAR, MEDIAN, QUADRATIC, SIXTEENTH, Member
 from ...inference.adaptive.views import Views, ViewSource
+from ...inference.null import Null
+from ...inference.questions import Question
 from ...inference.request import base_kernel, choose_kernel, representative_rows
 from ...inference.resampling_options import Resampling
+from ...inference.statistics import StatisticForm
 from ...inference.units.layout import Units
 from ...inference.units.unit_sums import null_of_sums
 from ...kernels import Kernel
@@ -24,40 +27,41 @@ from ...tables.columns.column_codings import Categories, Coding
 from ...tables.columns.encoded import groups_of
 from ..many_tests import OneTest
 
-LANDMARKS = 24
+LANDMARKS = 32
 """For each column, evenly spaced among its sorted rows."""
 UNIT_ROWS = 256
+MEMBERS = (
+    Member("data", MEDIAN, 2.0),  # most differences, if they are large; its statistic is reported
+    Member("data", MEDIAN, 2.0, ridge=0.01),  # skewness, and two peaks instead of one
+    Member("data", QUADRATIC, 1.5),  # spreads, and outliers
+    Member("axes", LINEAR, 3.0),  # shifts: the means of normal scores
+    Member("square axes", LINEAR, 2.0),  # spreads, whatever the outliers
+    Member("ranks", SIXTEENTH),  # a value, or a range of values, that is more frequent
+    Member("ranks", SIXTEENTH, 2.0, ridge=0.001),  # many of them, as in rounded values
+)
+"""What looks at a column of numbers in an adaptive test, and what each sees best."""
+Kernels = dict[Member, list[Kernel]]
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ColumnTest:
-    """The test of one column."""
+    """The test of one column from sums over units."""
 
     columns: Columns
-    members: tuple[Member, ...]
-    counts: tuple[int, ...]
-    """The number of kernels of every member."""
-    reported: int
-    """The kernel whose statistic is reported: the Gaussian at the median bandwidth, or the only one."""
+    kernels: Kernels
     rule: str
     """How several members are combined."""
 
     @classmethod
     def of(cls, source: ViewSource, views: Views, rule: str) -> Self:
         """Return the test of a column with some members."""
-        kernels = list(views.kernels.items())
-        columns = Columns.of(source, views, [kernel for _, own in kernels for kernel in own])
-        members, counts = tuple(views.kernels), tuple(len(own) for _, own in kernels)
-        shown = next(place for place, member in enumerate(members) if member.view == AS_IT_IS)
-        return cls(columns, members, counts, sum(counts[:shown]), rule)
+        return cls(Columns.of(source, views, _listed(views.kernels)), views.kernels, rule)
 
     def __call__(self, sums: Array, units: Units, how: Resampling) -> OneTest:
         """Return the statistic and the p-value from the sums over the units of both tables."""
         null = null_of_sums(self.columns, sums, units, "u", how)
-        alone = len(self.members) == 1
-        found = null.outcome(0) if alone else combined(null, self.rule, self.members, self.counts)
-        return OneTest(float(null.values[self.reported, 0]), found["pvalue"], how.n_resamples)
+        return _outcome(null, self.kernels, self.rule, how.n_resamples)
 
 
 def column_tests(
@@ -65,36 +69,54 @@ def column_tests(
 ) -> dict[str, ColumnTest]:
     """Return the test of every column, fitted to the rows of a pilot.
 
-    An adaptive test of a column of numbers has five members: the mean and the spread of its normal scores, the Gaussian
-    kernel at the median bandwidth, and a narrow kernel on ranks, plain and regularized. Categories are exact: sums of
-    their coordinates count rows. Shares are compared as they are and, in an adaptive test, also in units of their
-    deviations.
+    Categories are exact: sums of their coordinates count rows. Shares are compared as they are and, in an adaptive
+    test, also in units of their deviations, and one by one.
     """
     made = {}
     for coding, places in zip(codings, groups_of(codings).values(), strict=True):
         chosen = np.array(places)
         points = source.points[:, chosen]
-        gaussian = base_kernel(points, "gaussian", bandwidth, representative_rows(points), coding.name).kernel
         rule = estimator.combination if isinstance(estimator, Adaptive) else ""
         if isinstance(coding, Categories):
-            views = Views.as_they_are(source, category_weights(coding, points, gaussian, several=bool(rule)), chosen)
+            views = _of_categories(source, coding, bandwidth, chosen, several=bool(rule))
         else:
-            members = _members(gaussian) if isinstance(estimator, Adaptive) else _alone(points, estimator, coding.name)
-            landmarks, units = (representative_rows(points[:, ::-1], many) for many in (LANDMARKS, UNIT_ROWS))
-            views = Views.of(source, members, units, landmarks, chosen)
+            members = MEMBERS if isinstance(estimator, Adaptive) else _alone(points, estimator, coding.name)
+            views = _of_numbers(source, members, chosen)
         made[coding.name] = ColumnTest.of(source, views, rule)
     return made
 
 
-def _members(gaussian: Kernel) -> tuple[Member, ...]:
-    """Return the members of an adaptive test of a column of numbers."""
-    return (
-        Member("axes", LINEAR, 3.0),
-        Member("square axes", LINEAR, 2.0),
-        Member(AS_IT_IS, gaussian, 2.0),
-        Member("ranks", EIGHTH),
-        Member("ranks", EIGHTH, 2.0, ridge=0.01),
-    )
+def held_test(question: Question, coding: Coding, rule: str, statistic: StatisticForm, how: Resampling) -> OneTest:
+    """Return the adaptive test of one column whose rows, the only ones of a question, are in memory."""
+    (points,) = question.tables
+    order = row_order(points)
+    source, chosen = ViewSource(points[order]), np.arange(points.shape[1])
+    if isinstance(coding, Categories):
+        views = _of_categories(source, coding, "median", chosen, several=True)
+    else:
+        views = _of_numbers(source, MEMBERS, chosen)
+    table = np.array(views.table)
+    put_back(table.T, order)
+    null = question.over((table,), _listed(views.kernels), statistic, how)
+    return _outcome(null, views.kernels, rule, how.n_resamples)
+
+
+def _outcome(null: Null, kernels: Kernels, rule: str, n_resamples: int) -> OneTest:
+    """Return the p-value of all members, and the statistic of the first."""
+    counts = [len(own) for own in kernels.values()]
+    pvalue = null.outcome(0)["pvalue"] if len(counts) == 1 else combined(null, rule, [*kernels], counts)["pvalue"]
+    return OneTest(float(null.values[0, 0]), pvalue, n_resamples)
+
+
+def _listed(kernels: Kernels) -> list[Kernel]:
+    return [kernel for own in kernels.values() for kernel in own]
+
+
+def _of_numbers(source: ViewSource, members: Sequence[Member], chosen: IntArray) -> Views:
+    """Return what some members see of a column of numbers."""
+    points = source.points[:, chosen]
+    landmarks, units = (representative_rows(points[:, ::-1], many) for many in (LANDMARKS, UNIT_ROWS))
+    return Views.of(source, members, units, landmarks, chosen)
 
 
 def _alone(points: Array, estimator: KernelMean, name: str) -> tuple[Member, ...]:
@@ -102,16 +124,25 @@ def _alone(points: Array, estimator: KernelMean, name: str) -> tuple[Member, ...
     return (Member(AS_IT_IS, choose_kernel(points, estimator, representative_rows(points), name).kernel),)
 
 
+def _of_categories(source: ViewSource, coding: Categories, bandwidth: Any, chosen: IntArray, *, several: bool) -> Views:
+    """Return the coordinates of categories with the weights of members on them."""
+    points = source.points[:, chosen]
+    gaussian = base_kernel(points, "gaussian", bandwidth, representative_rows(points), coding.name).kernel
+    weights = category_weights(coding, points, gaussian, several=several)
+    if several and points.shape[1] > 1:
+        weights[Member("axes", LINEAR, 0.5)] = np.eye(points.shape[1])  # one category that is more frequent
+    return Views.as_they_are(source, weights, chosen)
+
+
 def category_weights(coding: Categories, points: Array, gaussian: Kernel, *, several: bool) -> dict[Member, Array]:
-    """Return weights of the coordinates of categories that reproduce the Gaussian kernel.
+    """Return weights of the coordinates of categories that reproduce the Gaussian kernel, and others, a row each.
 
     k = e + (1 - e) [x = y], and coordinates are c [x = y]: noise would change the kernel only by a factor.
     """
     height = np.sqrt(2.0) * coding.weight
     near, far = gaussian(np.zeros((1, 1)), np.array([[0.0], [height]]))[0]
-    same = np.full(points.shape[1], (near - far) / coding.weight**2)
-    found = {Member(AS_IT_IS, gaussian): same}
+    found = {Member(AS_IT_IS, gaussian): np.full((1, points.shape[1]), (near - far) / coding.weight**2)}
     if several and points.shape[1] > 1:
         shares = (np.count_nonzero(points, axis=0) + 1.0) / (len(points) + points.shape[1])
-        found[Member(AS_IT_IS, LINEAR)] = 1.0 / shares
+        found[Member(AS_IT_IS, LINEAR)] = 1.0 / shares[None]
     return found

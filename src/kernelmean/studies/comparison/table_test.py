@@ -15,12 +15,11 @@ from ...core.array import Array
 from ...core.words import listed
 from ...inference import Design, Resampling, TestResult, k_sample_test, mmd_test
 from ...inference.adaptive.many_kernels import NAMED
-from ...inference.questions import TwoSamples
+from ...inference.questions import KSamples, TwoSamples
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
 from ...inference.resampling_options import resources_of
 from ...inference.statistics import StatisticForm
-from ...inference.tiling import in_order
 from ...kernels import Gaussian
 from ...kernels.bandwidth import bandwidth_from
 from ...plan.plan import RemotePlan, check_plan
@@ -29,6 +28,7 @@ from ...tables.columns import Encoded
 from ...tables.columns.column_codings import named
 from ...tables.read import read
 from ..many_tests import UNSCREENED, Contrasts, ManyTests, OneTest, Run, runs
+from .column_tests import held_test
 from .request import Testing
 
 _ALL_ROWS = Design()
@@ -99,17 +99,23 @@ class TableTest:
         n_jobs, alone = self._column_by_column()
 
         def test(name: str, run: Run) -> OneTest:
-            result, _ = alone.run(encoded, (name,), copy.deepcopy(streams[run.number]), run.n_resamples)
-            return OneTest(result.statistic, result.pvalue, result.n_resamples)
+            return alone.column(encoded, name, copy.deepcopy(streams[run.number]), run.n_resamples)
 
         many = ManyTests(order, str, "column", test, self.asked.progress, steps or 1 + len(order), n_jobs)
         kept = many.kept(partial(_evidence, encoded) if self.asked.screen and not self.designed else None)
         found = many.tested(kept, planned)
-        described = [name for name in order if alone._of_two_adaptive(encoded) or name not in found]
-        values = dict(zip(described, in_order(partial(alone._statistic, encoded), described, n_jobs), strict=True))
-        every = {name: found.get(name, OneTest(math.nan, 1.0, 0)) for name in order}
-        outcome = {name: test._replace(statistic=values.get(name, test.statistic)) for name, test in every.items()}
-        return outcome, tuple(many.notes(found))
+        return {name: found.get(name, OneTest(math.nan, 1.0, 0)) for name in order}, tuple(many.notes(found))
+
+    def column(self, encoded: Encoded, name: str, rng: np.random.Generator, n_resamples: int) -> OneTest:
+        """Test one column."""
+        if not self.adaptive:
+            result, _ = self.run(encoded, (name,), rng, n_resamples)
+            return OneTest(result.statistic, result.pvalue, result.n_resamples)
+        how = Resampling.of("auto", n_resamples, rng, check_plan(self.asked.plan))
+        coding = encoded.codings[encoded.names.index(name)]
+        points, rule = encoded.points((name,)), NAMED[self.asked.estimator].combination
+        question = KSamples.of(points, self.design) if len(points) > 2 else TwoSamples.of(points, self.design)
+        return held_test(question, coding, rule, self.form, how)
 
     def _column_by_column(self) -> tuple[int, Self]:
         """Return how many columns are tested at once, and the test of each, which has one thread and the memory."""
@@ -118,22 +124,6 @@ class TableTest:
             return 1, self
         alone = replace(self, asked=replace(self.asked, plan=replace(plan, threads=1)))
         return min(resources_of(plan).n_jobs, _AT_ONCE), alone
-
-    def _of_two_adaptive(self, encoded: Encoded) -> bool:
-        """Return whether the statistic of a column is not that of its test, which combines many kernels."""
-        return self.adaptive and len(encoded.tables) == 2
-
-    def _statistic(self, encoded: Encoded, name: str) -> float:
-        """Return MMD² of one column alone; for an adaptive test of two tables with the Gaussian kernel, of more nan."""
-        if self.adaptive and len(encoded.tables) > 2:
-            return math.nan  # it combines kernels by how each varies under permutations
-        if not self.adaptive:
-            return self.run(encoded, (name,), np.random.default_rng(0), 1)[0].statistic
-        kernel = Gaussian(self._theta(encoded, (name,), (0, 1)))
-        first, second = encoded.points((name,))
-        question = TwoSamples.of((first, second), self.design)
-        null = question.null([kernel], self.form, Resampling.of(n_resamples=1, rng=0))
-        return float(null.values[0, 0])
 
     def _theta(self, encoded: Encoded, columns: Iterable[str], tables: Iterable[int]) -> Any:
         every, rule = encoded.coordinates(columns), self.asked.bandwidth
