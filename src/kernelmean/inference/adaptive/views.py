@@ -144,7 +144,9 @@ def _filtered(table: Array, kernel: Kernel, members: Sequence[Member], landmarks
     if not len(found.values):
         return _as_they_are(table, members)
     as_it_is = (0, (1.0,) * len(found.values))
-    filters = {own: as_it_is if own.view == AS_IT_IS else found.filtered(own.ridge) for own in members}
+    filters = {
+        own: as_it_is if own.view == AS_IT_IS and own.ridge is None else found.filtered(own.ridge) for own in members
+    }
     least = min(first for first, _ in filters.values())
 
     def kernels(places: Sequence[int]) -> dict[Member, list[Kernel]]:

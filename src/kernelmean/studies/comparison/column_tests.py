@@ -13,7 +13,7 @@ from ...estimators import KernelMean
 from ...inference.adaptive.columns import AS_IT_IS, put_back, row_order
 from ...inference.adaptive.coordinates import Columns
 from ...inference.adaptive.many_kernels import Adaptive, combined
-from ...inference.adaptive.member import LINEAR, MEDIAN, QUADRATIC, SIXTEENTH, Member
+from ...inference.adaptive.member import LINEAR, QUADRATIC, SIXTEENTH, Member
 from ...inference.adaptive.views import Views, ViewSource
 from ...inference.null import Null
 from ...inference.questions import Question
@@ -30,16 +30,6 @@ from ..many_tests import OneTest
 LANDMARKS = 32
 """For each column, evenly spaced among its sorted rows."""
 UNIT_ROWS = 256
-MEMBERS = (
-    Member("data", MEDIAN, 2.0),  # most differences, if they are large; its statistic is reported
-    Member("data", MEDIAN, 2.0, ridge=0.01),  # skewness, and two peaks instead of one
-    Member("data", QUADRATIC, 1.5),  # spreads, and outliers
-    Member("axes", LINEAR, 3.0),  # shifts: the means of normal scores
-    Member("square axes", LINEAR, 2.0),  # spreads, whatever the outliers
-    Member("ranks", SIXTEENTH),  # a value, or a range of values, that is more frequent
-    Member("ranks", SIXTEENTH, 2.0, ridge=0.001),  # many of them, as in rounded values
-)
-"""What looks at a column of numbers in an adaptive test, and what each sees best."""
 Kernels = dict[Member, list[Kernel]]
 
 
@@ -61,7 +51,7 @@ class ColumnTest:
     def __call__(self, sums: Array, units: Units, how: Resampling) -> OneTest:
         """Return the statistic and the p-value from the sums over the units of both tables."""
         null = null_of_sums(self.columns, sums, units, "u", how)
-        return _outcome(null, self.kernels, self.rule, how.n_resamples)
+        return _outcome(null, self.kernels, self.rule)
 
 
 def column_tests(
@@ -80,7 +70,8 @@ def column_tests(
         if isinstance(coding, Categories):
             views = _of_categories(source, coding, bandwidth, chosen, several=bool(rule))
         else:
-            members = MEMBERS if isinstance(estimator, Adaptive) else _alone(points, estimator, coding.name)
+            gaussian = _gaussian(points, coding, bandwidth)
+            members = _members(gaussian) if isinstance(estimator, Adaptive) else _alone(points, estimator, coding.name)
             views = _of_numbers(source, members, chosen)
         made[coding.name] = ColumnTest.of(source, views, rule)
     return made
@@ -94,18 +85,18 @@ def held_test(question: Question, coding: Coding, rule: str, statistic: Statisti
     if isinstance(coding, Categories):
         views = _of_categories(source, coding, "median", chosen, several=True)
     else:
-        views = _of_numbers(source, MEMBERS, chosen)
+        views = _of_numbers(source, _members(_gaussian(source.points, coding, "median")), chosen)
     table = np.array(views.table)
     put_back(table.T, order)
     null = question.over((table,), _listed(views.kernels), statistic, how)
-    return _outcome(null, views.kernels, rule, how.n_resamples)
+    return _outcome(null, views.kernels, rule)
 
 
-def _outcome(null: Null, kernels: Kernels, rule: str, n_resamples: int) -> OneTest:
+def _outcome(null: Null, kernels: Kernels, rule: str) -> OneTest:
     """Return the p-value of all members, and the statistic of the first."""
     counts = [len(own) for own in kernels.values()]
     pvalue = null.outcome(0)["pvalue"] if len(counts) == 1 else combined(null, rule, [*kernels], counts)["pvalue"]
-    return OneTest(float(null.values[0, 0]), pvalue, n_resamples)
+    return OneTest(float(null.values[0, 0]), pvalue, null.values.shape[1] - 1)
 
 
 def _listed(kernels: Kernels) -> list[Kernel]:
@@ -119,6 +110,23 @@ def _of_numbers(source: ViewSource, members: Sequence[Member], chosen: IntArray)
     return Views.of(source, members, units, landmarks, chosen)
 
 
+def _gaussian(points: Array, coding: Coding, bandwidth: Any) -> Kernel:
+    return base_kernel(points, "gaussian", bandwidth, representative_rows(points), coding.name).kernel
+
+
+def _members(gaussian: Kernel) -> tuple[Member, ...]:
+    """Return what looks at a column of numbers in an adaptive test, with what each member sees best."""
+    return (
+        Member(AS_IT_IS, gaussian, 2.0),  # large differences of any kind; this is the statistic that is reported
+        Member(AS_IT_IS, gaussian, 2.0, ridge=0.01),  # skewness, and two peaks instead of one
+        Member("data", QUADRATIC, 1.5),  # spreads, and outliers
+        Member("axes", LINEAR, 3.0),  # shifts: the means of normal scores
+        Member("square axes", LINEAR, 2.0),  # spreads, whatever the outliers
+        Member("ranks", SIXTEENTH),  # a value, or a range of values, that is more frequent
+        Member("ranks", SIXTEENTH, 2.0, ridge=0.001),  # many of these, as where values are rounded
+    )
+
+
 def _alone(points: Array, estimator: KernelMean, name: str) -> tuple[Member, ...]:
     """Return the kernel of an estimator, smoothed by the noise that it chose."""
     return (Member(AS_IT_IS, choose_kernel(points, estimator, representative_rows(points), name).kernel),)
@@ -127,7 +135,7 @@ def _alone(points: Array, estimator: KernelMean, name: str) -> tuple[Member, ...
 def _of_categories(source: ViewSource, coding: Categories, bandwidth: Any, chosen: IntArray, *, several: bool) -> Views:
     """Return the coordinates of categories with the weights of members on them."""
     points = source.points[:, chosen]
-    gaussian = base_kernel(points, "gaussian", bandwidth, representative_rows(points), coding.name).kernel
+    gaussian = _gaussian(points, coding, bandwidth)
     weights = category_weights(coding, points, gaussian, several=several)
     if several and points.shape[1] > 1:
         weights[Member("axes", LINEAR, 0.5)] = np.eye(points.shape[1])  # one category that is more frequent

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -104,7 +103,12 @@ class TableTest:
         many = ManyTests(order, str, "column", test, self.asked.progress, steps or 1 + len(order), n_jobs)
         kept = many.kept(partial(_evidence, encoded) if self.asked.screen and not self.designed else None)
         found = many.tested(kept, planned)
-        return {name: found.get(name, OneTest(math.nan, 1.0, 0)) for name in order}, tuple(many.notes(found))
+        every = {name: found[name] if name in found else alone._untested(encoded, name) for name in order}
+        return every, tuple(many.notes(found))
+
+    def _untested(self, encoded: Encoded, name: str) -> OneTest:
+        """Return the statistic of a column that the screen dropped."""
+        return OneTest(self.column(encoded, name, np.random.default_rng(0), 1).statistic, 1.0, 0)
 
     def column(self, encoded: Encoded, name: str, rng: np.random.Generator, n_resamples: int) -> OneTest:
         """Test one column."""
