@@ -115,7 +115,8 @@ class TableTest:
         if not self.adaptive:
             result, _ = self.run(encoded, (name,), rng, n_resamples)
             return OneTest(result.statistic, result.pvalue, result.n_resamples)
-        how = Resampling.of("auto", n_resamples, rng, check_plan(self.asked.plan))
+        plan: Any = self.asked.plan
+        how = Resampling.of("auto", n_resamples, rng, plan)
         coding = encoded.codings[encoded.names.index(name)]
         points, rule = encoded.points((name,)), NAMED[self.asked.estimator].combination
         question = KSamples.of(points, self.design) if len(points) > 2 else TwoSamples.of(points, self.design)
