@@ -6,7 +6,7 @@ needs from its table, such as means, ranks and units, is fitted to some rows and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, final
 
@@ -67,11 +67,12 @@ class Views:
         rows: IntArray,
         landmarks: IntArray,
         chosen: IntArray | None = None,
+        fewer: Mapping[str, IntArray] | None = None,
     ) -> Self:
         """Make the views of a table; the median distance, the unit of most views, is that of the given ``rows``.
 
-        Kernels on one view share its spectrum, with all their filters; ``landmarks`` are its features. If columns are
-        ``chosen``, members use only these.
+        Kernels on one view share its spectrum, with all their filters; ``landmarks`` are its features, or ``fewer`` of
+        some views. If columns are ``chosen``, members use only these.
         """
         alike: dict[str, dict[Kernel | None, list[Member]]] = {}
         for member in members:
@@ -88,7 +89,11 @@ class Views:
             found = View.of(name, points, rows, chosen)
             table = found(points)
             for kernel, own in by_kernel.items():
-                part = _direct(table, own) if kernel is None else _filtered(table, kernel, own, landmarks)
+                part = (
+                    _direct(table, own)
+                    if kernel is None
+                    else _filtered(table, kernel, own, (fewer or {}).get(name, landmarks))
+                )
                 last = first + part.count
                 part.write(columns[first:last])
                 kernels.update(part.kernels(range(first, last)))

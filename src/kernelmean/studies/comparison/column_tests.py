@@ -27,8 +27,8 @@ from ...tables.columns.column_codings import Categories, Coding
 from ...tables.columns.encoded import groups_of
 from ..many_tests import OneTest
 
-LANDMARKS = 32
-"""For each column, evenly spaced among its sorted rows."""
+LANDMARKS, FEWER = 32, 16
+"""For each column, evenly spaced among its sorted rows, and for a kernel as wide as the median distance."""
 UNIT_ROWS = 256
 Kernels = dict[Member, list[Kernel]]
 
@@ -106,8 +106,8 @@ def _listed(kernels: Kernels) -> list[Kernel]:
 def _of_numbers(source: ViewSource, members: Sequence[Member], chosen: IntArray) -> Views:
     """Return what some members see of a column of numbers."""
     points = source.points[:, chosen]
-    landmarks, units = (representative_rows(points[:, ::-1], many) for many in (LANDMARKS, UNIT_ROWS))
-    return Views.of(source, members, units, landmarks, chosen)
+    landmarks, fewer, units = (representative_rows(points[:, ::-1], many) for many in (LANDMARKS, FEWER, UNIT_ROWS))
+    return Views.of(source, members, units, landmarks, chosen, {AS_IT_IS: fewer} if len(members) > 1 else None)
 
 
 def _gaussian(points: Array, coding: Coding, bandwidth: Any) -> Kernel:
