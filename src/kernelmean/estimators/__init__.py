@@ -7,6 +7,7 @@ from .base import as_filter
 from .bayesian import BayesianKernelMean
 from .density_bandwidth import LikelihoodBandwidth, leave_one_out_likelihood, likelihood_bandwidth
 from .filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge, Scale
+from .group_means import GroupMeans
 from .kernel_mean import FKMSE, KME, MKME, MMKME, NAMED, SKMSE, VPMKME, KernelMean
 from .median_of_means import MedianOfMeans, geometric_median
 from .noise_search import NoiseProblem, search_diagonal, search_free, search_full, search_isotropic, search_tied
@@ -29,6 +30,7 @@ __all__ = [
     "Cutoff",
     "Damping",
     "Filter",
+    "GroupMeans",
     "IteratedRidge",
     "KernelMean",
     "Landweber",

@@ -32,6 +32,7 @@ from ..noise.sampled import Sampled
 from ..report.description import Shown
 from .base import MeanEstimator
 from .filters import Filter
+from .group_means import GroupMeans
 
 AnyArray = npt.NDArray[Any]
 _DERIVED = ("kernel_", "noise_", "weights_")
@@ -84,6 +85,7 @@ def saved_kinds() -> Mapping[str, Kind]:
         is_value = is_dataclass(cls) and not issubclass(cls, BaseEstimator)
         value = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_value else model
         table[cls.__name__] = value
+    table["GroupMeans"] = Kind(GroupMeans, ("parameters", "fitted"), partial(_model, GroupMeans), _get_model)
     for cls in _concrete(MeanEstimator):
         table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
     return table

@@ -1,0 +1,191 @@
+"""Rows in groups, and what means of groups take at these rows: exactly, or by features of many rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import final
+
+import numpy as np
+
+from ..core.array import Array, IntArray, slices
+from ..core.words import count
+from ..embedding.embedding import Embedding, embed
+from ..embedding.features import FeatureMap
+from ..embedding.features import embed as embed_features
+from ..embedding.features.embedding import part_of
+from ..expected import expected_blocks, expected_diag
+from ..kernels.base import Kernel
+from ..kernels.distances import Blocks
+from ..noise.base import Noise
+from ..noise.dirac import Dirac
+from ..plan.plan import Plan
+
+_BLOCK = 2**22
+"""Kernel values, or features, that exist at a time."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GroupedRows:
+    """Rows of which those of a group stand together."""
+
+    points: Array
+    """Shape (n, d)."""
+    sizes: IntArray
+    """The rows of every group, shape (T,)."""
+
+    @classmethod
+    def of(cls, points: Array, codes: IntArray) -> GroupedRows:
+        """Return rows in the order of their groups, which ``codes`` number from 0."""
+        return cls(points[np.argsort(codes, kind="stable")], np.bincount(codes))
+
+    @cached_property
+    def edges(self) -> IntArray:
+        """Where groups begin, and the end, shape (T + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """The first row of every group, and the one after its last."""
+        return list(pairwise(self.edges.tolist()))
+
+    def blocks(self, groups: Iterable[int], width: int) -> Iterator[tuple[int, slice]]:
+        """Yield groups in slices of so many rows that a table of ``width`` columns fits."""
+        rows = max(1, _BLOCK // width)
+        for group in groups:
+            start, stop = self.spans[group]
+            yield from ((int(group), some) for some in slices(stop, rows, start=start))
+
+    def sums(self, values: Array) -> Array:
+        """Return the sums over the rows of every group, shape (T, ...)."""
+        return np.asarray(np.add.reduceat(values, self.edges[:-1], axis=0))
+
+    def within(self, values: Array) -> Array:
+        """Return the sums of squared distances from the mean of the group, for every group and column, (T, columns)."""
+        found = np.empty((len(self.sizes), values.shape[1]))
+        for group, (start, stop) in enumerate(self.spans):
+            own = values[start:stop]
+            found[group] = np.square(own - own.mean(axis=0)).sum(axis=0)
+        return found
+
+
+class GroupValues(ABC):
+    """Values and inner products of the means of all groups, under a noise that all rows share."""
+
+    rows: GroupedRows
+    notes: tuple[str, ...]
+
+    @abstractmethod
+    def at(self, rows: slice, noises: Sequence[Noise]) -> Iterator[tuple[Array, Array]]:
+        """Yield the values of the means of all groups at some rows under each noise, and what each row adds to its own.
+
+        Shapes (rows, T) and (rows,): μ_s(x_i), and E k(x_i, x̃_i).
+        """
+
+    def without_itself(self, group: int, rows: slice, noises: Sequence[Noise]) -> list[Array]:
+        """Return the values of the means at rows of a group, that of the group without the row, under each noise."""
+        size, found = float(self.rows.sizes[group]), []
+        for values, own in self.at(rows, noises):
+            values[:, group] = (size * values[:, group] - own) / (size - 1.0)
+            found.append(values)
+        return found
+
+    @abstractmethod
+    def gram(self, noise: Noise) -> Array:
+        """Return the inner products of the means, shape (T, T)."""
+
+    @abstractmethod
+    def means(self, noise: Noise) -> list[Embedding]:
+        """Return the mean of every group by itself."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ExactValues(GroupValues):
+    """By all pairs of rows: O(n² d) time for every noise."""
+
+    rows: GroupedRows
+    kernel: Kernel
+    plan: Plan
+    notes = ()
+
+    def at(self, rows: slice, noises: Sequence[Noise]) -> Iterator[tuple[Array, Array]]:
+        """Yield the values of the means of all groups at some rows under each noise, and what each row adds."""
+        for noise in noises:
+            tiles, diagonal = self._prepared(noise)
+            yield self._means(tiles(rows, slice(None))), diagonal[rows]
+
+    def _prepared(self, noise: Noise) -> tuple[Blocks, Array]:
+        """Return the tiles of E k(x_i, x̃_j), and their diagonal."""
+        points = self.rows.points
+        if noise not in self._known:
+            tiles = expected_blocks(self.kernel, points, Dirac(), points, noise)
+            self._known[noise] = tiles, expected_diag(self.kernel, points, Dirac(), noise)
+        return self._known[noise]
+
+    @cached_property
+    def _known(self) -> dict[Noise, tuple[Blocks, Array]]:
+        return {}
+
+    def gram(self, noise: Noise) -> Array:
+        """Return the inner products of the means, shape (T, T)."""
+        points = self.rows.points
+        tiles = expected_blocks(self.kernel, points, noise, points, noise)
+        found = np.zeros((len(self.rows.sizes),) * 2)
+        for group, rows in self.rows.blocks(range(len(self.rows.sizes)), len(points)):
+            found[group] += self._means(tiles(rows, slice(None))).sum(axis=0) / self.rows.sizes[group]
+        return (found + found.T) / 2.0
+
+    def _means(self, tile: Array) -> Array:
+        return np.asarray(np.add.reduceat(tile, self.rows.edges[:-1], axis=1) / self.rows.sizes)
+
+    def means(self, noise: Noise) -> list[Embedding]:
+        """Return the mean of every group by itself."""
+        return [embed(self.rows.points[i:j], self.kernel, noise=noise, plan=self.plan) for i, j in self.rows.spans]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FeatureValues(GroupValues):
+    """By features: O(n m) time for every noise, and O(T m) memory besides the rows."""
+
+    rows: GroupedRows
+    map: FeatureMap
+    plan: Plan
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What stands for the kernel."""
+        return (f"{self.map.summary} stand for the kernel, of {count(len(self.rows.points), 'row')}",)
+
+    @cached_property
+    def _known(self) -> dict[Noise, Array]:
+        return {}
+
+    def means(self, noise: Noise) -> list[Embedding]:
+        """Return the mean of every group by itself."""
+        rows = self.rows
+        return [embed_features(rows.points[i:j], self.map, noise=noise, plan=self.plan) for i, j in rows.spans]
+
+    def _vectors(self, noise: Noise) -> Array:
+        """Return the means as vectors of features, shape (T, m)."""
+        if noise not in self._known:
+            self._known[noise] = np.stack([part_of(mu).vector for mu in self.means(noise)])
+        return self._known[noise]
+
+    def at(self, rows: slice, noises: Sequence[Noise]) -> Iterator[tuple[Array, Array]]:
+        """Yield the values of the means of all groups at some rows under each noise, and what each row adds."""
+        points = self.rows.points[rows]
+        plain = self.map(points)
+        for noise in noises:
+            noisy = plain if isinstance(noise, Dirac) else self.map(points, noise)
+            yield plain @ self._vectors(noise).T, np.einsum("nm,nm->n", plain, noisy)
+
+    def gram(self, noise: Noise) -> Array:
+        """Return the inner products of the means, shape (T, T)."""
+        vectors = self._vectors(noise)
+        return np.asarray(vectors @ vectors.T)
