@@ -121,7 +121,7 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     >>> np.round(means.weights_[0], 1)
     array([0.5, 0.5, 0. , 0. ])
     >>> means.embedding("a").shape, means.sharing_ < np.inf
-    ((20, 2), True)
+    ((40, 2), True)
     """
 
     kernel: KernelLike = "gaussian"
