@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .embedding import features
     from .embedding.embedding import embed
     from .embedding.linear_form import linear_form
-    from .estimators import KME, MKME, MMKME, GroupMeans, KernelMean
+    from .estimators import KME, MKME, MMKME, DistributionEncoder, GroupMeans, KernelMean
     from .estimators.files import load, save
     from .expected import expected
     from .expected.support import support
@@ -41,6 +41,7 @@ __all__ = [
     "MMKME",
     "DaskPlan",
     "Design",
+    "DistributionEncoder",
     "DriftMonitor",
     "GroupMeans",
     "KernelMean",
@@ -75,7 +76,7 @@ _lazy.attach(
         "density": "KernelMeanMatching",
         "embedding": "embed features",
         "embedding.linear_form": "linear_form",
-        "estimators": "GroupMeans KME MKME MMKME KernelMean",
+        "estimators": "DistributionEncoder GroupMeans KME MKME MMKME KernelMean",
         "estimators.files": "load save",
         "expected": "expected support",
         "inference": "Design TestResult dhsic_test hsic_test k_sample_test mmd_test",

@@ -6,6 +6,7 @@ from ..core import lazy as _lazy
 from .base import as_filter
 from .bayesian import BayesianKernelMean
 from .density_bandwidth import LikelihoodBandwidth, leave_one_out_likelihood, likelihood_bandwidth
+from .distribution_encoder import DistributionEncoder, bags_of
 from .filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge, Scale
 from .group_means import GroupMeans
 from .kernel_mean import FKMSE, KME, MKME, MMKME, NAMED, SKMSE, VPMKME, KernelMean
@@ -29,6 +30,7 @@ __all__ = [
     "BayesianKernelMean",
     "Cutoff",
     "Damping",
+    "DistributionEncoder",
     "Filter",
     "GroupMeans",
     "IteratedRidge",
@@ -42,6 +44,7 @@ __all__ = [
     "Scale",
     "Weighing",
     "as_filter",
+    "bags_of",
     "damping",
     "geometric_median",
     "leave_one_out_likelihood",

@@ -26,9 +26,11 @@ from ..noise.normal import Normal
 from ..plan.plan import Plan, RemotePlan, check_plan, run_by, serial_blas
 from .base import KernelLike, make_kernel
 from .group_rows import ExactValues, FeatureValues, GroupedRows, GroupValues
-from .sharing import STRENGTHS, Choice, Likeness, scored_groups, weights_of
+from .sharing import STRENGTHS, Choice, Likeness, Whitening, scored_groups, weights_of
 
-_EXACT_ROWS, _RANK, _DRAWN, _LIKENESS_RANK = 5000, 512, 5000, 256
+_EXACT_ROWS, _RANK, _LIKENESS_RANK = 5000, 512, 256
+DRAWN_ROWS = 5000
+"""Rows drawn at random to find landmarks and a bandwidth."""
 _WIDTHS = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Candidates for the variance of the noise, in units of the variance within groups."""
 
@@ -158,8 +160,8 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
             When X is not a finite table of numbers, a label is missing, there is a single group, or no group has two
             rows.
         """
-        _check_estimator(self.estimator)
-        strengths = _strengths(self.sharing)
+        check_name(self.estimator)
+        strengths = strengths_of(self.sharing)
         own = check_plan(plan)
         if isinstance(own, RemotePlan):
             raise TypeError("means of groups are estimated in this process; leave plan= out, or pass a Plan")
@@ -172,12 +174,12 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _estimate(self, rows: GroupedRows, strengths: Sequence[float], plan: Plan) -> None:
-        drawn = rows.points[np.random.default_rng(0).permutation(len(rows.points))[:_DRAWN]]
+        drawn = rows.points[np.random.default_rng(0).permutation(len(rows.points))[:DRAWN_ROWS]]
         kernel = make_kernel(self.kernel, self.bandwidth, drawn)
         noises, scaled = NAMED[self.estimator]
         variances = rows.within(rows.points).sum(axis=0) / max(len(rows.points) - len(rows.sizes), 1)
-        features = random_cholesky(kernel, drawn, _LIKENESS_RANK)
-        likeness = Likeness.of(rows, features(rows.points))
+        features = random_cholesky(kernel, drawn, _LIKENESS_RANK)(rows.points)
+        likeness = Likeness(rows, Whitening.of(rows, features)(features))
         values = self._carrier(rows, kernel, drawn, plan)
         scored = scored_groups(rows)
         sharing = Choice(values, likeness, scored, scaled).best(strengths, noises(variances))
@@ -226,12 +228,13 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         return reduce(add, [float(weight) * mu for weight, mu in terms])
 
 
-def _check_estimator(name: Any) -> None:
+def check_name(name: Any) -> None:
+    """Raise for an estimator that means of groups do not have."""
     if not isinstance(name, str) or name not in NAMED:
         raise ValueError(f"estimator is {name!r}; means of groups take {listed(map(repr, NAMED))}")
 
 
-def _strengths(sharing: Any) -> Sequence[float]:
+def strengths_of(sharing: Any) -> Sequence[float]:
     """Return the candidates for β."""
     if isinstance(sharing, str):
         if sharing != "loocv":

@@ -171,7 +171,7 @@ class FeatureValues(GroupValues):
         rows = self.rows
         return [embed_features(rows.points[i:j], self.map, noise=noise, plan=self.plan) for i, j in rows.spans]
 
-    def _vectors(self, noise: Noise) -> Array:
+    def vectors(self, noise: Noise) -> Array:
         """Return the means as vectors of features, shape (T, m)."""
         if noise not in self._known:
             self._known[noise] = np.stack([part_of(mu).vector for mu in self.means(noise)])
@@ -183,9 +183,9 @@ class FeatureValues(GroupValues):
         plain = self.map(points)
         for noise in noises:
             noisy = plain if isinstance(noise, Dirac) else self.map(points, noise)
-            yield plain @ self._vectors(noise).T, np.einsum("nm,nm->n", plain, noisy)
+            yield plain @ self.vectors(noise).T, np.einsum("nm,nm->n", plain, noisy)
 
     def gram(self, noise: Noise) -> Array:
         """Return the inner products of the means, shape (T, T)."""
-        vectors = self._vectors(noise)
+        vectors = self.vectors(noise)
         return np.asarray(vectors @ vectors.T)

@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 
 from ..core.array import Array, IntArray
+from ..core.frozen import Frozen
 from ..noise.base import Noise
 from .group_rows import GroupedRows, GroupValues
 
@@ -32,23 +33,37 @@ _RIDGE = 0.2
 
 @final
 @dataclass(frozen=True, eq=False)
+class Whitening(Frozen):
+    """A linear map of features, after which directions that vary much within groups count less."""
+
+    origin: Array
+    """Shape (m,)."""
+    axes: Array
+    """Shape (m, m)."""
+
+    @classmethod
+    def of(cls, rows: GroupedRows, features: Array) -> Self:
+        """Return the map that suits the features of rows, shape (n, m)."""
+        centered = features - np.repeat(rows.sums(features) / rows.sizes[:, None], rows.sizes, axis=0)
+        variances, axes = np.linalg.eigh(centered.T @ centered / max(len(features) - len(rows.sizes), 1))
+        largest = float(variances[-1])
+        if largest > 0.0:  # else all rows of every group are equal
+            axes = axes / np.sqrt(np.maximum(variances, 0.0) + _RIDGE * largest)
+        return cls(features.mean(axis=0), axes)
+
+    def __call__(self, features: Array) -> Array:
+        """Return what becomes of features, shape (n, m)."""
+        return np.asarray((features - self.origin) @ self.axes)
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Likeness:
     """How far the means of groups are apart, in units of their noise."""
 
     rows: GroupedRows
     table: Array
     """Whitened features of the rows, shape (n, m)."""
-
-    @classmethod
-    def of(cls, rows: GroupedRows, features: Array) -> Likeness:
-        """Return the distances in features that are divided by how much they vary within groups."""
-        centered = features - np.repeat(rows.sums(features) / rows.sizes[:, None], rows.sizes, axis=0)
-        variances, axes = np.linalg.eigh(centered.T @ centered / max(len(features) - len(rows.sizes), 1))
-        largest = float(variances[-1])
-        features = features - features.mean(axis=0)
-        if largest <= 0.0:  # all rows of every group are equal
-            return cls(rows, features)
-        return cls(rows, features @ (axes / np.sqrt(np.maximum(variances, 0.0) + _RIDGE * largest)))
 
     @cached_property
     def means(self) -> Array:
@@ -88,12 +103,18 @@ class Likeness:
 
     def _scaled(self, means: Array, variances: Array, groups: IntArray) -> Array:
         """Return z^(3/2) of means of groups of these numbers, shape (means, T)."""
-        noise = variances[:, None] + self.variances
-        squared = np.square(means).sum(axis=1)[:, None] + np.square(self.means).sum(axis=1) - 2.0 * means @ self.means.T
-        scaled = np.divide(np.maximum(squared - noise, 0.0), noise, out=np.zeros_like(squared), where=noise > 0.0)
-        scaled[(noise <= 0.0) & (squared > 0.0)] = np.inf
+        scaled = apart(means, variances, self.means, self.variances)
         scaled[np.arange(len(means)), groups] = 0.0
-        return np.asarray(scaled * np.sqrt(scaled))  # a power of 3/2, which suits both clusters and gradual change
+        return scaled
+
+
+def apart(means: Array, variances: Array, others: Array, their_variances: Array) -> Array:
+    """Return z^(3/2) of means and others, with the variances of these, shape (means, others)."""
+    noise = variances[:, None] + their_variances
+    squared = np.square(means).sum(axis=1)[:, None] + np.square(others).sum(axis=1) - 2.0 * means @ others.T
+    scaled = np.divide(np.maximum(squared - noise, 0.0), noise, out=np.zeros_like(squared), where=noise > 0.0)
+    scaled[(noise <= 0.0) & (squared > 0.0)] = np.inf
+    return np.asarray(scaled * np.sqrt(scaled))  # a power of 3/2, which suits both clusters and gradual change
 
 
 def weights_of(distances: Array, strength: float, groups: IntArray) -> Array:

@@ -1,0 +1,153 @@
+"""Bags as rows of features: what these are, in pipelines, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+import kernelmean as km
+from kernelmean.estimators import bags_of
+from kernelmean.noise import Dirac, Normal
+
+KERNEL = km.kernels.Gaussian(1.5)
+
+
+def bags(seed=0, many=12, dim=2):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(rng.integers(4, 9), dim)) + 3.0 * (k % 2) for k in range(many)]
+
+
+def test_plain_means_have_the_inner_products_of_embeddings():
+    X = bags()
+    features = km.DistributionEncoder(KERNEL, estimator="kme", sharing=np.inf).fit_transform(X)
+    means = [km.embed(bag, KERNEL) for bag in X]
+    np.testing.assert_allclose(features @ features.T, [[mu @ nu for nu in means] for mu in means], atol=1e-8)
+
+
+@pytest.mark.parametrize("sharing", [0.0, 0.6, "loocv"])
+def test_shared_means_are_those_of_groups(sharing):
+    X = bags()
+    labels = np.repeat(np.arange(len(X)), [*map(len, X)])
+    encoder = km.DistributionEncoder(KERNEL, estimator="kme", sharing=sharing).fit(X)
+    groups = km.GroupMeans(KERNEL, estimator="kme", sharing=sharing).fit(np.concatenate(X), groups=labels)
+    features = encoder.transform(X)
+    assert encoder.sharing_ == groups.sharing_
+    wanted = [[mu @ nu for nu in groups.embeddings_] for mu in groups.embeddings_]
+    np.testing.assert_allclose(features @ features.T, wanted, atol=1e-7)
+
+
+def test_a_new_bag_shares_with_those_of_the_fit():
+    X = bags()
+    new = np.random.default_rng(9).normal(size=(5, 2))
+    encoder = km.DistributionEncoder(KERNEL, estimator="kme", sharing=0.3).fit(X)
+    plain = km.DistributionEncoder(KERNEL, estimator="kme", sharing=np.inf).fit(X)
+    truth = km.embed(np.zeros((1, 2)), KERNEL, noise=Normal(1.0))
+    far = [np.square(e.transform([new]) @ e.transform([new]).T) for e in (encoder, plain)]
+    assert far[0] < far[1]  # shorter: what is noise in the mean of five rows is gone
+    values = plain._landmarks(np.random.default_rng(1).normal(size=(2000, 2)))
+    errors = [np.linalg.norm(e.transform([new])[0] - values.mean(axis=0)) for e in (encoder, plain)]
+    assert errors[0] < 0.7 * errors[1]
+    assert truth @ truth == pytest.approx(values.mean(axis=0) @ values.mean(axis=0), rel=0.05)
+
+
+def test_noise_is_chosen_when_the_encoder_is_fitted():
+    rng = np.random.default_rng(4)
+    X = [rng.normal(size=(5, 2)) * 5.0 + 40.0 * k for k in range(8)]
+    encoder = km.DistributionEncoder(km.kernels.Gaussian(3.0)).fit(X)
+    assert not isinstance(encoder.noise_, Dirac)
+    smoothed = km.embed(X[0], encoder._landmarks.kernel, noise=encoder.noise_)
+    values = encoder._landmarks(X[0])
+    if np.isinf(encoder.sharing_):
+        np.testing.assert_allclose(values @ encoder.transform(X[:1])[0], smoothed(X[0]), atol=1e-6)
+
+
+def test_slices_have_the_distances_of_quantile_functions():
+    """In one dimension with equal numbers of rows: the root of the mean squared difference of sorted values."""
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(16, 1)) * (1 + k) for k in range(3)]
+    encoder = km.DistributionEncoder(features="slices", n_features=16).fit(X)
+    features = encoder.transform(X)
+    within = np.concatenate([np.square(bag - bag.mean()) for bag in X]).sum() / 45
+    wanted = np.mean(np.square(np.sort(X[0][:, 0]) - np.sort(X[2][:, 0]))) / within
+    assert np.square(features[0] - features[2]).sum() == pytest.approx(wanted, rel=1e-12)
+    assert features.shape == (3, 16)
+
+
+@pytest.mark.parametrize("features", ["means", "slices"])
+def test_pipelines_and_searches(features):
+    X, y = bags(many=24), np.arange(24) % 2
+    model = make_pipeline(km.DistributionEncoder(features=features, n_features=64), LogisticRegression())
+    assert model.fit(X[:16], y[:16]).score(X[16:], y[16:]) == 1.0
+    search = GridSearchCV(
+        make_pipeline(km.DistributionEncoder(features=features), KernelRidge(kernel="rbf")),
+        {"kernelridge__alpha": [1e-3, 1.0], "distributionencoder__n_features": [32, 64]},
+        cv=3,
+    )
+    assert search.fit(X, y.astype(float)).best_score_ > 0.8
+    encoder = km.DistributionEncoder(features=features).fit(X)
+    assert len(encoder.get_feature_names_out()) == encoder.transform(X[:2]).shape[1]
+    np.testing.assert_array_equal(encoder.transform(X), clone(encoder).fit_transform(X))
+
+
+def test_an_array_of_equal_bags_and_a_table_with_groups():
+    X = np.random.default_rng(0).normal(size=(6, 5, 2))
+    first = km.DistributionEncoder(sharing=np.inf).fit_transform(X)
+    np.testing.assert_array_equal(first, km.DistributionEncoder(sharing=np.inf).fit_transform(list(X)))
+    table = pd.DataFrame(X.reshape(-1, 2), columns=["a", "b"])
+    labels, again = bags_of(table, np.repeat(list("fedcba"), 5))
+    assert labels.tolist() == list("abcdef")
+    np.testing.assert_array_equal(again[0], X[5])
+
+
+def test_the_order_of_bags_changes_nothing():
+    X = bags()
+    encoder = km.DistributionEncoder().fit(X)
+    np.testing.assert_allclose(encoder.transform(X[::-1]), encoder.transform(X)[::-1], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(encoder.transform(X[3:4])[0], encoder.transform(X)[3], rtol=1e-9, atol=1e-12)
+
+
+def test_bags_of_one_row():
+    X = [[[0.0, 1.0]], [[2.0, 1.0]], [[5.0, 5.0]]]
+    encoder = km.DistributionEncoder().fit(X)
+    assert np.isinf(encoder.sharing_)
+    assert np.isfinite(encoder.transform(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([], "no bags"),
+        (np.eye(3), r"X has the shape \(3, 3\); pass a list"),
+        ([[[1.0], [2.0]]], "X has one bag"),
+        ([[[1.0]], [[1.0, 2.0]]], "bag 1 has 2 columns, and bag 0 has 1"),
+        ([[[1.0]], [[np.nan]]], "bag 1"),
+        ([[[1.0]], np.empty((0, 1))], "bag 1"),
+    ],
+)
+def test_bags_that_are_refused(X, words):
+    with pytest.raises(ValueError, match=words):
+        km.DistributionEncoder().fit(X)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"features": "spectra"}, "features is 'spectra'; write 'means' or 'slices'"),
+        ({"n_features": 0}, "n_features"),
+        ({"estimator": "f-kmse"}, "means of groups take"),
+        ({"features": "slices", "estimator": "kme"}, "leave estimator= out"),
+    ],
+)
+def test_options_that_are_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        km.DistributionEncoder(**options).fit(bags())
+
+
+def test_other_columns_than_those_of_the_fit():
+    encoder = km.DistributionEncoder().fit(bags())
+    with pytest.raises(ValueError, match="the bags have 3 columns, those of the fit had 2"):
+        encoder.transform(bags(dim=3))
