@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self, final
 
@@ -50,9 +49,7 @@ def bags_of(X: Any, groups: Any) -> tuple[Array, list[Array]]:
 
 @final
 @dataclass(eq=False, repr=False)
-class DistributionEncoder(  # type: ignore[misc]
-    FrozenAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Turn every bag of rows into one row of features, which stands for the distribution that its rows come from.
 
     Parameters
@@ -217,7 +214,7 @@ def _equal(first: Array, second: Array) -> Array:
 
 def check_bags(X: Any) -> GroupedRows:
     """Return the rows of all bags, or say what is wrong with one."""
-    bags: Sequence[Any] = X if isinstance(X, list | tuple) else np.asarray(X, dtype=None)
+    bags: Any = X if isinstance(X, list | tuple) else np.asarray(X, dtype=None)
     if isinstance(bags, np.ndarray) and not (bags.ndim == 3 or (bags.ndim == 1 and bags.dtype == object)):
         raise ValueError(
             f"X has the shape {bags.shape}; pass a list of arrays, one for each bag, or an array (bags, rows, columns)"
