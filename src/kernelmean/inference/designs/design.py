@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from ...core.array import Array, BoolArray, IntArray
-from ...core.cells import missing_cells
+from ...core.cells import is_missing, missing_cells
 from ...core.validate import check_weights
 from ...core.words import count, number_range, passed
 from ..units.layout import DesignError, Layout
@@ -197,11 +197,21 @@ def check_codes(values: Any, n: int, name: str) -> Any:
     array = np.asarray(values)
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}; one label per row, ({n},), is needed")
-    blank = missing_cells(array) if array.dtype.kind in "fO" else np.zeros(n, dtype=bool)
+    blank = _blank(values, array)
     if blank.any():
         row = int(np.argmax(blank)) + 1
         raise ValueError(f"{name} has no label in row {row}; give every row a label, or leave it out")
     return array
+
+
+def _blank(values: Any, array: Any) -> BoolArray:
+    """Return which labels are missing; in a list NumPy would write NaN beside text as text."""
+    if array.dtype.kind in "fMm":
+        return missing_cells(array)
+    cells = array if array.dtype == object else values if isinstance(values, list | tuple) else ()
+    blank = np.zeros(len(array), dtype=bool)
+    blank[: len(cells)] = [not isinstance(cell, str) and is_missing(cell) for cell in cells]
+    return blank
 
 
 def codes(values: Any, name: str) -> tuple[IntArray, tuple[str, ...]]:

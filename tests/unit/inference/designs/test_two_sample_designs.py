@@ -215,3 +215,18 @@ def test_notes_count_the_units_that_can_change_places():
 def test_what_is_refused(options, error, words):
     with pytest.raises(error, match=words):
         mmd_test(draw(6), draw(5, 1), **packed(**options))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["a"] * 5 + [np.nan],
+        [np.datetime64("2020-01-01")] * 5 + [np.datetime64("NaT")],
+        np.array(["a"] * 5 + [np.nan], dtype=object),
+        np.array([1.0] * 5 + [np.nan], dtype=object),
+    ],
+)
+def test_missing_labels_of_any_type_are_no_stratum_and_no_cluster(labels):
+    for name in ("strata", "clusters"):
+        with pytest.raises(ValueError, match=f"{name} of X has no label in row 6"):
+            mmd_test(draw(6), draw(5, 1), design=Design(**{name: (labels, [labels[0]] * 5)}))
