@@ -170,11 +170,13 @@ class Layout:
         """Return about ``most`` of the rows that move, by their positions among those that were passed.
 
         They are equally many of every unit, evenly spaced, or all of a smaller one: a function of what moves as a
-        whole, so that permutations map them onto each other.
+        whole, so that permutations map them onto each other. Of more units than that, whole cells take part.
         """
         many = int(self.labels.max()) + 1
         samples = np.bincount(np.unique(self.cells * many + self.labels) // many)
         moving = np.flatnonzero(samples[self.cells] > 1)
+        _, cell = np.unique(self.cells[moving], return_inverse=True)
+        moving = moving[cell % -(-len(moving) // most) == 0]
         counts = np.minimum(self.sizes[moving], -(-most // len(moving)))
         unit = np.repeat(moving, counts)
         number = np.arange(len(unit)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -129,3 +129,14 @@ def test_small_cells_of_many_rows_are_not_cut_into_fewer_bins_than_can_move() ->
     one_of_many = Layout.of(np.tile([0, 1], 2000), np.ones(4000), np.repeat([0, 1], [3998, 2]))
     bins = one_of_many.in_bins(np.random.default_rng(0))
     np.testing.assert_array_equal(bins.sizes[bins.stratum[bins.starts] == 1], [1, 1])
+
+
+def test_the_rows_that_features_are_fitted_to_stay_few_in_many_strata() -> None:
+    """They are all rows of some strata, which permutations within strata exchange for each other."""
+    strata = np.arange(600) % 100
+    layout = Layout.of(np.arange(600) // 300, np.ones(600), strata)
+    rows = layout.pilot(200)
+    np.testing.assert_array_equal(rows, np.flatnonzero(np.isin(strata, strata[rows])))
+    assert len(rows) == 204
+    assert np.ptp(strata[rows]) == 99
+    np.testing.assert_array_equal(layout.pilot(600), np.arange(600))
