@@ -1,4 +1,4 @@
-"""The same rows give the same comparison whatever holds them: frames, files and batches."""
+"""The same rows give the same comparison whatever holds them: frames, files, folders and batches."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ def test_rows_are_compared_alike_wherever_they_are(n: int, tmp_path: Path) -> No
     tables = mixed(0, n), mixed(1, n)
     for k, table in enumerate(tables):
         table.to_parquet(tmp_path / f"{k}.parquet", index=False)
+        (tmp_path / f"{k}").mkdir()
+        for part, rows in enumerate((slice(0, n // 3), slice(n // 3, n))):
+            table[rows].to_parquet(tmp_path / f"{k}/part-{part}.parquet", index=False)
     held = [
         tables,
         [tmp_path / "0.parquet", tmp_path / "1.parquet"],
+        [tmp_path / "0", tmp_path / "1"],
         [km.read(table, batch_rows=n // 7) for table in tables],
     ]
     results = [km.compare(*pair, missing="category", n_resamples=99) for pair in held]

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.table import Frame, Table
 from .datasets import BUILT_IN
-from .files import ARROW, JSON_LINES, PARQUET, TEXT, ending, table_files
+from .files import ARROW, JSON_LINES, PARQUET, TEXT, ending
 from .read import check_apart, is_path, read
 from .source import Source, joined
 
@@ -46,11 +46,8 @@ def is_long(table: Any, limit: int) -> bool:
     path = _path(table)
     if path is None:
         return False
-    if path.is_dir():
-        files = table_files(path)
-        return bool(files) and all(ending(file) in PARQUET for file in files)
     try:
-        if ending(path) in (*PARQUET, *ARROW):
+        if path.is_dir() or ending(path) in (*PARQUET, *ARROW):
             return (read(path).n_rows or 0) > limit
         return ending(path) in (*TEXT, *JSON_LINES) and path.is_file() and _lines_beyond(path, limit + 1)
     except (ValueError, OSError, EOFError, zlib.error):
