@@ -18,7 +18,7 @@ from kernelmean.inference.bins.samples import pilot_question
 from kernelmean.inference.questions import Pairs, TwoSamples
 from kernelmean.inference.request import HSIC_ESTIMATORS, MMD_ESTIMATORS, Request, asked
 from kernelmean.inference.rotations.stripes import StripeSums
-from kernelmean.inference.rotations.windows import Windows, rotations
+from kernelmean.inference.rotations.windows import StripeWindows, rotations
 from kernelmean.inference.units.dealing import Deals
 from kernelmean.inference.units.unit_sums import DealtRows, UnitSums
 
@@ -60,7 +60,7 @@ def variables(X: Array, Y: Array, *, estimator: Any = None, resamples: int = 15)
     """Return a test of two variables with the features of its pilot."""
     wanted = asked(None, estimator, HSIC_ESTIMATORS, 2)
     test = BinnedTest.of(Pairs, Request(wanted, Design(), "v", "bins", resamples, 3), BY_SCHEME)
-    numbers = Windows(rotations(len(X), resamples), test.seed).pilot(len(X))
+    numbers = StripeWindows(rotations(len(X), resamples), test.seed).pilot(len(X))
     question = pilot_question(test, _read(X, Y), (X[numbers], Y[numbers]))
     return Prepared(test, fitted(question, test.request, (len(X),), test.seed), None, (X, Y))
 
@@ -78,9 +78,9 @@ def sample_sums(prepared: Prepared, *, rows: bool = True) -> UnitSums:
     return sums
 
 
-def windows_of(prepared: Prepared) -> Windows:
+def windows_of(prepared: Prepared) -> StripeWindows:
     """Return how the rows of two variables become stripes."""
-    return Windows(rotations(len(prepared.rows[0]), prepared.test.request.n_resamples), prepared.test.seed)
+    return StripeWindows(rotations(len(prepared.rows[0]), prepared.test.request.n_resamples), prepared.test.seed)
 
 
 def pair_sums(prepared: Prepared) -> StripeSums:

@@ -20,7 +20,7 @@ from kernelmean.inference.units.dealing import MOST_PILOT, Deals
 from kernelmean.kernels import Gaussian
 from kernelmean.studies.comparison.first_look import learn
 from kernelmean.tables import Encoding, as_frames
-from kernelmean.tables.columns.scan import Scan
+from kernelmean.tables.columns.scan import TableScan
 from nulls import mmd_null
 
 N, M = 900, 700
@@ -66,7 +66,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_first_pass_finds_the_codings_of_all_rows(rule: str) -> None:
     """Whatever the batches: means, deviations, categories and missing cells of the tables as a whole."""
     encoding = Encoding(rule, None, (), True)
-    scan, kept = Scan.of(as_frames((A, B), ("A", "B")), encoding)
+    scan, kept = TableScan.of(as_frames((A, B), ("A", "B")), encoding)
     expected = {coding.name: coding for coding in scan.codings()}
     for size in (37, 5000):
         tables = (km.read(table, batch_rows=size, in_memory=False) for table in (A, B))

@@ -20,7 +20,7 @@ from ..plan.plan import DEFAULT, serial_blas
 from .base import KernelLike, make_kernel
 from .group_means import DRAWN_ROWS, NAMED, check_name, group_codes, strengths_of
 from .group_rows import FeatureValues, GroupedRows
-from .sharing import Choice, Likeness, Sharing, Whitening, apart, scored_groups
+from .sharing import Choice, GroupWhitening, Likeness, Sharing, apart, scored_groups
 
 _LEVELS = 16
 """Quantiles of every slice, at the middles of so many equal shares."""
@@ -182,7 +182,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
         self._landmarks: Landmarks = random_cholesky(kernel, drawn, self.n_features)
         values = FeatureValues(rows, self._landmarks, DEFAULT)
         features = self._landmarks(rows.points)
-        self._whitening = Whitening.of(rows, features)
+        self._whitening = GroupWhitening.of(rows, features)
         self._likeness = Likeness(rows, self._whitening(features))
         noises = noises_of(rows.within(rows.points).sum(axis=0) / max(len(rows.points) - len(rows.sizes), 1))
         scored = scored_groups(rows)

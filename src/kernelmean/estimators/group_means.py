@@ -26,7 +26,7 @@ from ..noise.normal import Normal
 from ..plan.plan import Plan, RemotePlan, check_plan, run_by, serial_blas
 from .base import KernelLike, make_kernel
 from .group_rows import ExactValues, FeatureValues, GroupedRows, GroupValues
-from .sharing import STRENGTHS, Choice, Likeness, Whitening, scored_groups, weights_of
+from .sharing import STRENGTHS, Choice, GroupWhitening, Likeness, scored_groups, weights_of
 
 _EXACT_ROWS, _RANK, _LIKENESS_RANK = 5000, 512, 256
 DRAWN_ROWS = 5000
@@ -179,7 +179,7 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         noises, scaled = NAMED[self.estimator]
         variances = rows.within(rows.points).sum(axis=0) / max(len(rows.points) - len(rows.sizes), 1)
         features = random_cholesky(kernel, drawn, _LIKENESS_RANK)(rows.points)
-        likeness = Likeness(rows, Whitening.of(rows, features)(features))
+        likeness = Likeness(rows, GroupWhitening.of(rows, features)(features))
         values = self._carrier(rows, kernel, drawn, plan)
         scored = scored_groups(rows)
         sharing = Choice(values, likeness, scored, scaled).best(strengths, noises(variances))

@@ -33,7 +33,7 @@ _RIDGE = 0.2
 
 @final
 @dataclass(frozen=True, eq=False)
-class Whitening(Frozen):
+class GroupWhitening(Frozen):
     """A linear map of features, after which directions that vary much within groups count less."""
 
     origin: Array

@@ -20,7 +20,7 @@ from ..tables.columns.copies import repeated_cells
 from ..tables.columns.inspection import Inspection
 from ..tables.columns.kinds import ColumnType, Named, label_counts
 from ..tables.columns.missing import rules_for
-from ..tables.columns.scan import Scan
+from ..tables.columns.scan import TableScan
 from ..tables.columns.texts import Finding, insist
 from ..tables.drawn import Drawn
 from ..tables.limits import MAX_CATEGORIES
@@ -165,7 +165,7 @@ class _ToDescribe:
         ordinal = {self.name: levels} if (levels := self.named.ordinal.get(self.name)) else None
         categorical = (self.name,) if self.name in self.named.categorical else ()
         said = replace(self.encoding, missing=missing, ordinal=ordinal, categorical=categorical)
-        (coding,) = Scan.of([own], said)[0].codings()
+        (coding,) = TableScan.of([own], said)[0].codings()
         return coding.type, coding.varies
 
     @property

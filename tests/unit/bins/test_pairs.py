@@ -15,14 +15,14 @@ from in_bins import Prepared, coordinates, hsic, pair_sums, variables, windows_o
 from kernelmean.inference.bins import fitting
 from kernelmean.inference.rotations import stripes, windows
 from kernelmean.inference.rotations.stripes import StripeSums
-from kernelmean.inference.rotations.windows import Windows, shuffled_window
+from kernelmean.inference.rotations.windows import StripeWindows, shuffled_window
 
 Array = np.ndarray[Any, Any]
 
 
 @pytest.fixture
 def short_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Windows of two stripes, and a pilot of a few of them."""
+    """StripeWindows of two stripes, and a pilot of a few of them."""
     for room, name, value in ((windows, "WINDOW", 2), (windows, "PILOT", 24), (stripes, "_AT_ONCE", 8)):
         monkeypatch.setattr(room, name, value)
 
@@ -90,7 +90,7 @@ def test_every_rotation_has_the_statistic_of_its_definition(n: int, estimator: A
 @pytest.mark.parametrize("many", [16, 128])
 def test_features_are_fitted_to_rows_that_rotations_exchange(n: int, many: int) -> None:
     many = min(many, n)
-    rows = Windows(many, 9).pilot(n)
+    rows = StripeWindows(many, 9).pilot(n)
     assert (np.diff(rows) > 0).all()
     assert rows[0] >= 0
     assert rows[-1] < n
@@ -105,7 +105,7 @@ def test_features_are_fitted_to_rows_that_rotations_exchange(n: int, many: int) 
 @pytest.mark.parametrize("many", [1000, 2000, 4096])
 def test_rows_that_features_are_fitted_to_are_of_four_windows_for_many_rotations(many: int) -> None:
     n = 64 * many * 8
-    windows = np.unique(Windows(many, 9).pilot(n) // (64 * many))
+    windows = np.unique(StripeWindows(many, 9).pilot(n) // (64 * many))
     assert len(windows) == 4
     assert windows[0] == 0
     assert windows[-1] == 7
@@ -159,7 +159,7 @@ OPTIONS = [{"n_resamples": 15}, {"estimator": "kme", "n_resamples": 31}]
 @pytest.mark.slow
 @pytest.mark.usefixtures("short_windows")
 def test_a_thousand_windows_merge_in_any_order_and_grouping(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Windows of two stripes of four pairs, neighbors merged at random until one is left."""
+    """StripeWindows of two stripes of four pairs, neighbors merged at random until one is left."""
     monkeypatch.setattr(fitting, "_LANDMARKS", 32)
     prepared, rng = variables(*data(8003), estimator="kme", resamples=3), np.random.default_rng(1)
     whole = filled(prepared)

@@ -10,7 +10,7 @@ import kernelmean as km
 from kernelmean.embedding.features import random_cholesky
 from kernelmean.estimators import group_means, sharing
 from kernelmean.estimators.group_rows import ExactValues, FeatureValues, GroupedRows
-from kernelmean.estimators.sharing import Choice, Likeness, Whitening, scored_groups, weights_of
+from kernelmean.estimators.sharing import Choice, GroupWhitening, Likeness, scored_groups, weights_of
 from kernelmean.noise import Dirac, Normal
 
 
@@ -71,7 +71,7 @@ def test_the_score_is_that_of_leaving_rows_out(noise, strength):
     X = rng.normal(size=(11, 2)) + 1.5 * (codes > 1)[:, None]
     kernel, rows = km.kernels.Gaussian(1.2), GroupedRows.of(X, codes)
     features = random_cholesky(kernel, X)(X)
-    likeness = Likeness(rows, Whitening.of(rows, features)(features))
+    likeness = Likeness(rows, GroupWhitening.of(rows, features)(features))
     choice = Choice(ExactValues(rows, kernel, km.Plan()), likeness, scored_groups(rows), scaled=False)
     (found,) = choice.scores([strength], [noise])
 

@@ -8,7 +8,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.tables import Encoding
-from kernelmean.tables.columns.scan import Scan
+from kernelmean.tables.columns.scan import TableScan
 from kernelmean.tables.drawn import Drawn
 from kernelmean.tables.prefetch import ahead
 
@@ -54,8 +54,8 @@ def test_sums_over_parts_of_tables_merge() -> None:
     table["t"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 10**6, 600), "s")
     table.loc[::9, ["x", "c", "t"]] = None
 
-    def seen(rows: pd.DataFrame, kind: int) -> Scan:
-        scan = Scan(list(table), Encoding("category"), 2)
+    def seen(rows: pd.DataFrame, kind: int) -> TableScan:
+        scan = TableScan(list(table), Encoding("category"), 2)
         scan.add(next(km.read(rows).frames()), kind)
         return scan
 

@@ -19,7 +19,7 @@ from ..questions import Pairs, Question
 from ..request import Request
 from ..result import TestResult
 from ..rotations.stripes import StripeSums
-from ..rotations.windows import Windows, rotations
+from ..rotations.windows import StripeWindows, rotations
 from ..units.unit_sums import UnitSums
 from .fitting import Fitted, fitted
 from .reading import Held, Rows, Two, batches, length, matched, taken, unequal, windows
@@ -89,7 +89,7 @@ def _pairs(sources: Two, test: BinnedTest, plan: Plan) -> TestResult:
     n = length(sources[0])
     if n != length(sources[1]):
         raise unequal(*sources)
-    stripes = Windows(rotations(n, test.request.n_resamples), test.seed)
+    stripes = StripeWindows(rotations(n, test.request.n_resamples), test.seed)
     numbers = stripes.pilot(n)
     pilot = taken(sources[0], numbers), taken(sources[1], numbers)
     fit = fitted(pilot_question(test, sources, pilot), test.request, (n,), test.seed)
@@ -101,13 +101,13 @@ def _pairs(sources: Two, test: BinnedTest, plan: Plan) -> TestResult:
     return of_pairs(fit, stripes, sums, n)
 
 
-def pair_sums(columns: tuple[Columns, ...], kernels: list[Any], stripes: Windows) -> StripeSums:
+def pair_sums(columns: tuple[Columns, ...], kernels: list[Any], stripes: StripeWindows) -> StripeSums:
     """Return the sums of no pairs."""
     x, y = columns
     return StripeSums(x, y, block_pairs(x, y, kernels), (stripes.length,))
 
 
-def of_pairs(fit: Fitted, stripes: Windows, sums: StripeSums, n: int, *notes: str) -> TestResult:
+def of_pairs(fit: Fitted, stripes: StripeWindows, sums: StripeSums, n: int, *notes: str) -> TestResult:
     """Return the result of ``n`` pairs from their sums."""
     if n < _LEAST:
         raise ValueError(f"{passed(n, 'pair')}, at least {_LEAST} are needed")

@@ -23,7 +23,7 @@ from ..bins.fitting import fitted
 from ..bins.request import BinnedTest
 from ..bins.samples import PairsInUnits, SamplesInUnits, pilot_question
 from ..result import TestResult
-from ..rotations.windows import Windows, rotations
+from ..rotations.windows import StripeWindows, rotations
 from ..units.unit_sums import RowUnits, Summed, UnitSums
 from .rows import Rows
 from .running import folded, gathered, task
@@ -88,7 +88,7 @@ def paired(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
 def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
     """Test pairs by sums over windows of rows, into which partitions are cut."""
     n = len(X)
-    stripes = Windows(rotations(n, test.request.n_resamples), test.seed)
+    stripes = StripeWindows(rotations(n, test.request.n_resamples), test.seed)
     numbers = stripes.pilot(n)
     pilot = gathered(X.client, [rows.take(numbers) for rows in (X, Y)])
     fit = fitted(pilot_question(test, (X, Y), (pilot[0], pilot[1])), test.request, (n,), test.seed)
@@ -133,7 +133,7 @@ def _of_pairs(X: Array, Y: Array, columns: PairDifferences, units: RowUnits, sta
 
 
 def _paired(
-    columns: tuple[Columns, ...], kernels: list[Any], stripes: Windows, first: int, X: Array, Y: Array
+    columns: tuple[Columns, ...], kernels: list[Any], stripes: StripeWindows, first: int, X: Array, Y: Array
 ) -> list[Array]:
     """Return the sums over some windows, given the number of the first one."""
     sums = pair_sums(columns, kernels, stripes)

@@ -18,7 +18,7 @@ from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import Named, as_labels, check_types
 from ...tables.columns.matching import match_columns
 from ...tables.columns.missing import sifted
-from ...tables.columns.scan import Scan
+from ...tables.columns.scan import TableScan
 from ...tables.columns.texts import NOT_TIMES, Finding, identifies, refusal
 
 _FARTHEST = 1e6  # standard deviations: beyond, every kernel is 0 and waves lose their phase
@@ -51,7 +51,7 @@ class RowCoder:
         ValueError
             As :class:`kernelmean.TableEncoder`.
         """
-        codings = Scan.of([frame], encoding)[0].codings(whole=False)
+        codings = TableScan.of([frame], encoding)[0].codings(whole=False)
         typical = {coding.name: _typical(coding, frame) for coding in codings}
         return cls(codings, replace(frame, cells=typical, rows=None), encoding)
 
@@ -151,7 +151,7 @@ def checked_reference(frame: Frame, encoding: Encoding) -> Frame:
 
 def _fitting(frame: Frame, encoding: Encoding) -> Frame:
     """Return the rows that are used, or raise if the columns cannot be encoded."""
-    scan, (used,) = Scan.of([frame], encoding)
+    scan, (used,) = TableScan.of([frame], encoding)
     scan.codings()
     return used
 

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.table import Frame, check_size, to_frame
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.matching import match_columns
-from ...tables.columns.scan import Scan
+from ...tables.columns.scan import TableScan
 from ...tables.drawn import Drawn
 from ...tables.read import is_in_memory, is_path, read
 from ...tables.source import Source, joined
@@ -107,7 +107,7 @@ def _together(frames: Iterable[Frame], encoding: Encoding) -> Iterator[Frame]:
     for frame in frames:
         first = frame if first is None else first
         own, _ = match_columns(first, frame)
-        scan = Scan(first.names, encoding, 1) if scan is None else scan
+        scan = TableScan(first.names, encoding, 1) if scan is None else scan
         scan.agree(own)
         held.append(own)
         if sum(map(len, held)) >= _TOGETHER:

@@ -40,7 +40,7 @@ def rotations(n: int, n_resamples: int) -> int:
 
 @final
 @dataclass(frozen=True)
-class Windows:
+class StripeWindows:
     """The rows of two variables as stripes of a length that is the number of rotations."""
 
     length: int

@@ -35,8 +35,8 @@ class ColumnDifference:
         shares).
     statistic, pvalue : float
         Of the column alone: the squared maximum mean discrepancy, unbiased unless there are strata, clusters or weights
-        (in an adaptive test that of the Gaussian kernel at the median bandwidth), and the permutation p-value of its
-        test.
+        (in an adaptive test that of the Gaussian kernel at the median bandwidth on 16 landmarks among the rows, which
+        comes within a few per cent of it), and the permutation p-value of its test.
     adjusted : float
         The p-value adjusted for the number of columns. If you reject all columns with a value of at most α, any column
         that does not differ is among them with probability at most α; with ``adjustment="bh"`` the expected share of

@@ -15,7 +15,7 @@ from ...tables.columns.column_codings import Coding, coordinates_of
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
 from ...tables.columns.missing import MissingCells
-from ...tables.columns.scan import Scan
+from ...tables.columns.scan import TableScan
 from ...tables.drawn import Drawn
 from ...tables.neighbors import MOST_ROWS, Neighbors
 from ...tables.source import Source
@@ -41,7 +41,7 @@ class Learnt:
     """Their numbers among the rows used, from 0."""
     rows: tuple[int, ...]
     """How many rows of every table are used."""
-    scan: Scan
+    scan: TableScan
     """What was seen of the columns of all these rows."""
     missing: MissingCells
     remarks: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class FirstLook:
 
     def __init__(self, names: Sequence[str], encoding: Encoding, seed: int, first: Sequence[int] = (0, 0)) -> None:
         self._encoding = encoding
-        self._scan = Scan(names, encoding, len(first))
+        self._scan = TableScan(names, encoding, len(first))
         self._draws = [Drawn(MOST_PILOT, seed, start) for start in first]
         self._inspection: Inspection | None = None
         self._neighbors: Neighbors | None = None
@@ -172,7 +172,7 @@ class FirstLook:
         )
 
 
-def _added(scan: Scan, inspection: Inspection, rows: Frame, table: int) -> Frame:
+def _added(scan: TableScan, inspection: Inspection, rows: Frame, table: int) -> Frame:
     """Return the rows used; if they do not fit those before, raise first with the option that reads them."""
     try:
         return scan.add(rows, table)

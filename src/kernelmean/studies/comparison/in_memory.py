@@ -19,7 +19,7 @@ from ...tables.columns import ColumnSummary, Encoded, as_frames
 from ...tables.columns.copies import same_rows
 from ...tables.columns.encoded import encoded_and_seen
 from ...tables.columns.missing import noise_needs_kme
-from ...tables.columns.scan import Scan
+from ...tables.columns.scan import TableScan
 from ..designs import Taken, series_notes
 from .mean_gaps import GapsOfMeans
 from .ranking import ranked
@@ -86,7 +86,7 @@ def _rows(A: Any, B: Any, asked: Asked) -> tuple[Sequence[Frame], Taken, tuple[s
     return frames, taken, (*paired, *absent)
 
 
-def _encoded(frames: Sequence[Frame], taken: Taken, asked: Asked) -> tuple[Encoded, Scan, tuple[str, ...]]:
+def _encoded(frames: Sequence[Frame], taken: Taken, asked: Asked) -> tuple[Encoded, TableScan, tuple[str, ...]]:
     """Return what is known of the rows that take part, and notes: where rows are dropped, their partners go too."""
     encoded, scan = encoded_and_seen(frames, asked.encoding)
     left, notes = taken.taking_part(encoded.frames)
@@ -96,7 +96,7 @@ def _encoded(frames: Sequence[Frame], taken: Taken, asked: Asked) -> tuple[Encod
     return replace(again, missing=encoded.missing, remarks=encoded.remarks), scan, notes
 
 
-def _summaries(encoded: Encoded, scan: Scan, design: Design, weigh: RowWeights | None) -> list[ColumnSummary]:
+def _summaries(encoded: Encoded, scan: TableScan, design: Design, weigh: RowWeights | None) -> list[ColumnSummary]:
     """Return what the columns are like in either table, and how far their means are apart."""
     first, second = encoded.frames
     if design.says_more or design.paired:

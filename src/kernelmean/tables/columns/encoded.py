@@ -22,7 +22,7 @@ from .kinds import ColumnType
 from .matching import match_columns
 from .missing import MissingCells, MissingColumn
 from .noisy import NoisyRows
-from .scan import Scan
+from .scan import TableScan
 
 
 @final
@@ -132,10 +132,10 @@ def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> E
     return encoded_and_seen(as_frames(tables, names), encoding)[0]
 
 
-def encoded_and_seen(frames: Sequence[Frame], encoding: Encoding) -> tuple[Encoded, Scan]:
+def encoded_and_seen(frames: Sequence[Frame], encoding: Encoding) -> tuple[Encoded, TableScan]:
     """Return tables with the same columns as coordinates, and what was seen of their columns."""
     remarks = encoding.inspect(frames)
-    scan, kept = Scan.of(frames, encoding)
+    scan, kept = TableScan.of(frames, encoding)
     codings, missing = scan.codings(), scan.missing
     if sum(map(len, kept)) < sum(map(len, frames)):
         encoding.inspect(kept)  # a column of too many categories may be one of few, all different, in the rows left

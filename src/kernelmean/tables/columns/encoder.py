@@ -23,7 +23,7 @@ from .encoding import Encoding
 from .kinds import Named, check_types
 from .matching import match_columns
 from .missing import Missing, sifted
-from .scan import Scan
+from .scan import TableScan
 
 
 @dataclass(eq=False, repr=False)
@@ -192,7 +192,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.missing, self.ordinal, self.categorical, self.scale, self.max_categories, self.keep, drops=False
         )
         encoding.inspect(frames)
-        scan, _ = Scan.of(frames, encoding)
+        scan, _ = TableScan.of(frames, encoding)
         codings = scan.codings()
         self._codings: tuple[Coding, ...] = codings
         self.kinds_ = {coding.name: coding.type.kind for coding in codings}

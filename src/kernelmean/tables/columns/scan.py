@@ -20,7 +20,7 @@ from .summaries import ColumnSummary
 
 
 @final
-class Scan:
+class TableScan:
     """What is seen of the columns of tables; every part of a table goes through :meth:`add`.
 
     Parameters
@@ -82,7 +82,7 @@ class Scan:
         self.left_out[table] += len(frame) - len(used)
         return used
 
-    def merge(self, other: Scan) -> None:
+    def merge(self, other: TableScan) -> None:
         """Add what was seen of the rows that follow.
 
         Raises
