@@ -20,6 +20,8 @@ from kernelmean_paper.verdicts import (
     UNDECIDED,
 )
 
+pytestmark = pytest.mark.slow
+
 FIGURE = Figure3()
 SLOW = pytest.mark.slow
 TRIALS = 500

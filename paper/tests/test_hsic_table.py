@@ -44,6 +44,8 @@ from kernelmean_paper.verdicts import (
     agreement,
 )
 
+pytestmark = pytest.mark.slow
+
 TABLE = Table4()
 SLOW = pytest.mark.slow
 SHIFTED = {  # by less than chance allows any one cell, together by nearly the margin

@@ -5,6 +5,8 @@ import kernelmean as km
 from checkered import checkered
 from kernelmean_paper.mixtures import OBSERVATION, WEIGHTS, Drawn, Mixture
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_large_sample_has_the_moments_of_the_mixture():
     mixture = Mixture.random(9, np.random.default_rng(0))

@@ -17,6 +17,8 @@ from kernelmean_paper.experiment_names import EXPERIMENTS, load
 from kernelmean_paper.trial_code import trial_digest
 from kernelmean_paper.versions import LIBRARY, PAGES
 
+pytestmark = pytest.mark.slow
+
 Digest = Callable[[str, str, str], str]
 SLOW = pytest.mark.slow
 

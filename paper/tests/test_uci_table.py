@@ -11,6 +11,8 @@ from kernelmean_paper.sources import Sources
 from kernelmean_paper.uci_table import COLUMNS, NORMAL, UNIT_RANGE, Table3, columns, incomparable
 from kernelmean_paper.verdicts import FAILS, HOLDS, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
 
+pytestmark = pytest.mark.slow
+
 TABLE = Table3()
 SLOW = pytest.mark.slow
 START, GMM = "k-means start", "GaussianMixture"

@@ -12,6 +12,8 @@ from checkered import checkered
 from kernelmean.inference import hsic_test, mmd_test
 from null_data import NullData, check_level, clusters, pair_clusters, pair_strata, paired, points, strata, weights
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = {"n_resamples": 39, "estimator": "adaptive"}
 TRIALS = [20, pytest.param(500, marks=pytest.mark.slow)]
 

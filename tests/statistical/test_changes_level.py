@@ -13,6 +13,8 @@ from scipy.stats import binom
 import kernelmean as km
 from kernelmean.inference.changes import Change, ChangeFeatures, Search
 
+pytestmark = pytest.mark.slow
+
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 LAWS: dict[str, Draw] = {
     "normal": lambda rng, n: rng.normal(size=(n, 1)),

@@ -8,6 +8,8 @@ from scipy.stats import binom
 
 from kernelmean import compare, dependence
 
+pytestmark = pytest.mark.slow
+
 RUNS, LEVEL = 24, 0.05
 MOST = int(binom.ppf(1 - 1e-4, RUNS, LEVEL))  # exceeded once in 10 000 times by a test of exactly this level
 WIDE = 36

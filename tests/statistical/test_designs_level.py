@@ -27,6 +27,8 @@ from null_data import (
 )
 from series import autoregressions
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = {"n_resamples": 39, "scheme": "random", "estimator": "kme"}
 
 

@@ -13,6 +13,8 @@ from scipy.stats import binom
 from checkered import mostly_slow
 from kernelmean import DriftMonitor
 
+pytestmark = pytest.mark.slow
+
 
 def mixed(rng: np.random.Generator, n: int) -> pd.DataFrame:
     """Return a heavy column with blanks, rare categories, and a rare truth value."""

@@ -22,6 +22,8 @@ from explained import (
 )
 from kernelmean.plan import Plan
 
+pytestmark = pytest.mark.slow
+
 SERIAL = Plan(threads=1)
 RUNS = [15, pytest.param(1500, marks=pytest.mark.slow)]
 TAIL = 0.05  # either tail of a 90 % interval

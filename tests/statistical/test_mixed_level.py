@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy.stats import binom
 
 import kernelmean as km
+
+pytestmark = pytest.mark.slow
 
 RUNS, LEVEL = 20, 0.1
 MOST = int(binom.ppf(1 - 1e-4, RUNS, LEVEL))  # exceeded once in 10 000 times by a test of exactly this level

@@ -8,6 +8,8 @@ import pytest
 import kernelmean as km
 from kernelmean.estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME
 
+pytestmark = pytest.mark.slow
+
 MAKERS = {"kme": KME, "s-kmse": SKMSE, "f-kmse": FKMSE, "mkme": MKME, "mmkme": MMKME, "vpmkme": VPMKME}
 DRAWS = 30
 CASES = [(10, True), *(pytest.param(*case, marks=pytest.mark.slow) for case in [(20, True), (10, False)])]

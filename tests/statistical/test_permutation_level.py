@@ -13,6 +13,8 @@ from scipy.stats import binom
 from checkered import checkered
 from nulls import PAIRS, TWO_SAMPLES, hsic_test, mmd_test
 
+pytestmark = pytest.mark.slow
+
 TRIALS = 150
 LEVELS = (0.05, 0.1, 0.25)
 
