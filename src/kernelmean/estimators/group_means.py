@@ -17,7 +17,7 @@ from ..core.cells import is_missing
 from ..core.frozen import FrozenAttributes, sealed
 from ..core.validate import check_positive, check_spread, validated
 from ..core.words import listed
-from ..embedding.embedding import Embedding
+from ..embedding.embedding import Embedding, embed
 from ..embedding.features import random_cholesky
 from ..kernels.base import Kernel
 from ..noise.base import Noise
@@ -224,8 +224,13 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
 
     def _shared(self, place: int) -> Embedding:
         """Return the sum of the means with the weights of one group, those of weight 0 left out."""
-        terms = [(w, mu) for w, mu in zip(self.scale_ * self.weights_[place], self.means_, strict=True) if w]
-        return reduce(add, [float(weight) * mu for weight, mu in terms])
+        weights = self.scale_ * self.weights_[place]
+        used = [(w, mu) for w, mu in zip(weights, self.means_, strict=True) if w]
+        if self.means_[0].features is not None:
+            return reduce(add, [float(weight) * mu for weight, mu in used])
+        points = np.concatenate([mu.points for _, mu in used])  # one part of points, which is evaluated as a whole
+        each = np.concatenate([weight * mu.weights for weight, mu in used])
+        return embed(points, self.kernel_, weights=each, noise=self.noise_, plan=self.means_[0].plan)
 
 
 def check_name(name: Any) -> None:
