@@ -59,6 +59,7 @@ def test_brute_force_finds_the_corrected_formula_and_not_the_printed_one(erratum
     assert all(side.shape == (erratum.size,) for triple in triples for side in astuple(triple))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [-1.0, 0.0, 3.0], ids=["wrong_sign", "no_correction", "d_times"])
 @pytest.mark.parametrize("theorem", ["Theorem 1", "Theorem 2"])
 def test_wrong_corrections_of_weights_fail(measured: Findings, theorem: str, factor: float) -> None:

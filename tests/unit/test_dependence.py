@@ -143,6 +143,7 @@ def test_constant_columns_are_left_out_and_told() -> None:
     assert result.notes[0] == "constant, so left out: c"
 
 
+@pytest.mark.slow
 def test_independent_columns_are_rarely_called_dependent() -> None:
     wrong = sum(bool(quick(RNG.normal(size=(20, 3)), rng=k).dependent(0.1)) for k in range(50))
     assert wrong <= 14  # binomial(50, 0.1): more has probability 7e-5

@@ -127,6 +127,7 @@ def test_the_score_of_iterations_is_that_of_refitting_without_each_row_step_and_
             assert clone(estimator).fit(X).loocv_ == pytest.approx(expected, rel=1e-9, abs=1e-14)
 
 
+@pytest.mark.slow
 def test_the_searched_number_of_iterations_has_the_smallest_score_of_refitting():
     X = ROWS["normal"]
     found = KernelMean(Gaussian(1.0), filter=Landweber()).fit(X)

@@ -259,6 +259,7 @@ def test_what_was_added_is_listed_saved_and_used(folder: Path) -> None:
     assert cells["Categorical(similarity=0.1)"] == "none"
 
 
+@pytest.mark.slow
 def test_the_closed_forms_and_the_backends_try_what_was_added(folder: Path) -> None:
     tests = ["kernel_properties", "expected_properties"]
     files = [*(f"closed_forms/test_{name}.py" for name in tests), "unit/arrays/test_embeddings.py"]

@@ -135,6 +135,7 @@ def test_batches_are_looked_at_too(table: pd.DataFrame) -> None:
         assert "exact only if rows do not depend on each other" in dict(result.facts())["p-value"]
 
 
+@pytest.mark.slow
 def test_changes_name_blocks_and_stop(table: pd.DataFrame, few_for_what_changes: None) -> None:
     found = km.changes(table[:120], search=Search(n_resamples=199))
     assert len(found.points) == 5

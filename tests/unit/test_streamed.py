@@ -215,6 +215,7 @@ def rows_of(kind: str, rng: np.random.Generator, n: int) -> pd.DataFrame:
     return mixed(rng, n)[["dose", "arm", "visit"]]  # the ones with blank cells
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", mostly_slow(["skewed", "ties", "mixed", "mixed, dropped"], "mixed, dropped"))
 @pytest.mark.parametrize("order", mostly_slow(["sorted", "random"], "sorted"))
 @pytest.mark.parametrize("trials", mostly_slow([20, 200], 20))
@@ -238,6 +239,7 @@ def test_the_level_holds_whatever_the_order_of_rows(trials: int, order: str, kin
             assert np.sum(np.array(pvalues) <= level) <= binom.isf(1e-4, trials, level)
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_costs_no_power() -> None:
     """A table that is sorted, or whose differing rows stand at its end, is found to differ as surely as in memory."""
     found: dict[str, list[float]] = {"memory": [], "sorted": [], "at the end": []}
@@ -311,6 +313,7 @@ def test_rows_that_were_not_drawn_fall_into_any_bin_alike() -> None:
     assert np.square(counts[:, :10] - 60).sum() / 60 / 0.9 < 730  # chi-square of 540 degrees or so: 1e-6 beyond
 
 
+@pytest.mark.slow
 def test_batches_do_not_tell_which_of_two_samples_of_categories_is_first() -> None:
     rng, levels, n = np.random.default_rng(0), np.array(list("abcdefgh")), 5000
     tables = [

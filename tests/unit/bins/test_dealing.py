@@ -54,6 +54,7 @@ def test_bins_are_of_one_size_and_take_almost_all_rows(sizes: tuple[int, int]) -
         assert deals[0] == deals[1]
 
 
+@pytest.mark.slow
 def test_every_small_size_is_dealt_as_well() -> None:
     """Where there are a few bins only, a bad division would leave a large part of a sample outside."""
     worst = 0.0

@@ -17,6 +17,8 @@ from kernelmean.inference.units import dealing
 from kernelmean.tables import limits
 from null_data import LEVELS
 
+pytestmark = pytest.mark.slow
+
 Array = np.ndarray[Any, Any]
 TRIALS = 80
 

@@ -35,6 +35,7 @@ def at_the_same_parameters(fit: KernelMean, rows: np.ndarray) -> km.embedding.Em
     return scale * km.embed(points, fit.kernel_, noise=fit.noise_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "rows"), checkered(list(NAMED), [CLUSTERS, LONG_TAILS]))
 def test_the_exact_estimate_is_within_the_bound(name, rows):
     distances, rows = [], rows[::2]

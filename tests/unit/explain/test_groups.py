@@ -108,6 +108,7 @@ def test_a_kernel_as_it_is_is_cut_to_the_groups():
     assert found["dose"].statistic == pytest.approx(unbiased(Gaussian(2.0)(pooled[:, 3:4], pooled[:, 3:4])), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_no_column_is_named_often_where_none_differs():
     wrong, runs, level = 0, 40, 0.1
     for seed in range(runs):

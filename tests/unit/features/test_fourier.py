@@ -138,6 +138,7 @@ def test_a_design_has_a_smaller_error_than_independent_frequencies(design, dim):
     assert rms[design] < 0.65 * rms["plain"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", sorted(features.DESIGNS))
 def test_bounds_hold_with_their_probability(design):
     """50 random problems, three errors each; 1000 are in the slow test."""

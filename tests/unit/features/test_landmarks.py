@@ -14,6 +14,7 @@ from .problems import draw_data, with_truth, within
 MAKERS = (features.nystrom, features.random_cholesky)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", MAKERS)
 def test_bounds_hold_for_certain(make):
     rng = np.random.default_rng(0)

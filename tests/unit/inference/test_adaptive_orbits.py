@@ -315,6 +315,7 @@ def test_groups_and_columns_of_a_comparison_with_idle_columns():
     assert (shares <= levels + 1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjustment", ["max-t", "holm"])
 def test_attribution_with_idle_columns(adjustment):
     points, X, Y = (with_idle_columns("normal", n, seed) for n, seed in ((6, 0), (4, 1), (4, 2)))

@@ -69,6 +69,7 @@ def test_many_rows_whose_labels_change_have_features_fitted_to_some(name, monkey
     assert found.pvalue != few.pvalue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("law", "weighted"), [("ties", False), ("heavy tails", True)])
 def test_the_level_of_features_that_are_fitted_to_some_rows(law, weighted, monkeypatch):
     """Over the seeds, which draw the rows: one of them may favor a sample."""

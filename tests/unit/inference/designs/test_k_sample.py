@@ -182,7 +182,7 @@ def test_a_design_gives_every_pair_the_statistic_of_two_samples_and_p_values_of_
 
 
 @pytest.mark.parametrize("said", DESIGNS.values(), ids=DESIGNS)
-@pytest.mark.parametrize("estimator", ["kme", "adaptive"])
+@pytest.mark.parametrize("estimator", ["kme", pytest.param("adaptive", marks=pytest.mark.slow)])
 def test_p_values_of_an_orbit_are_exact_with_a_design(said, estimator):
     """Labels of clusters, or rows, exchanged within strata: the share with p ≤ a is at most a."""
     each = 2 if [*said] == ["weights"] else 3
