@@ -129,11 +129,11 @@ def test_many_rows_are_added_up_in_bins_which_is_said(name, monkeypatch):
     for own in (found, chosen):
         assert (own.pvalue, own.statistic, own.members) == (asked.pvalue, asked.statistic, asked.members)
         assert own.scheme == asked.scheme
-        assert own.notes[-1].endswith("beyond 23 rows")
+        assert own.notes[-1].endswith("beyond 23 rows") == (own.scheme == "bins")
     assert few.scheme != "bins"
     assert asked.scheme == ("random" if name in ("strata", "pairs of samples") else "bins")  # so few units are no bins
     assert found.members
-    assert asked.notes == found.notes[:-1]
+    assert asked.notes == (found.notes[:-1] if found.scheme == "bins" else found.notes)
     assert CALLS[name](rng=0, estimator="kme").scheme != "bins"
     assert CALLS[name](rng=0, scheme="random").scheme == "random"
 
