@@ -18,9 +18,9 @@ from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import DEFAULT, serial_blas
 from .base import KernelLike, make_kernel
-from .group_means import DRAWN_ROWS, NAMED, check_name, group_codes, strengths_of
+from .group_means import best_sharing, check_name, drawn_rows, group_codes, strengths_of
 from .group_rows import FeatureValues, GroupedRows
-from .sharing import Choice, GroupWhitening, Likeness, Sharing, apart, scored_groups
+from .sharing import GroupWhitening, Likeness, apart
 
 _LEVELS = 16
 """Quantiles of every slice, at the middles of so many equal shares."""
@@ -156,7 +156,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
             sharing=(self.sharing, "loocv"),
         )
         columns = rows.points.shape[1]
-        within = rows.within(rows.points).sum(axis=0) / max(len(rows.points) - len(rows.sizes), 1)
+        within = rows.variances(rows.points)
         scales = np.sqrt(np.where(within > 0.0, within, 1.0))
         many = max(columns, self.n_features // _LEVELS) if columns > 1 else 1
         drawn = np.random.default_rng(0).normal(size=(columns, many - columns if columns > 1 else 0))
@@ -176,20 +176,14 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
     def _fit_means(self, rows: GroupedRows) -> None:
         check_name(self.estimator)
         strengths = strengths_of(self.sharing)
-        noises_of, scaled = NAMED[self.estimator]
-        drawn = rows.points[np.random.default_rng(0).permutation(len(rows.points))[:DRAWN_ROWS]]
+        drawn = drawn_rows(rows.points)
         kernel = make_kernel(self.kernel, self.bandwidth, drawn)
         self._landmarks: Landmarks = random_cholesky(kernel, drawn, self.n_features)
         values = FeatureValues(rows, self._landmarks, DEFAULT)
         features = self._landmarks(rows.points)
         self._whitening = GroupWhitening.of(rows, features)
         self._likeness = Likeness(rows, self._whitening(features))
-        noises = noises_of(rows.within(rows.points).sum(axis=0) / max(len(rows.points) - len(rows.sizes), 1))
-        scored = scored_groups(rows)
-        if len(scored):
-            chosen = Choice(values, self._likeness, scored, scaled).best(strengths, noises)
-        else:  # no bag has a row to leave out
-            chosen = Sharing(np.nan, np.inf, Dirac(), 1.0)
+        chosen = best_sharing(values, self._likeness, self.estimator, strengths)
         self.sharing_, self.scale_, self.noise_ = chosen.strength, chosen.scale, chosen.noise
         self._shared = sealed(values.vectors(self.noise_))
 
@@ -200,7 +194,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
             return self.scale_ * own
         table = self._whitening(self._landmarks(rows.points))
         means, squares = rows.sums(table) / rows.sizes[:, None], rows.within(table).sum(axis=1)
-        variances = (squares + self._likeness.typical) / rows.sizes.astype(float) ** 2
+        variances = self._likeness.of_mean(squares, rows.sizes)
         weights = np.exp(-self.sharing_ * apart(means, variances, self._likeness.means, self._likeness.variances))
         weights[_equal(means, self._likeness.means)] = 0.0  # a bag of the fit, which is its own mean already
         return np.asarray(self.scale_ * (own + weights @ self._shared) / (1.0 + weights.sum(axis=1, keepdims=True)))

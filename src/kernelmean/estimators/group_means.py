@@ -26,11 +26,9 @@ from ..noise.normal import Normal
 from ..plan.plan import Plan, RemotePlan, check_plan, run_by, serial_blas
 from .base import KernelLike, make_kernel
 from .group_rows import ExactValues, FeatureValues, GroupedRows, GroupValues
-from .sharing import STRENGTHS, Choice, GroupWhitening, Likeness, scored_groups, weights_of
+from .sharing import STRENGTHS, Choice, GroupWhitening, Likeness, Sharing, scored_groups, weights_of
 
-_EXACT_ROWS, _RANK, _LIKENESS_RANK = 5000, 512, 256
-DRAWN_ROWS = 5000
-"""Rows drawn at random to find landmarks and a bandwidth."""
+_EXACT_ROWS, _DRAWN, _RANK, _LIKENESS_RANK = 5000, 5000, 512, 256
 _WIDTHS = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Candidates for the variance of the noise, in units of the variance within groups."""
 
@@ -174,18 +172,16 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _estimate(self, rows: GroupedRows, strengths: Sequence[float], plan: Plan) -> None:
-        drawn = rows.points[np.random.default_rng(0).permutation(len(rows.points))[:DRAWN_ROWS]]
+        drawn = drawn_rows(rows.points)
         kernel = make_kernel(self.kernel, self.bandwidth, drawn)
-        noises, scaled = NAMED[self.estimator]
-        variances = rows.within(rows.points).sum(axis=0) / max(len(rows.points) - len(rows.sizes), 1)
         features = random_cholesky(kernel, drawn, _LIKENESS_RANK)(rows.points)
         likeness = Likeness(rows, GroupWhitening.of(rows, features)(features))
         values = self._carrier(rows, kernel, drawn, plan)
-        scored = scored_groups(rows)
-        sharing = Choice(values, likeness, scored, scaled).best(strengths, noises(variances))
+        sharing = best_sharing(values, likeness, self.estimator, strengths)
         self.sharing_, self.scale_, self.notes_ = sharing.strength, sharing.scale, values.notes
         self.sizes_, self.means_ = sealed(rows.sizes), values.means(sharing.noise)
-        self.loocv_ = sharing.score + float((rows.sums(kernel.diag(rows.points)) / rows.sizes)[scored].mean())
+        own = rows.sums(kernel.diag(rows.points)) / rows.sizes
+        self.loocv_ = sharing.score + float(own[scored_groups(rows)].mean())
         every = np.arange(len(rows.sizes))
         self.weights_ = sealed(weights_of(likeness.distances(), sharing.strength, every))
 
@@ -237,6 +233,20 @@ def check_name(name: Any) -> None:
     """Raise for an estimator that means of groups do not have."""
     if not isinstance(name, str) or name not in NAMED:
         raise ValueError(f"estimator is {name!r}; means of groups take {listed(map(repr, NAMED))}")
+
+
+def drawn_rows(points: Array) -> Array:
+    """Return rows drawn at random to find landmarks and a bandwidth."""
+    return points[np.random.default_rng(0).permutation(len(points))[:_DRAWN]]
+
+
+def best_sharing(values: GroupValues, likeness: Likeness, estimator: str, strengths: Sequence[float]) -> Sharing:
+    """Return what an estimator's means have in common; where no group has a row to leave out, nothing is shared."""
+    rows, (noises, scaled) = values.rows, NAMED[estimator]
+    scored = scored_groups(rows)
+    if not len(scored):
+        return Sharing(np.nan, np.inf, Dirac(), 1.0)
+    return Choice(values, likeness, scored, scaled).best(strengths, noises(rows.variances(rows.points)))
 
 
 def strengths_of(sharing: Any) -> Sequence[float]:

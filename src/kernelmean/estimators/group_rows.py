@@ -72,6 +72,10 @@ class GroupedRows:
             found[group] = np.square(own - own.mean(axis=0)).sum(axis=0)
         return found
 
+    def variances(self, values: Array) -> Array:
+        """Return the variances within groups, pooled over them, shape (columns,)."""
+        return np.asarray(self.within(values).sum(axis=0) / max(len(values) - len(self.sizes), 1))
+
 
 class GroupValues(ABC):
     """Values and inner products of the means of all groups, under a noise that all rows share."""

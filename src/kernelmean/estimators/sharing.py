@@ -83,9 +83,9 @@ class Likeness:
     @cached_property
     def variances(self) -> Array:
         """The variance of the mean of every group, shape (T,)."""
-        return self._of_mean(self.squares, self.rows.sizes)
+        return self.of_mean(self.squares, self.rows.sizes)
 
-    def _of_mean(self, squares: Array, sizes: Any) -> Array:
+    def of_mean(self, squares: Array, sizes: Any) -> Array:
         """Return variances of means; the typical one counts as one more row, so that a single row has one, too."""
         return np.asarray((squares + self.typical) / sizes**2)
 
@@ -98,7 +98,7 @@ class Likeness:
         size = int(self.rows.sizes[group])
         apart = self.means[group] - self.table[rows]
         squares = self.squares[group] - np.square(apart).sum(axis=1) * (size / (size - 1.0))
-        variances = self._of_mean(np.maximum(squares, 0.0), np.array(size - 1.0))
+        variances = self.of_mean(np.maximum(squares, 0.0), np.array(size - 1.0))
         return self._scaled(self.means[group] + apart / (size - 1.0), variances, np.array(group))
 
     def _scaled(self, means: Array, variances: Array, groups: IntArray) -> Array:

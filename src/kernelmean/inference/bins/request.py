@@ -28,7 +28,7 @@ class Reason:
     """Whether the caller asked for it."""
 
     def noted(self, result: TestResult) -> TestResult:
-        """Return a result with a note on this, unless the caller asked for bins, or its units are whole clusters."""
+        """Return a result with a note on this, unless the caller asked for bins, or its units are rows or clusters."""
         if self.asked or result.scheme != BINS:
             return result
         note = f"rows were added up in bins, which permutations move as a whole, {self.why}"
