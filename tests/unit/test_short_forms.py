@@ -41,6 +41,13 @@ def test_a_single_number_is_no_table() -> None:
         km.median_bandwidth(np.array(3.0))
 
 
+@pytest.mark.parametrize("call", [km.read, lambda table: km.hsic_test(table, X), km.dependence])
+@pytest.mark.parametrize(("rows", "words"), [(lambda: X, "function, .*; pass what it returns"), ({1.0}, "set, .*: an")])
+def test_functions_and_sets_are_no_tables(call: Any, rows: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=f"is a {words}"):
+        call(rows)
+
+
 def test_the_first_argument_of_every_estimator_is_the_kernel() -> None:
     kernel = Gaussian(0.7)
     assert MedianOfMeans(kernel, n_blocks=4).fit(X[:, None]).kernel_ == kernel

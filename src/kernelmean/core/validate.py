@@ -204,8 +204,12 @@ def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, r
     return X
 
 
+_WITH_ROWS = ("__len__", "__array__", "__dataframe__", "__arrow_c_stream__")
+"""What arrays, data frames and lists have, one or the other."""
+
+
 def check_has_rows(X: Any, name: str) -> None:
-    """Raise when a path, a mapping, a query that has not run or nothing was passed instead of rows."""
+    """Raise when a path, a mapping, a function, a query that has not run or nothing was passed instead of rows."""
     if X is None or isinstance(X, int | float | np.number):
         raise TypeError(f"{name} is {X!r}, and this takes rows: an array or a data frame")
     if hasattr(type(X), "collect"):  # a data frame may have a column of this name
@@ -215,6 +219,9 @@ def check_has_rows(X: Any, name: str) -> None:
     if isinstance(X, str | os.PathLike):
         path = os.fspath(X)
         raise TypeError(f"{name} is {path!r}, and this takes rows; pass kernelmean.tables.read_table({path!r})")
+    if isinstance(X, set | frozenset) or not any(hasattr(type(X), each) for each in _WITH_ROWS):
+        call = "; pass what it returns" if callable(X) else ": an array or a data frame"
+        raise TypeError(f"{name} is a {type(X).__name__}, and this takes rows{call}")
 
 
 def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:

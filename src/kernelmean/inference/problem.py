@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 
 from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_rows
-from ..kernels import Kernel
+from ..kernels import Kernel, Linear
 from ..kernels.distances import Blocks, ExponentialBlocks
 from .low_rank import Coordinates, Factor, pivoted_cholesky, widened
 from .resampling_options import Shape
@@ -214,7 +214,13 @@ def _separated(blocks: Blocks, n: int) -> tuple[Array, Blocks, Array]:
 
 
 def distinct_side(points: Array, kernels: Sequence[Kernel]) -> tuple[KernelSide, list[int]]:
-    """Return a side with every kernel once, and the position of each kernel in it; the same object counts once."""
+    """Return a side with every kernel once, and the position of each kernel in it; the same object counts once.
+
+    Linear kernels alone see points around 0: centered matrices are the same, with the rounding of a spread, not of a
+    distance from 0.
+    """
+    if all(isinstance(kernel, Linear) for kernel in kernels):
+        points = points - namespace(points).mean(points, axis=0)
     found: dict[int, tuple[int, Kernel]] = {}
     for kernel in kernels:
         found.setdefault(id(kernel), (len(found), kernel))

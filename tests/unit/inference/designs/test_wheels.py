@@ -21,7 +21,7 @@ from kernelmean.inference.rotations.stripes import BlockPair
 from kernelmean.inference.rotations.wheels import Wheels
 from kernelmean.inference.units.kernel_sums import Block
 from kernelmean.inference.units.layout import Layout
-from kernelmean.kernels import Gaussian
+from kernelmean.kernels import Gaussian, Linear
 from kernelmean.plan import Plan
 
 RNG = np.random.default_rng(3)
@@ -227,6 +227,16 @@ def test_a_constant_variable_within_strata_has_p_1(kernel: Any) -> None:
         constant = np.sin(strata)[:, None]
         assert km.hsic_test(constant, Y, kernel=kernel, design=km.Design(strata=strata), rng=0).pvalue == 1.0
         assert km.hsic_test(Y, constant, kernel=kernel, design=km.Design(strata=strata), rng=0).pvalue == 1.0
+
+
+@pytest.mark.parametrize("design", [None, km.Design(strata=np.arange(40) % 2)])
+def test_linear_kernels_see_points_far_from_zero_as_those_around_it(design: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    Y = X + np.random.default_rng(1).normal(size=(40, 2))
+    options: dict[str, Any] = {"kernel": Linear(), "design": design, "n_resamples": 99, "rng": 0}
+    near, far = km.hsic_test(X, Y, **options), km.hsic_test(X + 1e7, Y + 1e7, **options)
+    assert far.pvalue == near.pvalue <= 0.05
+    assert far.statistic == pytest.approx(near.statistic, rel=1e-7)
 
 
 def test_random_permutations_of_many_rows_are_refused() -> None:
