@@ -33,11 +33,10 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
     """
     if request.design.in_series and kind.of_two:
         _check_series(data, request, plan)
-    if isinstance(plan, RemotePlan) and kind.of_two:
-        X, Y = data
-        return cast("TestResult", plan.answer(kind, X, Y, request))
+    if isinstance(plan, RemotePlan) and kind is not JointIndependence:
+        return cast("TestResult", plan.answer(kind, data, request))
     own = cast("Plan | None", plan)
-    resources_of(own)  # checks it, and refuses a cluster
+    resources_of(own)  # checks it, and refuses a cluster for several variables
     if len(data) < 2:
         return answered_in_memory(kind, data, request, own)  # which says how many are needed
     check_apart(*data)
@@ -100,7 +99,7 @@ def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[
     if said is not None:
         return tables, _BY_SOURCE if said else None
     limit = row_limit(kind, request)
-    found = [_measured(table, limit, name) for table, name in zip(tables, _names(len(tables)), strict=True)]
+    found = [_measured(table, limit, name) for table, name in zip(tables, names_of_tables(len(tables)), strict=True)]
     here = not any(isinstance(table, Source) for table in tables)
     if not any(long for _, long in found) or (here and not _has_bins(kind, request)):
         return [table for table, _ in found], None
@@ -127,7 +126,7 @@ def _has_bins(kind: type[Question], request: Request) -> bool:
 
 def _sources(tables: list[Any]) -> list[Any]:
     """Return tables as sources; arrays of another library stay where they are."""
-    names = _names(len(tables))
+    names = names_of_tables(len(tables))
     elsewhere = points_elsewhere(*tables) if len(tables) == 2 else None
     if elsewhere is not None:
         return list(map(Held, elsewhere, names))
@@ -135,7 +134,7 @@ def _sources(tables: list[Any]) -> list[Any]:
     return [replace(own, source=name) if own.source == UNNAMED else own for own, name in named]
 
 
-def _names(many: int) -> list[str]:
+def names_of_tables(many: int) -> list[str]:
     """Return what to call the tables of a test in its errors."""
     return ["X", "Y"] if many == 2 else [f"table {k + 1}" for k in range(many)]
 

@@ -8,7 +8,7 @@ from ..core.array import RngLike
 from ..core.words import passed
 from ..estimators import KernelMean
 from ..estimators.base import KernelLike
-from ..plan.plan import Plan
+from ..plan.plan import Plan, RemotePlan
 from .adaptive.many_kernels import Adaptive
 from .answering import answer
 from .designs.design import Design, check_design
@@ -27,7 +27,7 @@ def k_sample_test(
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
-    plan: Plan | None = None,
+    plan: Plan | RemotePlan | None = None,
 ) -> TestResult:
     r"""Test whether several samples come from one distribution, by MMD² of all pairs of them and exact permutations.
 

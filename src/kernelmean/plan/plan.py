@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -224,8 +224,8 @@ class RemotePlan(ABC):
         """Set what :meth:`kernelmean.KernelMean.fit` sets."""
 
     @abstractmethod
-    def answer(self, question: Any, X: Any, Y: Any, request: Any) -> Any:
-        """Return the result of a test, from a class of questions, the data, and the request."""
+    def answer(self, question: Any, data: Sequence[Any], request: Any) -> Any:
+        """Return the result of a test, from a class of questions, the tables, and the request."""
 
     @abstractmethod
     def table(self, X: Any, name: str) -> Any:

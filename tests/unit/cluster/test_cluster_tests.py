@@ -86,3 +86,25 @@ def test_what_comes_back_in_bins_does_not_grow_with_the_rows(plan, monkeypatch, 
         test(A, B, scheme="bins", n_resamples=31, rng=0, plan=plan, estimator="kme")
         weights.append(max(sizes))
     assert weights[1] < 1.3 * weights[0]
+
+
+@pytest.mark.parametrize("scheme", ["auto", "bins"])
+def test_several_samples_have_the_result_of_one_process(plan, scheme):
+    groups = (X[:90], Y, X[90:] + 0.2)
+    designs = [None, km.Design(strata=tuple(np.arange(len(own)) % 2 for own in groups))]
+    for design in designs:
+        options = {"scheme": scheme, "design": design, "rng": 3, "n_resamples": 99}
+        one = km.k_sample_test(*groups, **options)
+        parts = (da.from_array(own, chunks=(size, 2)) for own, size in zip(groups, (57, 90, 31), strict=True))
+        other = km.k_sample_test(*parts, plan=plan, **options)
+        assert (other.pvalue, other.scheme, other.sizes) == (one.pvalue, one.scheme, one.sizes)
+        assert other.statistic == pytest.approx(one.statistic, rel=1e-12)
+        assert [pair.pvalue for pair in other.pairs] == [pair.pvalue for pair in one.pairs]
+
+
+def test_several_samples_need_the_same_columns_and_no_pairs(plan):
+    with pytest.raises(ValueError, match="table 1 has 3 columns and table 3 has 2"):
+        km.k_sample_test(there(X, 57), there(Y, 90), there(Y[:, :2], 90), plan=plan)
+    for scheme in ("auto", "bins"):
+        with pytest.raises(ValueError, match=r"paired=True.* is for two samples"):
+            km.k_sample_test(*[there(X, 57)] * 3, design=km.Design(paired=True), scheme=scheme, plan=plan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar, final
 
 from ...embedding.embedding import Embedding
@@ -11,9 +11,9 @@ from ...estimators import KernelMean
 from ...estimators.by_features import exact_limit
 from ...noise.base import Noise
 from ...plan.plan import RemotePlan
-from ..answering import answered_in_memory, row_limit
+from ..answering import answered_in_memory, names_of_tables, row_limit
 from ..bins.request import BY_SCHEME, BinnedTest, Reason
-from ..questions import Question, TwoSamples
+from ..questions import Pairs, Question
 from ..request import Request
 from ..result import TestResult
 from ..samples import check_lengths, matched
@@ -44,14 +44,14 @@ class DaskPlan(RemotePlan):
 
     Notes
     -----
-    Pass it as ``plan=`` to :func:`kernelmean.mmd_test`, :func:`kernelmean.hsic_test`, :func:`kernelmean.compare`,
-    :meth:`kernelmean.KernelMean.fit` and :func:`kernelmean.embedding.features.embed`, with dask arrays, dask data
-    frames, or paths of Parquet files that the workers can read. The numbers of rows up to which a test or a fit in one
-    process holds all rows of a file are those up to which they are brought here; of more rows only sums of features
-    come, and the result says so. Data are computed at least twice (to count and check the rows, and for the sums), by
-    ``compare`` three times; write ``X = X.persist()`` if that is expensive and memory suffices. With the same seed a
-    test has the same p-value as in one process, whatever the partitions and the workers, even if workers are lost on
-    the way.
+    Pass it as ``plan=`` to :func:`kernelmean.mmd_test`, :func:`kernelmean.hsic_test`, :func:`kernelmean.k_sample_test`,
+    :func:`kernelmean.compare`, :meth:`kernelmean.KernelMean.fit` and :func:`kernelmean.embedding.features.embed`, with
+    dask arrays, dask data frames, or paths of Parquet files that the workers can read. The numbers of rows up to which
+    a test or a fit in one process holds all rows of a file are those up to which they are brought here; of more rows
+    only sums of features come, and the result says so. Data are computed at least twice (to count and check the rows,
+    and for the sums), by ``compare`` three times; write ``X = X.persist()`` if that is expensive and memory suffices.
+    With the same seed a test has the same p-value as in one process, whatever the partitions and the workers, even if
+    workers are lost on the way.
 
     Examples
     --------
@@ -119,25 +119,27 @@ class DaskPlan(RemotePlan):
         else:
             streams.fit_by_features(estimator, rows)
 
-    def answer(self, question: type[Question], X: Any, Y: Any, request: Request) -> TestResult:
-        """Test two samples or pairs, see :func:`kernelmean.mmd_test` and :func:`kernelmean.hsic_test`."""
-        two = question is TwoSamples
-        X, Y = self._samples(X, Y) if two else self._pairs(X, Y)
+    def answer(self, question: type[Question], data: Sequence[Any], request: Request) -> TestResult:
+        """Test samples or pairs, see :func:`kernelmean.mmd_test` and :func:`kernelmean.hsic_test`."""
+        tables = self._pairs(*data) if question is Pairs else self._samples(data)
         limit = row_limit(question, request)
-        if not request.in_bins and max(len(X), len(Y)) <= limit:
-            return answered_in_memory(question, (X.here(), Y.here()), request, None)
+        if not request.in_bins and max(map(len, tables)) <= limit:
+            return answered_in_memory(question, [rows.here() for rows in tables], request, None)
         beyond = Reason(f"beyond {limit:,} rows", "take a part of the rows", asked=False)
         reason = BY_SCHEME if request.in_bins else beyond
         test = BinnedTest.of(question, request, reason)
-        if two and not request.design.paired:
-            return reason.noted(streams.samples((X, Y), test))
-        return reason.noted((streams.paired if two else streams.pairs)(X, Y, test))
+        if question is not Pairs and not request.design.paired:
+            return reason.noted(streams.samples(tables, test))
+        X, Y = tables
+        return reason.noted((streams.pairs if question is Pairs else streams.paired)(X, Y, test))
 
-    def _samples(self, X: Any, Y: Any) -> tuple[Rows, Rows]:
-        """Return two samples of the same columns; columns with names are matched by name."""
-        first, second = self.rows(X, "X"), self.rows(Y, "Y")
-        matched(headed(first), headed(second))
-        return first, second.reordered(first.names) if first.named and second.named else second
+    def _samples(self, data: Sequence[Any]) -> list[Rows]:
+        """Return samples of the same columns; columns with names are matched by name."""
+        names = names_of_tables(len(data))
+        first, *others = (self.rows(table, name) for table, name in zip(data, names, strict=True))
+        for other, name in zip(others, names[1:], strict=True):
+            matched(headed(first), headed(other), (names[0], name))
+        return [first, *(own.reordered(first.names) if first.named and own.named else own for own in others)]
 
     def _pairs(self, X: Any, Y: Any) -> tuple[Rows, Rows]:
         """Return two tables whose rows belong together."""

@@ -12,6 +12,7 @@ from ...core.points import Names
 from ..designs.design import Design
 from ..designs.samples import SampleDesign
 from ..null import Null
+from ..request import Known
 from ..samples import matched, names_of
 from ..units.layout import Layout
 from ..units.samples import Labelings, several_null
@@ -44,7 +45,7 @@ class KSamples(Labelled, OfMany):
     @classmethod
     def of(cls, data: Any, design: Design) -> Self:
         """Check several samples, two or more, and their design."""
-        cls.check(design)
+        cls.known(design)
         tables = [matched(data[0], other) for other in data[1:]]
         ordered = [tables[0][0], *(other for _, other in tables)]
         samples = tuple(table.values for table in ordered)
@@ -52,10 +53,11 @@ class KSamples(Labelled, OfMany):
         return cls(samples, names_of(ordered), design=SampleDesign.of(sizes, design) if design.says_more else None)
 
     @classmethod
-    def check(cls, design: Design) -> None:
-        """Raise for pairs and series, which are for two samples."""
+    def known(cls, design: Design) -> Known:
+        """Return the estimators that can answer, by name; raise for pairs and series, which are for two samples."""
         if design.paired or design.in_series:
             cls.refuse(design)
+        return super().known(design)
 
     @property
     def methods(self) -> tuple[str, str]:
