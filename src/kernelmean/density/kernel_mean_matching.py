@@ -20,7 +20,7 @@ from ..core.words import refuse
 from ..embedding.embedding import Embedding
 from ..estimators.loocv.isotropic import PairDistances
 from ..kernels.bandwidth import bandwidth_from
-from ..kernels.base import Kernel
+from ..kernels.base import Kernel, check_kernel
 from ..kernels.gaussian import Gaussian
 from .joint import COVARIANCE_TYPES, CovarianceType, given_mixture, n_free, public_covariances, warn_of
 from .mixture import GaussianMixture
@@ -167,7 +167,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
             if not self.trials_:
                 warnings.warn(f"{len(X)} rows are too few to hold some out; {_FALLBACK}", UserWarning, stacklevel=2)
         if self.kernel is not None:
-            kernel = self.kernel.resolved(sample.points)
+            kernel = check_kernel(self.kernel).resolved(sample.points)
         else:
             kernel = Gaussian(np.sqrt(best.factor) * np.asarray(bandwidth_from(sample.points, "median")))
         return self._finish(recipe, sample, recipe.target(sample, kernel, pairs), best)
@@ -284,7 +284,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
             return [], None
         pairs = part_pairs = None
         if self.kernel is not None:
-            kernels = {1.0: self.kernel.resolved(part.points)}
+            kernels = {1.0: check_kernel(self.kernel).resolved(part.points)}
         else:
             theta = np.asarray(bandwidth_from(part.points, "median"))
             kernels = {factor: Gaussian(np.sqrt(factor) * theta) for factor in FACTORS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Real
@@ -15,6 +16,7 @@ from ..core.frozen import owned, sealed
 from ..core.points import Names, check_names_agree, named_points, points_like
 from ..core.validate import check_same_columns, check_weights
 from ..expected.expectations import check_noise
+from ..kernels.any_kernel import as_kernel
 from ..kernels.base import Kernel, check_kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
@@ -221,7 +223,12 @@ class Embedding(Shown):
 
 
 def embed(
-    X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None, plan: Plan | None = None
+    X: Any,
+    kernel: Kernel | Callable[[Any, Any], Any],
+    *,
+    weights: Any = None,
+    noise: Noise | None = None,
+    plan: Plan | None = None,
 ) -> Embedding:
     r"""Return the embedding :math:`Σ_i β_i E_{\tilde x ∼ v(·|x_i)} k(\tilde x, ·)` of a noisy weighted sample.
 
@@ -230,8 +237,9 @@ def embed(
     X : array of shape (n, d), data frame or Series
         The points; for a Gaussian mixture, the means of the components. They are copied. Arrays of torch, or of another
         library with the array API, stay on their device, and all sums run there.
-    kernel : Kernel
-        If its bandwidth is a rule, as in ``Gaussian("median")``, the rule is applied to X.
+    kernel : Kernel or function
+        If its bandwidth is a rule, as in ``Gaussian("median")``, the rule is applied to X. A function as in
+        :class:`kernelmean.kernels.KernelFunction`.
     weights : array of shape (n,), optional
         β, of any sign; 1/n each by default.
     noise : Noise, optional
@@ -259,7 +267,7 @@ def embed(
     >>> round((mu - truth).norm(), 4)
     0.0338
     """
-    check_kernel(kernel)
+    kernel = check_kernel(as_kernel(kernel))
     how = check_plan(plan)
     if isinstance(how, RemotePlan):
         raise TypeError(

@@ -21,6 +21,7 @@ from ..core.validate import check_positive, check_spread, check_varying, names_i
 from ..core.words import refuse
 from ..embedding.embedding import Embedding
 from ..embedding.score import Criterion
+from ..kernels.any_kernel import PRECOMPUTED, Precomputed, as_kernel
 from ..kernels.bandwidth import bandwidth_from, median_bandwidth
 from ..kernels.base import Kernel, Stationary
 from ..kernels.gaussian import Gaussian
@@ -32,7 +33,8 @@ from .filters import Filter, Ridge, Scale
 NoiseForm = Literal["isotropic", "diagonal", "full"]
 Contraction = Literal["tied", "free"]
 NOISE_FORMS = ("isotropic", "diagonal", "full")
-KernelLike = Kernel | str | Callable[[Any], Kernel]
+KernelLike = Kernel | str | type[Kernel] | Callable[[Any, Any], Any]
+"""A kernel, a class with a bandwidth, a function k(X, Y), "gaussian", or "precomputed" for Gram matrices."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,10 @@ def check_options(noise: Any, filter_: Any, strength: Any, contraction: Any, cri
         )
     if isinstance(strength, str) and strength != "loocv":
         raise ValueError(f"strength is {strength!r}; write 'loocv' or a number")
+    if isinstance(kernel, Precomputed) and not (noise is None or isinstance(noise, Dirac)):
+        raise ValueError(
+            f"noise is {noise!r}, and a Gram matrix has no points to add it to; write noise=None, as in KME()"
+        )
     given = None if isinstance(strength, str) else float(check_positive(strength, "strength", zero=True))
     options = Options(noise, as_filter(filter_), given, contraction, criterion)
     if options.strength is not None and options.filter is None:
@@ -127,21 +133,29 @@ def make_kernel(
     kernel: KernelLike, bandwidth: Any, X: Array, bandwidth_of: Callable[[Array, str], Any] = bandwidth_from
 ) -> Kernel:
     """Return the kernel: the value passed, its rules applied to ``X``, or a family with a bandwidth for ``X``."""
+    kernel = as_kernel(kernel)
     if isinstance(kernel, Kernel):
         refuse(f"kernel={kernel!r} has its bandwidth already", bandwidth=(bandwidth, "median"))
         return kernel.resolved(X, bandwidth_of)
-    family = {"gaussian": Gaussian}.get(kernel) if isinstance(kernel, str) else kernel
-    if family is None or not callable(family):
-        raise ValueError(f"kernel is {kernel!r}; write 'gaussian', a class such as kernels.Laplacian, or a Kernel")
-    theta = bandwidth_from(X, bandwidth)
+    if kernel == PRECOMPUTED:
+        raise ValueError(
+            "kernel is 'precomputed', and this needs rows with columns; tests and KernelMean take Gram matrices"
+        )
+    family: Any = {"gaussian": Gaussian}.get(kernel) if isinstance(kernel, str) else kernel
+    if not callable(family):
+        raise ValueError(  # noqa: TRY004 (mostly a name that is none)
+            f"kernel is {kernel!r}; write 'gaussian', a class such as kernels.Laplacian, a Kernel or a function k(X, Y)"
+        )
+    theta = bandwidth_of(X, bandwidth)
     try:
-        return family(theta)
+        made: Kernel = family(theta)
     except TypeError as error:
         name = getattr(family, "__name__", repr(family))
         raise TypeError(
             f"kernel is {name}, which needs more than a bandwidth ({error}); pass a value, such as "
             "kernels.Matern(1.5, 'median')"
         ) from error
+    return made
 
 
 _FILTERS: dict[str, Filter] = {"scale": Scale(), "ridge": Ridge()}
@@ -219,7 +233,8 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         with run_by(plan):
             self._estimate(points)
         self.weights_ = self.embedding_.weights
-        self.embedding_ = replace(self.embedding_, names=names_in(self), plan=plan)
+        names = None if isinstance(self.embedding_.kernel, Precomputed) else names_in(self)
+        self.embedding_ = replace(self.embedding_, names=names, plan=plan)
 
     def name_columns(self, names: Sequence[str], *, named: bool = True) -> None:
         """Set the attributes that scikit-learn keeps about the columns of a fit."""
@@ -233,8 +248,13 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         """Set ``embedding_`` and what else was learned from finite points, shape (n, d)."""
 
     def evaluate(self, Z: Any) -> Array:
-        """Return the estimated kernel mean μ(z) at the rows of ``Z``, shape (m,), in O(n m d) time."""
-        return self.embedding_(self._check(Z))
+        """Return the estimated kernel mean μ(z) at the rows of ``Z``, shape (m,), in O(n m d) time.
+
+        After ``kernel="precomputed"``, Z is the matrix k(z_j, x_i), shape (m, n), of new rows and those of the fit.
+        """
+        Z = self._check(Z)
+        values: Array = Z @ self.weights_ if isinstance(self.kernel_, Precomputed) else self.embedding_(Z)
+        return values
 
     @abstractmethod
     def _no_density(self) -> str:
@@ -294,9 +314,13 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            When a weight is negative.
+            When a weight is negative, or the rows were a Gram matrix.
         """
         check_is_fitted(self)
+        if isinstance(self.kernel_, Precomputed):
+            raise ValueError(  # noqa: TRY004 (of the estimate)
+                "rows are drawn from points, and this estimate has a Gram matrix; draw numbers of its rows"
+            )
         if not isinstance(random_state, np.random.Generator):
             random_state = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
         return self.embedding_.sample(n_samples, random_state)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from ..core.array import Array, column_spans, mean_of
+from ..core.array import Array, as_host, column_spans, mean_of
 from ..core.validate import names_in
 from ..core.words import refuse
 from ..embedding.embedding import Embedding
+from ..kernels.any_kernel import PRECOMPUTED, Precomputed
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..plan.plan import DEFAULT, Plan
@@ -49,8 +50,9 @@ class KernelMean(MeanEstimator):
 
     Parameters
     ----------
-    kernel : {"gaussian"}, Kernel, or a class of kernels such as ``kernels.Laplacian``
-        A kernel value keeps its own bandwidth; a name or a class takes it from ``bandwidth``.
+    kernel : {"gaussian", "precomputed"}, Kernel, class such as ``kernels.Laplacian``, or function
+        A kernel value keeps its own bandwidth; "gaussian" or a class takes it from ``bandwidth``. A function k(X, Y)
+        and "precomputed", with a Gram matrix as X, go without noise: see :doc:`/guides/kernels`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott", "likelihood"}, float or array of shape (d,)
         θ, in the units of X. "likelihood" makes the estimate a good density: it takes the θ whose noise has the
         largest leave-one-out likelihood on the training data (for Gaussian kernels with a searched noise).
@@ -166,7 +168,7 @@ class KernelMean(MeanEstimator):
             self.weights_ = self.embedding_.weights
 
     def _estimate(self, X: Array, pairs: PairDistances | None = None) -> None:
-        kernel = make_kernel(self.kernel, self.bandwidth_for(X), X)
+        kernel, X = self._kernel_on(X)
         fitted = choose(X, kernel, self.options(kernel), pairs)
         self.embedding_ = fitted.embedding(kernel)
         self.bandwidth_ = getattr(kernel, "bandwidth", None)
@@ -174,6 +176,14 @@ class KernelMean(MeanEstimator):
         self.loocv_, self.criterion_ = max(fitted.loocv, 0.0), fitted.score
         self.features_, self.error_, self.notes_ = None, 0.0, ()
         self._warn_if_rounded(kernel, X)
+
+    def _kernel_on(self, X: Array) -> tuple[Kernel, Array]:
+        """Return the kernel and the points; those of a Gram matrix are the numbers of its rows."""
+        if self.kernel != PRECOMPUTED:
+            return make_kernel(self.kernel, self.bandwidth_for(X), X), X
+        refuse("kernel='precomputed' has no bandwidth", bandwidth=(self.bandwidth, "median"))
+        kernel = Precomputed(as_host(X))
+        return kernel, kernel.rows
 
     def under(self, kernel: Kernel, X: Array, pairs: PairDistances | None = None) -> Embedding:
         """Return the estimate under another kernel; the estimator itself does not change.

@@ -24,6 +24,7 @@ from ..embedding.features import FeaturePart, FeatureSums
 from ..embedding.features.base import FeatureMap, Total
 from ..embedding.parts import PointPart
 from ..embedding.score import Score
+from ..kernels.any_kernel import KernelFunction, Precomputed
 from ..kernels.bandwidth import Bandwidth
 from ..kernels.base import Kernel
 from ..noise.base import Noise
@@ -69,7 +70,10 @@ def saved_kinds() -> Mapping[str, Kind]:
     for home in _HOMES:
         import_module(f"{_PACKAGE}.{home}")
     values: list[type[Any]] = [
-        cls for base in (Kernel, Noise, Filter, FeatureMap) for cls in _concrete(base) if is_dataclass(cls)
+        cls
+        for base in (Kernel, Noise, Filter, FeatureMap)
+        for cls in _concrete(base)
+        if is_dataclass(cls) and cls not in (KernelFunction, Precomputed)
     ]
     values += [PointPart, FeaturePart, FeatureSums, Score, Total]
     table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in values}
@@ -145,7 +149,7 @@ def _collection(value: Any, arrays: list[AnyArray]) -> dict[str, Any]:
         return {"dict": {key: encode(item, arrays) for key, item in value.items()}}
     raise TypeError(
         f"{value!r} cannot be saved: a file holds kernels, noises, embeddings and estimators of kernelmean, numbers, "
-        "texts and arrays"
+        "texts and arrays, but no functions and no Gram matrices"
     )
 
 

@@ -17,6 +17,7 @@ from ..tables.source import READER, UNNAMED, Source
 from .bins.answering import binned_test
 from .bins.reading import Held
 from .bins.request import BY_SCHEME, BinnedTest, Reason
+from .gram_matrices import looked_up
 from .questions import JointIndependence, Labelled, Pairs, Question
 from .request import Request
 from .resampling_options import resources_of
@@ -33,6 +34,7 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
     """
     if request.design.in_series and kind.of_two:
         _check_series(data, request, plan)
+    data, request = looked_up(kind, data, request, plan)
     if isinstance(plan, RemotePlan) and kind is not JointIndependence:
         return cast("TestResult", plan.answer(kind, data, request))
     own = cast("Plan | None", plan)

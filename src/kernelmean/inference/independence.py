@@ -38,8 +38,9 @@ def hsic_test(
     ----------
     X, Y : array of shape (n, d) and (n, e), data frame, path, or anything else that :func:`kernelmean.read` takes
         Row i of X and row i of Y are one observation. You may pass one file twice, with different ``columns``.
-    kernel : Kernel, class or str, or a tuple of two, optional
+    kernel : Kernel, class, function or str, or a tuple of two, optional
         As in :func:`mmd_test`, for both or for each. A rule for the bandwidth looks at the rows of its own variable.
+        With "precomputed" X and Y are Gram matrices, (n, n) each.
     estimator : str, KernelMean, callable or Adaptive, or a tuple of two, optional
         As in :func:`mmd_test`: by default "adaptive", with pairs of kernels. But a filter shrinks the cross-covariance:
         "scose" and "fcose" are the statistics of Ramdas & Wehbe (2015), see :doc:`/theory/theory`.

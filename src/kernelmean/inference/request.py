@@ -107,11 +107,7 @@ def base_kernel(points: Array, kernel: KernelLike, bandwidth: Any, rows: IntArra
         notes.extend(told)
         return found
 
-    if isinstance(kernel, Kernel):
-        kernel = make_kernel(kernel, bandwidth, points, bandwidth_of)
-    else:
-        kernel = make_kernel(kernel, bandwidth_of(points, bandwidth), points)
-    return Chosen(kernel, Dirac(), tuple(notes))
+    return Chosen(make_kernel(kernel, bandwidth, points, bandwidth_of), Dirac(), tuple(notes))
 
 
 def with_noise(made: Chosen, noise: Noise, points: Array, rows: IntArray, name: str) -> Chosen:

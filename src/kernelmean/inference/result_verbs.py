@@ -30,6 +30,7 @@ class Explained:
     """
 
     question: Any
+    kernel: Any
 
     def effect_size(
         self, *, level: float = 0.95, n_resamples: int = 999, rng: RngLike = None, plan: Plan = DEFAULT
@@ -209,7 +210,9 @@ class Explained:
         array([ 0.69, -0.67])
         """
         from .explain import PairSubject, SampleSubject, joint_witness, means_of, subject_of, witness, witness_bands
+        from .explain.subject import check_columns, check_plain
 
+        check_columns(check_plain(self.question), self.kernel)
         if points is None and isinstance(subject := subject_of(self, plan, weighted=True), SampleSubject):
             return witness(*means_of(self.question.explained(), subject))
         subject = subject_of(self, plan)
@@ -337,13 +340,13 @@ class Explained:
         ('x1',)
         """
         from .explain import ColumnTests, attribute
-        from .explain.subject import check_plain
+        from .explain.subject import check_columns, check_plain
         from .permutations import check_scheme
         from .request import ESTIMATORS, asked
         from .resampling_options import Resampling
 
         check_scheme(scheme)
-        question = check_plain(self.question)
+        question = check_columns(check_plain(self.question), self.kernel)
         wanted = asked(kernel, estimator, ESTIMATORS, len(question.table_names), adaptive=False)
         how = Resampling.of(scheme, n_resamples, rng, plan)
         return attribute(question, ColumnTests(wanted.sides, adjustment, how, plan), names, groups)

@@ -41,9 +41,10 @@ def mmd_test(
     X, Y : array of shape (n, d) and (m, d), data frame, path, or anything else that :func:`kernelmean.read` takes
         Two samples with the same columns. Arrays of torch, or of another library with the array API, stay on their
         device; an adaptive test of up to 20 000 rows copies them from there.
-    kernel : Kernel, class or str, optional
+    kernel : Kernel, class, function or str, optional
         Short for ``estimator=KME(kernel)``, in the units of the columns. A rule for the bandwidth, as in
-        ``Gaussian("median")``, looks at the pooled sample.
+        ``Gaussian("median")``, looks at the pooled sample. A function k(X, Y), or "precomputed" if X and Y are the rows
+        of a Gram matrix K, ``mmd_test(K[:n], K[n:], ...)``: see :doc:`/guides/kernels`.
     estimator : str, KernelMean, callable or Adaptive, optional
         "adaptive", the default, combines about 20 kernels, on columns in units of their own spread, into one exact
         p-value. "log-mean-exp", "aggregate" and an :class:`Adaptive` are adaptive too; the others have one kernel.

@@ -1,5 +1,6 @@
 """Kernels k(X, Y), as values independent of any noise."""
 
+from .any_kernel import KernelFunction, Precomputed
 from .bandwidth import Bandwidth, bandwidth_from, median_bandwidth, normal_rule_bandwidth
 from .base import Blockwise, Kernel, Product, Scaled, Separable, Stationary, Sum, WithBandwidth
 from .categorical import Categorical
@@ -20,10 +21,12 @@ __all__ = [
     "DistanceInduced",
     "Gaussian",
     "Kernel",
+    "KernelFunction",
     "Laplacian",
     "Linear",
     "Matern",
     "Polynomial",
+    "Precomputed",
     "Product",
     "QuadraticGaussian",
     "RationalQuadratic",

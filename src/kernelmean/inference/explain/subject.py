@@ -13,6 +13,7 @@ from ...core.frozen import owned
 from ...core.points import Names
 from ...estimators import KME, KernelMean
 from ...kernels import Gaussian, Kernel
+from ...kernels.any_kernel import Precomputed
 from ...kernels.bandwidth import median_bandwidth
 from ...kernels.distances import Blocks
 from ...plan.plan import DEFAULT, Plan
@@ -242,6 +243,16 @@ def check_plain(question: Any) -> TwoSamples | Pairs:
         )
     explained: TwoSamples | Pairs = question.explained()
     return explained
+
+
+def check_columns(question: TwoSamples | Pairs, kernel: Any) -> TwoSamples | Pairs:
+    """Return the question if its rows have columns, which those of a Gram matrix have not."""
+    if any(isinstance(one, Precomputed) for one in (kernel if isinstance(kernel, tuple) else (kernel,))):
+        raise ValueError(
+            "the test was of a Gram matrix, which knows no columns and no other points; contributions() says what "
+            "every row adds, and a test with a kernel of the rows can say more"
+        )
+    return question
 
 
 def _check_estimators(question: Any) -> None:

@@ -1,0 +1,93 @@
+"""Tests of Gram matrices, ``kernel="precomputed"``: rows become their numbers, and the matrix a kernel of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..core.array import Array
+from ..core.table import as_table
+from ..estimators import KernelMean
+from ..kernels.any_kernel import PRECOMPUTED, Precomputed
+from ..plan.plan import Plan, RemotePlan
+from ..tables.read import is_in_memory
+from .questions import Labelled, Question, TwoSamples
+from .request import Request, settled
+from .samples import check_one_order_of_all
+
+
+def looked_up(
+    kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | RemotePlan | None
+) -> tuple[Sequence[Any], Request]:
+    """Return the data and the request with numbers of rows and a kernel of these wherever a matrix was passed.
+
+    Of samples it is one matrix of all rows, of which every sample has its own rows; of variables one for each.
+
+    Raises
+    ------
+    ValueError
+        When rows are not in memory, or a matrix does not fit.
+    """
+    sides = request.wanted.sides
+    of_matrices = [isinstance(side, KernelMean) and _is_precomputed(side.kernel) for side in sides]
+    if not any(of_matrices):
+        return data, request
+    if request.in_bins or isinstance(plan, RemotePlan) or not all(map(is_in_memory, data)):
+        raise ValueError(
+            "kernel='precomputed' holds a Gram matrix of all rows; pass arrays in memory, without scheme='bins' or a "
+            "cluster"
+        )
+    if not issubclass(kind, Labelled) or request.design.paired:
+        check_one_order_of_all({f"table {number + 1}": table for number, table in enumerate(data)})
+    if issubclass(kind, Labelled):
+        rows, kernel = _of_samples(kind, data)
+        kernels: list[Precomputed | None] = [kernel]
+    else:
+        kernels = [Precomputed(_values(table)) if one else None for table, one in zip(data, of_matrices, strict=True)]
+        rows = [table if kernel is None else kernel.rows for table, kernel in zip(data, kernels, strict=True)]
+    found = tuple(
+        settled(side, own) if isinstance(side, KernelMean) and own else side
+        for side, own in zip(sides, kernels, strict=True)
+    )
+    return rows, replace(request, wanted=replace(request.wanted, sides=found))
+
+
+def _is_precomputed(kernel: Any) -> bool:
+    return isinstance(kernel, str) and kernel == PRECOMPUTED
+
+
+def _of_samples(kind: type[Question], data: Sequence[Any]) -> tuple[list[Array], Precomputed]:
+    """Return the numbers of the rows of every sample, and the kernel of all rows."""
+    samples = list(map(_values, data))
+    shapes, ends = [sample.shape for sample in samples], np.cumsum([0, *map(len, samples)]).tolist()
+    if {columns for _, columns in shapes} != {ends[-1]}:
+        raise ValueError(
+            f"kernel='precomputed' was passed with tables of shapes {', '.join(map(str, shapes))}; K is the Gram "
+            "matrix of all rows, those of the first sample first, and every sample is its rows: mmd_test(K[:n], K[n:], "
+            "kernel='precomputed')"
+        )
+    parts = [slice(*ends_of) for ends_of in pairwise(ends)]
+    numbers = [np.arange(part.start, part.stop) for part in parts]
+    gram = np.concatenate(samples)
+    if (
+        kind is TwoSamples
+        and len(samples[0]) == len(samples[1])
+        and _scatter(gram, parts[0]) < _scatter(gram, parts[1])
+    ):
+        order = np.concatenate(numbers[::-1])  # as samples of one size do, so that swapping them changes nothing
+        gram, numbers = gram[np.ix_(order, order)], numbers[::-1]
+    return [rows.astype(np.float64)[:, None] for rows in numbers], Precomputed(gram)
+
+
+def _scatter(gram: Array, rows: slice) -> float:
+    """Return the mean squared distance of the kernel functions of some rows from their mean."""
+    own = gram[rows, rows]
+    return float(own.diagonal().mean() - own.mean())
+
+
+def _values(table: Any) -> Array:
+    return as_table(table, "a Gram matrix").values
