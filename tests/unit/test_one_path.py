@@ -1,9 +1,10 @@
-"""The same rows give the same comparison whatever holds them: frames, files, folders and batches."""
+"""The same rows give the same answer whatever holds them: frames, files, folders and batches."""
 
 from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,27 +20,50 @@ def mixed(seed: int, n: int) -> pd.DataFrame:
     return table.assign(y=table.y.mask(rng.random(n) < 0.1))
 
 
+def held(table: pd.DataFrame, folder: Path) -> list[Any]:
+    """The table in memory, in a file, in a folder of two files, and in batches."""
+    n = len(table)
+    folder.mkdir()
+    table.to_parquet(folder / "whole.parquet", index=False)
+    (folder / "parts").mkdir()
+    for part, rows in enumerate((slice(0, n // 3), slice(n // 3, n))):
+        table[rows].to_parquet(folder / f"parts/{part}.parquet", index=False)
+    return [table, folder / "whole.parquet", folder / "parts", km.read(table, batch_rows=n // 7)]
+
+
 @pytest.mark.parametrize("n", [60, 3000, 30_000])
 def test_rows_are_compared_alike_wherever_they_are(n: int, tmp_path: Path) -> None:
-    tables = mixed(0, n), mixed(1, n)
-    for k, table in enumerate(tables):
-        table.to_parquet(tmp_path / f"{k}.parquet", index=False)
-        (tmp_path / f"{k}").mkdir()
-        for part, rows in enumerate((slice(0, n // 3), slice(n // 3, n))):
-            table[rows].to_parquet(tmp_path / f"{k}/part-{part}.parquet", index=False)
-    held = [
-        tables,
-        [tmp_path / "0.parquet", tmp_path / "1.parquet"],
-        [tmp_path / "0", tmp_path / "1"],
-        [km.read(table, batch_rows=n // 7) for table in tables],
-    ]
-    results = [km.compare(*pair, missing="category", n_resamples=99) for pair in held]
+    tables = [held(mixed(k, n), tmp_path / f"{k}") for k in range(2)]
+    results = [km.compare(*pair, missing="category", n_resamples=99) for pair in zip(*tables, strict=True)]
     for other in results[1:]:
         assert other.pvalue == results[0].pvalue
         assert other.statistic == pytest.approx(results[0].statistic, rel=1e-10)
         for one, two in zip(results[0].columns, other.columns, strict=True):
             assert (one.name, one.pvalue) == (two.name, two.pvalue)
             assert (one.statistic, *one.means) == pytest.approx((two.statistic, *two.means), rel=1e-10, nan_ok=True)
+
+
+@pytest.mark.parametrize("n", [60, pytest.param(3000, marks=pytest.mark.slow), 30_000])
+def test_columns_depend_alike_wherever_their_rows_are(n: int, tmp_path: Path) -> None:
+    results = [km.dependence(t, missing="category", n_resamples=99) for t in held(mixed(0, n), tmp_path / "table")]
+    for other in results[1:]:
+        for one, two in zip(results[0].pairs, other.pairs, strict=True):
+            assert (one.x, one.y, one.pvalue, one.n_resamples) == (two.x, two.y, two.pvalue, two.n_resamples)
+            assert one.strength == pytest.approx(two.strength, rel=1e-10, abs=1e-14)
+
+
+def test_pairs_with_a_design_are_tested_alike_wherever_their_rows_are(tmp_path: Path) -> None:
+    n, rng = 6000, np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    design = km.Design(strata=rng.integers(0, 5, n), weights=rng.uniform(0.0, 2.0, n).round())
+    options: dict[str, Any] = {"kernel": "gaussian", "design": design, "n_resamples": 99, "rng": 0, "scheme": "bins"}
+    sources = held(table, tmp_path / "table")[:3]
+    sides = [(km.read(own, columns=["a", "b"]), km.read(own, columns=["c"])) for own in sources]
+    sides.append((iter([table[["a", "b"]][:100], table[["a", "b"]][100:]]), table["c"]))
+    results = [km.hsic_test(X, Y, **options) for X, Y in sides]
+    for other in results[1:]:
+        assert other.pvalue == results[0].pvalue
+        np.testing.assert_allclose(other.null_distribution, results[0].null_distribution, rtol=1e-10)
 
 
 @pytest.mark.parametrize("values", [[0.3, 1.2, 1.2, 2.0, 5.0, 9.0], ["u", "u", "v", "w", "w", "w"]])

@@ -114,14 +114,13 @@ def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[
 
 def row_limit(kind: type[Question], request: Request) -> int:
     """Return up to how many rows of a file, or of a table on a cluster, a test holds all of them."""
-    by_features = issubclass(kind, Labelled) or not (request.design.says_more or request.design.paired)
-    adaptive = by_features and kind is not JointIndependence and request.wanted.adaptive is not None
+    adaptive = kind is not JointIndependence and request.wanted.adaptive is not None
     return limits.ADAPTIVE_LIMIT if adaptive else limits.TEST_LIMIT
 
 
 def _has_bins(kind: type[Question], request: Request) -> bool:
     """Whether the test has a form in bins of rows."""
-    test = BinnedTest.obstacles(kind, request)
+    test = BinnedTest.obstacles(request)
     takes = issubclass(kind, Labelled) or (kind is Pairs and request.statistic == "v")
     return takes and not any(test)
 

@@ -89,6 +89,16 @@ def test_what_comes_back_in_bins_does_not_grow_with_the_rows(plan, monkeypatch, 
 
 
 @pytest.mark.parametrize("scheme", ["auto", "bins"])
+def test_pairs_with_a_design_have_the_result_of_one_process(plan, scheme):
+    design = km.Design(strata=np.arange(230) // 3 % 2, weights=1.0 + np.arange(230) % 4)
+    options = {"scheme": scheme, "design": design, "kernel": "gaussian", "rng": 3, "n_resamples": 99}
+    one = km.hsic_test(X, Z, **options)
+    other = km.hsic_test(there(X, 57), there(Z, 100), plan=plan, **options)
+    assert (other.pvalue, other.scheme, other.sizes) == (one.pvalue, one.scheme, one.sizes)
+    assert other.statistic == pytest.approx(one.statistic, rel=1e-12)
+
+
+@pytest.mark.parametrize("scheme", ["auto", "bins"])
 def test_several_samples_have_the_result_of_one_process(plan, scheme):
     groups = (X[:90], Y, X[90:] + 0.2)
     designs = [None, km.Design(strata=tuple(np.arange(len(own)) % 2 for own in groups))]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from ...core.array import as_host, check_numpy
+from ...core.array import Array, as_host, check_numpy
 from ...core.words import passed
 from ...plan.plan import Plan, serial_blas
 from ...tables.batchwise import readable
 from ...tables.prefetch import ahead
 from ..adaptive.coordinates import Columns, PairDifferences, block_pairs
+from ..designs.independence import pair_design
 from ..questions import Pairs, Question
+from ..questions.many_pairs import ManyPairs
 from ..request import Request
+from ..resampling_options import Resampling
 from ..result import TestResult
 from ..rotations.stripes import StripeSums
 from ..rotations.windows import StripeWindows, rotations
@@ -46,11 +50,11 @@ def binned_test(
     """
     test = BinnedTest.of(kind, request, reason)
     with serial_blas, ExitStack() as opened:
+        if request.design.says_more and isinstance(sources[0], Held):
+            check_numpy(sources[0].rows, "strata, clusters and weights")
         if kind is Pairs:
             first, second = (opened.enter_context(readable(source)) for source in sources)
             return reason.noted(_pairs((first, second), test, plan))
-        if request.design.says_more and isinstance(sources[0], Held):
-            check_numpy(sources[0].rows, "strata, clusters and weights")
         ordered = [matched(sources[0], other) for other in sources[1:]]
         samples = [ordered[0][0], *(other for _, other in ordered)]
         run = _paired if request.design.paired else _samples
@@ -89,6 +93,8 @@ def _pairs(sources: Two, test: BinnedTest, plan: Plan) -> TestResult:
     n = length(sources[0])
     if n != length(sources[1]):
         raise unequal(*sources)
+    if test.request.design.says_more:
+        return designed_pairs(sources, n, lambda: _side_by_side(sources), test, plan)
     stripes = StripeWindows(rotations(n, test.request.n_resamples), test.seed)
     numbers = stripes.pilot(n)
     pilot = taken(sources[0], numbers), taken(sources[1], numbers)
@@ -99,6 +105,28 @@ def _pairs(sources: Two, test: BinnedTest, plan: Plan) -> TestResult:
         for number, both in enumerate(read):
             stripes.add(sums, number, *both, plan)
     return of_pairs(fit, stripes, sums, n)
+
+
+def _side_by_side(sources: Two) -> Iterator[Array]:
+    """Yield the columns of both variables."""
+    for rows in windows((batches(sources[0]), batches(sources[1])), sources, _PAIRS):
+        yield np.hstack(list(map(as_host, rows)))
+
+
+def designed_pairs(
+    sources: Sequence[Any], n: int, rows: Callable[[], Iterable[Array]], test: BinnedTest, plan: Plan, *notes: str
+) -> TestResult:
+    """Return the result of ``n`` pairs with strata, clusters or weights; ``rows`` starts to read both variables.
+
+    ``sources`` say what the columns are called.
+    """
+    design, split = pair_design(n, test.request.design), len(sources[0].names)
+    how = Resampling.of("auto", test.request.n_resamples, np.random.default_rng([test.seed, 3]))
+    many = ManyPairs.of(design, n, rows, how, plan)
+    pilot = many.pilot[:, :split], many.pilot[:, split:]
+    fit = fitted(pilot_question(test, sources, pilot), test.request, (design.layout.n,), test.seed)
+    fit = replace(fit, question=replace(fit.question, design=design.in_outline))
+    return fit.result(many.null(fit.columns, split, fit.kernels), (n,), *design.notes, *notes)
 
 
 def pair_sums(columns: tuple[Columns, ...], kernels: list[Any], stripes: StripeWindows) -> StripeSums:

@@ -10,7 +10,7 @@ from typing import Self, final
 from ...core.array import RngLike, as_rng
 from ...core.validate import check_integer
 from ..permutations import BINS
-from ..questions import Labelled, Pairs, Question
+from ..questions import Pairs, Question
 from ..request import Request, is_plain
 from ..resampling_options import check_n_resamples
 from ..result import TestResult
@@ -58,7 +58,7 @@ class BinnedTest:
         ValueError
             When a test in bins does not have an option.
         """
-        for other in cls.obstacles(question, request):
+        for other in cls.obstacles(request):
             raise ValueError(
                 f"{other} does not go with a test in bins, which is used {reason.why}; bins take adaptive estimators "
                 f"and those of one kernel, such as 'kme', 'mkme' or 'mmkme'; {reason.instead}"
@@ -69,11 +69,10 @@ class BinnedTest:
         return cls(question, request, seed_of(request.rng))
 
     @staticmethod
-    def obstacles(question: type[Question], request: Request) -> Iterator[str]:
+    def obstacles(request: Request) -> Iterator[str]:
         """Yield the options that do not work with bins."""
-        design = request.design
-        if design.in_series or (design.says_more and not issubclass(question, Labelled)):
-            yield f"design = {design!r}"
+        if request.design.in_series:
+            yield f"design = {request.design!r}"
         if request.scheme not in ("auto", BINS):
             yield f"scheme = {request.scheme!r}"
         if request.wanted.adaptive is None:

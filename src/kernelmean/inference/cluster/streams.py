@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -18,7 +18,7 @@ from ...estimators.by_features import BatchedRows, drawn_numbers, features_for, 
 from ...noise.base import Noise
 from ...plan.plan import Plan
 from ..adaptive.coordinates import Columns, PairDifferences
-from ..bins.answering import of_pairs, pair_sums
+from ..bins.answering import designed_pairs, of_pairs, pair_sums
 from ..bins.fitting import fitted
 from ..bins.request import BinnedTest
 from ..bins.samples import PairsInUnits, SamplesInUnits, pilot_question
@@ -86,8 +86,13 @@ def paired(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
 
 
 def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
-    """Test pairs by sums over windows of rows, into which partitions are cut."""
+    """Test pairs by sums over windows of rows, into which partitions are cut.
+
+    With a design the rows that meet are in different partitions: partitions come here, one after the other.
+    """
     n = len(X)
+    if test.request.design.says_more:
+        return designed_pairs((X, Y), n, lambda: _here(X, Y), test, _ALONE, _note(X, Y))
     stripes = StripeWindows(rotations(n, test.request.n_resamples), test.seed)
     numbers = stripes.pilot(n)
     pilot = gathered(X.client, [rows.take(numbers) for rows in (X, Y)])
@@ -102,6 +107,12 @@ def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
     (state,) = gathered(X.client, [folded(_merged, parts)])
     sums.restore(state)
     return of_pairs(fit, stripes, sums, n, _note(X, Y))
+
+
+def _here(X: Rows, Y: Rows) -> Iterator[Array]:
+    """Yield the rows of both tables, a partition of X at a time."""
+    for parts in zip(X.parts, Y.cut(X.starts.tolist()), strict=True):
+        yield np.hstack(gathered(X.client, parts))
 
 
 def _note(*tables: Rows) -> str:

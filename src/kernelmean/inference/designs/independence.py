@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -180,6 +180,11 @@ class PairDesign:
         return X[self.rows], Y[self.rows]
 
     @property
+    def in_outline(self) -> Self:
+        """Return the same without its rows, for the result of a test that did not hold them."""
+        return replace(self, rows=self.rows[:0])
+
+    @property
     def many_rows(self) -> bool:
         """Whether there are so many rows that kernels are replaced by features."""
         return self.layout.n > DENSE_LIMIT
@@ -195,7 +200,7 @@ class PairDesign:
         units = within_cells(layout.cells, how.n_resamples, how.rng, scheme=how.scheme)
         if units.scheme == EXACT or how.scheme != "auto" or (units_are_few and not self.many_rows):
             return units
-        return Wheels.of(layout, how.n_resamples, how.rng) or units
+        return Wheels.of(layout, self.rows, how.n_resamples, how.rng) or units
 
     def null(
         self, tables: tuple[Array, ...], kernels: Sequence[KernelPair], statistic: StatisticForm, how: Resampling

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, final
 
+import numpy as np
+
 from ...core.array import Array, check_numpy
 from ...core.points import Names
-from ...plan.plan import serial_blas
+from ...plan.plan import Plan, serial_blas
 from ..adaptive.candidates import Evaluated, candidates
 from ..adaptive.columns import row_order
+from ..adaptive.coordinates import Columns
 from ..adaptive.many_kernels import Adaptive
 from ..designs.design import Design
-from ..designs.independence import PairDesign, pair_design
+from ..designs.independence import PairDesign, check_statistic, pair_design
 from ..designs.wild_bootstrap import WildPairs
 from ..estimated.hsic import pair_estimator
 from ..null import Null
@@ -107,11 +110,23 @@ class Pairs(Question):
         design = self._long_design()
         if design is None:
             return super().evaluated(adaptive, statistic, how)
-        many = ManyPairs.of(design, self.tables, statistic, how)
+        many = self._many(design, statistic, how)
         with serial_blas:
-            found = candidates(adaptive, many.pilot, self.sizes[0], how.rng)
+            found = candidates(adaptive, self._split(many.pilot), self.sizes[0], how.rng)
         kernels = [kernel for each in found.kernels for kernel in each]
-        return many.null(found.sources, found.views, kernels), found.members, [len(each) for each in found.kernels]
+        columns = tuple(Columns.of(*own, ()) for own in zip(found.sources, found.views, strict=True))
+        null = many.null(columns, self.X.shape[1], kernels)
+        return null, found.members, [len(each) for each in found.kernels]
+
+    def _many(self, design: PairDesign, statistic: StatisticForm, how: Resampling) -> ManyPairs:
+        """Return the rows as those of a table in batches: they are one batch."""
+        check_statistic(statistic)
+        rows = np.hstack([self.X, self.Y])
+        return ManyPairs.of(design, len(rows), lambda: [rows], how, Plan(threads=how.resources.n_jobs))
+
+    def _split(self, rows: Array) -> Tables:
+        """Return the columns of both variables."""
+        return rows[:, : self.X.shape[1]], rows[:, self.X.shape[1] :]
 
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return HSIC of an estimator: with other kernels, or shrunk."""
@@ -127,15 +142,16 @@ class Pairs(Question):
         self, design: PairDesign, estimators: Sequence[Any], statistic: StatisticForm, how: Resampling
     ) -> tuple[Null, list[Chosen]]:
         """Return the null of features of the kernels that estimators find in a pilot."""
-        many = ManyPairs.of(design, self.tables, statistic, how)
-        pilot = tuple(table[row_order(table)] for table in many.pilot)
+        many = self._many(design, statistic, how)
+        pilot = tuple(table[row_order(table)] for table in self._split(many.pilot))
         chosen = self.chosen(pilot, estimators, how.rng)
         kernels = [side.kernel for side in chosen]
         sources, views, of_features = kernel_features(pilot, kernels, how.rng)
         held = map(share_held, sources, kernels, views)
         noted = [replace(side, notes=(*side.notes, note)) for side, note in zip(chosen, held, strict=True)]
         noted[0] = replace(noted[0], notes=(*noted[0].notes, _FITTED))
-        return many.null(sources, views, [of_features]), noted
+        columns = tuple(Columns.of(*own, ()) for own in zip(sources, views, strict=True))
+        return many.null(columns, self.X.shape[1], [of_features]), noted
 
 
 def hsic_problem(variables: Tables, kernels: Sequence[KernelPair], statistic: StatisticForm | Statistic) -> Problem:

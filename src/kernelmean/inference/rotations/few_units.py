@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, slices
+from ...core.array import Array, IntArray
+from ...plan.plan import DEFAULT, Plan
 from ..low_rank_problem import weighted_norms
 from ..permutations import Permutations
 from ..units.layout import Layout
 from .stripes import BlockPair, Featured
 
-_AT_ONCE = 2**14
-"""Rows whose columns are held at a time."""
 _BATCH = 64
 
 
@@ -24,64 +23,60 @@ _BATCH = 64
 class UnitProducts:
     """Σ_o x_r(u, o) y_q(v, o) over the rows o of any two units u and v of a cell, for every pair of blocks.
 
-    The columns of X have mean 0; the features take numbers of rows.
+    The columns of X have mean 0.
     """
 
     x: Featured
     y: Featured
     pairs: Sequence[BlockPair]
     layout: Layout
+    cells: list[IntArray] = field(init=False)
+    """The units of every cell that has several."""
     products: list[list[Array]] = field(init=False)
-    """For every pair of blocks and every cell whose units can move, shape (U, U, r, q)."""
-    fixed: list[Array] = field(init=False)
-    """Of the units alone in their cells, shape (r, q)."""
+    """For every one of these cells and every pair of blocks, shape (U, U, r, q); at the end of units that stay."""
 
     def __post_init__(self) -> None:
-        cells, layout = self.layout.cells, self.layout
-        many = np.bincount(cells)[cells] > 1
-        self.fixed = [np.zeros(pair.shape) for pair in self.pairs]
-        alone = np.flatnonzero(~np.repeat(many, layout.sizes))
-        for part in slices(len(alone), _AT_ONCE):
-            for number, sums in self._of(alone[part][None]):
-                self.fixed[number] += sums[0, 0]
-        self.cells = [np.flatnonzero(cells == cell) for cell in np.unique(cells[many])]
-        self.products = [[_zeros(len(units), pair) for units in self.cells] for pair in self.pairs]
-        for place, units in enumerate(self.cells):
-            for offsets in slices(int(layout.sizes[units[0]]), max(1, _AT_ONCE // len(units))):
-                rows = layout.starts[units][:, None] + np.arange(offsets.start, offsets.stop)
-                for number, sums in self._of(rows):
-                    self.products[number][place] += sums
+        cells = self.layout.cells
+        self.cells = [np.flatnonzero(cells == cell) for cell in np.flatnonzero(np.bincount(cells) > 1)]
+        sizes = [*map(len, self.cells), 1]
+        self.products = [[np.zeros((many, many, *pair.shape)) for pair in self.pairs] for many in sizes]
 
-    def _of(self, rows: IntArray) -> list[tuple[int, Array]]:
-        """Return the products of rows (U, o) of some units for every pair of blocks, shape (U, U, r, q)."""
-        left, right = ([values for _, values in side.at(rows.ravel())] for side in (self.x, self.y))
-        found = []
-        for number, pair in enumerate(self.pairs):
+    @property
+    def groups(self) -> list[IntArray]:
+        """The rows that meet each other: those at one place of all units of a cell, and at the end rows alone."""
+        starts, sizes = self.layout.starts, self.layout.sizes
+        meeting = [starts[units] + np.arange(sizes[units[0]])[:, None] for units in self.cells]
+        alone = np.ones(self.layout.n, dtype=bool)
+        for rows in meeting:
+            alone[rows] = False
+        return [*meeting, np.flatnonzero(alone)[:, None]]
+
+    def add_group(self, number: int, rows: Any, plan: Plan = DEFAULT) -> None:
+        """Add rows that meet, those of one place after those of another."""
+        del plan
+        left, right = ([values for _, values in side.at(rows)] for side in (self.x, self.y))
+        for pair, sums in zip(self.pairs, self.products[number], strict=True):
             r, q = pair.shape
-            one = left[pair.left][:r].reshape(r, *rows.shape)
-            other = right[pair.right][:q].reshape(q, *rows.shape)
-            found.append((number, np.tensordot(one, other, axes=(2, 2)).transpose(1, 3, 0, 2)))
-        return found
+            one = left[pair.left][:r].reshape(r, -1, len(sums))
+            other = right[pair.right][:q].reshape(q, -1, len(sums))
+            np.add(sums, np.tensordot(one, other, axes=(1, 1)).transpose(1, 3, 0, 2), out=sums)
 
-    def values(self, units: Permutations) -> Array:
-        """Return Σ_rq v_r w_q (Σ_i x_ri y_qπ(i) / n)² of all pairs of kernels, shape (k, P)."""
-        count = 1 + max(int(pair.numbers.max()) for pair in self.pairs)
-        values = np.zeros((count, units.count))
+    def values(self, units: Permutations, numbers: Sequence[int] | None = None) -> Array:
+        """Return Σ_rq v_r w_q (Σ_i x_ri y_qπ(i) / n)² of all pairs of kernels, or of some pairs of blocks, (k, P)."""
+        numbers = range(len(self.pairs)) if numbers is None else numbers
+        values = np.zeros((1 + max(int(self.pairs[number].numbers.max()) for number in numbers), units.count))
         start = 0
         for batch in units.batches(_BATCH):
             some = slice(start, start + len(batch))
-            for number, pair in enumerate(self.pairs):
+            for number in numbers:
+                pair = self.pairs[number]
                 sums = np.stack([self._sums(number, order) for order in batch], axis=-1) / self.layout.n
                 values[pair.numbers, some] += weighted_norms(pair.weights, sums, slice(None))
             start = some.stop
         return values
 
     def _sums(self, number: int, order: IntArray) -> Array:
-        found = self.fixed[number].copy()
-        for units, products in zip(self.cells, self.products[number], strict=True):
-            found += products[np.arange(len(units)), order[units] - units[0]].sum(axis=0)
+        found = self.products[-1][number][0, 0].copy()
+        for units, products in zip(self.cells, self.products, strict=False):
+            found += products[number][np.arange(len(units)), order[units] - units[0]].sum(axis=0)
         return found
-
-
-def _zeros(units: int, pair: BlockPair) -> Array:
-    return np.zeros((units, units, *pair.shape))

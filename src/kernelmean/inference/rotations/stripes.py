@@ -177,6 +177,13 @@ class StripeSums:
         for _ in plan.map(add, list(zip(self.pairs, self.products[wheel], strict=True)), X.shape[0] * self.x.size):
             pass
 
+    def add_group(self, number: int, rows: Any, plan: Plan = DEFAULT) -> None:
+        """Add rows that meet: whole stripes of the wheel with a number, or behind the last wheel rows alone."""
+        if number < len(self.lengths):
+            self.add_stripes(number, rows, rows, plan)
+        else:
+            self.add_fixed(rows, rows)
+
     def add_fixed(self, X: Any, Y: Any) -> None:
         """Add rows outside all stripes."""
         self.rows += X.shape[0]
@@ -218,6 +225,10 @@ class StripeSums:
         measure = HSIC(self.rows, "v")
         sums = Sums(values, values, values.max(axis=1) * self.rows, np.ones(len(values)))
         return Null(values, measure.tolerance(values, sums), measure.name, BINS)
+
+    def values(self, turned: Any, numbers: Sequence[int] | None = None) -> Array:
+        """Return these statistics under the turns of :class:`~.wheels.Wheels` of the same stripes, shape (k, P)."""
+        return self.null(turned.turns, numbers).values
 
     def _norms(self, number: int, turns: IntArray | None, count: int) -> Array:
         """Return Σ_rq v_r w_q E_rq² of the covariances E of a pair of blocks under all arrangements, shape (k, P)."""

@@ -21,6 +21,7 @@ from ...plan.plan import Plan
 from ..permutations import ROTATIONS, Permutations
 from ..units.dealing import PILOT
 from ..units.layout import Layout
+from .meeting import WINDOW_ROWS, together, windows_of
 from .stripes import BlockPair, Featured, StripeSums, turns_of
 
 _LENGTHS = (512, 256, 128, 64, 48, 40, 32, 28, 24, 20, *range(16, 1, -1))
@@ -30,8 +31,6 @@ _ENOUGH = 20
 """How many times as many arrangements as permutations are needed."""
 _PLACES, _MOST_WHEELS = 512, 16
 """Of all wheels together, about; and of one length."""
-_AT_ONCE = 2**14
-"""Rows whose transforms are held at a time."""
 
 
 @final
@@ -50,10 +49,14 @@ class Wheels(Permutations):
     scheme: ClassVar[str] = ROTATIONS
 
     @classmethod
-    def of(cls, layout: Layout, n_resamples: int, rng: np.random.Generator) -> Self | None:
-        """Draw stripes within the cells of a layout, and turns; None if there are too few arrangements."""
+    def of(cls, layout: Layout, rows: IntArray, n_resamples: int, rng: np.random.Generator) -> Self | None:
+        """Draw stripes within the cells of a layout, and turns; None if there are too few arrangements.
+
+        ``rows`` are the numbers of its rows in their table: units of a stripe are read one soon after the other.
+        """
         shuffle = rng.permutation(len(layout.cells))
-        units = shuffle[np.argsort(layout.cells[shuffle], kind="stable")]
+        window = np.maximum.reduceat(rows, layout.starts) // WINDOW_ROWS
+        units = shuffle[np.lexsort((window[shuffle], layout.cells[shuffle]))]
         for cap in _CAPS:
             by_length, alone = _cut(units, layout.cells, cap)
             lengths = [length for length, stripes in by_length.items() for _ in range(_wheels(stripes, layout))]
@@ -72,6 +75,11 @@ class Wheels(Permutations):
     def count(self) -> int:  # type: ignore[override]
         """Return how many arrangements were drawn, the observed one included."""
         return len(self.turns)
+
+    @property
+    def groups(self) -> list[IntArray]:
+        """The rows that meet each other: the stripes of every wheel, and at the end rows that meet no other."""
+        return [*self.stripes, self.fixed[:, None]]
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -105,13 +113,9 @@ class Wheels(Permutations):
         The features take numbers of rows.
         """
         sums = StripeSums(x, y, pairs, self.lengths)
-        for number, stripes in enumerate(self.stripes):
-            for part in slices(len(stripes), max(1, _AT_ONCE // stripes.shape[1])):
-                rows = stripes[part].ravel()
-                sums.add_stripes(number, rows, rows, plan)
-        for part in slices(len(self.fixed), _AT_ONCE):
-            sums.add_fixed(self.fixed[part], self.fixed[part])
-        return sums.null(self.turns).values
+        for number, rows in together(self.groups, windows_of([np.arange(self.n)[:, None]], self.n)):
+            sums.add_group(number, rows[:, 0], plan)
+        return sums.values(self)
 
 
 def _cut(units: IntArray, cells: IntArray, cap: int) -> tuple[dict[int, IntArray], IntArray]:

@@ -15,8 +15,10 @@ from kernelmean.inference.designs.independence import PairDesign, pair_design
 from kernelmean.inference.permutations import AllWithinCells, Expanded, Permutations, WithinCells
 from kernelmean.inference.questions import many_pairs
 from kernelmean.inference.resampling_options import Resampling
+from kernelmean.inference.rotations import meeting
 from kernelmean.inference.rotations import wheels as room
 from kernelmean.inference.rotations.few_units import UnitProducts
+from kernelmean.inference.rotations.meeting import together, windows_of
 from kernelmean.inference.rotations.stripes import BlockPair
 from kernelmean.inference.rotations.wheels import Wheels
 from kernelmean.inference.units.kernel_sums import Block
@@ -106,8 +108,13 @@ class Numbered:
 
 
 @pytest.mark.usefixtures("always_wheels")
+@pytest.mark.parametrize("window", [2**17, 30])
 @pytest.mark.parametrize("name", DESIGNS)
-def test_sums_are_those_of_the_definition_under_every_permutation(name: str) -> None:
+def test_sums_are_those_of_the_definition_under_every_permutation(
+    name: str, window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(meeting, "WINDOW_ROWS", window)
+    monkeypatch.setattr(room, "WINDOW_ROWS", window)
     design = pair_design(N, km.Design(**DESIGNS[name]))
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(5, N)), rng.normal(size=(4, N))
@@ -120,6 +127,8 @@ def test_sums_are_those_of_the_definition_under_every_permutation(name: str) -> 
     assert isinstance(wheels, Wheels)
     listed = WithinCells(design.layout.cells, 50, np.random.default_rng(0))
     products = UnitProducts(Numbered(x), Numbered(y), pairs, design.layout)
+    for number, rows in together(products.groups, windows_of([np.arange(N)[:, None]], N)):
+        products.add_group(number, rows[:, 0])
     for values, permutations in (
         (wheels.values(Numbered(x), Numbered(y), pairs, Plan()), wheels),
         (products.values(WithinCells(design.layout.cells, 50, np.random.default_rng(0))), listed),
@@ -192,6 +201,18 @@ def test_pvalues_over_the_orbit_of_all_turns_are_exact(name: str, kernel: Any, t
     assert len(orbit) == wheels.count
     found = pvalues_over(orbit, laid.rows, X, Y, kernel=kernel, design=design, n_resamples=3)
     check_exact(found, ties)
+
+
+@pytest.mark.parametrize("small_groups", ["features"], indirect=True)
+@pytest.mark.parametrize("name", ["weights", "all"])
+def test_pvalues_of_rows_in_batches_are_exact_over_the_orbit(name: str, small_groups: str) -> None:
+    design = km.Design(**SMALL[name])
+    X, Y = np.random.default_rng(len(name)).normal(size=(2, 15, 1))
+    laid = pair_design(15, design)
+    wheels = laid.permutations(Resampling.of(n_resamples=3, rng=np.random.default_rng([0, 3])))
+    orbit = orders(wheels, laid.layout)
+    options: dict[str, Any] = {"kernel": Gaussian(1.0), "design": design, "n_resamples": 3, "scheme": "bins"}
+    check_exact(pvalues_over(orbit, laid.rows, X, Y, **options), ties=False)
 
 
 def check_exact(pvalues: Array, ties: bool) -> None:
