@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .inference.cluster import DaskPlan
     from .inference.monitoring import DriftMonitor
     from .kernels.bandwidth import median_bandwidth
+    from .known import fit_test
     from .plan.plan import Plan
     from .studies.changes import changes
     from .studies.comparison import compare
@@ -57,6 +58,7 @@ __all__ = [
     "embed",
     "expected",
     "features",
+    "fit_test",
     "hsic_test",
     "k_sample_test",
     "kernels",
@@ -83,6 +85,7 @@ _lazy.attach(
         "inference.cluster": "DaskPlan",
         "inference.monitoring": "DriftMonitor",
         "kernels.bandwidth": "median_bandwidth",
+        "known": "fit_test",
         "plan": "Plan",
         "studies.changes": "changes",
         "studies.comparison": "compare",

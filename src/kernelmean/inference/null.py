@@ -16,7 +16,7 @@ ROOM_FOR_HOLM = 2.5
 """An adjusted p-value can be as small as the level divided by this."""
 HOLM = "holm"
 WILD = "wild bootstrap"
-"""The scheme of tests for time series: the only one whose p-value is not exact."""
+"""The scheme of tests for time series, whose p-value is not exact."""
 
 
 @final

@@ -15,7 +15,7 @@ from ..report.description import Grid
 from ..report.document import Chart, Panel, Section, Strip, program
 from ..report.marginals import bins as edges_of
 from ..report.marginals import outline
-from .permutations import EXACT
+from .permutations import DRAWN, EXACT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,9 +40,10 @@ def null_section(test: PermutationTest, dealt: str, facts: Sequence[tuple[str, s
     kernels = (test.grid_of_kernels().table(),) if test.members else ()
     reached = _reached(test)
     found = {0: "none has", 1: "one has"}.get(reached, f"{reached:,} have")
+    other = f"other {_arrangement(test)}"
     every, dealt = ("all ", dealt.replace(" at random", "")) if test.scheme == EXACT else ("", dealt)
     share = (
-        f"Of {every}{count(test.n_resamples, 'other arrangement')}, in which {dealt}, {found} a statistic as large as "
+        f"Of {every}{count(test.n_resamples, other)}, in which {dealt}, {found} a statistic as large as "
         f"the observed one, or larger: p = (1 + {reached:,}) / (1 + {test.n_resamples:,}) = {test.pvalue:.3g}."
     )
     words = (share, _KERNELS) if kernels else (share,)
@@ -53,6 +54,11 @@ def null_section(test: PermutationTest, dealt: str, facts: Sequence[tuple[str, s
 def _reached(test: HasNull) -> int:
     """Return how many of the other arrangements reach the observed statistic."""
     return round(test.pvalue * (len(test.null_distribution) + 1)) - 1
+
+
+def _arrangement(test: HasNull) -> str:
+    """Return what another value of the statistic is of."""
+    return "sample" if getattr(test, "scheme", "") in DRAWN else "arrangement"
 
 
 class HasNull(Protocol):
@@ -135,8 +141,8 @@ def _null_panel(result: HasNull, bins: Any = None) -> Panel:
     """Return the histogram, with the part that reaches the observed value shaded."""
     null, statistic = np.asarray(result.null_distribution, dtype=np.float64), float(result.statistic)
     edges = edges_of(null) if bins is None else np.histogram_bin_edges(null, bins)
-    every = getattr(result, "scheme", "") == EXACT
-    label = f"all {count(len(null), 'other arrangement')}" if every else count(len(null), "random arrangement")
+    every, noun = getattr(result, "scheme", "") == EXACT, _arrangement(result)
+    label = f"all {count(len(null), 'other arrangement')}" if every else count(len(null), f"random {noun}")
     steps = outline(label, null, edges)
     top = (max(steps.heights),) * 2
     reaching = Strip("as large or larger", (statistic, float(edges[-1])), (0.0, 0.0), top)
@@ -144,7 +150,7 @@ def _null_panel(result: HasNull, bins: Any = None) -> Panel:
     return Panel(
         "",
         name[0].upper() + name[1:],
-        "share of arrangements",
+        f"share of {noun}s",
         steps=(steps,),
         strips=(reaching,) if edges[0] < statistic < edges[-1] else (),
         marks=((f"observed, p = {result.pvalue:.3g}", statistic),),

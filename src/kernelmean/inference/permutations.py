@@ -18,7 +18,12 @@ from scipy.special import gammaln
 from ..core.array import Array, IntArray
 
 EXACT, RANDOM, ROTATIONS, BINS = "exact", "random", "rotations", "bins"
+DRAWS, BOOTSTRAP = "drawn samples", "parametric bootstrap"
+DRAWN = DRAWS, BOOTSTRAP
+"""The schemes of tests of fit: to a known distribution, and to one that is fitted, whose p-value is not exact."""
 SUMMARIES = {
+    DRAWS: "samples drawn from the distribution",
+    BOOTSTRAP: "samples drawn from the fitted distribution, which is fitted again to each",
     EXACT: "all distinct permutations enumerated",
     RANDOM: "independent random permutations",
     ROTATIONS: "rotations of shuffled rows",

@@ -21,7 +21,7 @@ from .adaptive.member import MemberOutcome
 from .base_result import Result
 from .null import WILD, PairOutcome
 from .null_page import made_by, null_distribution, null_section
-from .permutations import EXACT, SUMMARIES
+from .permutations import BOOTSTRAP, DRAWN, EXACT, SUMMARIES
 from .result_verbs import Explained
 from .wording import beside, close_call
 
@@ -47,7 +47,7 @@ class TestResult(Explained, Frozen, Result):
         The observed statistic, signed and never clipped.
     pvalue : float
         ``(1 + #{T_b ≥ T - tolerance}) / (1 + n_resamples)``; the observed arrangement counts, so it is never 0. Exact
-        for every scheme but "wild bootstrap".
+        for every scheme but "wild bootstrap" and "parametric bootstrap".
     null_distribution : array of shape (n_resamples,)
         T_b, the statistic of every other arrangement that was evaluated.
     tolerance : float
@@ -57,7 +57,8 @@ class TestResult(Explained, Frozen, Result):
     statistic_name : str
         The name of the statistic.
     scheme : str
-        How the arrangements were chosen and evaluated, "exact", "random", "rotations" or "bins".
+        How the arrangements were chosen and evaluated, "exact", "random", "rotations" or "bins"; of a test of fit
+        "drawn samples" or "parametric bootstrap".
     n_resamples : int
         How many arrangements besides the observed one. Group schemes use at least as many as you asked for; enumeration
         uses all there are.
@@ -66,7 +67,7 @@ class TestResult(Explained, Frozen, Result):
     noise : Noise or tuple of Noise
         The noise that the kernels were smoothed with.
     sizes : tuple of int
-        The rows of the two samples, or the number of pairs.
+        The rows of the samples, or the number of pairs.
     notes : tuple of str
         What else a reader should know.
     members : tuple of MemberOutcome
@@ -123,7 +124,7 @@ class TestResult(Explained, Frozen, Result):
         if self.smallest <= level:
             few = f": with {of} only a very clear {what} can be found" if min(self.sizes) < FEW_ROWS else ""
             return f"That does not show that there is none{few if len(self.sizes) < 3 else ''}."
-        of = of if self.scheme == EXACT else f"{count(self.n_resamples, 'permutation')} of {of}"
+        of = of if self.scheme == EXACT else f"{count(self.n_resamples, self._resample)} of {of}"
         return (
             f"With these {of} no p-value below {beside(self.smallest, level)} is possible, so this test cannot find "
             f"any {what} at level {level:g}."
@@ -152,6 +153,10 @@ class TestResult(Explained, Frozen, Result):
         """The p-value with what it rests on."""
         return self._origin(f" (scheme {self.scheme})")
 
+    @property
+    def _resample(self) -> str:
+        return "drawn sample" if self.scheme in DRAWN else "permutation"
+
     def _statistic(self, of: str) -> str:
         """Return the statistic, what it is a statistic ``of``, and its .95 quantile under the null."""
         quantile = self.quantiles().get("0.95")
@@ -162,7 +167,8 @@ class TestResult(Explained, Frozen, Result):
         if self.scheme == WILD:
             draws = f"{self.n_resamples} draws of dependent multipliers"
             return f"{self.pvalue:.3g}, asymptotic, not exact, from {draws}"
-        source = f"{self.pvalue:.3g}, {exact}, from {count(self.n_resamples, 'permutation')}{scheme}"
+        validity = "asymptotic, not exact" if self.scheme == BOOTSTRAP else exact
+        source = f"{self.pvalue:.3g}, {validity}, from {count(self.n_resamples, self._resample)}{scheme}"
         if self.pvalue * (self.n_resamples + 1) < 1.5:
             return f"{source}; no smaller one is possible with so many"
         if self.smallest > LEVEL:
@@ -181,7 +187,11 @@ class TestResult(Explained, Frozen, Result):
 
     def _close(self, level: float) -> list[tuple[str, str]]:
         """Say that other permutations may decide otherwise; all there are, and multipliers, have no such error."""
-        words = "" if self.scheme in ("exact", WILD) else close_call(self.pvalue, level, self.n_resamples)
+        words = (
+            ""
+            if self.scheme in ("exact", WILD)
+            else close_call(self.pvalue, level, self.n_resamples, f"{self._resample}s")
+        )
         return [("close call", words)] if words else []
 
     def _kind(self, level: float | None) -> list[tuple[str, str]]:
@@ -228,7 +238,8 @@ class TestResult(Explained, Frozen, Result):
         """Return the page of the test: its numbers, how the p-value was computed, the null distribution."""
         del progress
         page = self.describe().document()
-        test = null_section(self, "the rows were permuted", self.describe().facts)
+        dealt = "rows were drawn" if self.scheme in DRAWN else "the rows were permuted"
+        test = null_section(self, dealt, self.describe().facts)
         others = [section for section in page.sections if section.title == "Notes"]
         pairs = [section for section in page.sections if section.title == "Pairs of samples"]
         return replace(page, sections=(*pairs, test, *others), made_by=made_by(self, None))

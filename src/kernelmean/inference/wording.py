@@ -32,7 +32,7 @@ def beside(p: float, level: float) -> str:
     return next((text for text in texts if (float(text) <= level) == (p <= level)), repr(p))
 
 
-def close_call(p: float, level: float, n_resamples: int) -> str:
+def close_call(p: float, level: float, n_resamples: int, resamples: str = "permutations") -> str:
     """Return how far a p-value varies with the permutations that were drawn if a level is within that, else "".
 
     Within two standard errors, at the level, of a share of so many permutations.
@@ -46,7 +46,7 @@ def close_call(p: float, level: float, n_resamples: int) -> str:
     """
     varies = near(p, level, n_resamples)
     more = 10 ** (round(math.log10(1 + n_resamples)) + 1) - 1
-    return varies and f"{varies} by the choice of permutations; more of them decide (n_resamples={more})"
+    return varies and f"{varies} by the choice of {resamples}; more of them decide (n_resamples={more})"
 
 
 def near(p: float, level: float, n_resamples: int, times: float = 1.0) -> str:

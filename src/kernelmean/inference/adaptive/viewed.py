@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
@@ -14,6 +14,10 @@ from ...kernels.sections import Sections
 from .columns import AS_IT_IS
 from .spectrum import Projection
 from .views import BY_ORDER, IN_SPREADS, View, ViewFits, ViewPart, ViewSource
+
+
+def _unchanged(values: Array) -> Array:
+    return values
 
 
 @final
@@ -50,11 +54,16 @@ class ViewedColumns:
         """Return rows as a source with the fits of the parts."""
         return ViewSource(points, self._fits)
 
-    def computed(self, source: ViewSource) -> Iterator[tuple[int, Array]]:
-        """Yield the number and the columns of every part that is not looked up."""
+    def computed(
+        self, source: ViewSource, change: Callable[[Array], Array] = _unchanged
+    ) -> Iterator[tuple[int, Array]]:
+        """Yield the number and the columns of every part that is not looked up, or of means of rows if ``change`` does.
+
+        See ``at`` of the parts.
+        """
         for own in self._by_view:
             if own.ranked is None:
-                yield from own.at(own.view(source))
+                yield from own.at(own.view(source), change)
 
     @cached_property
     def _by_place(self) -> dict[int, list[tuple[int, Array]]]:
@@ -91,13 +100,16 @@ class _PartsOfView:
         alike = own is None or part.projection is None or np.array_equal(own.landmarks, part.projection.landmarks)
         return part.view is self.view and alike
 
-    def at(self, table: Array) -> Iterator[tuple[int, Array]]:
-        """Yield the columns of every part from rows of the view (n, D)."""
-        yield from ((number, table.T) for number, projection in self.parts.items() if projection is None)
+    def at(self, table: Array, change: Callable[[Array], Array] = _unchanged) -> Iterator[tuple[int, Array]]:
+        """Yield the columns of every part from rows of the view (n, D), whose kernel values are changed before.
+
+        Coordinates are affine in kernel values: of their means over rows they are the means of the coordinates.
+        """
+        yield from ((number, change(table.T)) for number, projection in self.parts.items() if projection is None)
         projections, sections = self._sections
         for k, values in sections(table):
             number, projection = projections[k]
-            yield number, projection(values)
+            yield number, projection(change(values))
 
     @cached_property
     def _sections(self) -> tuple[list[tuple[int, Projection]], Sections]:

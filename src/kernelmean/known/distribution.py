@@ -1,0 +1,168 @@
+"""A known distribution as a value: how rows are drawn from it, and its kernel mean where it is a mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self, final
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.array import Array
+from ..core.validate import check_points
+from ..core.words import count
+from ..density import GaussianMixture, KernelMeanMatching
+from ..embedding.embedding import Embedding, embed
+from ..kernels import Gaussian, Kernel
+from ..noise import Dirac, Noise, Normal
+
+Draw = Callable[[int, np.random.Generator], Any]
+
+_ANY = Gaussian(1.0)
+"""The kernel of mixtures that are kept as embeddings; another one replaces it."""
+_OF_ONE = 1e-9
+_TAKEN = (
+    "pass a frozen scipy.stats distribution such as norm(0, 1), a fitted GaussianMixture or KernelMeanMatching, "
+    "km.embed(means, kernel, weights=weights, noise=km.noise.Normal(covariances)), or a function (n, rng) that returns "
+    "n rows"
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KnownDistribution:
+    """A distribution that rows can be drawn from.
+
+    Attributes
+    ----------
+    name : str
+        What to call it.
+    draw : callable
+        From a number of rows and a generator to these rows.
+    mixture : Embedding or None
+        The same distribution as noisy weighted points, which have exact kernel means; the kernel has no meaning.
+    """
+
+    name: str
+    draw: Draw
+    mixture: Embedding | None = None
+
+    @classmethod
+    def of(cls, distribution: Any, name: str = "distribution") -> Self:
+        """Return what a caller passed as a known distribution.
+
+        Raises
+        ------
+        TypeError
+            When it is none, a family of which no parameters are fixed, or a sample.
+        ValueError
+            When the weights of a mixture are negative or do not sum to one, or it is not fitted.
+        """
+        if isinstance(distribution, cls):
+            return distribution
+        if isinstance(distribution, Embedding):
+            return cls._of_embedding(distribution, name)
+        fitted = _fitted_mixture(distribution)
+        if fitted is not None:
+            words = f"{type(distribution).__name__} of {count(len(fitted.weights), 'component')}"
+            return cls(words, fitted.sample, fitted.embedding(_ANY))
+        if hasattr(distribution, "rvs"):
+            return cls._of_scipy(distribution, name)
+        if callable(distribution) and not isinstance(distribution, type):
+            called = getattr(distribution, "__name__", "")
+            return cls(called if called.isidentifier() else "a function that draws rows", distribution)
+        raise TypeError(f"{name} is {type(distribution).__name__}, not a distribution; {_TAKEN}")
+
+    @classmethod
+    def _of_embedding(cls, embedding: Embedding, name: str) -> Self:
+        parts = embedding.to_numpy().point_parts
+        if any(isinstance(part.noise, Dirac) for part in parts):
+            raise TypeError(
+                f"{name} is an embedding of rows without noise, which are a sample; two samples are compared by "
+                "km.mmd_test(X, Y), or pass a mixture: km.embed(means, kernel, weights=weights, noise=...)"
+            )
+        weights = np.concatenate([part.weights for part in parts])
+        if (weights < 0.0).any() or abs(weights.sum() - 1.0) > _OF_ONE:
+            raise ValueError(
+                f"the weights of {name} sum to {weights.sum():.6g} and the smallest is {weights.min():.3g}; those of a "
+                "distribution are not negative and sum to 1"
+            )
+        return cls(f"a mixture of {count(len(weights), 'component')}", embedding.sample, embedding.to_numpy())
+
+    @classmethod
+    def _of_scipy(cls, frozen: Any, name: str) -> Self:
+        if callable(frozen):
+            family = getattr(frozen, "name", type(frozen).__name__.removesuffix("_gen"))
+            raise TypeError(
+                f"{name} is the family {family} of scipy.stats, whose parameters are not fixed; freeze it by a call "
+                "with them, such as norm(0, 1)"
+            )
+        label = str(getattr(getattr(frozen, "dist", None), "name", "") or type(frozen).__name__.removesuffix("_frozen"))
+        parameters = (*getattr(frozen, "args", ()), *getattr(frozen, "kwds", {}).values())
+        if any(np.ndim(parameter) > 0 for parameter in parameters):
+            raise ValueError(
+                f"{name} is scipy.stats.{label} with arrays of parameters, which are several distributions of one "
+                "number; pass numbers, or for rows of several columns a function (n, rng) that returns n rows"
+            )
+        mixture = None
+        if label == "norm":
+            mixture = embed([[frozen.mean()]], _ANY, noise=Normal(frozen.var()))
+        elif label == "multivariate_normal":
+            mixture = embed(np.atleast_2d(frozen.mean), _ANY, noise=Normal(np.atleast_2d(frozen.cov)))
+        return cls(f"scipy.stats.{label}", lambda n, rng: frozen.rvs(size=n, random_state=rng), mixture)
+
+    def sample(self, n: int, dim: int, rng: np.random.Generator) -> Array:
+        """Draw rows, shape (n, dim); raise when what comes has another shape or is not finite."""
+        drawn = np.asarray(self.draw(n, rng))
+        if drawn.ndim == 0 or (drawn.ndim == 1 and dim > 1 and n == 1):
+            drawn = drawn.reshape(1, -1)  # SciPy draws a single row as a number or a vector
+        rows = check_points(drawn, f"what {self.name} draws")
+        if rows.shape != (n, dim):
+            raise ValueError(
+                f"{self.name} draws rows of shape {rows.shape} where X needs {(n, dim)}; pass a distribution with the "
+                f"{count(dim, 'column')} of X, in their order, that returns one row for each row asked for"
+            )
+        return rows
+
+    def embedding(self, kernel: Kernel) -> Embedding | None:
+        """Return the exact kernel mean, None if it is not a mixture."""
+        return None if self.mixture is None else replace(self.mixture, kernel=kernel)
+
+    def moved(self, kernel: Kernel, factor: Array, shift: Array) -> Embedding | None:
+        """Return the kernel mean of the rows times a factor plus a shift, column by column; None if not Gaussian."""
+        if self.mixture is None or not all(isinstance(part.noise, Normal) for part in self.mixture.point_parts):
+            return None
+        parts = [
+            embed(part.points * factor + shift, kernel, weights=part.weights, noise=_scaled(part.noise, factor))
+            for part in self.mixture.point_parts
+        ]
+        return sum(parts[1:], parts[0])
+
+
+def _scaled(noise: Noise, factor: Array) -> Normal:
+    assert isinstance(noise, Normal)
+    if noise.form == "full":
+        return Normal(noise.covariance * np.outer(factor, factor))
+    variances = noise.covariance if noise.form == "diagonal" else noise.covariance[..., None]
+    return Normal.diagonal(variances * np.square(factor))
+
+
+def _fitted_mixture(model: Any) -> GaussianMixture | None:
+    """Return the mixture of a fitted model, with full matrices or one variance for every column; None of others."""
+    if isinstance(model, GaussianMixture):
+        return model
+    if isinstance(model, KernelMeanMatching):
+        return model.mixture
+    from sklearn.mixture import BayesianGaussianMixture  # slow to import
+    from sklearn.mixture import GaussianMixture as OfSklearn
+
+    if not isinstance(model, OfSklearn | BayesianGaussianMixture):
+        return None
+    check_is_fitted(model)
+    means, covariances = model.means_, model.covariances_
+    if model.covariance_type == "tied":
+        covariances = np.repeat(covariances[None], len(means), axis=0)
+    elif model.covariance_type == "spherical":
+        covariances = np.repeat(covariances[:, None], means.shape[1], axis=1)
+    return GaussianMixture(model.weights_, means, covariances)
