@@ -151,3 +151,18 @@ def test_new_rows_are_scored_in_the_units_of_the_table(fits: Densities) -> None:
 def test_rows_that_cannot_be_scored(rows: object, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         plain().score_samples(rows)
+
+
+def test_the_mixture_of_the_training_rows_is_judged_by_the_rows_held_out(unsearched_peers: None) -> None:
+    assert plain().check is None
+    assert plain().to_dict()["check"] is None
+    result = quick(check=True)
+    assert result.check is not None
+    assert result.check.sizes == (24,)
+    assert ("check", f"the rows held out may come from the fitted mixture: p = {result.check.origin}") in result.facts()
+    skewed = np.random.default_rng(0).exponential(size=(80, 1)) ** 2
+    poor = quick(table=skewed, n_components=[1], check=True)
+    assert poor.check is not None
+    assert poor.check.pvalue <= 0.05
+    assert "do not come from the fitted mixture" in str(poor)
+    assert "Whether the rows held out come from the mixture" in poor.to_html()

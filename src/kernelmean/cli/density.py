@@ -29,6 +29,9 @@ class MixtureFit(OneTable):
     held_out: Annotated[
         float, typer.Option(metavar="SHARE", help="The share of the rows to hold out and judge by.")
     ] = 0.3
+    check: Annotated[
+        bool, typer.Option("--check", help="Test whether the held-out rows come from the mixture that was fitted.")
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
             held_out=fit.held_out,
             scale=units.scale,
             keep=table.kept(source.frame.names),
+            check=fit.check,
             rng=units.seed,
             progress=told,
         )

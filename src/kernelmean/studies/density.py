@@ -20,8 +20,12 @@ from ..density import GaussianMixture, KernelMeanMatching, KMeansPrototypes, set
 from ..density.recipe import Trial
 from ..density.sample import scales_as_they_are, unlike_scales
 from ..embedding.embedding import Embedding
+from ..inference import TestResult
+from ..inference.adaptive.kinds import LEVEL
 from ..kernels import Gaussian
+from ..known import fit_test
 from ..report.description import Description, Grid
+from .density_search import FOLDS, Steps, searched
 from .numbers import Needs
 from .plots.density import density_pairs
 from .study import Study
@@ -29,14 +33,13 @@ from .study import Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FOLDS = 5
 _TIED = 0.1
 """Share of the rows from which on one value of a column is told."""
 _CLEAR = 2.0
 """Standard errors beyond which a difference of losses counts."""
 _COMPONENTS = (1, 2, 3, 5, 10, 20)
 _WHY = " to hold some out and compare densities; KernelMeanMatching(1).fit(X) in Python fits one to fewer"
-_NEEDS = Needs("density", 2 * _FOLDS, _WHY, "a constant has no density")
+_NEEDS = Needs("density", 2 * FOLDS, _WHY, "a constant has no density")
 
 
 @final
@@ -93,10 +96,13 @@ class Densities(Frozen, Study):
         What to call the table.
     seed : int or None
         The seed of the run, if reports are to name it.
+    check : TestResult or None
+        Whether the held-out rows come from the mixture that was fitted to the training rows, if it was asked.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (
-        *(Candidate, Table, KernelMeanMatching, KMeansPrototypes, GaussianMixture, Trial),
+        *(Candidate, Table, KernelMeanMatching, KMeansPrototypes, GaussianMixture, Trial, TestResult),
+        *(TestResult.holds or ()),
     )
 
     table: Table
@@ -108,6 +114,7 @@ class Densities(Frozen, Study):
     notes: tuple[str, ...]
     name: str = "the table"
     seed: int | None = None
+    check: TestResult | None = None
 
     def verdict(self) -> str:
         """Return in one sentence which density describes the held-out rows best, and whether that is clear."""
@@ -205,7 +212,12 @@ class Densities(Frozen, Study):
         return [
             ("rows", f"{fit:,} to fit, {held:,} held out; {count(len(self.table.names), 'column')}"),
             ("loss", f"mean negative log density of the rows held out, {unit}; lower is better"),
+            *([] if self.check is None else [("check", self._checked(self.check))]),
         ]
+
+    def _checked(self, check: TestResult) -> str:
+        found = "do not come" if check.pvalue <= LEVEL else "may come"
+        return f"the rows held out {found} from the fitted mixture: p = {check.origin}"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return every density, the best first."""
@@ -229,6 +241,7 @@ class Densities(Frozen, Study):
             },
             "notes": list(self.notes),
             "seed": self.seed,
+            "check": None if self.check is None else self.check.to_dict(),
         }
 
 
@@ -241,6 +254,7 @@ def fit_densities(
     held_out: float = 0.3,
     scale: bool = True,
     keep: str | Iterable[str] = (),
+    check: bool = False,
     rng: RngLike = 0,
     progress: Progress = SILENT,
 ) -> Densities:
@@ -265,6 +279,8 @@ def fit_densities(
         Whether to subtract the mean of every column and divide by its standard deviation, both of the training rows.
     keep : str or iterable of str
         Integer columns to use although they look like identifiers.
+    check : bool
+        Whether to test by :func:`kernelmean.fit_test` if the held-out rows come from the mixture of the training rows.
     rng : int or Generator
         Draws the rows to hold out, and seeds the fits.
     progress : callable, optional
@@ -288,7 +304,7 @@ def fit_densities(
         raise ValueError(f"held_out is {held_out}; a share of the rows between 0 and 1 is needed")
     generator = as_rng(rng)
     order = generator.permutation(len(table))
-    n_test = int(np.clip(round(held_out * len(table)), 1, len(table) - _FOLDS))
+    n_test = int(np.clip(round(held_out * len(table)), 1, len(table) - FOLDS))
     seed = int(generator.integers(2**31))
     train = table.take(order[n_test:])
     center = train.values.mean(axis=0) if scale else np.zeros(len(table.names))
@@ -304,11 +320,12 @@ def fit_densities(
         for name, search in searches.items():
             found.append(_measured(name, search, fit, held, progress))
         model = clone(found[0][2]).fit((table.values - center) / unit)
+    test = fit_test(held, found[0][2], rng=generator) if check else None
     (best, least, _), *others = sorted(found, key=lambda one: one[0].loss)
     behind = (replace(c, behind=c.loss - best.loss, behind_error=_standard_error(x - least)) for c, x, _ in others)
     unlike = () if scale else (unlike_scales(table.values, table.names),)
     found_notes = (*notes, *filter(None, unlike), *_ties(table))
-    return Densities(table, (len(fit), len(held)), (best, *behind), model, center, unit, found_notes)
+    return Densities(table, (len(fit), len(held)), (best, *behind), model, center, unit, found_notes, check=test)
 
 
 def _ties(table: Table) -> Iterator[str]:
@@ -323,10 +340,8 @@ def _ties(table: Table) -> Iterator[str]:
             )
 
 
-_Search = Callable[["_Steps", Array], tuple[Any, str]]
+_Search = Callable[[Steps, Array], tuple[Any, str]]
 """From training rows to a fitted model, and its chosen parameters in words."""
-_Steps = Callable[[int, int], object]
-"""Is told the steps done, and the steps in all."""
 
 
 def _measured(name: str, search: _Search, fit: Array, held: Array, progress: Progress) -> tuple[Candidate, Array, Any]:
@@ -343,18 +358,18 @@ def _standard_error(values: Array) -> float:
 
 
 def _matching(
-    estimator: str | None, components: tuple[int, ...], covariance: str | None, seed: int, progress: _Steps, X: Array
+    estimator: str | None, components: tuple[int, ...], covariance: str | None, seed: int, progress: Steps, X: Array
 ) -> tuple[Any, str]:
     """Choose among recommended settings of kernel mean matching, or among joint fits with what was named."""
     possible = components or [K for K in _COMPONENTS if len(X) // 2 >= K]
     named = {"estimator": [estimator or "mkme"], "covariance_type": [covariance or "spherical"]}
     grid = [named | {"n_components": possible}] if estimator or components or covariance else settings(X, _COMPONENTS)
-    best = _searched(KernelMeanMatching(random_state=seed), grid, X, seed, progress).best_estimator_
+    best = searched(KernelMeanMatching(random_state=seed), grid, X, seed, progress).best_estimator_
     update = "weights" if best.update == "weights" else "joint fit"
     return best, f"{count(best.n_components_, 'component')}, {best.covariance_type}, {update} to {best.estimator}"
 
 
-def _gaussian_mixture(seed: int, progress: _Steps, X: Array) -> tuple[Any, str]:
+def _gaussian_mixture(seed: int, progress: Steps, X: Array) -> tuple[Any, str]:
     from sklearn.mixture import GaussianMixture  # slow to import
 
     grid = {
@@ -362,31 +377,13 @@ def _gaussian_mixture(seed: int, progress: _Steps, X: Array) -> tuple[Any, str]:
         "covariance_type": ["spherical", "diag", "tied", "full"],
         "reg_covar": [0.01, 0.1],
     }
-    found = _searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed, progress)
+    found = searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed, progress)
     chosen = found.best_params_
     return found.best_estimator_, f"{count(chosen['n_components'], 'component')}, {chosen['covariance_type']}"
 
 
-def _kernel_density(seed: int, progress: _Steps, X: Array) -> tuple[Any, str]:
+def _kernel_density(seed: int, progress: Steps, X: Array) -> tuple[Any, str]:
     from sklearn.neighbors import KernelDensity  # slow to import
 
-    found = _searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed, progress)
+    found = searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed, progress)
     return found.best_estimator_, f"bandwidth {found.best_params_['bandwidth']:.3g}"
-
-
-def _searched(model: Any, grid: Any, X: Array, seed: int, progress: _Steps) -> Any:
-    """Return the finished search; steps are components, as the time of a fit grows with their number."""
-    from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid  # slow to import
-
-    done = 0
-    total = _FOLDS * sum(setting.get("n_components", 1) for setting in ParameterGrid(grid))
-    folds = KFold(_FOLDS, shuffle=True, random_state=seed)
-    progress(done, total)
-
-    def scored(fitted: Any, rows: Array, _: None = None) -> float:
-        nonlocal done
-        done += fitted.get_params().get("n_components", 1)
-        progress(done, total)
-        return float(fitted.score(rows))
-
-    return GridSearchCV(model, grid, scoring=scored, cv=folds, error_score="raise").fit(X)

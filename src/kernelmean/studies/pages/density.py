@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from ...core.array import SILENT, Progress
 from ...core.words import count, listed, percent
-from ...inference.null_page import made_by
+from ...inference import TestResult
+from ...inference.null_page import made_by, null_section
 from ...report import Chart, Document, Section, TextTable
 from ...report.description import Grid
 from ..density import Densities
@@ -34,7 +36,8 @@ def density_page(result: Densities, progress: Progress = SILENT) -> Document:
     del progress
     said = result.describe()
     (losses,) = said.grids
-    sections = (_scores(losses), _components(result), _marginals(result), caveats(_caveats(result), said.notes))
+    check = () if result.check is None else (_check(result.check),)
+    sections = (_scores(losses), *check, _components(result), _marginals(result), caveats(_caveats(result), said.notes))
     return Document(
         title=said.title,
         headline=said.sentence,
@@ -59,6 +62,12 @@ def _scores(losses: Grid) -> Section:
         "is computed row by row."
     )
     return Section("Rows held out", (words,), tables=(losses.table(),))
+
+
+def _check(check: TestResult) -> Section:
+    """Return whether the held-out rows come from the mixture of the training rows."""
+    test = null_section(check, "rows were drawn from the mixture that was fitted to the training rows", check.facts())
+    return replace(test, title="Whether the rows held out come from the mixture")
 
 
 def _components(result: Densities) -> Section:
