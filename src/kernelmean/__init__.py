@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .plan.plan import Plan
     from .studies.changes import changes
     from .studies.comparison import compare
+    from .studies.covariate_shift import match_weights
     from .studies.dependence import dependence
     from .studies.groups import compare_groups
     from .tables.columns import TableEncoder
@@ -64,6 +65,7 @@ __all__ = [
     "kernels",
     "linear_form",
     "load",
+    "match_weights",
     "median_bandwidth",
     "mmd_test",
     "noise",
@@ -89,6 +91,7 @@ _lazy.attach(
         "plan": "Plan",
         "studies.changes": "changes",
         "studies.comparison": "compare",
+        "studies.covariate_shift": "match_weights",
         "studies.dependence": "dependence",
         "studies.groups": "compare_groups",
         "tables.columns": "TableEncoder",

@@ -43,6 +43,7 @@ _HOMES = (
     "inference",
     "studies.changes",
     "studies.comparison",
+    "studies.covariate_shift",
     "studies.dependence",
     "studies.groups",
     "studies.density",

@@ -7,6 +7,7 @@ from ..core import lazy as _lazy
 if TYPE_CHECKING:
     from .changes import Changes
     from .comparison import Comparison
+    from .covariate_shift import MatchedWeights
     from .density import Densities, fit_densities
     from .dependence import Dependence
     from .estimate import fit_all, rescaled
@@ -21,6 +22,7 @@ __all__ = [
     "Densities",
     "Dependence",
     "GroupComparison",
+    "MatchedWeights",
     "Strengths",
     "changes",
     "compare_groups",
@@ -44,6 +46,7 @@ _lazy.attach(
     {
         "changes": "Changes",
         "comparison": "Comparison",
+        "covariate_shift": "MatchedWeights",
         "density": "Densities fit_densities",
         "dependence": "Dependence",
         "estimate": "fit_all rescaled",
