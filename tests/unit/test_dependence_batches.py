@@ -15,11 +15,15 @@ from scipy.stats import binom
 
 import kernelmean as km
 from kernelmean.cli import main
-from kernelmean.inference.rotations import windows
+from kernelmean.inference.designs import independence
+from kernelmean.inference.permutations import Expanded
+from kernelmean.inference.questions import many_pairs
+from kernelmean.inference.questions.many_pairs import ManyPairs
+from kernelmean.inference.rotations import wheels, windows
 from kernelmean.inference.rotations.stripes import turns_of
 from kernelmean.inference.rotations.windows import Stripes
 from kernelmean.studies import Dependence, Strengths
-from kernelmean.studies.dependence import batches
+from kernelmean.studies.dependence import batches, partners
 from kernelmean.tables import Encoding, encode
 
 Array = np.ndarray[Any, Any]
@@ -75,7 +79,7 @@ def test_pvalues_over_an_orbit_are_all_ranks_once(groups: Any, monkeypatch: pyte
     for name, value in (("ROTATIONS", rotations), ("PILOT", 7)):
         monkeypatch.setattr(windows, name, value)
     dealt: list[Stripes] = []
-    monkeypatch.setattr(batches, "turns_of", lambda *_: np.array(list(product(range(rotations), repeat=2))))
+    monkeypatch.setattr(partners, "turns_of", lambda *_: np.array(list(product(range(rotations), repeat=2))))
     made = Stripes.of
     monkeypatch.setattr(Stripes, "of", lambda *how: dealt.append(made(*how)) or dealt[-1])
     rng = np.random.default_rng(5)
@@ -96,6 +100,72 @@ def test_pvalues_over_an_orbit_are_all_ranks_once(groups: Any, monkeypatch: pyte
             turned[stripe] = y[np.roll(stripe, -(first, second)[number % 2])]
         seen.append(found(turned))
     np.testing.assert_allclose(sorted(seen), np.arange(1, 10) / 9)
+
+
+DESIGNS: dict[str, dict[str, Any]] = {
+    "strata": {"s": [0, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1]},
+    "weights": {"w": [1.0, 2, 9, 4, 1, 1, 3, 1, 7, 1, 2, 2, 1]},
+    "clusters": {"c": [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4]},
+}
+
+
+@pytest.mark.parametrize("part", DESIGNS)
+def test_pvalues_over_the_orbit_of_a_design_are_exact(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four clusters are permuted in all 24 ways; stripes of rows turn in all ways."""
+    monkeypatch.setattr(independence, "_FEW", 4)
+    monkeypatch.setattr(many_pairs, "PILOT", 8)
+    for name, value in (("_CAPS", (3,)), ("_ENOUGH", 0), ("_MOST_WHEELS", 2), ("PILOT", 8)):
+        monkeypatch.setattr(wheels, name, value)
+    for room in (wheels, many_pairs):
+        monkeypatch.setattr(room, "turns_of", lambda _, lengths, __: np.array(list(product(*map(range, lengths)))))
+    drawn: list[Any] = []
+    made = ManyPairs.of
+    monkeypatch.setattr(ManyPairs, "of", lambda *how: drawn.append(made(*how)) or drawn[-1])
+    rng = np.random.default_rng(5)
+    x = rng.standard_t(2, 13)
+    y = 0.5 * x + rng.normal(size=13)
+    ((column, labels),) = DESIGNS[part].items()
+
+    def found(values: Array) -> tuple[float, float]:
+        table = pd.DataFrame({"a": x, "b": values, column: labels})
+        alone = long(table, n_resamples=24, **{part: column})
+        joint = long(table, "a", "b", n_resamples=24, **{part: column})
+        assert joint.pairs[0].strength == pytest.approx(alone.pairs[0].strength)
+        return alone.pairs[0].pvalue, joint.pvalue
+
+    found(y)
+    rows, permutations = drawn[0].design.rows, drawn[0].permutations
+    if part == "clusters":
+        permutations = Expanded(permutations, drawn[0].design.layout.sizes)
+    orbit = np.concatenate(list(permutations.batches(50)))
+    assert len(orbit) == {"strata": 9, "weights": 9, "clusters": 24}[part]
+    pvalues = []
+    for order in orbit:
+        moved = y.copy()
+        moved[rows] = y[rows][order]
+        pvalues.append(found(moved))
+    for own in np.array(pvalues).T:
+        np.testing.assert_allclose(sorted(own), np.arange(1, len(orbit) + 1) / len(orbit))
+
+
+def test_what_a_design_explains_does_not_depend_in_batches_either() -> None:
+    """Within centers nothing goes together, and the region of a center does not vary."""
+    rng = np.random.default_rng(0)
+    center = rng.integers(0, 6, 900)
+    x, y = rng.normal(size=(2, 900)) + center
+    table = pd.DataFrame({"x": x, "y": y, "region": center % 2, "center": center, "w": rng.integers(0, 3, 900)})
+    found = long(table, strata="center", weights="w")
+    assert len(found.pairs) == 3
+    assert [pvalue for pair, pvalue in pvalues(found).items() if "region" in pair] == [1.0, 1.0]
+    assert pvalues(found)["x", "y"] > 0.05 > pvalues(long(table[["x", "y"]]))["x", "y"]
+    held = km.dependence(table, strata="center", weights="w", estimator="kme", n_resamples=99)
+    assert found.n_rows == held.n_rows == np.count_nonzero(table.w)
+    for pair, other in product(found.pairs, held.pairs):
+        if {pair.x, pair.y} == {other.x, other.y}:
+            assert pair.strength == pytest.approx(other.strength, abs=0.004)
+    assert {*held.notes} - {*found.notes} <= {"strengths count all rows alike; the tests follow the design"}
+    with pytest.raises(ValueError, match=r"no column 'centre', which strata= names \(did you mean 'center'"):
+        long(table, strata="centre")
 
 
 def count_rejections(trials: int, rows: int) -> dict[tuple[str, str], list[float]]:

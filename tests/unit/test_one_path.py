@@ -49,7 +49,24 @@ def test_columns_depend_alike_wherever_their_rows_are(n: int, tmp_path: Path) ->
     for other in results[1:]:
         for one, two in zip(results[0].pairs, other.pairs, strict=True):
             assert (one.x, one.y, one.pvalue, one.n_resamples) == (two.x, two.y, two.pvalue, two.n_resamples)
-            assert one.strength == pytest.approx(two.strength, rel=1e-10, abs=1e-14)
+            assert one.strength == pytest.approx(two.strength, rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("design", [{"strata": "s", "weights": "w"}, {"clusters": "c"}, {"clusters": "scattered"}])
+def test_columns_depend_alike_within_a_design(
+    design: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 599)
+    n, rng = 600, np.random.default_rng(1)
+    labels = {"s": rng.integers(0, 4, n), "w": rng.integers(0, 3, n), "c": np.arange(n) // 4}
+    table = mixed(0, n).assign(**labels, scattered=rng.permutation(n) // 4)
+    table = table[["x", "y", "kind", *design.values()]]
+    results = [km.dependence(own, missing="drop", n_resamples=99, **design) for own in held(table, tmp_path / "table")]
+    for other in results[1:]:
+        assert other.n_rows == results[0].n_rows
+        for one, two in zip(results[0].pairs, other.pairs, strict=True):
+            assert (one.x, one.y, one.pvalue, one.n_resamples) == (two.x, two.y, two.pvalue, two.n_resamples)
+            assert one.strength == pytest.approx(two.strength, rel=1e-10, abs=1e-12)
 
 
 def test_pairs_with_a_design_are_tested_alike_wherever_their_rows_are(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def dependence(
     output = report.output
     output.check(groups.data, plot=report.plot_path)
     check_picture(report.plot_path)
-    limit = row_limit(test.estimator, "takes all rows of a file", in_memory=design.of_rows)
+    limit = row_limit(test.estimator, "takes all rows of a file")
     also = (*(groups.x or ()), *(groups.y or ()))
     wanted = reading(table, test.seed, *limit, design.of_rows, also)
     with progress(report.quiet) as told:

@@ -218,9 +218,8 @@ def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: Rea
     """Whether one table is read batch by batch: if asked for, or if it is long and nothing forbids it."""
     if rows.stream and reading.max_rows is not None:
         raise ValueError("--stream takes all rows; leave --max-rows out")
-    streams = _asked_to_stream(rows.stream, reading)
-    if streams is not None:
-        return streams
+    if rows.stream is not None:
+        return rows.stream
     named = named_table(table.data)
     return reading.max_rows is None and named.fits_batches and placed(named.source, estimator)[1]
 

@@ -237,16 +237,27 @@ class TableDesign:
         left_out = f"{count(many, 'pair')} with blank cells left out"
         return kept, (left_out, *costly_drop(many, len(kept[0]), "pair"), *unseen)
 
-    def _check(self, frame: Frame) -> None:
-        """Raise if a column does not exist, has blank cells, or holds weights that are not numbers."""
+    def held(self, frame: Frame) -> Design:
+        """Return the design of all rows of one table, which has its columns."""
+        self._check(frame)
+        cells = {part: frame[name] for part, name in self._named()}
+        strata, clusters, weights = map(cells.get, _PARTS)
+        return Design(strata=strata, clusters=clusters, weights=weights)
+
+    def check_names(self, names: Sequence[str], source: str) -> None:
+        """Raise if a column does not exist."""
         for part, name in self._named():
-            if name not in frame.names:
-                several = "," in name and {*name.split(",")} <= {*frame.names}
+            if name not in names:
+                several = "," in name and {*name.split(",")} <= {*names}
                 cross = f"; it takes one: {_CROSS}" if several else ""
                 raise ValueError(
-                    f"{frame.source} has no column {name!r}, which {part}= names"
-                    f"{cross or did_you_mean(name, frame.names)}"
+                    f"{source} has no column {name!r}, which {part}= names{cross or did_you_mean(name, names)}"
                 )
+
+    def _check(self, frame: Frame) -> None:
+        """Raise if a column does not exist, has blank cells, or holds weights that are not numbers."""
+        self.check_names(frame.names, frame.source)
+        for part, name in self._named():
             blank = missing_cells(frame[name])
             if blank.any():
                 row = frame.row_numbers()[int(np.argmax(blank))]

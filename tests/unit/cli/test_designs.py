@@ -119,7 +119,10 @@ def test_dependence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ),
         ("compare t.csv --by arm --strata patient", "no stratum holds rows of both"),
         ("dependence t.csv --x x --y center --strata center", "'center' stands in x or in y"),
-        ("dependence t.csv --strata center --stream", "--strata needs all rows in memory"),
+        (
+            "dependence t.csv --strata centre --stream",
+            "no column 'centre', which --strata names (did you mean 'center'",
+        ),
         ("dependence t.csv --clusters nobody", "no column 'nobody', which --clusters names"),
     ],
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -18,7 +17,7 @@ from ...tables.prefetch import ahead
 from ..adaptive.coordinates import Columns, PairDifferences, block_pairs
 from ..designs.independence import pair_design
 from ..questions import Pairs, Question
-from ..questions.many_pairs import ManyPairs
+from ..questions.many_pairs import ManyPairs, placed_pair
 from ..request import Request
 from ..resampling_options import Resampling
 from ..result import TestResult
@@ -125,8 +124,8 @@ def designed_pairs(
     many = ManyPairs.of(design, n, rows, how, plan)
     pilot = many.pilot[:, :split], many.pilot[:, split:]
     fit = fitted(pilot_question(test, sources, pilot), test.request, (design.layout.n,), test.seed)
-    fit = replace(fit, question=replace(fit.question, design=design.in_outline))
-    return fit.result(many.null(fit.columns, split, fit.kernels), (n,), *design.notes, *notes)
+    x, y = placed_pair(fit.columns, (split, len(sources[1].names)))
+    return fit.within(design).result(many.null(x, y, fit.kernels), (n,), *design.notes, *notes)
 
 
 def pair_sums(columns: tuple[Columns, ...], kernels: list[Any], stripes: StripeWindows) -> StripeSums:

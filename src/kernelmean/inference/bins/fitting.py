@@ -13,6 +13,7 @@ from ..adaptive.columns import row_order
 from ..adaptive.coordinates import Columns
 from ..adaptive.many_kernels import Adaptive, combined
 from ..adaptive.views import Views, ViewSource
+from ..designs.independence import PairDesign
 from ..null import Null
 from ..questions import Question
 from ..questions.kernel_features import kernel_features, share_held
@@ -36,6 +37,10 @@ class Fitted:
     outcome: Callable[[Null], dict[str, Any]]
     """From the statistics of all kernels to the content of a result."""
     notes: tuple[str, ...]
+
+    def within(self, design: PairDesign) -> Fitted:
+        """Return the same of rows that change partners within a design."""
+        return replace(self, question=replace(self.question, design=design.in_outline))
 
     def result(self, null: Null, sizes: tuple[int, ...], *notes: str) -> TestResult:
         """Return the result of a test of these sizes."""

@@ -8,7 +8,7 @@ for the means of the features over strata, and for the sums.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, final
 
 import numpy as np
@@ -16,15 +16,15 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ...core.cached import cached_property
 from ...plan.plan import DEFAULT, Plan, serial_blas
-from ..adaptive.coordinates import Columns, block_pairs
+from ..adaptive.coordinates import block_pairs
 from ..designs.independence import NAME, PairDesign
 from ..null import Null
-from ..permutations import Permutations
+from ..permutations import Permutations, within_cells
 from ..problem import KernelPair
 from ..resampling_options import Resampling
-from ..rotations.few_units import UnitProducts
+from ..rotations.few_units import UnitProducts, meeting_units, moving
 from ..rotations.meeting import together, windows_of
-from ..rotations.stripes import BlockPair, Featured, StripeSums
+from ..rotations.stripes import BlockPair, StripeSums, turns_of
 from ..rotations.wheels import Wheels
 from ..statistics import ties
 from ..units.dealing import PILOT
@@ -67,34 +67,54 @@ class ManyPairs:
         """The rows that features are fitted to."""
         return np.concatenate([rows for _, rows in together([self.fitted_to[:, None]], self._windows(self.batches()))])
 
-    def sums(self, x: Featured, y: Featured, pairs: Sequence[BlockPair]) -> StripeSums | UnitProducts:
-        """Return sums over all rows; x and y take rows with their strata and weights, see :class:`Weighted`."""
-        sums: StripeSums | UnitProducts
-        wheels, layout = self.permutations, self.design.layout
-        if isinstance(wheels, Wheels):
-            sums, groups = StripeSums(x, y, pairs, wheels.lengths), wheels.groups
-        else:
-            sums = UnitProducts(x, y, pairs, layout)
-            groups = sums.groups
-        for number, rows in together([self.design.rows[group] for group in groups], self.windows()):
-            sums.add_group(number, rows, self.plan)
-        return sums
+    @property
+    def arrangements(self) -> Any:
+        """What sums take: the turns of wheels, or permutations of units."""
+        return self.permutations.turns if isinstance(self.permutations, Wheels) else self.permutations
 
-    def null(self, columns: Sequence[Columns], split: int, kernels: Sequence[KernelPair]) -> Null:
-        """Return HSIC of pairs of kernels on features of the first ``split`` columns and of the others."""
-        places = slice(0, split), slice(split, self.pilot.shape[1])
+    def again(self, n_resamples: int, rng: np.random.Generator) -> Self:
+        """Return the same rows with other permutations of the same units, at most as many as were drawn first."""
+        if isinstance(self.permutations, Wheels):
+            turns = turns_of(n_resamples, self.permutations.lengths, rng)
+            return replace(self, permutations=replace(self.permutations, turns=turns))
+        return replace(self, permutations=within_cells(self.design.layout.cells, n_resamples, rng))
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are held for the product of two columns."""
+        if isinstance(self.permutations, Wheels):
+            return sum(self.permutations.lengths)
+        return sum(len(units) ** 2 for units in moving(self.design.layout))
+
+    def empty(self, x: Placed, y: Placed, pairs: Sequence[BlockPair]) -> StripeSums | UnitProducts:
+        """Return sums over no rows, with x centered in strata and weighted."""
+        if isinstance(self.permutations, Wheels):
+            return StripeSums(x.centered(self), y, pairs, self.permutations.lengths)
+        return UnitProducts(x.centered(self), y, pairs, self.design.layout)
+
+    def filled(self, *every: StripeSums | UnitProducts) -> Iterator[int]:
+        """Add all rows to some sums, and yield how many were added."""
+        wheels, added = self.permutations, 0
+        groups = wheels.groups if isinstance(wheels, Wheels) else meeting_units(self.design.layout)
+        for number, rows in together([self.design.rows[group] for group in groups], self.windows()):
+            for sums in every:
+                sums.add_group(number, rows, self.plan)
+            added += len(rows)
+            yield added
+
+    def null(self, x: Placed, y: Placed, kernels: Sequence[KernelPair]) -> Null:
+        """Return HSIC of pairs of kernels on columns that are fitted to the pilot."""
         with serial_blas:
-            x, y = (Weighted(own, place) for own, place in zip(columns, places, strict=True))
-            sums = self.sums(x.centered(self), y, block_pairs(columns[0], columns[1], kernels))
-            values = sums.values(self.permutations)
-        magnitude = np.prod(
-            [
-                _mean_squares([pair[side] for pair in kernels], columns[side], self.pilot[:, place])
-                for side, place in enumerate(places)
-            ],
-            axis=0,
-        )
-        return Null(values, ties(values, magnitude), NAME, self.permutations.scheme)
+            sums = self.empty(x, y, block_pairs(x.columns, y.columns, kernels))
+            for _ in self.filled(sums):
+                pass
+            return self.null_of(sums, x, y, kernels)
+
+    def null_of(self, sums: StripeSums | UnitProducts, x: Placed, y: Placed, kernels: Sequence[KernelPair]) -> Null:
+        """Return HSIC from sums over all rows."""
+        values = sums.values(self.arrangements)
+        sizes = [own.mean_squares([pair[side] for pair in kernels], self.pilot) for side, own in enumerate((x, y))]
+        return Null(values, ties(values, sizes[0] * sizes[1]), NAME, self.permutations.scheme)
 
     def windows(self) -> Iterator[Array]:
         """Yield all rows with two more columns, their stratum and their weight, which is 0 for those without part."""
@@ -123,24 +143,18 @@ def _corresponding(layout: Layout, rng: np.random.Generator) -> IntArray:
     return np.flatnonzero(chosen[group.ravel()])
 
 
-def _mean_squares(kernels: Sequence[Any], columns: Columns, pilot: Array) -> Array:
-    """Return the means of k(x, x) over the rows, shape (k,)."""
-    table = np.empty((len(pilot), columns.size))
-    for block, values in columns.at(pilot):
-        table[:, block.place] = values.T
-    table -= table.mean(axis=0)
-    return np.array([float(np.mean(kernel.diag(table))) if kernel.columns else 0.0 for kernel in kernels])
-
-
 @final
-class Weighted:
-    """The columns of rows that stand before their stratum and their weight, as they are, or centered and weighted."""
+class Placed:
+    """The columns of rows, fitted to some of their coordinates: as they are, or centered in strata and weighted.
 
-    def __init__(self, columns: Featured, place: slice, means: Array | None = None) -> None:
-        self._columns, self._place, self._means = columns, place, means
+    Behind the coordinates stand the stratum and the weight of a row, if columns are centered.
+    """
+
+    def __init__(self, columns: Any, place: slice | IntArray, means: Array | None = None) -> None:
+        self.columns, self._place, self._means = columns, place, means
         self.size, self.blocks = columns.size, columns.blocks
 
-    def centered(self, pairs: ManyPairs) -> Weighted:
+    def centered(self, pairs: ManyPairs) -> Placed:
         """Return the columns minus their weighted means over strata, times the weights."""
         layout = pairs.design.layout
         sums = np.zeros((self.size, int(layout.stratum[-1]) + 1))
@@ -149,15 +163,29 @@ class Weighted:
                 rows = window[part][np.argsort(window[part, -2], kind="stable")]
                 stratum = rows[:, -2].astype(np.intp)
                 starts = np.flatnonzero(np.diff(stratum, prepend=-1))
-                for block, values in self._columns.at(rows[:, self._place]):
+                for block, values in self.at(rows):
                     sums[block.place, stratum[starts]] += np.add.reduceat(values * rows[:, -1], starts, axis=1)
         means = np.asarray(sums / np.bincount(layout.stratum, layout.weights))
-        return Weighted(self._columns, self._place, means)
+        return Placed(self.columns, self._place, means)
+
+    def mean_squares(self, kernels: Sequence[Any], pilot: Array) -> Array:
+        """Return the means of k(x, x) over the rows of a pilot, shape (k,)."""
+        table = np.empty((len(pilot), self.size))
+        for block, values in self.at(pilot):
+            table[:, block.place] = values.T
+        table -= table.mean(axis=0)
+        return np.array([float(np.mean(kernel.diag(table))) if kernel.columns else 0.0 for kernel in kernels])
 
     def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
         """Yield the columns, block by block."""
-        for block, values in self._columns.at(rows[:, self._place]):
+        for block, values in self.columns.at(rows[:, self._place]):
             if self._means is None:
                 yield block, values
             else:
                 yield block, (values - self._means[block.place][:, rows[:, -2].astype(np.intp)]) * rows[:, -1]
+
+
+def placed_pair(columns: Sequence[Any], widths: tuple[int, int]) -> tuple[Placed, Placed]:
+    """Return the columns of two variables that stand side by side, with so many coordinates."""
+    first, both = widths[0], sum(widths)
+    return Placed(columns[0], slice(0, first)), Placed(columns[1], slice(first, both))

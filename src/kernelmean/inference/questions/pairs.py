@@ -15,6 +15,7 @@ from ..adaptive.candidates import Evaluated, candidates
 from ..adaptive.columns import row_order
 from ..adaptive.coordinates import Columns
 from ..adaptive.many_kernels import Adaptive
+from ..adaptive.views import Views, ViewSource
 from ..designs.design import Design
 from ..designs.independence import PairDesign, check_statistic, pair_design
 from ..designs.wild_bootstrap import WildPairs
@@ -28,7 +29,7 @@ from ..statistics import HSIC, Statistic, StatisticForm
 from ..units.dealing import PILOT
 from .base import Question, Tables
 from .kernel_features import kernel_features, share_held
-from .many_pairs import ManyPairs
+from .many_pairs import ManyPairs, Placed, placed_pair
 
 _FITTED = f"features fitted to about {PILOT:,} rows drawn from all"
 
@@ -114,8 +115,7 @@ class Pairs(Question):
         with serial_blas:
             found = candidates(adaptive, self._split(many.pilot), self.sizes[0], how.rng)
         kernels = [kernel for each in found.kernels for kernel in each]
-        columns = tuple(Columns.of(*own, ()) for own in zip(found.sources, found.views, strict=True))
-        null = many.null(columns, self.X.shape[1], kernels)
+        null = many.null(*self._placed(found.sources, found.views), kernels)
         return null, found.members, [len(each) for each in found.kernels]
 
     def _many(self, design: PairDesign, statistic: StatisticForm, how: Resampling) -> ManyPairs:
@@ -123,6 +123,11 @@ class Pairs(Question):
         check_statistic(statistic)
         rows = np.hstack([self.X, self.Y])
         return ManyPairs.of(design, len(rows), lambda: [rows], how, Plan(threads=how.resources.n_jobs))
+
+    def _placed(self, sources: Sequence[ViewSource], views: Sequence[Views]) -> tuple[Placed, Placed]:
+        """Return the columns of both variables, which stand side by side."""
+        x, y = (Columns.of(*own, ()) for own in zip(sources, views, strict=True))
+        return placed_pair((x, y), (self.X.shape[1], self.Y.shape[1]))
 
     def _split(self, rows: Array) -> Tables:
         """Return the columns of both variables."""
@@ -150,8 +155,7 @@ class Pairs(Question):
         held = map(share_held, sources, kernels, views)
         noted = [replace(side, notes=(*side.notes, note)) for side, note in zip(chosen, held, strict=True)]
         noted[0] = replace(noted[0], notes=(*noted[0].notes, _FITTED))
-        columns = tuple(Columns.of(*own, ()) for own in zip(sources, views, strict=True))
-        return many.null(columns, self.X.shape[1], [of_features]), noted
+        return many.null(*self._placed(sources, views), [of_features]), noted
 
 
 def hsic_problem(variables: Tables, kernels: Sequence[KernelPair], statistic: StatisticForm | Statistic) -> Problem:

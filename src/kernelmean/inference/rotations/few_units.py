@@ -18,6 +18,20 @@ from .stripes import BlockPair, Featured
 _BATCH = 64
 
 
+def moving(layout: Layout) -> list[IntArray]:
+    """Return the units of every cell that has several."""
+    return [np.flatnonzero(layout.cells == cell) for cell in np.flatnonzero(np.bincount(layout.cells) > 1)]
+
+
+def meeting_units(layout: Layout) -> list[IntArray]:
+    """Return the rows that meet each other: those at one place of all units of a cell, and at the end rows alone."""
+    meeting = [layout.starts[units] + np.arange(layout.sizes[units[0]])[:, None] for units in moving(layout)]
+    alone = np.ones(layout.n, dtype=bool)
+    for rows in meeting:
+        alone[rows] = False
+    return [*meeting, np.flatnonzero(alone)[:, None]]
+
+
 @final
 @dataclass(eq=False)
 class UnitProducts:
@@ -31,28 +45,16 @@ class UnitProducts:
     pairs: Sequence[BlockPair]
     layout: Layout
     cells: list[IntArray] = field(init=False)
-    """The units of every cell that has several."""
     products: list[list[Array]] = field(init=False)
     """For every one of these cells and every pair of blocks, shape (U, U, r, q); at the end of units that stay."""
 
     def __post_init__(self) -> None:
-        cells = self.layout.cells
-        self.cells = [np.flatnonzero(cells == cell) for cell in np.flatnonzero(np.bincount(cells) > 1)]
+        self.cells = moving(self.layout)
         sizes = [*map(len, self.cells), 1]
         self.products = [[np.zeros((many, many, *pair.shape)) for pair in self.pairs] for many in sizes]
 
-    @property
-    def groups(self) -> list[IntArray]:
-        """The rows that meet each other: those at one place of all units of a cell, and at the end rows alone."""
-        starts, sizes = self.layout.starts, self.layout.sizes
-        meeting = [starts[units] + np.arange(sizes[units[0]])[:, None] for units in self.cells]
-        alone = np.ones(self.layout.n, dtype=bool)
-        for rows in meeting:
-            alone[rows] = False
-        return [*meeting, np.flatnonzero(alone)[:, None]]
-
     def add_group(self, number: int, rows: Any, plan: Plan = DEFAULT) -> None:
-        """Add rows that meet, those of one place after those of another."""
+        """Add rows that meet, see :func:`meeting_units`, those of one place after those of another."""
         del plan
         left, right = ([values for _, values in side.at(rows)] for side in (self.x, self.y))
         for pair, sums in zip(self.pairs, self.products[number], strict=True):

@@ -76,9 +76,9 @@ class BlockPair:
         return left.shape[1], right.shape[1]
 
 
-def memory_of(pairs: Sequence[BlockPair], lengths: Sequence[int]) -> float:
-    """Return the bytes of the sums of wheels of these lengths."""
-    return 8.0 * sum(lengths) * sum(left * right for left, right in (pair.shape for pair in pairs))
+def memory_of(pairs: Sequence[BlockPair], numbers: int) -> float:
+    """Return the bytes of sums that hold so many numbers for the product of two columns."""
+    return 8.0 * numbers * sum(left * right for left, right in (pair.shape for pair in pairs))
 
 
 def turns_of(n_resamples: int, lengths: Sequence[int], rng: np.random.Generator) -> IntArray:
@@ -226,9 +226,9 @@ class StripeSums:
         sums = Sums(values, values, values.max(axis=1) * self.rows, np.ones(len(values)))
         return Null(values, measure.tolerance(values, sums), measure.name, BINS)
 
-    def values(self, turned: Any, numbers: Sequence[int] | None = None) -> Array:
-        """Return these statistics under the turns of :class:`~.wheels.Wheels` of the same stripes, shape (k, P)."""
-        return self.null(turned.turns, numbers).values
+    def values(self, turns: IntArray, numbers: Sequence[int] | None = None) -> Array:
+        """Return these statistics, shape (k, P)."""
+        return self.null(turns, numbers).values
 
     def _norms(self, number: int, turns: IntArray | None, count: int) -> Array:
         """Return Σ_rq v_r w_q E_rq² of the covariances E of a pair of blocks under all arrangements, shape (k, P)."""

@@ -115,7 +115,7 @@ class Wheels(Permutations):
         sums = StripeSums(x, y, pairs, self.lengths)
         for number, rows in together(self.groups, windows_of([np.arange(self.n)[:, None]], self.n)):
             sums.add_group(number, rows[:, 0], plan)
-        return sums.values(self)
+        return sums.values(self.turns)
 
 
 def _cut(units: IntArray, cells: IntArray, cap: int) -> tuple[dict[int, IntArray], IntArray]:

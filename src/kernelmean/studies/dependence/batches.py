@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
+from ...core.array import Array
 from ...core.table import Frame
 from ...core.words import count, listed
 from ...inference import TestResult
@@ -18,25 +17,30 @@ from ...inference.adaptive.many_kernels import NAMED, Adaptive, combined
 from ...inference.bins.fitting import Fitted, fitted
 from ...inference.bins.request import seed_of
 from ...inference.designs.design import Design
-from ...inference.null import adjusted
+from ...inference.designs.independence import NAME
+from ...inference.null import Null, adjusted
+from ...inference.permutations import BINS
 from ...inference.questions import Pairs
+from ...inference.questions.many_pairs import Placed
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
 from ...inference.resampling_options import resources_of
-from ...inference.rotations.stripes import BlockPair, StripeSums, memory_of, turns_of
-from ...inference.rotations.windows import Stripes
+from ...inference.rotations.stripes import BlockPair, memory_of
+from ...inference.statistics import ties
 from ...plan.plan import DEFAULT, serial_blas
-from ...tables.columns import Encoded
+from ...tables.columns import Encoded, Encoding
 from ...tables.columns.encoded import groups_of
-from ...tables.prefetch import ahead
 from ...tables.source import Source
 from ..comparison.first_look import Learnt, learn
 from ..comparison.long_tables import check_rules
 from ..comparison.table_pass import LABEL, coordinate_batches
+from ..designs import WHOLE_STRENGTHS
 from ..many_tests import ManyTests, OneTest, Run, runs
 from .column_features import LANDMARKS, ColumnFeatures, PairFeatures
+from .designed import DesignedTable
 from .pair import PairDependence
+from .partners import AllRows, Partners, Sums, WithinDesign
 from .request import LEAST_ROWS, DependenceOptions, Groups, Pair, varying
 from .result import Dependence
 
@@ -49,19 +53,20 @@ def dependence_in_batches(table: Source, asked: DependenceOptions) -> Dependence
     """Test the columns of a table of any length, as :func:`kernelmean.dependence` says."""
     if asked.estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {asked.estimator!r}; over sums of features write one of {listed(ESTIMATORS)}")
+    asked.design.check_estimator(asked.estimator, ESTIMATORS)
     groups = asked.groups(table.names)
     used = [name for name in table.names if name in {*groups[0], *groups[1]}]
     encoding = asked.encoding.restricted(Frame({name: np.empty(0) for name in table.names}, table.source), used)
     check_rules(encoding)
-    chosen, seed = table if used == list(table.names) else table.reordered(used), seed_of(asked.rng)
-    learnt = learn((chosen,), encoding, seed, asked.progress)
+    designed, seed = DesignedTable.of(table, used, asked.design, encoding), seed_of(asked.rng)
+    learnt = _learnt(designed.table, encoding, seed, asked)
     if learnt.rows[0] < LEAST_ROWS:
         raise ValueError(f"the table has {count(learnt.rows[0], 'row')}; a test of independence needs at least 4")
     groups, pairs = varying(groups, [coding.name for coding in learnt.codings], learnt.constant)
     with serial_blas:
-        study = _Study.of(chosen, learnt, asked, seed)
+        study = _Study.of(designed, learnt, asked, seed, len(pairs))
         joint, found = study.answers(groups, pairs)
-    encoded = _shown(learnt)
+    encoded, joint_notes = _shown(learnt), () if joint is None else joint.notes
     return Dependence(
         x=groups[0],
         y=groups[1],
@@ -69,12 +74,21 @@ def dependence_in_batches(table: Source, asked: DependenceOptions) -> Dependence
         test=joint,
         pairs=found,
         estimator=asked.estimator,
-        notes=(*encoded.notes(), *study.notes(len(pairs)), *(() if joint is None else joint.notes)),
+        notes=tuple(dict.fromkeys((*designed.notes, *encoded.notes(), *study.notes(len(pairs)), *joint_notes))),
         missing=learnt.missing,
         encoded=encoded,
+        design=asked.design,
         adjustment=asked.adjustment,
         in_series=learnt.in_series,
     )
+
+
+def _learnt(table: Source, encoding: Encoding, seed: int, asked: DependenceOptions) -> Learnt:
+    """Learn from a first pass; where clusters say which rows belong together, neighbours that are alike are no news."""
+    learnt = learn((table,), encoding, seed, asked.progress)
+    if learnt.in_series and asked.design.clusters is not None:
+        return replace(learnt, remarks=learnt.remarks[1:], in_series=False)
+    return learnt
 
 
 def _shown(learnt: Learnt) -> Encoded:
@@ -97,14 +111,9 @@ class _GroupTest:
     """The test of two groups of columns while its sums are added up."""
 
     fit: Fitted
-    sums: StripeSums
-    places: tuple[IntArray, IntArray]
-
-    def result(self) -> TestResult:
-        """Return the test from the sums of all rows."""
-        turns = turns_of(self.fit.how.n_resamples, self.sums.lengths, self.fit.how.rng)
-        rotated = f"{self.sums.lengths[0]} rotations of either half of the stripes of so many rows"
-        return self.fit.result(self.sums.null(turns), (self.sums.rows,), rotated)
+    x: Placed
+    y: Placed
+    sums: Sums
 
 
 @final
@@ -112,51 +121,51 @@ class _GroupTest:
 class _Study:
     """All tests of one table, from sums of all rows.
 
-    Scale and categories are those of all rows, and features are fitted column by column to rows that are whole stripes.
-    Rotating the rows of one column against those of another changes none of these, so p-values are exact.
+    Scale and categories are those of all rows, and features are fitted column by column to rows that permutations only
+    exchange. Permuting the rows of one column against those of another changes none of these, so p-values are exact.
     """
 
-    table: Source
     learnt: Learnt
     asked: DependenceOptions
     seed: int
-    stripes: Stripes
-    pilot: Array
-    """The coordinates of the rows that features are fitted to."""
+    partners: Partners
     estimator: Adaptive | Any
     """Of a column."""
-    columns: dict[str, ColumnFeatures] = field(default_factory=dict)
+    columns: dict[str, ColumnFeatures]
 
     @classmethod
-    def of(cls, table: Source, learnt: Learnt, asked: DependenceOptions, seed: int) -> _Study:
+    def of(cls, designed: DesignedTable, learnt: Learnt, asked: DependenceOptions, seed: int, pairs: int) -> _Study:
         """Fit the features of all columns."""
-        dim = sum(len(coding.names) for coding in learnt.codings)
-        stripes = Stripes.of(learnt.rows[0], dim, learnt.numbers[0], seed)
-        pilot = learnt.coordinates(learnt.drawn[0].take(slice(0, len(stripes.drawn))))
+
+        def batches() -> Iterator[Array]:
+            return (batch.rows for batch in coordinate_batches(designed.table, learnt))
+
+        partners: Partners
+        plan = asked.plan or DEFAULT
+        if asked.design:
+            most = runs(asked.n_resamples, pairs)[-1].n_resamples
+            partners = WithinDesign.of(learnt.rows[0], designed.design, most, seed, batches, plan)
+        else:
+            partners = AllRows.of(learnt, seed, batches, plan)
         wanted = asked_for(None, asked.estimator, PLAIN)
         estimator: Any = wanted.adaptive or wanted.one
         places = groups_of(learnt.codings)
         columns = {
-            coding.name: ColumnFeatures.of(coding, np.array(places[coding.name]), pilot, estimator)
+            coding.name: ColumnFeatures.of(coding, np.array(places[coding.name]), partners.pilot, estimator)
             for coding in learnt.codings
         }
-        return cls(table, learnt, asked, seed, stripes, pilot, estimator, columns)
+        return cls(learnt, asked, seed, partners, estimator, columns)
 
     def notes(self, pairs: int) -> tuple[str, ...]:
         """Return notes on how the table was read and tested."""
-        arrangements = self.stripes.rotations**2
-        needed = runs(self.asked.n_resamples, pairs)[-1].n_resamples
-        few = (
-            f"{count(self.learnt.rows[0], 'row')} have {arrangements:,} arrangements: p-values are hardly below "
-            f"{1 / arrangements:.2g}",
-        )
         return (
             "all rows were read batch by batch: for the scale and the categories of the columns, then for sums of "
             "products of features",
             f"pairs of columns: features on {LANDMARKS} landmarks of each column (none for categories), fitted "
-            f"to {count(len(self.pilot), 'row')} drawn from all",
+            f"to {count(len(self.partners.pilot), 'row')} drawn from all",
             f"pictures show {len(self.learnt.shown(0)):,} rows drawn at random",
-            *(few if needed > arrangements else ()),
+            *(WHOLE_STRENGTHS if self.asked.design else ()),
+            *self.partners.notes(runs(self.asked.n_resamples, pairs)[-1].n_resamples),
         )
 
     def answers(self, groups: Groups, pairs: Sequence[Pair]) -> tuple[TestResult | None, tuple[PairDependence, ...]]:
@@ -166,7 +175,7 @@ class _Study:
         parts = list(self._parts(pairs))
         for number, part in enumerate(parts):
             tests |= self._tested(part, len(pairs), None if number else joint, f"{number + 1} of {len(parts)}")
-        result = None if joint is None else joint.result()
+        result = None if joint is None else self.partners.joint(joint.fit, joint.x, joint.y, joint.sums)
         if result is not None and len(pairs) == 1:
             alone = OneTest(result.statistic, result.pvalue, result.n_resamples, result.kind)
             tests = {pair: (alone, measured) for pair, (_, measured) in tests.items()}
@@ -178,15 +187,16 @@ class _Study:
 
     def _joint(self, groups: Groups) -> _GroupTest:
         """Fit the joint test."""
-        of = groups_of(self.learnt.codings)
+        of, pilot = groups_of(self.learnt.codings), self.partners.pilot
         first, second = (np.array(sorted(place for name in group for place in of[name])) for group in groups)
         asked = self.asked
         wanted = asked_for(None, asked.estimator, PLAIN, 2)
         request = Request(wanted, Design(), "v", "auto", asked.n_resamples, self.seed)
-        question = Pairs.of([self.pilot[:, first], self.pilot[:, second]], Design())
+        question = Pairs.of([pilot[:, first], pilot[:, second]], Design())
         fit = fitted(question, request, self.learnt.rows, self.seed)
-        x, y = fit.columns
-        return _GroupTest(fit, StripeSums(x, y, block_pairs(x, y, fit.kernels), self.stripes.halves), (first, second))
+        x, y = Placed(fit.columns[0], first), Placed(fit.columns[1], second)
+        sums, _ = self.partners.empty(x, y, block_pairs(x.columns, y.columns, fit.kernels))
+        return _GroupTest(fit, x, y, sums)
 
     def _features(self, pair: Pair) -> PairFeatures:
         """Return the features of a pair in a fixed order, wherever its columns are in the table."""
@@ -198,7 +208,7 @@ class _Study:
         part: list[Pair] = []
         held = 0.0
         for pair in pairs:
-            own = memory_of(self._features(pair).blocks(), self.stripes.halves)
+            own = memory_of(self._features(pair).blocks(), self.partners.numbers)
             if part and held + own > _MEMORY:
                 yield part
                 part, held = [], 0.0
@@ -218,41 +228,31 @@ class _Study:
             found = own.blocks(names.index(own.x.name), names.index(own.y.name))
             numbers[pair] = range(len(blocks), len(blocks) + len(found))
             blocks += found
-        table = Apart([self.columns[name].own for name in names])
-        sums = StripeSums(table, table, blocks, self.stripes.halves)
-        self._add(sums, joint, which)
+        each = Apart([self.columns[name].own for name in names])
+        table = Placed(each, slice(0, self.partners.pilot.shape[1]))
+        sums, whole = self.partners.empty(table, table, blocks)
+        for added in self.partners.filled(*dict.fromkeys((sums, whole, *(() if joint is None else (joint.sums,))))):
+            self.asked.progress(f"{LABEL}, pass {which}", added, self.learnt.rows[0])
         planned = runs(self.asked.n_resamples, many)
-        turns = [self._turns(run) for run in planned]
-        observed: dict[Pair, float] = {}
+        arrangements = [self._arrangements(run) for run in planned]
 
         def test(pair: Pair, run: Run) -> OneTest:
-            null, members = sums.null(turns[run.number], numbers[pair]), features[pair].members
-            observed[pair] = float(null.values[-1, 0])
-            null = replace(null, values=null.values[:-1], tolerance=null.tolerance[:-1])
-            alone = len(members) == 1
-            ones = [1] * len(members)
-            outcome = null.outcome(0) if alone else combined(null, self.estimator.combination, members, ones)
-            return OneTest(outcome["statistic"], outcome["pvalue"], run.n_resamples)
+            own = features[pair]
+            values = sums.values(arrangements[run.number], numbers[pair])[:-1]
+            null = Null(values, ties(values, own.magnitudes()), NAME, BINS)
+            ones = [1] * len(own.members)
+            alone = len(ones) == 1
+            outcome = null.outcome(0) if alone else combined(null, self.estimator.combination, own.members, ones)
+            return OneTest(outcome["statistic"], outcome["pvalue"], values.shape[1] - 1)
+
+        def strength(pair: Pair) -> float:
+            observed = np.zeros((1, len(whole.lengths)), dtype=np.intp)
+            return features[pair].strength(float(whole.values(observed, numbers[pair])[-1, 0]), self.learnt.rows[0])
 
         n_jobs, progress = resources_of(self.asked.plan).n_jobs, self.asked.progress
         tests = ManyTests(pairs, " and ".join, "pair", test, progress, len(pairs), n_jobs).tested(pairs, planned)
-        rows = self.learnt.rows[0]
-        return {pair: (tests[pair], features[pair].strength(observed[pair], rows)) for pair in pairs}
+        return {pair: (tests[pair], strength(pair)) for pair in pairs}
 
-    def _turns(self, run: Run) -> IntArray:
-        """Return the rotations of all tests of a run; their random numbers are not those that shuffle windows."""
-        return turns_of(run.n_resamples, self.stripes.halves, np.random.default_rng([self.seed, 0, 1 + run.number]))
-
-    def _add(self, sums: StripeSums, joint: _GroupTest | None, which: str) -> None:
-        """Add all rows."""
-        plan, total = self.asked.plan or DEFAULT, self.learnt.rows[0]
-        with closing(ahead(self.stripes.dealt(self.pilot, self._batches()))) as parts:
-            for rows in parts:
-                sums.add(rows, rows, plan)
-                if joint is not None:
-                    first, second = joint.places
-                    joint.sums.add(rows[:, first], rows[:, second], plan)
-                self.asked.progress(f"{LABEL}, pass {which}", sums.rows, total)
-
-    def _batches(self) -> Iterator[Array]:
-        return (batch.rows for batch in coordinate_batches(self.table, self.learnt))
+    def _arrangements(self, run: Run) -> Any:
+        """Return the permutations of all tests of a run; their random numbers are not those that shuffle windows."""
+        return self.partners.arrangements(run.n_resamples, np.random.default_rng([self.seed, 0, 1 + run.number]))

@@ -153,6 +153,12 @@ class PairFeatures:
                 found.append(BlockPair(3 * x + i, 3 * y + j, np.arange(len(left)), (v, w)))
         return found
 
+    def magnitudes(self) -> Array:
+        """Return the product of the means of both kernels of every member over the rows of the pilot."""
+        sides = [(self.x, [own.x for own in self.members]), (self.y, [own.y for own in self.members])]
+        x, y = (np.array([own.weights[side] @ np.diag(own.moments) for side in those]) for own, those in sides)
+        return np.asarray(x * y)
+
     def strength(self, observed: float, rows: int) -> float:
         """Return HSIC minus its mean over permutations, over the geometric mean of HSIC of each column with itself."""
         scale = float(np.sqrt(self.x.own_norm() * self.y.own_norm()))

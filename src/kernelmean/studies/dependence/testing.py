@@ -114,9 +114,9 @@ def dependence(
 
     O(n² log n) time for a pair, O(n r²) on low-rank factors of rank r; memory never O(n²) beyond 5000 rows. Tables of
     more than 20 000 rows (100 000 if ``estimator`` names one kernel) are read batch by batch, in memory that does not
-    grow with the rows (:doc:`/scale`); to choose yourself, pass ``kernelmean.read(path, in_memory=...)``. A design
-    needs all rows in memory. Gretton et al. (2005); the strength is that of Cortes et al. (2012), eq. (2), with
-    unbiased estimates.
+    grow with the rows (with a design, by about 100 bytes a row, :doc:`/scale`); to choose yourself, pass
+    ``kernelmean.read(path, in_memory=...)``. Gretton et al. (2005); the strength is that of Cortes et al. (2012), eq.
+    (2), with unbiased estimates.
 
     Examples
     --------
@@ -150,7 +150,6 @@ def dependence(
     )
     found, batches = placed(table, estimator)
     if batches:
-        asked.design.refuse_batches("pass kernelmean.read(..., in_memory=True) to hold all rows")
         with readable(read(found), frames=True) as source:
             return dependence_in_batches(source, asked)
     return _in_memory(hold(found, "dependence"), table, asked)

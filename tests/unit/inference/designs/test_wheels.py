@@ -17,7 +17,7 @@ from kernelmean.inference.questions import many_pairs
 from kernelmean.inference.resampling_options import Resampling
 from kernelmean.inference.rotations import meeting
 from kernelmean.inference.rotations import wheels as room
-from kernelmean.inference.rotations.few_units import UnitProducts
+from kernelmean.inference.rotations.few_units import UnitProducts, meeting_units
 from kernelmean.inference.rotations.meeting import together, windows_of
 from kernelmean.inference.rotations.stripes import BlockPair
 from kernelmean.inference.rotations.wheels import Wheels
@@ -127,7 +127,7 @@ def test_sums_are_those_of_the_definition_under_every_permutation(
     assert isinstance(wheels, Wheels)
     listed = WithinCells(design.layout.cells, 50, np.random.default_rng(0))
     products = UnitProducts(Numbered(x), Numbered(y), pairs, design.layout)
-    for number, rows in together(products.groups, windows_of([np.arange(N)[:, None]], N)):
+    for number, rows in together(meeting_units(design.layout), windows_of([np.arange(N)[:, None]], N)):
         products.add_group(number, rows[:, 0])
     for values, permutations in (
         (wheels.values(Numbered(x), Numbered(y), pairs, Plan()), wheels),

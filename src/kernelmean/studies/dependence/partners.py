@@ -1,0 +1,163 @@
+"""Which rows of a long table change partners under permutations: all of them, or those that a design allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, final
+
+import numpy as np
+
+from ...core.array import Array, IntArray
+from ...core.words import count
+from ...inference import Design, TestResult
+from ...inference.bins.fitting import Fitted
+from ...inference.designs.independence import PairDesign, pair_design
+from ...inference.questions.many_pairs import ManyPairs, Placed
+from ...inference.resampling_options import Resampling
+from ...inference.rotations.few_units import UnitProducts
+from ...inference.rotations.stripes import BlockPair, StripeSums, turns_of
+from ...inference.rotations.windows import Stripes
+from ...plan.plan import Plan
+from ...tables.prefetch import ahead
+from ..comparison.first_look import Learnt
+
+Sums = StripeSums | UnitProducts
+Batches = Callable[[], Iterator[Array]]
+"""Starts to read the coordinates of all rows."""
+
+
+class Partners(Protocol):
+    """Rows that change partners."""
+
+    @property
+    def pilot(self) -> Array:
+        """The rows that features are fitted to: permutations only exchange them."""
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are held for the product of two columns."""
+
+    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> tuple[Sums, StripeSums]:
+        """Return sums over no rows for tests, and for strengths, which count all rows alike."""
+
+    def filled(self, *every: Sums) -> Iterator[int]:
+        """Add all rows to some sums, and yield how many were added."""
+
+    def arrangements(self, n_resamples: int, rng: np.random.Generator) -> Any:
+        """Return permutations of which sums make values."""
+
+    def joint(self, fit: Fitted, x: Placed, y: Placed, sums: Sums) -> TestResult:
+        """Return the test of two groups of columns from the sums of all rows."""
+
+    def notes(self, n_resamples: int) -> tuple[str, ...]:
+        """Return notes on what so many permutations permute."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AllRows:
+    """All rows may change partners: nothing is stored of them."""
+
+    stripes: Stripes
+    pilot: Array
+    batches: Batches
+    plan: Plan
+
+    @classmethod
+    def of(cls, learnt: Learnt, seed: int, batches: Batches, plan: Plan) -> Self:
+        """Cut the rows of a table of known length into stripes."""
+        dim = sum(len(coding.names) for coding in learnt.codings)
+        stripes = Stripes.of(learnt.rows[0], dim, learnt.numbers[0], seed)
+        pilot = learnt.coordinates(learnt.drawn[0].take(slice(0, len(stripes.drawn))))
+        return cls(stripes, pilot, batches, plan)
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are held for the product of two columns."""
+        return sum(self.stripes.halves)
+
+    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> tuple[StripeSums, StripeSums]:
+        """Return sums over no rows, the same ones for tests and for strengths."""
+        sums = StripeSums(x, y, blocks, self.stripes.halves)
+        return sums, sums
+
+    def filled(self, *every: Sums) -> Iterator[int]:
+        """Add all rows to some sums, and yield how many were added."""
+        with closing(ahead(self.stripes.dealt(self.pilot, self.batches()))) as parts:
+            added = 0
+            for rows in parts:
+                for sums in every:
+                    assert isinstance(sums, StripeSums), "stripes have no other sums"
+                    sums.add(rows, rows, self.plan)
+                added += len(rows)
+                yield added
+
+    def arrangements(self, n_resamples: int, rng: np.random.Generator) -> IntArray:
+        """Return turns of both halves of the stripes."""
+        return turns_of(n_resamples, self.stripes.halves, rng)
+
+    def joint(self, fit: Fitted, x: Placed, y: Placed, sums: Sums) -> TestResult:
+        """Return the test of two groups of columns from the sums of all rows."""
+        del x, y
+        assert isinstance(sums, StripeSums), "stripes have no other sums"
+        rotated = f"{sums.lengths[0]} rotations of either half of the stripes of so many rows"
+        null = sums.null(self.arrangements(fit.how.n_resamples, fit.how.rng))
+        return fit.result(null, (sums.rows,), rotated)
+
+    def notes(self, n_resamples: int) -> tuple[str, ...]:
+        """Return a note if there are few arrangements."""
+        many = self.stripes.rotations**2
+        few = f"{count(self.stripes.n, 'row')} have {many:,} arrangements: p-values are hardly below {1 / many:.2g}"
+        return (few,) if n_resamples > many else ()
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class WithinDesign:
+    """Rows change partners within strata, or as clusters, or have weights."""
+
+    design: PairDesign
+    rows: ManyPairs
+
+    @classmethod
+    def of(cls, n: int, design: Design, n_resamples: int, seed: int, batches: Batches, plan: Plan) -> Self:
+        """Draw permutations of ``n`` rows, enough for every test."""
+        within = pair_design(n, design)
+        how = Resampling.of("auto", n_resamples, np.random.default_rng([seed, 3]))
+        return cls(within, ManyPairs.of(within, n, batches, how, plan))
+
+    @property
+    def pilot(self) -> Array:
+        """The rows that features are fitted to."""
+        return self.rows.pilot
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are held for the product of two columns."""
+        return self.rows.numbers
+
+    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> tuple[Sums, StripeSums]:
+        """Return sums over no rows for tests, with x centered in strata, and for strengths, without stripes."""
+        return self.rows.empty(x, y, blocks), StripeSums(x, y, blocks, ())
+
+    def filled(self, *every: Sums) -> Iterator[int]:
+        """Add all rows to some sums, and yield how many were added."""
+        yield from self.rows.filled(*every)
+
+    def arrangements(self, n_resamples: int, rng: np.random.Generator) -> Any:
+        """Return turns of wheels, or permutations of units."""
+        return self.rows.again(n_resamples, rng).arrangements
+
+    def joint(self, fit: Fitted, x: Placed, y: Placed, sums: Sums) -> TestResult:
+        """Return the test of two groups of columns from the sums of all rows."""
+        again = self.rows.again(fit.how.n_resamples, fit.how.rng)
+        return fit.within(self.design).result(
+            again.null_of(sums, x, y, fit.kernels), (self.rows.n,), *self.design.notes
+        )
+
+    def notes(self, n_resamples: int) -> tuple[str, ...]:
+        """Return what a reader should know of the design; a joint test has it too."""
+        del n_resamples
+        return self.design.notes
