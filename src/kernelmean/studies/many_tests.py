@@ -31,6 +31,7 @@ from scipy.stats import rankdata
 from ..core.array import Array, IntArray, Progress
 from ..core.pace import Pace
 from ..core.words import Notice, count, roughly
+from ..inference import TestResult
 from ..inference.adaptive.columns import in_spreads
 from ..inference.adaptive.kinds import EvidenceKind
 from ..inference.null import HOLM, adjusted, enough_for_holm
@@ -63,6 +64,11 @@ class OneTest(NamedTuple):
     """Where the evidence lies, if the test says so."""
     finished: bool = True
     """Whether the run was not stopped before this test was finished."""
+
+    @classmethod
+    def of(cls, result: TestResult) -> Self:
+        """Return what a test found."""
+        return cls(result.statistic, result.pvalue, result.n_resamples, result.kind)
 
     def needs(self, n_resamples: int) -> bool:
         """Return whether so many permutations are more than before, and may matter."""

@@ -9,7 +9,6 @@ from typing import Any, final
 import numpy as np
 
 from ...core.array import Array
-from ...core.table import Frame
 from ...core.words import count, listed
 from ...inference import TestResult
 from ...inference.adaptive.coordinates import Apart, block_pairs
@@ -18,7 +17,7 @@ from ...inference.bins.fitting import Fitted, fitted
 from ...inference.bins.request import seed_of
 from ...inference.designs.design import Design
 from ...inference.designs.independence import NAME
-from ...inference.null import Null, adjusted
+from ...inference.null import Null
 from ...inference.permutations import BINS
 from ...inference.questions import Pairs
 from ...inference.questions.many_pairs import Placed
@@ -54,15 +53,12 @@ def dependence_in_batches(table: Source, asked: DependenceOptions) -> Dependence
     if asked.estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {asked.estimator!r}; over sums of features write one of {listed(ESTIMATORS)}")
     asked.design.check_estimator(asked.estimator, ESTIMATORS)
-    groups = asked.groups(table.names)
-    used = [name for name in table.names if name in {*groups[0], *groups[1]}]
-    encoding = asked.encoding.restricted(Frame({name: np.empty(0) for name in table.names}, table.source), used)
-    check_rules(encoding)
-    designed, seed = DesignedTable.of(table, used, asked.design, encoding), seed_of(asked.rng)
-    learnt = _learnt(designed.table, encoding, seed, asked)
+    designed, seed = DesignedTable.of(table, asked), seed_of(asked.rng)
+    check_rules(designed.encoding)
+    learnt = _learnt(designed.table, designed.encoding, seed, asked)
     if learnt.rows[0] < LEAST_ROWS:
         raise ValueError(f"the table has {count(learnt.rows[0], 'row')}; a test of independence needs at least 4")
-    groups, pairs = varying(groups, [coding.name for coding in learnt.codings], learnt.constant)
+    groups, pairs = varying(designed.groups, [coding.name for coding in learnt.codings], learnt.constant)
     with serial_blas:
         study = _Study.of(designed, learnt, asked, seed, len(pairs))
         joint, found = study.answers(groups, pairs)
@@ -176,14 +172,9 @@ class _Study:
         for number, part in enumerate(parts):
             tests |= self._tested(part, len(pairs), None if number else joint, f"{number + 1} of {len(parts)}")
         result = None if joint is None else self.partners.joint(joint.fit, joint.x, joint.y, joint.sums)
-        if result is not None and len(pairs) == 1:
-            alone = OneTest(result.statistic, result.pvalue, result.n_resamples, result.kind)
-            tests = {pair: (alone, measured) for pair, (_, measured) in tests.items()}
-        values = adjusted((tests[pair][0].pvalue for pair in pairs), self.asked.adjustment)
-        found = [
-            PairDependence.of(pair, tests[pair][1], tests[pair][0], q) for pair, q in zip(pairs, values, strict=True)
-        ]
-        return result, tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength)))
+        strengths = [tests[pair][1] for pair in pairs]
+        every = [tests[pair][0] for pair in pairs] if result is None or len(pairs) > 1 else [OneTest.of(result)]
+        return result, PairDependence.ranked(pairs, every, strengths, self.asked.adjustment)
 
     def _joint(self, groups: Groups) -> _GroupTest:
         """Fit the joint test."""

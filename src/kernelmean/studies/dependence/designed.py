@@ -1,57 +1,68 @@
-"""A table that is read batch by batch without the columns of its design, which are held."""
+"""The columns of a table that are tested, and the design of its rows, whose columns are held."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Self, final
 
 import numpy as np
 
-from ...core.array import BoolArray
+from ...core.array import BoolArray, IntArray
 from ...core.cells import missing_cells
 from ...core.table import Frame
 from ...inference import Design
-from ...inference.designs.design import weightless
+from ...inference.designs.design import codes, weightless
 from ...tables.columns import Encoding
 from ...tables.columns.missing import rules_for
 from ...tables.source import Source, joined
-from ..designs import TableDesign
+from .request import DependenceOptions, Groups
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class DesignedTable:
-    """The rows that are tested, and their design."""
+    """What is tested: two groups of columns of some rows, and their design."""
 
     table: Source
     """The columns that are tested, of rows with a weight."""
+    groups: Groups
+    encoding: Encoding
+    """Of these columns."""
     design: Design
     """Of the rows that are used: those without blank cells where a column leaves such rows out."""
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, table: Source, used: Sequence[str], design: TableDesign, encoding: Encoding) -> Self:
+    def of(cls, table: Source, asked: DependenceOptions) -> Self:
         """Read the columns of a design, with those whose blank cells leave rows out.
 
         Raises
         ------
         ValueError
-            When a column of the design does not exist, has blank cells, or holds no weights.
+            When a column is unknown or in both groups, or a column of the design has blank cells or holds no weights.
         """
-        rest = table if list(used) == list(table.names) else table.reordered(used)
-        if not design:
-            return cls(rest, Design())
+        design = asked.design
         design.check_names(table.names, table.source)
+        groups = asked.groups(table.names)
+        used = [name for name in table.names if name in {*groups[0], *groups[1]}]
+        encoding = asked.encoding.restricted(Frame({name: np.empty(0) for name in table.names}, table.source), used)
+        rest = table if used == list(table.names) else table.reordered(used)
+        if not design:
+            return cls(rest, groups, encoding, Design())
         dropped = [name for name, rule in rules_for(encoding.missing, used).items() if rule == "drop"]
         frame = joined(list(table.reordered([*design.columns, *dropped]).frames()))
         whole = design.held(frame)
-        weights = None if whole.weights is None else np.asarray(whole.weights)
-        weighted = np.ones(len(frame), dtype=bool) if weights is None else weights > 0.0
+        weighted = np.ones(len(frame), dtype=bool) if whole.weights is None else np.asarray(whole.weights) > 0.0
         blank = np.zeros(len(frame), dtype=bool)
         for name in dropped:
             blank |= missing_cells(frame[name])
-        return cls(_only(rest, weighted), whole.of_rows(weighted & ~blank), weightless(weighted))
+        return cls(_only(rest, weighted), groups, encoding, whole.of_rows(weighted & ~blank), weightless(weighted))
+
+    @property
+    def clusters(self) -> tuple[IntArray, ...] | None:
+        """The numbers of the clusters of the rows; None without clusters."""
+        return None if self.design.clusters is None else (codes(self.design.clusters, "clusters")[0],)
 
 
 def _only(table: Source, kept: BoolArray) -> Source:
@@ -67,4 +78,7 @@ def _only(table: Source, kept: BoolArray) -> Source:
             if here.any():
                 yield frame.take(here)
 
-    return replace(table, source=f"{table.source}, rows with a weight", n_rows=int(kept.sum()), _frames=frames)
+    source = f"{table.source}, rows with a weight"
+    return replace(
+        table, source=source, n_rows=int(kept.sum()), _frames=frames, _whole=lambda: table.whole().take(kept)
+    )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Self, final
 
 from ...core.words import listed
 from ...inference.adaptive.kinds import EvidenceKind
+from ...inference.null import adjusted
 from ...inference.wording import brief
 from ..many_tests import LEFT, SCREENED, OneTest
 
@@ -64,6 +65,15 @@ class PairDependence:
     def of(cls, pair: tuple[str, str], strength: float, test: OneTest, adjusted: float) -> Self:
         """Return what a test found."""
         return cls(*pair, strength, test.pvalue, adjusted, test.n_resamples, kind=test.kind, stopped=not test.finished)
+
+    @classmethod
+    def ranked(
+        cls, pairs: Sequence[tuple[str, str]], tests: Sequence[OneTest], strengths: Sequence[float], adjustment: str
+    ) -> tuple[Self, ...]:
+        """Return what the tests of pairs found, the smallest p-value first."""
+        values = adjusted((test.pvalue for test in tests), adjustment)
+        found = [cls.of(*own) for own in zip(pairs, strengths, tests, values, strict=True)]
+        return tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength)))
 
     @property
     def mark(self) -> str:

@@ -12,25 +12,27 @@ from typing import Any, Unpack
 import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike, as_rng
+from ...core.table import Frame
 from ...core.words import count, listed
 from ...inference import Design, TestResult, hsic_test
 from ...inference.adaptive.kinds import EvidenceKind
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.designs.independence import pair_design
-from ...inference.null import HOLM, adjusted
+from ...inference.null import HOLM
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import HSIC_ESTIMATORS
 from ...inference.resampling_options import resources_of
 from ...plan.plan import DEFAULT, Plan
 from ...tables.batchwise import readable
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
-from ...tables.columns.encoded import as_frames
 from ...tables.columns.missing import noise_needs_kme
-from ...tables.read import hold, read
+from ...tables.read import read
+from ...tables.source import Source
 from ..designs import WHOLE_STRENGTHS, TableDesign, series_notes
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..strengths import Strengths, gaussian_of
 from .batches import dependence_in_batches
+from .designed import DesignedTable
 from .pair import PairDependence
 from .request import LEAST_ROWS, DependenceOptions, Pair, named_columns, varying
 from .result import LEVEL, Dependence
@@ -149,26 +151,22 @@ def dependence(
         adjustment=adjustment,
     )
     found, batches = placed(table, estimator)
-    if batches:
-        with readable(read(found), frames=True) as source:
+    with readable(read(found), frames=True) as source:
+        if batches:
             return dependence_in_batches(source, asked)
-    return _in_memory(hold(found, "dependence"), table, asked)
+        return _in_memory(source, asked, noted=isinstance(table, Frame))
 
 
-def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
-    """Test the columns of a table in memory: ``given``, which was read from ``table`` or is the same."""
-    (whole,) = as_frames((given,), ("the table",))
+def _in_memory(table: Source, asked: DependenceOptions, *, noted: bool) -> Dependence:
+    """Test the columns of a table whose rows are all held in memory; ``noted`` if its reader has told its notes."""
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
-    (rest,), taken = asked.design.split((whole,))
-    groups = asked.groups(whole.names)
-    used = [name for name in whole.names if name in {*groups[0], *groups[1]}]
-    tested, absent = taken.taking_part((rest.select(used),))
-    encoded = encode(tested, ("the table",), asked.encoding.restricted(whole, used))
-    (frame,) = encoded.frames
+    designed = DesignedTable.of(table, asked)
+    whole = designed.table.whole()
+    encoded = encode((whole,), ("the table",), designed.encoding)
+    (frame,), design = encoded.frames, designed.design
     _check(len(frame), encoded, asked.estimator)
-    (left, right), pairs = varying(groups, encoded.names, encoded.constant)
+    (left, right), pairs = varying(designed.groups, encoded.names, encoded.constant)
     n_jobs, steps = resources_of(asked.plan).n_jobs, len(pairs) + (left != right)
-    design = taken.of(encoded.frames)
     tests = _Tests(encoded, asked, n_jobs, steps, design)
     stream, stream_of_pairs = as_rng(asked.rng).spawn(2)
     joint = None if left == right else tests.joint(left, right, stream)
@@ -185,11 +183,11 @@ def _in_memory(given: Any, table: Any, asked: DependenceOptions) -> Dependence:
         estimator=asked.estimator,
         notes=(
             *series_notes(alike),
-            *encoded.repeated(taken.clusters(encoded.frames)),
-            *absent,
+            *encoded.repeated(designed.clusters),
+            *designed.notes,
             *on_blanks,
             *encoded.notes(),
-            *(() if given is table else given.notes),
+            *(() if noted else whole.notes),
             *screened,
             *(WHOLE_STRENGTHS if asked.design else ()),
             *(of_design if joint is None else joint.notes),
@@ -245,17 +243,12 @@ class _Tests:
         """Test every pair, and note what was screened; if there is one pair only, the joint test is its test."""
         notes: tuple[str, ...] = ()
         if joint is not None and len(pairs) == 1:
-            tests = {pairs[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples, joint.kind)}
+            tests = {pairs[0]: OneTest.of(joint)}
         else:
             tests, notes = self._tested(pairs, rng)
         strengths = Strengths(self.encoded).of_pairs(pairs)
-        all_tests = [tests.get(pair, _DROPPED) for pair in pairs]
-        values = adjusted((test.pvalue for test in all_tests), self.asked.adjustment)
-        found = [
-            PairDependence.of(pair, strength, test, q)
-            for pair, strength, test, q in zip(pairs, strengths, all_tests, values, strict=True)
-        ]
-        return tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength))), notes
+        every = [tests.get(pair, _DROPPED) for pair in pairs]
+        return PairDependence.ranked(pairs, every, strengths, self.asked.adjustment), notes
 
     def _tested(self, pairs: Sequence[Pair], rng: np.random.Generator) -> tuple[dict[Pair, OneTest], tuple[str, ...]]:
         """Test every pair that the screen keeps, all with the same permutations, and again if more are needed."""
@@ -264,8 +257,9 @@ class _Tests:
 
         def test(pair: Pair, run: Run) -> OneTest:
             first, second = self._in_order(pair)
-            found = self.run((first,), (second,), copy.deepcopy(streams[run.number]), run.n_resamples, n_jobs=1)
-            return OneTest(found.statistic, found.pvalue, found.n_resamples, found.kind)
+            return OneTest.of(
+                self.run((first,), (second,), copy.deepcopy(streams[run.number]), run.n_resamples, n_jobs=1)
+            )
 
         faster = self._faster(len(pairs))
         many = ManyTests(
