@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,60 @@ def test_rows_are_compared_alike_wherever_they_are(n: int, tmp_path: Path) -> No
         for one, two in zip(results[0].columns, other.columns, strict=True):
             assert (one.name, one.pvalue) == (two.name, two.pvalue)
             assert (one.statistic, *one.means) == pytest.approx((two.statistic, *two.means), rel=1e-10, nan_ok=True)
+
+
+def designed(seed: int, n: int) -> pd.DataFrame:
+    """Visits of users in four centers, of which only three are in both tables, with weights, some of them zero."""
+    rng = np.random.default_rng([seed, n])
+    center = rng.choice(["p", "q", "r", f"only {seed}"], n, p=[0.5, 0.3, 0.15, 0.05])
+    user = [f"{seed}{own}{k}" for own, k in zip(center, rng.integers(0, n // 5, n), strict=True)]
+    return mixed(seed, n).assign(center=center, user=user, w=rng.uniform(0.0, 2.0, n).round(1))
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("n", "limit", "missing"),
+    [
+        (60, 20_000, "drop"),
+        (700, 500, "drop"),
+        pytest.param(3000, 20_000, "category", marks=SLOW),
+        pytest.param(30_000, 20_000, "drop", marks=SLOW),
+    ],
+)
+def test_rows_of_a_design_are_compared_alike_wherever_they_are(
+    n: int, limit: int, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", limit)
+    tables = [held(designed(k, n), tmp_path / f"{k}") for k in range(2)]
+    options = {"strata": "center", "clusters": "user", "weights": "w", "missing": missing, "n_resamples": 99}
+    results = [km.compare(*pair, **options) for pair in zip(*tables, strict=True)]
+    for other in results[1:]:
+        assert (other.pvalue, other.sizes) == (results[0].pvalue, results[0].sizes)
+        assert other.statistic == pytest.approx(results[0].statistic, rel=1e-10)
+        for one, two in zip(results[0].columns, other.columns, strict=True):
+            assert (one.name, one.pvalue) == (two.name, two.pvalue)
+            numbers = [(own.statistic, own.gap, *own.means, *own.interval) for own in (one, two)]
+            assert numbers[0] == pytest.approx(numbers[1], rel=1e-10, nan_ok=True)
+
+
+@pytest.mark.parametrize("design", [{"strata": "center"}, {"clusters": "user", "weights": "w"}])
+def test_batches_count_rows_of_a_design_as_memory_does(design: dict[str, str]) -> None:
+    """Means, gaps and intervals are sums over all rows in both; p-values have other permutations."""
+    rest = [name for name in ("center", "user", "w") if name not in design.values()]
+    tables = [designed(k, 700).drop(columns=rest) for k in range(2)]
+    options = {**design, "missing": "drop", "n_resamples": 99}
+    whole = km.compare(*tables, **options)
+    batches = km.compare(*(km.read(table, batch_rows=200, in_memory=False) for table in tables), **options)
+    assert (batches.sizes, batches.missing.left_out) == (whole.sizes, whole.missing.left_out)
+    columns = {column.name: column for column in batches.columns}
+    for one in whole.columns:
+        two = columns[one.name]
+        shares = [[share for each in own.shares for share in each.shares] for own in (one, two)]
+        numbers = [(own.gap, *own.means, *own.interval, *of) for own, of in zip((one, two), shares, strict=True)]
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, nan_ok=True)
+        assert one.statistic == pytest.approx(two.statistic, rel=0.05)
 
 
 @pytest.mark.parametrize("n", [60, pytest.param(3000, marks=pytest.mark.slow), 30_000])
@@ -94,3 +148,23 @@ def test_pvalues_of_single_columns_are_exact(values: list[object]) -> None:
         pvalues.append(next(column.pvalue for column in found.columns if column.name == "x"))
     for alpha in np.unique(pvalues):
         assert np.mean(np.array(pvalues) <= alpha + 1e-12) <= alpha + 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", [{"strata": "s"}, {"strata": "s", "weights": "w"}])
+def test_pvalues_of_batches_with_a_design_are_exact(design: dict[str, str]) -> None:
+    """Over all ways to deal the rows of two strata to two tables, p ≤ α has a share of at most α."""
+    table = pd.DataFrame(
+        {"x": [0.3, 1.2, 1.2, 2.0, 5.0, 9.0, -1.0, 0.5], "k": list("uuvwwwuv"), "s": [0] * 4 + [1] * 4}
+    )
+    if "weights" in design:
+        table["w"] = [1.0, 2.0, 1.0, 1.0, 3.0, 1.0, 1.0, 0.5]
+    found = []
+    for first in product(combinations(range(4), 2), combinations(range(4, 8), 2)):
+        inside = np.isin(np.arange(8), first)
+        sides = [km.read(table[rows], in_memory=False) for rows in (inside, ~inside)]
+        result = km.compare(*sides, n_resamples=999, **design)
+        found.append([result.pvalue, *(own.pvalue for own in sorted(result.columns, key=lambda own: own.name))])
+    for pvalues in np.array(found).T:
+        for alpha in np.unique(pvalues):
+            assert np.mean(pvalues <= alpha + 1e-12) <= alpha + 1e-12

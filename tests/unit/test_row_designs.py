@@ -180,8 +180,8 @@ def test_blank_labels_columns_in_groups_and_long_tables_are_refused() -> None:
     with pytest.raises(ValueError, match="has no column beside 'center'"):
         km.dependence(TABLE[["center"]], strata="center")
     long = km.read(TABLE, in_memory=False)
-    with pytest.raises(ValueError, match=r"strata= needs all rows in memory, .*in_memory=True"):
-        km.compare(long, long, strata="center")
+    with pytest.raises(ValueError, match=r"paired=True needs all rows in memory, .*in_memory=True"):
+        km.compare(long, long, paired=True)
 
 
 def test_negative_weights_and_weights_that_are_all_zero_are_refused_with_the_row_of_the_table() -> None:

@@ -50,7 +50,7 @@ class ReadOptions:
     otherwise: str = ""
     text: TextFormat = PLAIN
     design: TableDesign = NO_DESIGN
-    """Its columns are read as well, and all rows are held in memory."""
+    """Its columns are read as well."""
     also: tuple[str, ...] = ()
     """Names of other columns that are read whether or not ``columns`` names them, as options name them."""
 
@@ -208,10 +208,10 @@ def is_streamed(
 
 
 def _asked_to_stream(asked: bool | None, reading: ReadOptions) -> bool | None:
-    """Return whether to read batch by batch, None if nobody said; with a design, False."""
+    """Return whether to read batch by batch, None if nobody said; pairs are not."""
     if asked:
         reading.design.refuse_batches("leave --stream out")
-    return False if reading.design else asked
+    return False if reading.design.paired else asked
 
 
 def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: ReadOptions) -> bool:
@@ -243,7 +243,7 @@ def _in_batches(named: NamedTable, reading: ReadOptions) -> Source:
 def _chosen(named: NamedTable, reading: ReadOptions) -> Source:
     source = read(named.source, text=reading.text)
     columns = reading.chosen(source.names)
-    drop = split_names(reading.drop, source.names)
+    drop = [name for name in split_names(reading.drop, source.names) if name not in reading.design.columns]
     if columns or drop:
         source = read(named.source, columns=columns or None, drop=drop, text=reading.text)
     return source.titled(named.name) if named.in_files else source
@@ -268,8 +268,7 @@ def on_cluster(plan: Any, named: NamedTable, reading: ReadOptions) -> Any:
     files = [file if named.is_built_in else os.path.abspath(file) for file in named.files]
     table = plan.table(files, named.name)
     chosen = Frame({name: np.empty(0) for name in table.names}, named.name)
-    chosen = chosen.select(split_names(reading.columns, table.names) or None, split_names(reading.drop, table.names))
-    return table.reordered(chosen.names)
+    return table.reordered(select_columns(chosen, reading).names)
 
 
 def check_once(*sources: str) -> None:

@@ -179,25 +179,34 @@ class TableDesign:
             )
 
     def refuse_batches(self, otherwise: str) -> None:
-        """Raise if rows would be read batch by batch, and say what to write."""
-        if self:
+        """Raise if pairs would be read batch by batch, and say what to write."""
+        if self.paired:
             raise ValueError(
                 f"{self.options()} needs all rows in memory, and these are read batch by batch; {otherwise}"
             )
 
     def split(self, frames: Sequence[Frame]) -> tuple[tuple[Frame, ...], Taken]:
         """Return the tables without the columns of the design, and these columns."""
+        frames = [_numbered(frame) for frame in frames]
+        taken = self.taken(frames)
+        self.beside(frames[0].names, frames[0].source)
+        return tuple(frame.select(drop=self.columns) for frame in frames), taken
+
+    def taken(self, frames: Sequence[Frame]) -> Taken:
+        """Return the columns of the design of tables that have them."""
         for frame in frames:
             self._check(frame)
-        frames = [_numbered(frame) for frame in frames]
         cells = {part: [frame[name] for frame in frames] for part, name in self._named()}
-        numbers = [frame.row_numbers() for frame in frames]
-        rest = tuple(frame.select(drop=self.columns) for frame in frames)
-        if not rest[0].names:
+        return Taken(self, cells, [frame.row_numbers() for frame in frames])
+
+    def beside(self, names: Sequence[str], source: str) -> list[str]:
+        """Return the columns of a table that are not of the design, at least one."""
+        rest = [name for name in names if name not in self.columns]
+        if not rest:
             raise ValueError(
-                f"{frames[0].source} has no column beside {listed(map(repr, self.columns))}; there is nothing to test"
+                f"{source} has no column beside {listed(map(repr, self.columns))}; there is nothing to test"
             )
-        return rest, Taken(self, cells, numbers)
+        return rest
 
     def complete_pairs(
         self, frames: Sequence[Frame], encoding: Encoding, given: tuple[Any, Any]

@@ -72,3 +72,36 @@ class Drawn:
         if self._frame is None:
             raise RuntimeError("no rows were added; tables without rows are refused before")
         return self._frame
+
+
+@final
+class Picked:
+    """The rows of a table with some numbers.
+
+    Parameters
+    ----------
+    numbers : array of int
+        Ascending, from 0.
+    first : int
+        The number of the first row that is added here, if several objects share the rows of one table.
+    """
+
+    def __init__(self, numbers: IntArray, first: int = 0) -> None:
+        self._numbers, self._next = numbers, first
+        self._found: list[tuple[int, Frame]] = []
+
+    def add(self, frame: Frame) -> None:
+        """Add the rows that follow those so far."""
+        start, self._next = self._next, self._next + len(frame)
+        low, high = np.searchsorted(self._numbers, [start, self._next])
+        if high > low:
+            self._found.append((start, frame.take(self._numbers[low:high] - start)))
+
+    def merge(self, other: Picked) -> None:
+        """Add what was picked from other rows of the table."""
+        self._found += other._found
+
+    @property
+    def frame(self) -> Frame:
+        """The rows, in the order of the table."""
+        return joined([frame for _, frame in sorted(self._found, key=lambda each: each[0])])

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ..core.array import Array
+from ..core.array import Array, BoolArray
 from ..core.cells import Cells, missing_cells
 from ..core.table import Frame
 from ..core.words import listed, refuse
@@ -57,6 +57,7 @@ class Source:
     notes: tuple[str, ...] = ()
     """What a reader of its rows should know."""
     _once: Any = None  # the reader or iterator, if rows can be read only once
+    _kept: BoolArray | None = None  # which of its rows frames() yields
 
     @property
     def once(self) -> bool:
@@ -72,8 +73,16 @@ class Source:
         refuse(f"rows of {self.source} are read batch by batch, all of them", missing=(self.missing, "error"))
         start = 0
         for frame in self._frames():
-            yield numbered(frame, start)
+            rows = numbered(frame, start)
             start += len(frame)
+            if self._kept is not None:
+                rows = rows.take(self._kept[start - len(frame) : start])
+            if len(rows):
+                yield rows
+
+    def only(self, kept: BoolArray) -> Source:
+        """Return the source whose :meth:`frames` have some of the rows, with the numbers that they have here."""
+        return replace(self, n_rows=int(kept.sum()), _kept=kept)
 
     def whole(self) -> Frame:
         """Return all rows as one frame, in memory."""

@@ -54,7 +54,8 @@ def same(far: Any, near: Any) -> None:
         assert (one.name, one.pvalue) == (other.name, other.pvalue)
         assert one.statistic == pytest.approx(other.statistic, rel=1e-10, abs=1e-14)
         np.testing.assert_allclose(one.means, other.means, rtol=1e-12)
-        assert [each.shares for each in one.shares] == [each.shares for each in other.shares]
+        for each, as_well in zip(one.shares, other.shares, strict=True):
+            np.testing.assert_allclose(each.shares, as_well.shares, rtol=1e-12)
 
 
 @pytest.mark.parametrize("parts", [(1, 1), (5, 12)])
@@ -65,6 +66,36 @@ def test_mixed_columns_and_missing_cells(
     far = km.compare(there(A, parts[0]), there(B, parts[1]), plan=plan, **options, **QUICK)
     same(far, in_batches(A, B, **options, **QUICK))
     assert f"on a Dask cluster: all rows of {sum(parts)} partitions" in far.notes[0]
+
+
+def of_users(rows: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Rows of users in two countries, and in one that the other table lacks, with weights, some of them zero."""
+    rng, n = np.random.default_rng(seed), len(rows)
+    country = rng.choice(["u", "v", f"w{seed}"], n, p=[0.6, 0.35, 0.05])
+    user = [f"{own}{seed}{k}" for own, k in zip(country, rng.integers(0, 99, n), strict=True)]
+    return rows.assign(country=country, user=user, w=rng.uniform(0.0, 2.0, n).round(1))
+
+
+@pytest.mark.parametrize("missing", ["category", "drop"])
+def test_strata_clusters_and_weights(plan: Any, long: None, missing: str) -> None:
+    one, two = of_users(A, 1), of_users(B, 2)
+    options = {"missing": missing, "strata": "country", "clusters": "user", "weights": "w", **QUICK}
+    far = km.compare(there(one, 4), there(two, 3), plan=plan, **options)
+    near = in_batches(one, two, **options)
+    same(far, near)
+    for own, other in zip(far.columns, near.columns, strict=True):
+        np.testing.assert_allclose([own.gap, *own.interval], [other.gap, *other.interval], rtol=1e-9)
+    assert far.sizes[0] < 900
+    assert any("take part" in note for note in far.notes)
+
+
+def test_few_rows_of_a_design_are_compared_as_in_memory(plan: Any) -> None:
+    one, two = of_users(A, 1), of_users(B, 2)
+    options = {"missing": "drop", "strata": "country", **QUICK}
+    same(
+        km.compare(there(one, 2), there(two, 2), plan=plan, **options),
+        km.compare(one, two, **options, names=("A", "B")),
+    )
 
 
 def test_what_one_process_says_of_columns_a_cluster_says_as_well(plan: Any, long: None) -> None:

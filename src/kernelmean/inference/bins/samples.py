@@ -15,12 +15,24 @@ from ...tables.shuffle import unshuffled
 from ..designs.design import Design
 from ..designs.paired import PairedDesign, PairRows, signed_null
 from ..designs.samples import SampleDesign
+from ..null import Null
 from ..questions import Question
+from ..resampling_options import Resampling
 from ..result import TestResult
 from ..units.dealing import PILOT, Deals
 from ..units.layout import Units
 from ..units.samples import Labelings
-from ..units.unit_sums import DealtRows, ListedRows, RowUnits, UnitSums, dealt_units, in_fixed_order, of_samples, summed
+from ..units.unit_sums import (
+    DealtRows,
+    ListedRows,
+    RowUnits,
+    Summed,
+    UnitSums,
+    dealt_units,
+    in_fixed_order,
+    of_samples,
+    summed,
+)
 from .fitting import Fitted, fitted
 from .request import BinnedTest
 
@@ -57,19 +69,29 @@ class SamplesInUnits:
 
     def fitted(self, sources: Sequence[Any], rows: Sequence[Array]) -> Fitted:
         """Fit the features to the rows of the pilot."""
-        question = pilot_question(self.test, sources, rows)
+        return self.fitted_to(pilot_question(self.test, sources, rows))
+
+    def fitted_to(self, question: Question) -> Fitted:
+        """Fit the features to a question about the rows of the pilot, without a design."""
         fit = fitted(question, self.test.request, self.typical_sizes, self.test.seed)
-        design = None if self.design is None else self.design.in_outline
+        design: Any = None if self.design is None else self.design.in_outline
         return replace(fit, question=replace(fit.question, design=design))
+
+    def null(self, question: Any, columns: Summed, sums: Array, how: Resampling) -> Null:
+        """Return the null of kernels on some columns from the sums over all rows."""
+        units, every = in_fixed_order(self.units, sums, columns)
+        labelings = Labelings.of(summed(columns, every, units.masses), units, how)
+        found: Null = question.labelled(labelings, self.test.request.statistic)
+        return found
 
     def result(self, fit: Fitted, sums: UnitSums, *notes: str) -> TestResult:
         """Return the result from the sums over all rows."""
-        columns = sums.columns
-        units, every = in_fixed_order(self.units, sums.all(), columns)
-        labelings = Labelings.of(summed(columns, every, units.masses), units, fit.how)
-        question: Any = fit.question
-        null = question.labelled(labelings, self.test.request.statistic)
-        return fit.result(null, sums.rows.sizes, *self._described(), *notes)
+        return self.of_sums(fit, sums.columns, sums.all(), *notes)
+
+    def of_sums(self, fit: Fitted, columns: Summed, sums: Array, *notes: str) -> TestResult:
+        """Return the result of the columns that were fitted, from their sums over all rows."""
+        null = self.null(fit.question, columns, sums, fit.how)
+        return fit.result(null, self.rows.sizes, *self._described(), *notes)
 
     def _described(self) -> tuple[str, ...]:
         """Say which units are permuted."""

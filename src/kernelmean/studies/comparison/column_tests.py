@@ -20,8 +20,6 @@ from ...inference.questions import Question
 from ...inference.request import base_kernel, choose_kernel, representative_rows
 from ...inference.resampling_options import Resampling
 from ...inference.statistics import StatisticForm
-from ...inference.units.layout import Units
-from ...inference.units.unit_sums import null_of_sums
 from ...kernels import Kernel
 from ...tables.columns.column_codings import Categories, Coding
 from ...tables.columns.encoded import groups_of
@@ -48,9 +46,8 @@ class ColumnTest:
         """Return the test of a column with some members."""
         return cls(Columns.of(source, views, _listed(views.kernels)), views.kernels, rule)
 
-    def __call__(self, sums: Array, units: Units, how: Resampling) -> OneTest:
-        """Return the statistic and the p-value from the sums over the units of both tables."""
-        null = null_of_sums(self.columns, sums, units, "u", how)
+    def outcome(self, null: Null) -> OneTest:
+        """Return the statistic and the p-value from the null of its kernels."""
         return _outcome(null, self.kernels, self.rule)
 
 

@@ -116,8 +116,8 @@ def compare(
 
     O(n² d) time. Tables of more than 20 000 rows, or files of more than 100 000 if ``estimator`` names one kernel, are
     read twice, batch by batch, in O(n) time and bounded memory, and just as exactly (:doc:`/scale`); to choose
-    yourself, pass ``kernelmean.read(path, in_memory=...)``. A design needs all rows in memory. Gretton et al. (2012);
-    Xia et al. (2021), section "Two-sample test".
+    yourself, pass ``kernelmean.read(path, in_memory=...)``. The columns of a design are held, and pairs with all rows.
+    Gretton et al. (2012); Xia et al. (2021), section "Two-sample test".
 
     Examples
     --------

@@ -16,7 +16,7 @@ from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
 from ...tables.columns.missing import MissingCells
 from ...tables.columns.scan import TableScan
-from ...tables.drawn import Drawn
+from ...tables.drawn import Drawn, Picked
 from ...tables.neighbors import MOST_ROWS, Neighbors
 from ...tables.source import Source
 from ..designs import series_notes
@@ -48,6 +48,8 @@ class Learnt:
     """Remarks on columns that may be meant otherwise."""
     in_series: bool = False
     """Whether rows next to each other are alike."""
+    picked: tuple[Frame, ...] = ()
+    """The rows of every table that a design fits features to."""
 
     def deals(self, seed: int) -> Deals:
         """Return how the rows of all tables fall into bins; features are fitted to the drawn rows."""
@@ -67,15 +69,26 @@ class Learnt:
         return coordinates_of(self.codings, frame)
 
 
-def learn(tables: tuple[Source, ...], encoding: Encoding, seed: int, progress: Progress) -> Learnt:
+def learn(
+    tables: tuple[Source, ...],
+    encoding: Encoding,
+    seed: int,
+    progress: Progress,
+    pilot: Sequence[IntArray] = (),
+    *,
+    in_order: bool = True,
+) -> Learnt:
     """Learn from a pass over all rows of one table or two.
+
+    ``pilot`` has the ascending numbers of the rows that a design fits features to, among those used of every table.
+    Without the order of rows (``in_order``) it does not matter whether neighbours are alike.
 
     Raises
     ------
     ValueError, TypeError
         As :func:`kernelmean.compare`.
     """
-    look = FirstLook(tables[0].names, encoding, seed, (0,) * len(tables))
+    look = FirstLook(tables[0].names, encoding, seed, (0,) * len(tables), pilot, in_order=in_order)
     known = sum(table.n_rows or 0 for table in tables)
     done = 0
     for k, table in enumerate(tables):
@@ -101,15 +114,27 @@ class FirstLook:
         Draws the rows that are kept.
     first : sequence of int
         The number, from 0, of the first row used of every table, if several processes look at parts of one table.
+    pilot, in_order
+        As for :func:`learn`.
     """
 
-    def __init__(self, names: Sequence[str], encoding: Encoding, seed: int, first: Sequence[int] = (0, 0)) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        encoding: Encoding,
+        seed: int,
+        first: Sequence[int] = (0, 0),
+        pilot: Sequence[IntArray] = (),
+        *,
+        in_order: bool = True,
+    ) -> None:
         self._encoding = encoding
         self._scan = TableScan(names, encoding, len(first))
         self._draws = [Drawn(MOST_PILOT, seed, start) for start in first]
+        self._picks = [Picked(numbers, start) for numbers, start in zip(pilot, first, strict=False)]
         self._inspection: Inspection | None = None
         self._neighbors: Neighbors | None = None
-        self._looked = [0 for _ in first]
+        self._looked = [0 if in_order else MOST_ROWS for _ in first]
 
     def add(self, frame: Frame, table: int) -> int:
         """Look at rows of a table that follow those so far, and return how many of them are used."""
@@ -120,6 +145,8 @@ class FirstLook:
         self._inspection.add(chosen, table)
         kept = _added(self._scan, self._inspection, chosen, table)
         self._draws[table].add(kept)
+        for picks in self._picks[table : table + 1]:
+            picks.add(kept)
         return len(kept)
 
     def _look_at_neighbors(self, rows: Frame, table: int) -> None:
@@ -148,6 +175,8 @@ class FirstLook:
             self._neighbors += other._neighbors
         for own, more in zip(self._draws, other._draws, strict=True):
             own.merge(more)
+        for own_picks, more_picks in zip(self._picks, other._picks, strict=True):
+            own_picks.merge(more_picks)
 
     def learnt(self, sources: Sequence[str]) -> Learnt:
         """Return the result of all rows; raise as :func:`kernelmean.compare`."""
@@ -169,6 +198,7 @@ class FirstLook:
             missing=scan.missing,
             remarks=remarks,
             in_series=alike is not None,
+            picked=tuple(own.frame for own in self._picks),
         )
 
 

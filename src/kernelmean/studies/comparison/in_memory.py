@@ -21,7 +21,7 @@ from ...tables.columns.encoded import encoded_and_seen
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.columns.scan import TableScan
 from ..designs import Taken, series_notes
-from .mean_gaps import GapsOfMeans
+from .mean_gaps import MeansInPlaces, Places, interval_of_pairs
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
@@ -45,7 +45,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     joint, theta = test.run(encoded, order, stream, asked.n_resamples)
     alone, screened = test.columns(encoded, order, stream_alone)
     weigh = RowWeights.of(design)
-    summaries = _summaries(encoded, scan, design, weigh)
+    summaries = _summaries(encoded, scan, design)
     is_same, alike = same_rows(*encoded.points()), asked.design.in_series(encoded.frames)
     return Comparison(
         names=names,
@@ -96,13 +96,20 @@ def _encoded(frames: Sequence[Frame], taken: Taken, asked: Asked) -> tuple[Encod
     return replace(again, missing=encoded.missing, remarks=encoded.remarks), scan, notes
 
 
-def _summaries(encoded: Encoded, scan: TableScan, design: Design, weigh: RowWeights | None) -> list[ColumnSummary]:
+def _summaries(encoded: Encoded, scan: TableScan, design: Design) -> list[ColumnSummary]:
     """Return what the columns are like in either table, and how far their means are apart."""
-    first, second = encoded.frames
-    if design.says_more or design.paired:
-        gaps = GapsOfMeans(design, weigh, (len(first), len(second)))
-        return [gaps.summary(coding, encoded.frames) for coding in encoded.codings]
-    return scan.summaries(encoded.codings)
+    if design.says_more:
+        sizes = [len(frame) for frame in encoded.frames]
+        places = Places.of(design, sizes)
+        means = MeansInPlaces(encoded.codings, places)
+        for table, frame in enumerate(encoded.frames):
+            means.add(frame, places.rows(table, 0, len(frame)))
+        return means.summaries(places)
+    found = scan.summaries(encoded.codings)
+    if not design.paired:
+        return found
+    intervals = [interval_of_pairs(coding, encoded.frames) for coding in encoded.codings]
+    return [replace(own, interval=each) for own, each in zip(found, intervals, strict=True)]
 
 
 def _check(encoded: Encoded, names: tuple[str, str], asked: Asked) -> None:

@@ -18,47 +18,97 @@ from ...inference.adaptive.columns import row_order
 from ...inference.adaptive.coordinates import Columns
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.adaptive.views import ViewSource
-from ...inference.bins.fitting import Fitted, fitted
-from ...inference.bins.request import seed_of
+from ...inference.bins.fitting import Fitted
+from ...inference.bins.request import BinnedTest, seed_of
+from ...inference.bins.samples import SamplesInUnits
 from ...inference.designs.design import Design
 from ...inference.questions import TwoSamples
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
 from ...inference.resampling_options import Resampling
-from ...inference.units.dealing import Deals
-from ...inference.units.layout import Units
-from ...inference.units.unit_sums import DealtRows, UnitSums, dealt_units, null_of_sums
+from ...inference.units.unit_sums import DealtRows, dealt_units
 from ...plan.plan import DEFAULT, Plan, serial_blas
 from ...tables.columns import Encoded, Encoding, match_columns
-from ...tables.columns.column_codings import named
+from ...tables.columns.column_codings import Coding, named
 from ...tables.source import Source
 from ..many_tests import ManyTests, OneTest, Run
 from .column_tests import LANDMARKS, ColumnTest, column_tests
+from .designed_rows import DesignedRows
 from .first_look import Learnt, learn
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
-from .table_pass import run_pass
+from .row_weights import RowWeights
+from .table_pass import TableSums, run_pass
 from .table_test import check_own_bandwidth, planned_runs
 
 ESTIMATORS = (*NAMED, *PLAIN)
 RULES = ("median", "median-unsquared")
+_WITH_DESIGN = (
+    "all rows were read three times: for the design, for the scale and the categories of the columns, then for sums of "
+    "features",
+)
 _READ = ("all rows were read twice: for the scale and the categories of the columns, then for sums of features",)
 
 
 def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
-    """Compare all rows of two tables in linear time and constant memory, as :func:`kernelmean.compare` says."""
+    """Compare all rows of two tables in linear time and constant memory, as :func:`kernelmean.compare` says.
+
+    The columns of a design are held, and read before all others.
+    """
     check_batches(asked)
     tables, moved = matched(A, B, asked.names)
-    seed = seed_of(asked.rng)
-    learnt = learn(tables, asked.encoding, seed, asked.progress)
+    seed, rows, read = seed_of(asked.rng), None, _READ
+    if asked.design:
+        rows, read = DesignedRows.of_sources(tables, asked.design, asked.encoding), _WITH_DESIGN
+        rest = asked.design.beside(tables[0].names, asked.names[0])
+        first, second = (own.reordered(rest).only(kept) for own, kept in zip(tables, rows.looked, strict=True))
+        tables = first, second
+    drawn = Drawing.of(asked, seed, rows)
+    learnt = learn(tables, asked.encoding, seed, asked.progress, drawn.pilot, in_order=drawn.in_order)
     with serial_blas:
-        tests = Tests.of(learnt, asked, seed)
-        sums = UnitSums(tests.columns, DealtRows(learnt.deals(seed)))
+        tests = Tests.of(learnt, drawn)
+        sums = tests.sums()
         plan = asked.plan if isinstance(asked.plan, Plan) else DEFAULT
         run_pass(sums, tables, learnt, plan, asked.progress)
-        return tests.compared(learnt, sums.all(), (*moved, *_READ))
+        return tests.compared(learnt, sums, (*moved, *read))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """Which rows features are fitted to and which of them change places, as far as this is known beforehand."""
+
+    asked: Asked
+    test: BinnedTest
+    rows: DesignedRows | None
+    units: SamplesInUnits | None
+    """Of a design: without one, they follow from the number of rows that the first pass finds."""
+
+    @classmethod
+    def of(cls, asked: Asked, seed: int, rows: DesignedRows | None) -> Self:
+        """Return the rows of a test, with a design from the columns of the design."""
+        test = BinnedTest(TwoSamples, _request(asked, seed, Design() if rows is None else rows.design), seed)
+        return cls(asked, test, rows, None if rows is None else SamplesInUnits.of(test, rows.sizes))
+
+    @property
+    def pilot(self) -> tuple[IntArray, ...]:
+        """The numbers of the rows that features are fitted to, if they are known."""
+        return () if self.units is None else self.units.pilot
+
+    @property
+    def in_order(self) -> bool:
+        """Whether it matters that neighbours are alike: not where clusters say which rows belong together."""
+        return self.asked.design.clusters is None
+
+    def placed(self, learnt: Learnt) -> tuple[SamplesInUnits, list[Frame]]:
+        """Return the units of all rows, and the rows of the pilot."""
+        if self.units is not None:
+            return self.units, list(learnt.picked)
+        deals = learnt.deals(self.test.seed)
+        units = SamplesInUnits(self.test, DealtRows(deals), dealt_units(deals), learnt.numbers, learnt.rows)
+        return units, [learnt.pilot(k, own) for k, own in enumerate(deals.each)]
 
 
 def check_batches(asked: Asked) -> None:
@@ -125,23 +175,29 @@ class Tests:
     """What all tests add up, side by side."""
     places: Sequence[IntArray]
     """The positions of the sums of each test, the joint test first."""
-    asked: Asked
-    seed: int
+    units: SamplesInUnits
+    drawing: Drawing
+    codings: tuple[Coding, ...]
 
     @classmethod
-    def of(cls, learnt: Learnt, asked: Asked, seed: int) -> Self:
+    def of(cls, learnt: Learnt, drawing: Drawing) -> Self:
         """Fit the tests to the pilot."""
+        asked, request = drawing.asked, drawing.test.request
         _check_learnt(learnt, asked.names)
-        frames = [learnt.pilot(k, own) for k, own in enumerate(learnt.deals(seed).each)]
-        request = _request(asked, seed)
+        units, frames = drawing.placed(learnt)
         question = TwoSamples.of(named(learnt.codings, [learnt.coordinates(frame) for frame in frames]), Design())
-        fit = fitted(question, request, learnt.rows, seed)
+        fit = units.fitted_to(question)
         pooled = question.tables[0]
         source = ViewSource(pooled[row_order(pooled)], fit.columns[0].fits)
         wanted: Any = request.wanted.adaptive or request.wanted.one
         each = column_tests(source, learnt.codings, wanted, asked.bandwidth)
         columns, places = Columns.side_by_side([fit.columns[0], *(own.columns for own in each.values())])
-        return cls(fit, each, columns, places, asked, seed)
+        return cls(fit, each, columns, places, units, drawing, learnt.codings)
+
+    def sums(self) -> TableSums:
+        """Return the sums of no rows."""
+        rows = self.drawing.rows
+        return TableSums.of(self.columns, self.units.rows, self.codings, None if rows is None else rows.places)
 
     @property
     def bandwidth(self) -> float | None:
@@ -151,12 +207,15 @@ class Tests:
         kernel: Any = None if found is None else found.kernel
         return None if kernel is None else float(kernel.bandwidth)
 
-    def compared(self, learnt: Learnt, sums: Array, notes: tuple[str, ...]) -> Comparison:
+    def compared(self, learnt: Learnt, sums: TableSums, notes: tuple[str, ...]) -> Comparison:
         """Return the result from the sums of all rows; ``notes`` say how these were read."""
-        asked, deals = self.asked, learnt.deals(self.seed)
-        joint, alone = self.joint(sums, deals), self.alone(sums, dealt_units(deals))
+        asked, rows, found = self.drawing.asked, self.drawing.rows, sums.units.all()
+        joint, alone = self.joint(found), self.alone(found)
         encoded = _shown(learnt)
-        summaries = learnt.scan.summaries(learnt.codings)
+        summaries = sums.summaries() or learnt.scan.summaries(learnt.codings)
+        weigh = None if rows is None else RowWeights.of(rows.taken.of(encoded.frames))
+        if weigh is not None and sums.places is not None:
+            weigh = replace(weigh, within=sums.places.within)
         return Comparison(
             names=asked.names,
             sizes=(learnt.rows[0], learnt.rows[1]),
@@ -168,6 +227,9 @@ class Tests:
             notes=(
                 *asked.notes,
                 *notes,
+                *(() if rows is None else rows.notes),
+                *asked.design.notes(),
+                *(() if weigh is None else weigh.notes()),
                 *_notes(encoded, asked.names, learnt.rows),
                 *joint.notes,
             ),
@@ -175,35 +237,42 @@ class Tests:
             encoded=encoded,
             level=asked.level,
             adjustment=asked.adjustment,
+            design=asked.design,
+            row_weights=weigh,
             in_series=learnt.in_series,
         )
 
-    def joint(self, sums: Array, deals: Deals) -> TestResult:
+    def joint(self, sums: Array) -> TestResult:
         """Return the test of all columns together."""
-        units, columns = dealt_units(deals), self.fit.columns[0]
-        null = null_of_sums(columns, sums[:, self.places[0]], units, "u", self.fit.how)
-        first, second = deals.each
-        bins = f"permutations of {first.bins} and {second.bins} bins of {count(first.size, 'row')}"
-        return self.fit.result(null, (first.n, second.n), bins)
+        return self.units.of_sums(self.fit, self.fit.columns[0], sums[:, self.places[0]])
 
-    def alone(self, sums: Array, units: Units) -> dict[str, OneTest]:
+    def alone(self, sums: Array) -> dict[str, OneTest]:
         """Return the test of every column, all with the same permutations."""
-        planned = planned_runs(self.asked, len(self.each))
-        streams = np.random.default_rng([self.seed, 1]).spawn(len(planned))
+        asked = self.drawing.asked
+        planned = planned_runs(asked, len(self.each))
+        streams = np.random.default_rng([self.drawing.test.seed, 1]).spawn(len(planned))
         places = dict(zip(self.each, self.places[1:], strict=True))
 
         def test(name: str, run: Run) -> OneTest:
             how = Resampling.of("auto", run.n_resamples, deepcopy(streams[run.number]))
-            return self.each[name](sums[:, places[name]], units, how)
+            column = self.each[name]
+            return column.outcome(self.units.null(self.fit.question, column.columns, sums[:, places[name]], how))
 
-        many = ManyTests(list(self.each), str, "column", test, self.asked.progress, len(self.each))
+        many = ManyTests(list(self.each), str, "column", test, asked.progress, len(self.each))
         return many.tested(many.items, planned)
 
 
-def _request(asked: Asked, seed: int) -> Request:
-    """Return the request of the joint test."""
+def _request(asked: Asked, seed: int, design: Design) -> Request:
+    """Return the request of all tests."""
     known = {name: partial(make, bandwidth=asked.bandwidth) for name, make in PLAIN.items()}
-    return Request(asked_for(None, asked.estimator, known), Design(), "u", "auto", asked.n_resamples, seed)
+    return Request(
+        asked_for(None, asked.estimator, known),
+        design,
+        "v" if design.says_more else "u",
+        "auto",
+        asked.n_resamples,
+        seed,
+    )
 
 
 def _shown(learnt: Learnt) -> Encoded:

@@ -6,33 +6,34 @@ sums of features; in between, the tests are fitted here to the drawn rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
+from ...core.array import BoolArray, IntArray
 from ...core.cells import missing_cells
 from ...core.table import Frame
 from ...core.words import count
 from ...inference.adaptive.coordinates import Columns
 from ...inference.bins.request import seed_of
-from ...inference.units.unit_sums import DealtRows, RowUnits, UnitSums
+from ...inference.units.unit_sums import RowUnits
 from ...plan.plan import DEFAULT, Plan, RemotePlan, serial_blas
 from ...tables.columns import Encoding
-from ...tables.columns.missing import rules_for
+from ...tables.columns.column_codings import coordinates_of
 from ...tables.source import joined, numbered
+from .designed_rows import DesignedRows, columns_of
 from .first_look import LABEL as FIRST
 from .first_look import FirstLook, Learnt
 from .in_memory import compare_in_memory
-from .long_tables import Tests, check_batches, matched
+from .long_tables import Drawing, Tests, check_batches, matched
+from .mean_gaps import Places
 from .request import Asked
 from .result import Comparison
 from .table_pass import LABEL as SECOND
-from .table_pass import UsedRows
+from .table_pass import TableSums, UsedRows, merge_sums
 
 _ALONE = Plan(threads=1)
 
@@ -43,26 +44,26 @@ def compare_on_cluster(A: Any, B: Any, plan: RemotePlan, asked: Asked, limit: in
     If no table has more than ``limit`` rows, or ``limit`` is None, all rows are brought to this process.
     """
     tables, moved = matched(plan.table(A, asked.names[0]), plan.table(B, asked.names[1]), asked.names)
-    rules = rules_for(asked.encoding.missing, list(tables[0].names))
     asked.progress("rows of the tables", 0, 1)
-    places = _Places.of(plan, tables, [name for name, rule in rules.items() if rule == "drop"])
+    places = _Places.of(plan, tables, asked)
     if limit is None or max(places.rows) <= limit:
         return _compared(plan, places, asked)
     check_batches(asked)
     seed = seed_of(asked.rng)
-    learnt = _learnt(plan, places, asked, seed)
+    drawing = Drawing.of(asked, seed, places.designed)
+    learnt = _learnt(plan, places, drawing)
     with serial_blas:
-        tests = Tests.of(learnt, asked, seed)
-        sums = UnitSums(tests.columns, DealtRows(learnt.deals(seed)))
-        shared = _Adding(UsedRows.of(learnt), tests.columns, sums.rows)
+        tests = Tests.of(learnt, drawing)
+        sums = tests.sums()
         asked.progress(SECOND, 0, 1)
-        sums.restore(plan.fold(_summed, _sums, places.jobs, shared))
+        shared = _Adding(UsedRows.of(learnt), tests.columns)
+        sums.restore(plan.fold(_summed, _sums, places.adding(sums), shared))
         asked.progress(SECOND, 1, 1)
         read = (
             f"on a Dask cluster: all rows of {count(len(places.jobs), 'partition')}, which were computed three times: "
             "their number, scale and categories of the columns, then sums of features"
         )
-        return tests.compared(learnt, sums.all(), (*moved, read))
+        return tests.compared(learnt, sums, (*moved, read))
 
 
 def _compared(plan: RemotePlan, places: _Places, asked: Asked) -> Comparison:
@@ -72,17 +73,19 @@ def _compared(plan: RemotePlan, places: _Places, asked: Asked) -> Comparison:
     return compare_in_memory(first, second, replace(asked, plan=DEFAULT))
 
 
-def _learnt(plan: RemotePlan, places: _Places, asked: Asked, seed: int) -> Learnt:
+def _learnt(plan: RemotePlan, places: _Places, drawing: Drawing) -> Learnt:
     """Return what a first pass over all rows finds."""
+    asked = drawing.asked
     asked.progress(FIRST, 0, 1)
-    shared = _Looking(places.names, asked.encoding, seed, asked.names)
+    names = tuple(asked.design.beside(places.names, asked.names[0]))
+    shared = _Looking(names, asked.encoding, drawing.test.seed, asked.names, drawing.pilot, drawing.in_order)
     learnt: Learnt = plan.fold(_looked, _looks, places.jobs, shared, _concluded)
     asked.progress(FIRST, 1, 1)
     return learnt
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _TablePart:
     """The place of a part: its table, the numbers of its first row, and how many rows it has."""
 
@@ -93,6 +96,10 @@ class _TablePart:
     used: int
     """The number of its first row among the rows used, from 0."""
     rows: int
+    uses: int
+    """How many of its rows are used."""
+    looked: BoolArray | None
+    """Which of its rows a comparison with a design looks at; None for all."""
 
     def numbered(self, frame: Frame) -> Frame:
         """Return the part with row numbers; it must have as many rows as were counted."""
@@ -102,6 +109,11 @@ class _TablePart:
                 f"alike twice; write {self.source} = {self.source}.persist() first"
             )
         return numbered(frame, self.start)
+
+    def chosen(self, frame: Frame) -> Frame:
+        """Return the rows that are looked at."""
+        rows = self.numbered(frame)
+        return rows if self.looked is None else rows.take(self.looked)
 
 
 @final
@@ -114,36 +126,85 @@ class _Places:
     """The numbers of all rows of both tables."""
     jobs: list[tuple[Any, _TablePart]]
     """The parts that have rows, in the order of tables and rows, and the place of each."""
+    designed: DesignedRows | None
 
     @classmethod
-    def of(cls, plan: RemotePlan, tables: tuple[Any, Any], dropped: list[str]) -> Self:
-        """Count the rows of all parts, and those without missing cells in the ``dropped`` columns."""
+    def of(cls, plan: RemotePlan, tables: tuple[Any, Any], asked: Asked) -> Self:
+        """Count the rows of all parts, with a look at the columns that decide which of them are used."""
+        names = tables[0].names
+        wanted, dropped = columns_of(names, asked.names[0], asked.design, asked.encoding)
         parts = [(part, k) for k, table in enumerate(tables) for part in table.parts]
-        found = plan.fold(_counted, _counts, [(part, at) for at, (part, _) in enumerate(parts)], dropped) or {}
-        starts: IntArray = np.zeros((2, 2), dtype=np.int64)
-        jobs = []
-        for at, counts in sorted(found.items()):
-            part, k = parts[at]
-            start, used = starts[k].tolist()
-            jobs.append((part, _TablePart(k, tables[k].source, start, used, counts[0])))
-            starts[k] += counts
-        for table, own in zip(tables, starts, strict=True):
-            if not own[0]:
+        shared = _Counting(tuple(wanted if asked.design else ()), tuple(dropped))
+        found = plan.fold(_counted, _counts, [(part, at) for at, (part, _) in enumerate(parts)], shared) or {}
+        those = [[(parts[at][0], own) for at, own in sorted(found.items()) if parts[at][1] == k] for k in (0, 1)]
+        for table, own in zip(tables, those, strict=True):
+            if not own:
                 raise ValueError(f"{table.source} has no rows")
-        return cls(tables[0].names, (int(starts[0, 0]), int(starts[1, 0])), jobs)
+        designed = None
+        if asked.design:
+            designed = DesignedRows.of(
+                [_joined([each.cells for _, each in own]) for own in those], asked.design, dropped
+            )
+        rows = tuple(sum(each.rows for _, each in own) for own in those)
+        jobs = [job for k, own in enumerate(those) for job in _jobs(k, tables[k].source, own, designed)]
+        return cls(names, (rows[0], rows[1]), jobs, designed)
+
+    def adding(self, sums: TableSums) -> list[tuple[Any, _Placed]]:
+        """Return the parts with what is known of their rows."""
+        return [
+            (job, _Placed(part, *sums.only(part.table, part.used, part.used + part.uses))) for job, part in self.jobs
+        ]
+
+
+def _jobs(
+    table: int, source: str, parts: Sequence[tuple[Any, _Count]], designed: DesignedRows | None
+) -> Iterator[tuple[Any, _TablePart]]:
+    """Yield the parts of a table with their places."""
+    start = used = 0
+    for part, own in parts:
+        looked, uses = None, own.complete
+        if designed is not None:
+            rows = slice(start, start + own.rows)
+            looked, uses = designed.looked[table][rows], int(designed.used[table][rows].sum())
+        yield part, _TablePart(table, source, start, used, own.rows, uses, looked)
+        start, used = start + own.rows, used + uses
+
+
+def _joined(frames: Sequence[Frame | None]) -> Frame:
+    """Return the columns of a design of all rows of a table, numbered."""
+    return numbered(joined([frame for frame in frames if frame is not None]), 0)
 
 
 # -- on the workers: how many rows there are --------------------------------------------------------------------------
 
 
-def _counted(frame: Frame, at: int, dropped: list[str]) -> dict[int, tuple[int, int]]:
-    """Return how many rows a part has, and how many of them are used."""
-    masks = [missing_cells(frame[name]) for name in dropped]
+@final
+@dataclass(frozen=True)
+class _Counting:
+    """The columns that a design needs of every row, and those whose blank cells leave rows out."""
+
+    wanted: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Count:
+    """How many rows a part has, how many of them have no blank cell that leaves them out, and their design."""
+
+    rows: int
+    complete: int
+    cells: Frame | None
+
+
+def _counted(frame: Frame, at: int, shared: _Counting) -> dict[int, _Count]:
+    masks = [missing_cells(frame[name]) for name in shared.dropped]
     left_out = int(np.logical_or.reduce(masks).sum()) if masks else 0
-    return {at: (len(frame), len(frame) - left_out)}
+    cells = frame.select(shared.wanted) if shared.wanted else None
+    return {at: _Count(len(frame), len(frame) - left_out, cells)}
 
 
-def _counts(*found: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+def _counts(*found: dict[int, _Count]) -> dict[int, _Count]:
     return {at: own for each in found for at, own in each.items()}
 
 
@@ -170,6 +231,8 @@ class _Looking:
     encoding: Encoding
     seed: int
     sources: tuple[str, str]
+    pilot: tuple[IntArray, ...]
+    in_order: bool
 
 
 Looked: TypeAlias = FirstLook | TypeError | ValueError
@@ -179,8 +242,8 @@ Looked: TypeAlias = FirstLook | TypeError | ValueError
 def _looked(frame: Frame, part: _TablePart, shared: _Looking) -> Looked:
     first = (part.used, 0) if part.table == 0 else (0, part.used)
     try:
-        look = FirstLook(shared.names, shared.encoding, shared.seed, first)
-        look.add(part.numbered(frame), part.table)
+        look = FirstLook(shared.names, shared.encoding, shared.seed, first, shared.pilot, in_order=shared.in_order)
+        look.add(part.chosen(frame), part.table)
     except (TypeError, ValueError) as error:
         return error
     return look
@@ -213,21 +276,34 @@ class _Adding:
 
     used: UsedRows
     columns: Columns
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """A part, the units of its rows, and where they belong under a design."""
+
+    part: _TablePart
     rows: RowUnits
+    places: Places | None
 
 
-def _summed(frame: Frame, part: _TablePart, shared: _Adding) -> list[Array]:
-    """Return the sums over bins of the rows of one part."""
-    sums, start = UnitSums(shared.columns, shared.rows), part.used
+def _summed(frame: Frame, placed: _Placed, shared: _Adding) -> Any:
+    """Return the sums over the rows of one part."""
+    part, start = placed.part, placed.part.used
+    sums = TableSums.of(shared.columns, placed.rows, shared.used.codings, placed.places)
     with serial_blas:
-        for rows in shared.used.parts(part.numbered(frame)):
-            coordinates = shared.used.coordinates(rows)
-            if len(coordinates):
-                sums.add(coordinates, part.table, _ALONE, start=start)
-                start += len(coordinates)
+        for rows in shared.used.parts(part.chosen(frame)):
+            left = shared.used.left(rows)
+            if len(left):
+                sums.add(coordinates_of(shared.used.codings, left), left, part.table, _ALONE, start)
+                start += len(left)
     return sums.state()
 
 
-def _sums(*found: list[Array]) -> list[Array]:
+def _sums(first: Any, *others: Any) -> Any:
     """Return the sums over the rows of all."""
-    return [reduce(add, arrays) for arrays in zip(*found, strict=True)]
+    merged = deepcopy(first)
+    for other in others:
+        merge_sums(merged, other)
+    return merged

@@ -33,6 +33,8 @@ class RowWeights(Frozen):
     """The weights of the rows of each table; None where all have the weight 1."""
     strata: tuple[IntArray, IntArray] | None
     """The strata of the rows of each table as whole numbers; None where there is one."""
+    within: bool = True
+    """Whether gaps are in standard deviations within strata: tiny ones have hardly any rows to vary."""
 
     @classmethod
     def of(cls, design: Design) -> RowWeights | None:
@@ -40,18 +42,12 @@ class RowWeights(Frozen):
         weights, labels = design.weights, design.strata
         if weights is None and labels is None:
             return None
-        strata = None
+        strata, within = None, True
         if labels is not None:
             found, _ = codes(np.concatenate(labels), "strata")
-            strata = (found[: len(labels[0])], found[len(labels[0]) :])
+            strata, within = (found[: len(labels[0])], found[len(labels[0]) :]), not tiny_strata(found)
         own = None if weights is None else (np.asarray(weights[0]), np.asarray(weights[1]))
-        return cls(own, strata)
-
-    @property
-    def within(self) -> bool:
-        """Whether gaps are in standard deviations within strata: tiny ones have hardly any rows to vary."""
-        rows = () if self.strata is None else np.concatenate(self.strata)
-        return len(rows) >= _LEAST_ROWS * len(np.unique(rows)) > 0
+        return cls(own, strata, within)
 
     def notes(self) -> tuple[str, ...]:
         """Return a note if gaps are not in standard deviations within strata."""
@@ -65,6 +61,11 @@ class RowWeights(Frozen):
         own = [np.ones(len(each)) for each in known] if self.weights is None else self.weights
         used = [np.where(each, weight, 0.0) for each, weight in zip(known, own, strict=True)]
         return used if self.strata is None else _within_strata(used, self.strata)
+
+
+def tiny_strata(strata: IntArray) -> bool:
+    """Whether strata have so few rows on average that these hardly vary within them."""
+    return len(strata) < _LEAST_ROWS * len(np.unique(strata))
 
 
 def _within_strata(weights: Sequence[Array], strata: Sequence[IntArray]) -> list[Array]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Self, final
+from typing import Any, Self, final
 
 from ...core.array import Array, Progress, slices
 from ...core.table import Frame
-from ...inference.units.unit_sums import UnitSums
+from ...inference.adaptive.coordinates import Columns
+from ...inference.units.unit_sums import RowUnits, UnitSums
 from ...plan.plan import Plan
 from ...tables.columns.column_codings import Coding, coordinates_of
 from ...tables.columns.kinds import ColumnType
 from ...tables.columns.missing import Missing, sifted
+from ...tables.columns.summaries import ColumnSummary
 from ...tables.prefetch import ahead
 from ...tables.source import Source
 from .first_look import Learnt
+from .mean_gaps import MeansInPlaces, Places
 
 LABEL = "sums of features"
 _BATCH_NUMBERS = 2**22
@@ -29,9 +32,60 @@ class CoordinateBatch:
 
     rows: Array
     read: int
+    frame: Frame
+    """The same rows as they are in the table."""
 
 
-def run_pass(sums: UnitSums, tables: tuple[Source, Source], learnt: Learnt, plan: Plan, progress: Progress) -> None:
+@final
+@dataclass(eq=False)
+class TableSums:
+    """What is added up of two tables: sums over units and, where a design says how rows count, moments of columns."""
+
+    units: UnitSums
+    places: Places | None
+    means: MeansInPlaces | None
+
+    @classmethod
+    def of(cls, columns: Columns, rows: RowUnits, codings: Sequence[Coding], places: Places | None) -> Self:
+        """Return the sums of no rows."""
+        means = None if places is None else MeansInPlaces(codings, places)
+        return cls(UnitSums(columns, rows), places, means)
+
+    def add(self, rows: Array, frame: Frame, table: int, plan: Plan, start: int | None = None) -> None:
+        """Add the next rows of a table, or those from the row number ``start`` on."""
+        first = int(self.units.added[table]) if start is None else start
+        self.units.add(rows, table, plan, start=first)
+        if self.means is not None and self.places is not None:
+            self.means.add(frame, self.places.rows(table, first, first + len(rows)))
+
+    def only(self, table: int, start: int, stop: int) -> tuple[RowUnits, Places | None]:
+        """Return what is needed to add some rows elsewhere."""
+        places = None if self.places is None else self.places.only(table, start, stop)
+        return self.units.rows.only(table, start, stop), places
+
+    def state(self) -> tuple[list[Array], MeansInPlaces | None]:
+        """Return what was added up."""
+        return self.units.state(), self.means
+
+    def restore(self, state: tuple[list[Array], MeansInPlaces | None]) -> None:
+        """Go on from what was added up elsewhere."""
+        arrays, self.means = state
+        self.units.restore(arrays)
+
+    def summaries(self) -> list[ColumnSummary] | None:
+        """Return what the columns are like under a design; None without one."""
+        return None if self.means is None or self.places is None else self.means.summaries(self.places)
+
+
+def merge_sums(state: tuple[list[Array], MeansInPlaces | None], other: Any) -> None:
+    """Add the sums of other rows to those of some."""
+    (arrays, means), (more, others) = state, other
+    arrays[:] = [own + those for own, those in zip(arrays, more, strict=True)]
+    if means is not None:
+        means.merge(others)
+
+
+def run_pass(sums: TableSums, tables: tuple[Source, Source], learnt: Learnt, plan: Plan, progress: Progress) -> None:
     """Add the rows of both tables; ``progress`` is called between two batches."""
     read, total = [0, 0], sum(learnt.rows) + sum(learnt.missing.rows)
     parts = [coordinate_batches(table, learnt) for table in tables]
@@ -39,7 +93,7 @@ def run_pass(sums: UnitSums, tables: tuple[Source, Source], learnt: Learnt, plan
         for batches in zip_longest(first, second):
             for table, batch in enumerate(batches):
                 if batch is not None and len(batch.rows):
-                    sums.add(batch.rows, table, plan)
+                    sums.add(batch.rows, batch.frame, table, plan)
             read = [before if batch is None else batch.read for before, batch in zip(read, batches, strict=True)]
             progress(LABEL, sum(read), max(total, sum(read)))
 
@@ -49,7 +103,8 @@ def coordinate_batches(frames: Source, learnt: Learnt) -> Iterator[CoordinateBat
     used = UsedRows.of(learnt)
     for frame in frames.frames():
         for rows in used.parts(frame):
-            yield CoordinateBatch(used.coordinates(rows), int(rows.row_numbers()[-1]))
+            left = used.left(rows)
+            yield CoordinateBatch(coordinates_of(used.codings, left), int(rows.row_numbers()[-1]), left)
 
 
 @final
@@ -71,6 +126,6 @@ class UsedRows:
         many = max(1, sum(len(coding.names) for coding in self.codings))
         return (frame.take(part) for part in slices(len(frame), max(1, _BATCH_NUMBERS // many)))
 
-    def coordinates(self, rows: Frame) -> Array:
-        """Return the coordinates of the rows used."""
-        return coordinates_of(self.codings, sifted(rows, self.types, self.missing)[0])
+    def left(self, rows: Frame) -> Frame:
+        """Return the rows used."""
+        return sifted(rows, self.types, self.missing)[0]
