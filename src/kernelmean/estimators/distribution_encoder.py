@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, as_host
-from ..core.frozen import FrozenAttributes, sealed
+from ..core.frozen import Frozen, FrozenAttributes
 from ..core.validate import check_integer, check_points, check_spread
 from ..core.words import refuse
 from ..embedding.features import Landmarks, random_cholesky
@@ -20,7 +20,7 @@ from ..plan.plan import DEFAULT, serial_blas
 from .base import KernelLike, make_kernel
 from .group_means import best_sharing, check_name, drawn_rows, group_codes, strengths_of
 from .group_rows import FeatureValues, GroupedRows
-from .sharing import GroupWhitening, Likeness, apart
+from .sharing import GroupWhitening, Likeness, apart, variances_of_means
 
 _LEVELS = 16
 """Quantiles of every slice, at the middles of so many equal shares."""
@@ -45,6 +45,78 @@ def bags_of(X: Any, groups: Any) -> tuple[Array, list[Array]]:
     labels, codes = group_codes(groups, len(points))
     rows = GroupedRows.of(points, codes)
     return labels, [rows.points[start:stop] for start, stop in rows.spans]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SliceFeatures(Frozen):
+    """Quantiles of slices; squared distances are means over slices of those of quantile functions."""
+
+    directions: Array
+    """Shape (d, slices)."""
+
+    @property
+    def size(self) -> int:
+        """The number of features."""
+        return int(_LEVELS * self.directions.shape[1])
+
+    def __call__(self, rows: GroupedRows) -> Array:
+        """Return the features of bags, shape (bags, features)."""
+        levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
+        projected = rows.points @ self.directions
+        found = [np.quantile(projected[i:j], levels, axis=0, method="hazen").ravel() for i, j in rows.spans]
+        return np.stack(found) / np.sqrt(self.size)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MeanFeatures(Frozen):
+    """Estimated kernel means, each its own mean and those of the fit by how much alike they are."""
+
+    landmarks: Landmarks
+    whitening: GroupWhitening
+    means: Array
+    """Of the whitened features of the bags of the fit, shape (T, m)."""
+    variances: Array
+    """Of these means, shape (T,)."""
+    typical: float
+    """The variance of a row within bags."""
+    shared: Array
+    """The estimates of the bags of the fit, shape (T, m)."""
+    sharing: float
+    noise: Noise
+    scale: float
+
+    def __post_init__(self) -> None:
+        """Check values that may come from a file."""
+        super().__post_init__()
+        bags, size = len(self.variances), self.landmarks.size
+        shapes = self.means.shape, self.shared.shape, self.variances.shape, self.whitening.axes.shape
+        if shapes != ((bags, size), (bags, size), (bags,), (size, size)):
+            raise ValueError(f"{size} landmarks and arrays of shapes {shapes} do not go together")
+
+    @property
+    def size(self) -> int:
+        """The number of features."""
+        return self.landmarks.size
+
+    def __call__(self, rows: GroupedRows) -> Array:
+        """Return the features of bags, shape (bags, features)."""
+        own = FeatureValues(rows, self.landmarks, DEFAULT).vectors(self.noise)
+        if np.isinf(self.sharing):
+            return self.scale * own
+        table = self.whitening(self.landmarks(rows.points))
+        means, squares = rows.sums(table) / rows.sizes[:, None], rows.within(table).sum(axis=1)
+        variances = variances_of_means(squares, rows.sizes, self.typical)
+        weights = np.exp(-self.sharing * apart(means, variances, self.means, self.variances))
+        weights[_equal(means, self.means)] = 0.0  # a bag of the fit, which is its own mean already
+        return np.asarray(self.scale * (own + weights @ self.shared) / (1.0 + weights.sum(axis=1, keepdims=True)))
+
+
+def _equal(first: Array, second: Array) -> Array:
+    """Return which means are equal up to rounding, shape (first, second)."""
+    scale = np.sqrt(np.square(second).sum(axis=1).mean())
+    return np.stack([np.abs(second - mean).max(axis=1) <= 1e-10 * scale for mean in first])
 
 
 @final
@@ -74,6 +146,8 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
         Of the estimates, as in :class:`GroupMeans`.
     n_columns_ : int
         The columns of every bag.
+    map_ : MeanFeatures or SliceFeatures
+        What becomes of bags.
 
     Notes
     -----
@@ -104,6 +178,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
     sharing_: float = field(init=False)
     scale_: float = field(init=False)
     noise_: Noise = field(init=False)
+    map_: MeanFeatures | SliceFeatures = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose features and what estimates have in common.
@@ -127,13 +202,9 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
         check_spread(rows.points)
         self.n_columns_ = rows.points.shape[1]
         with serial_blas:
-            if self.features == "slices":
-                self._fit_slices(rows)
-            elif self.features == "means":
-                self._fit_means(rows)
-            else:
+            if self.features not in ("means", "slices"):
                 raise ValueError(f"features is {self.features!r}; write 'means' or 'slices'")
-        self._n_features_out = self.transform([rows.points[:1]]).shape[1]
+            self.map_ = self._of_slices(rows) if self.features == "slices" else self._of_means(rows)
         return self
 
     def transform(self, X: Any) -> Array:
@@ -143,11 +214,13 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
         if rows.points.shape[1] != self.n_columns_:
             raise ValueError(f"the bags have {rows.points.shape[1]} columns, those of the fit had {self.n_columns_}")
         with serial_blas:
-            return self._slices(rows) if self.features == "slices" else self._means(rows)
+            return self.map_(rows)
 
-    # -- slices ---------------------------------------------------------------------------------------------------
+    @property
+    def _n_features_out(self) -> int:
+        return self.map_.size
 
-    def _fit_slices(self, rows: GroupedRows) -> None:
+    def _of_slices(self, rows: GroupedRows) -> SliceFeatures:
         refuse(
             "slices are quantiles, without a kernel",
             kernel=(self.kernel, "gaussian"),
@@ -155,55 +228,30 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
             bandwidth=(self.bandwidth, "median"),
             sharing=(self.sharing, "loocv"),
         )
+        self.sharing_, self.scale_, self.noise_ = np.inf, 1.0, Dirac()
         columns = rows.points.shape[1]
         within = rows.variances(rows.points)
         scales = np.sqrt(np.where(within > 0.0, within, 1.0))
         many = max(columns, self.n_features // _LEVELS) if columns > 1 else 1
         drawn = np.random.default_rng(0).normal(size=(columns, many - columns if columns > 1 else 0))
         directions = np.hstack([np.eye(columns), drawn / np.linalg.norm(drawn, axis=0)])
-        self._directions = sealed(directions / scales[:, None])
-        self.sharing_, self.scale_, self.noise_ = np.inf, 1.0, Dirac()
+        return SliceFeatures(directions / scales[:, None])
 
-    def _slices(self, rows: GroupedRows) -> Array:
-        """Return quantiles of slices; squared distances are means over slices of those of quantile functions."""
-        levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
-        projected = rows.points @ self._directions
-        found = [np.quantile(projected[i:j], levels, axis=0, method="hazen").ravel() for i, j in rows.spans]
-        return np.stack(found) / np.sqrt(_LEVELS * self._directions.shape[1])
-
-    # -- kernel means -----------------------------------------------------------------------------------------------
-
-    def _fit_means(self, rows: GroupedRows) -> None:
+    def _of_means(self, rows: GroupedRows) -> MeanFeatures:
         check_name(self.estimator)
         strengths = strengths_of(self.sharing)
         drawn = drawn_rows(rows.points)
-        kernel = make_kernel(self.kernel, self.bandwidth, drawn)
-        self._landmarks: Landmarks = random_cholesky(kernel, drawn, self.n_features)
-        values = FeatureValues(rows, self._landmarks, DEFAULT)
-        features = self._landmarks(rows.points)
-        self._whitening = GroupWhitening.of(rows, features)
-        self._likeness = Likeness(rows, self._whitening(features))
-        chosen = best_sharing(values, self._likeness, self.estimator, strengths)
+        landmarks = random_cholesky(make_kernel(self.kernel, self.bandwidth, drawn), drawn, self.n_features)
+        values = FeatureValues(rows, landmarks, DEFAULT)
+        features = landmarks(rows.points)
+        whitening = GroupWhitening.of(rows, features)
+        likeness = Likeness(rows, whitening(features))
+        chosen = best_sharing(values, likeness, self.estimator, strengths)
         self.sharing_, self.scale_, self.noise_ = chosen.strength, chosen.scale, chosen.noise
-        self._shared = sealed(values.vectors(self.noise_))
-
-    def _means(self, rows: GroupedRows) -> Array:
-        """Return the estimated kernel means, each its own mean and those of the fit by how much alike they are."""
-        own = FeatureValues(rows, self._landmarks, DEFAULT).vectors(self.noise_)
-        if np.isinf(self.sharing_):
-            return self.scale_ * own
-        table = self._whitening(self._landmarks(rows.points))
-        means, squares = rows.sums(table) / rows.sizes[:, None], rows.within(table).sum(axis=1)
-        variances = self._likeness.of_mean(squares, rows.sizes)
-        weights = np.exp(-self.sharing_ * apart(means, variances, self._likeness.means, self._likeness.variances))
-        weights[_equal(means, self._likeness.means)] = 0.0  # a bag of the fit, which is its own mean already
-        return np.asarray(self.scale_ * (own + weights @ self._shared) / (1.0 + weights.sum(axis=1, keepdims=True)))
-
-
-def _equal(first: Array, second: Array) -> Array:
-    """Return which means are equal up to rounding, shape (first, second)."""
-    scale = np.sqrt(np.square(second).sum(axis=1).mean())
-    return np.stack([np.abs(second - mean).max(axis=1) <= 1e-10 * scale for mean in first])
+        shared = values.vectors(self.noise_)
+        return MeanFeatures(
+            landmarks, whitening, likeness.means, likeness.variances, likeness.typical, shared, *chosen[1:]
+        )
 
 
 def check_bags(X: Any) -> GroupedRows:

@@ -32,8 +32,10 @@ from ..noise.normal import Normal
 from ..noise.sampled import Sampled
 from ..report.description import Shown
 from .base import MeanEstimator
+from .distribution_encoder import DistributionEncoder, MeanFeatures, SliceFeatures
 from .filters import Filter
 from .group_means import GroupMeans
+from .sharing import GroupWhitening
 
 AnyArray = npt.NDArray[Any]
 _DERIVED = ("kernel_", "noise_", "weights_")
@@ -90,7 +92,10 @@ def saved_kinds() -> Mapping[str, Kind]:
         is_value = is_dataclass(cls) and not issubclass(cls, BaseEstimator)
         value = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_value else model
         table[cls.__name__] = value
-    table["GroupMeans"] = Kind(GroupMeans, ("parameters", "fitted"), partial(_model, GroupMeans), _get_model)
+    for cls in (GroupMeans, DistributionEncoder):
+        table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_model, cls), _get_model)
+    for cls in (GroupWhitening, MeanFeatures, SliceFeatures):
+        table[cls.__name__] = Kind(cls, _field_names(cls), partial(_checked, cls))
     for cls in _concrete(MeanEstimator):
         table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
     return table

@@ -83,11 +83,7 @@ class Likeness:
     @cached_property
     def variances(self) -> Array:
         """The variance of the mean of every group, shape (T,)."""
-        return self.of_mean(self.squares, self.rows.sizes)
-
-    def of_mean(self, squares: Array, sizes: Any) -> Array:
-        """Return variances of means; the typical one counts as one more row, so that a single row has one, too."""
-        return np.asarray((squares + self.typical) / sizes**2)
+        return variances_of_means(self.squares, self.rows.sizes, self.typical)
 
     def distances(self) -> Array:
         """Return z^(3/2), shape (T, T)."""
@@ -98,7 +94,7 @@ class Likeness:
         size = int(self.rows.sizes[group])
         apart = self.means[group] - self.table[rows]
         squares = self.squares[group] - np.square(apart).sum(axis=1) * (size / (size - 1.0))
-        variances = self.of_mean(np.maximum(squares, 0.0), np.array(size - 1.0))
+        variances = variances_of_means(np.maximum(squares, 0.0), np.array(size - 1.0), self.typical)
         return self._scaled(self.means[group] + apart / (size - 1.0), variances, np.array(group))
 
     def _scaled(self, means: Array, variances: Array, groups: IntArray) -> Array:
@@ -106,6 +102,11 @@ class Likeness:
         scaled = apart(means, variances, self.means, self.variances)
         scaled[np.arange(len(means)), groups] = 0.0
         return scaled
+
+
+def variances_of_means(squares: Array, sizes: Any, typical: float) -> Array:
+    """Return variances of means; a typical row counts as one more, so that a single row has one, too."""
+    return np.asarray((squares + typical) / sizes**2)
 
 
 def apart(means: Array, variances: Array, others: Array, their_variances: Array) -> Array:

@@ -1,5 +1,7 @@
 """Bags as rows of features: what these are, in pipelines, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,7 +48,7 @@ def test_a_new_bag_shares_with_those_of_the_fit():
     encoder = km.DistributionEncoder(KERNEL, estimator="kme", sharing=0.3).fit(X)
     plain = km.DistributionEncoder(KERNEL, estimator="kme", sharing=np.inf).fit(X)
     truth = km.embed(np.zeros((1, 2)), KERNEL, noise=Normal(1.0))
-    values = plain._landmarks(np.random.default_rng(1).normal(size=(2000, 2)))
+    values = plain.map_.landmarks(np.random.default_rng(1).normal(size=(2000, 2)))
     errors = [np.linalg.norm(e.transform([new])[0] - values.mean(axis=0)) for e in (encoder, plain)]
     assert errors[0] < 0.7 * errors[1]
     assert truth @ truth == pytest.approx(values.mean(axis=0) @ values.mean(axis=0), rel=0.05)
@@ -57,8 +59,8 @@ def test_noise_is_chosen_when_the_encoder_is_fitted():
     X = [rng.normal(size=(5, 2)) * 5.0 + 40.0 * k for k in range(8)]
     encoder = km.DistributionEncoder(km.kernels.Gaussian(3.0), sharing=np.inf).fit(X)
     assert not isinstance(encoder.noise_, Dirac)
-    smoothed = km.embed(X[0], encoder._landmarks.kernel, noise=encoder.noise_)
-    values = encoder._landmarks(X[0])
+    smoothed = km.embed(X[0], encoder.map_.landmarks.kernel, noise=encoder.noise_)
+    values = encoder.map_.landmarks(X[0])
     np.testing.assert_allclose(values @ encoder.transform(X[:1])[0], smoothed(X[0]), atol=1e-6)
 
 
@@ -148,3 +150,22 @@ def test_other_columns_than_those_of_the_fit():
     encoder = km.DistributionEncoder().fit(bags())
     with pytest.raises(ValueError, match="the bags have 3 columns, those of the fit had 2"):
         encoder.transform(bags(dim=3))
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"sharing": 1.0}, {"features": "slices"}, {"estimator": "kme", "sharing": np.inf}]
+)
+def test_it_comes_back_from_a_file(options, tmp_path):
+    encoder = km.DistributionEncoder(**options)
+    km.save(encoder, tmp_path / "a.npz")
+    assert km.load(tmp_path / "a.npz").get_params() == encoder.get_params()
+    km.save(encoder.fit(bags()), tmp_path / "b.npz")
+    loaded = km.load(tmp_path / "b.npz")
+    assert loaded.get_feature_names_out().tolist() == encoder.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(loaded.transform(bags(1)), encoder.transform(bags(1)))
+
+
+def test_parts_of_a_file_that_do_not_go_together():
+    found = km.DistributionEncoder().fit(bags()).map_
+    with pytest.raises(ValueError, match="do not go together"):
+        replace(found, shared=found.shared[1:])
