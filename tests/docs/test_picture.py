@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sklearn.datasets import load_wine
@@ -18,13 +20,24 @@ __all__ = ["script"]
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_picture_shows_the_whole_report_of_the_command_in_the_readme(script, tmp_path: Path) -> None:
+def test_the_picture_shows_the_whole_report_of_the_command_in_the_readme(
+    script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("matplotlib", reason="reports draw, which needs the extra 'plot'")
-    command = re.findall(r"^\$ kernelmean (.*)$", README, flags=re.MULTILINE)
-    script("../docs", "picture").write_report(tmp_path / "picture.html")
-    with pytest.raises(SystemExit) as exit_:
-        main([*shlex.split(command[0]), "--html", str(tmp_path / "own.html")])
-    assert not exit_.value.code
-    picture, own = ((tmp_path / name).read_text(encoding="utf-8") for name in ("picture.html", "own.html"))
-    assert picture.replace("picture.html", "own.html") == own
-    assert all(name in picture for name in load_wine().feature_names)
+    command, page, programs = (
+        re.findall(r"^\$ kernelmean (.*)$", README, flags=re.MULTILINE),
+        tmp_path / "page.html",
+        [],
+    )
+
+    def run(program: list[str], **_: Any) -> None:
+        programs.append(program)
+        with pytest.raises(SystemExit) as exit_:
+            main(program[3:])
+        assert not exit_.value.code
+
+    picture = script("../docs", "picture")
+    monkeypatch.setattr(picture.subprocess, "run", run)
+    picture.write_report(page)
+    assert programs == [[sys.executable, "-m", "kernelmean", *shlex.split(command[0]), "--html", str(page)]]
+    assert all(name in page.read_text(encoding="utf-8") for name in load_wine().feature_names)

@@ -59,13 +59,14 @@ def killer(client: Any, blocks: Any, name: str, wanted: int) -> list[int]:
 
 
 @pytest.fixture
-def folders(tmp_path: Path) -> list[str]:
-    """Two tables of numbers and categories, in twelve files each."""
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Two tables of numbers and categories, in twelve files each, of as many rows as only workers add up."""
+    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 4000)
     rng = np.random.default_rng(0)
     for name in ("big", "other"):
         (tmp_path / name).mkdir()
         for k in range(12):
-            part = {"x": rng.normal(size=2500), "y": rng.gamma(2.0, size=2500), "c": rng.choice(["a", "b", None], 2500)}
+            part = {"x": rng.normal(size=500), "y": rng.gamma(2.0, size=500), "c": rng.choice(["a", "b", None], 500)}
             pd.DataFrame(part).to_parquet(tmp_path / name / f"{k:02}.parquet", index=False)
     return [str(tmp_path / name) for name in ("big", "other")]
 

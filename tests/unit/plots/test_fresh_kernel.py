@@ -55,7 +55,7 @@ def outputs(client: Any, cell: str) -> list[dict[str, Any]]:
     return found
 
 
-SELDOM = "compare", "dependence", "densities", "hsic_test"
+SELDOM = "compare", "dependence", "densities", "hsic_test", "column_witness"
 """Drawn by the same functions as the others; a kernel takes seconds to start."""
 
 
