@@ -17,8 +17,14 @@ from kernelmean.cli import main
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OPTIONAL = ("numba", "matplotlib", "torch", "dask")
-CHOSEN_BRIEFLY = tuple(f"kernelmean.studies.{name}" for name in ("plots.density", "pages.density", "pages.estimate"))
-"""What these show is drawn alike whatever was chosen, which ``kernelmean.studies`` itself shows in full."""
+CHOSEN_BRIEFLY = (
+    *(
+        f"kernelmean.studies.{name}"
+        for name in ("density", "estimate", "plots.density", "pages.density", "pages.estimate")
+    ),
+    "densities.md",
+)
+"""What these show is the same whatever was chosen beside it, which ``tests/unit`` and ``tests/record`` choose in full."""
 PICTURES = ("kernelmean.studies.plots", "kernelmean.report.pictures", "kernelmean.studies.comparison.result")
 MODULES = sorted(module.name for module in pkgutil.walk_packages(kernelmean.__path__, "kernelmean."))
 PYTHON_PAGES = [
@@ -33,6 +39,12 @@ def command(marker: str) -> str:
     return found.group(1)
 
 
+def choose_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))
+    monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
+    monkeypatch.setattr("kernelmean.studies.estimate._FEW", 0)
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name.startswith(PICTURES):
@@ -44,16 +56,16 @@ def test_docstrings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
             raise
         pytest.skip(f"{error.name} is not installed")
     if name in CHOSEN_BRIEFLY:
-        monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))
-        monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
-        monkeypatch.setattr("kernelmean.studies.estimate._FEW", 0)
+        choose_briefly(monkeypatch)
     assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize("page", PYTHON_PAGES, ids=lambda page: page.name)
-def test_pages(page: Path) -> None:
+def test_pages(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if ">>> import torch" in page.read_text(encoding="utf-8"):
         pytest.importorskip("torch", reason=f"torch IS MISSING: {page.name} is not run")
+    if page.name in CHOSEN_BRIEFLY:
+        choose_briefly(monkeypatch)
     failed, tried = doctest.testfile(str(page), module_relative=False)
     assert failed == 0
     assert tried > 0
