@@ -24,7 +24,7 @@ CHOSEN_BRIEFLY = (
     ),
     "densities.md",
 )
-"""What these show is the same whatever was chosen beside it, which ``tests/unit`` and ``tests/record`` choose in full."""
+"""What these show is the same whatever was chosen beside it, which ``tests/record`` chooses in full."""
 PICTURES = ("kernelmean.studies.plots", "kernelmean.report.pictures", "kernelmean.studies.comparison.result")
 MODULES = sorted(module.name for module in pkgutil.walk_packages(kernelmean.__path__, "kernelmean."))
 PYTHON_PAGES = [

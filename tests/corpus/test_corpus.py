@@ -38,7 +38,7 @@ make, expectations = _beside("make"), _beside("expectations")
 ENTRIES = [(name, entry) for name, entries in expectations.EXPECTED.items() for entry in entries]
 READ = [pair for pair in ENTRIES if pair[1].words is None and not pair[1].notes]
 NOTED = [pair for pair in ENTRIES if pair[1].notes]
-COMMANDED = {(name, entry.options) for name, entry in READ[::3]}
+COMMANDED = {(name, entry.options) for name, entry in READ[::4]}
 REFUSED = [pair for pair in ENTRIES if pair[1].words is not None]
 READING = ("--decimal", "--thousands", "--dates", "--encoding", "--skip")
 QUICK = ("--resamples", "9", "--estimator", "kme")
@@ -153,7 +153,7 @@ def some_columns(name: str) -> list[str]:
     return ["--columns", ",".join(genes)] if name == "1500 columns.csv" else []
 
 
-@named(READ, step=3)
+@named(READ, step=4)
 def test_commands_find_in_a_file_what_they_find_in_its_meaning(
     name: str, entry: Any, corpus: Path, tmp_path: Path, printed: Printed
 ) -> None:
@@ -210,13 +210,13 @@ def test_refusals_are_one_line_that_names_the_mend(
     assert [word for word in entry.words if word not in err] == [], err
 
 
-@named(ENTRIES)
+@named(ENTRIES, step=2)
 def test_describe_shows_every_table_that_can_be_read_and_names_the_columns_at_fault(
     name: str, entry: Any, corpus: Path, printed: Printed
 ) -> None:
     """What it names, left out as it says, is all that dependence stops at.
 
-    Where it says nothing, the test of commands above runs dependence on every third table, and this one on the others.
+    Where it says nothing, the test of commands above runs dependence on every fourth table, and this one on the others.
     """
     path, options = str(corpus / "first" / name), shlex.split(entry.options)
     code = run(["describe", path, *options, "--json", "-"])

@@ -121,7 +121,7 @@ ROWS = {
 def test_the_score_of_iterations_is_that_of_refitting_without_each_row_step_and_all(filter_, name, noise):
     X = ROWS[name]
     for kernel in (Gaussian(1.0), Wendland(2, 1.5)) if noise is None else (Gaussian(1.0),):
-        for steps in (1, 3, 8):
+        for steps in (1, 5):
             estimator = KernelMean(kernel, noise=noise, filter=filter_, strength=steps)
             expected = leave_one_out(lambda rest, own=estimator: clone(own).fit(X[rest]).embedding_, X)
             assert clone(estimator).fit(X).loocv_ == pytest.approx(expected, rel=1e-9, abs=1e-14)

@@ -79,8 +79,11 @@ def results() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("name", ["test", "comparison", "dependence"])
-@pytest.mark.parametrize("save", [km.save, lambda result, path: result.save(path)], ids=["save", "method"])
+@pytest.mark.parametrize(
+    ("name", "save"),
+    [("test", km.save), ("dependence", km.save), ("comparison", lambda result, path: result.save(path))],
+    ids=["test", "dependence", "comparison"],
+)
 def test_a_result_is_saved_as_what_the_name_of_its_file_says(name: str, save: Any, tmp_path: Path) -> None:
     result = results()[name]
     save(result, tmp_path / "r.json")

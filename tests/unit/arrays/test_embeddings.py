@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from checkered import checkered
 from kernelmean import kernels, noise
 from kernelmean.core import as_host, home, is_foreign, to_numpy
 from kernelmean.expected import NoClosedFormError, expected_blocks, kernel_examples, noise_examples
@@ -54,8 +55,7 @@ def _results(kernel: kernels.Kernel, A: Any, B: Any, v: noise.Noise, w: noise.No
     return [*found, mu(B)] if isinstance(w, noise.Dirac) else found
 
 
-@pytest.mark.parametrize("name", ALL_NOISES)
-@pytest.mark.parametrize("kernel", ALL_KERNELS, ids=repr)
+@pytest.mark.parametrize(("kernel", "name"), checkered(ALL_KERNELS, list(ALL_NOISES)), ids=repr)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_expectations_and_embeddings_are_those_of_numpy(library: Library, kernel: Any, name: str) -> None:
     A, B = (library.rounded(Z) for Z in _points(name))

@@ -10,13 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from slow_tables import KINDS, LEVELS, NOISY, SIZES, Slow, Tables, tables
+from slow_tables import KINDS, LEVELS, NOISY, PARTNERS, SIZES, Slow, Tables, tables
 
 import kernelmean as km
 from checkered import mostly_slow
 from in_batches import in_batches
 from kernelmean.cli import main
 from kernelmean.kernels import Gaussian
+
+CASES = tables()
+BLACK = [case for k, case in enumerate(CASES) if (k // len(PARTNERS) + k % len(PARTNERS)) % 2 == 0]
+WHITE = [case for case in CASES if case not in BLACK]
+"""Each half has every kind and rule, and every partner; the tests of the other half wait for ``-m slow``."""
 
 
 def named(case: Tables) -> str:
@@ -32,7 +37,7 @@ def quick(case: Tables) -> dict[str, Any]:
     return {"missing": case.rules, "estimator": "kme", "n_resamples": 9}
 
 
-@pytest.mark.parametrize("case", tables(), ids=named)
+@pytest.mark.parametrize("case", mostly_slow(CASES, *BLACK), ids=named)
 def test_compare_has_the_statistics_of_the_definition_in_every_order(case: Tables) -> None:
     slow, first = slow_pair(case), None
     for order in (list(case.kinds), list(case.kinds)[::-1]):
@@ -45,7 +50,7 @@ def test_compare_has_the_statistics_of_the_definition_in_every_order(case: Table
         first = found
 
 
-@pytest.mark.parametrize("case", tables(), ids=named)
+@pytest.mark.parametrize("case", mostly_slow(CASES, *WHITE), ids=named)
 def test_dependence_has_the_statistics_of_the_definition_in_every_order(case: Tables) -> None:
     frame = case.frames[0]
     slow = Slow.of([frame], case.kinds, case.rules)
@@ -62,7 +67,7 @@ def test_dependence_has_the_statistics_of_the_definition_in_every_order(case: Ta
         first = found
 
 
-@pytest.mark.parametrize("case", mostly_slow(tables(), *tables()[::2]), ids=named)
+@pytest.mark.parametrize("case", mostly_slow(CASES, *BLACK), ids=named)
 def test_unrelated_columns_change_nothing_about_two_groups(case: Tables) -> None:
     frame, rules = case.frames[0], case.rules
     options = {**quick(case), "n_resamples": 19}
@@ -75,7 +80,7 @@ def test_unrelated_columns_change_nothing_about_two_groups(case: Tables) -> None
     assert (beside.n_rows, beside.notes) == (alone.n_rows, alone.notes)
 
 
-@pytest.mark.parametrize("case", [case for case in tables() if "drop" not in case.rules.values()], ids=named)
+@pytest.mark.parametrize("case", [case for case in BLACK if "drop" not in case.rules.values()], ids=named)
 def test_a_transformer_has_coordinates_and_noise_of_the_definition(case: Tables) -> None:
     slow, theta = slow_pair(case), 1.3
     for order in (list(case.kinds), list(case.kinds)[::-1]):
@@ -92,7 +97,7 @@ def test_a_transformer_has_coordinates_and_noise_of_the_definition(case: Tables)
             assert found == pytest.approx(block.mean(), rel=1e-12)
 
 
-@pytest.mark.parametrize("case", [case for case in tables() if "noise" not in case.rules.values()], ids=named)
+@pytest.mark.parametrize("case", [case for case in WHITE if "noise" not in case.rules.values()], ids=named)
 def test_streams_have_the_kernel_of_the_definition(case: Tables) -> None:
     slow, found = slow_pair(case), []
     for order in (list(case.kinds), list(case.kinds)[::-1]):

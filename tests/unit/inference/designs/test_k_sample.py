@@ -320,7 +320,12 @@ def test_clusters_in_several_samples_in_bins(monkeypatch, options):
     assert held.scheme == added.scheme == "bins"
     if options:
         assert added.statistic == pytest.approx(held.statistic, rel=1e-7)
-    pvalues = []
+
+
+def test_clusters_in_several_samples_in_bins_keep_the_level(monkeypatch):
+    monkeypatch.setattr(layout, "MOST_BINS", 20)
+    monkeypatch.setattr(layout, "_LEAST", 8)
+    weights, pvalues = np.random.default_rng(3).uniform(0.5, 2.0, 200), []
     for seed in range(100):
         effects = np.repeat(np.random.default_rng(seed).standard_normal((120, 2)), np.tile([2, 2, 2, 2, 1, 1], 20), 0)
         how = {"rng": seed, "scheme": "bins", "n_resamples": 19, "kernel": KERNEL}
