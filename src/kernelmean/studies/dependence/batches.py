@@ -40,41 +40,33 @@ from .column_features import LANDMARKS, ColumnFeatures, PairFeatures
 from .designed import DesignedTable
 from .pair import PairDependence
 from .partners import AllRows, Partners, Sums, WithinDesign
-from .request import LEAST_ROWS, DependenceOptions, Groups, Pair, varying
-from .result import Dependence
+from .request import Answered, DependenceOptions, Groups, Pair, check_rows, varying
 
 ESTIMATORS = (*NAMED, *PLAIN)
 _MEMORY = 384 * 2**20
 """Bytes for the sums of one pass, without those of the joint test."""
 
 
-def dependence_in_batches(table: Source, asked: DependenceOptions) -> Dependence:
-    """Test the columns of a table of any length, as :func:`kernelmean.dependence` says."""
+def tested_in_batches(designed: DesignedTable, asked: DependenceOptions) -> Answered:
+    """Test the columns of a table of any length."""
     if asked.estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {asked.estimator!r}; over sums of features write one of {listed(ESTIMATORS)}")
-    asked.design.check_estimator(asked.estimator, ESTIMATORS)
-    designed, seed = DesignedTable.of(table, asked), seed_of(asked.rng)
     check_rules(designed.encoding)
+    seed = seed_of(asked.rng)
     learnt = _learnt(designed.table, designed.encoding, seed, asked)
-    if learnt.rows[0] < LEAST_ROWS:
-        raise ValueError(f"the table has {count(learnt.rows[0], 'row')}; a test of independence needs at least 4")
+    check_rows(learnt.rows[0])
     groups, pairs = varying(designed.groups, [coding.name for coding in learnt.codings], learnt.constant)
     with serial_blas:
         study = _Study.of(designed, learnt, asked, seed, len(pairs))
         joint, found = study.answers(groups, pairs)
-    encoded, joint_notes = _shown(learnt), () if joint is None else joint.notes
-    return Dependence(
-        x=groups[0],
-        y=groups[1],
+    encoded = _shown(learnt)
+    return Answered(
+        groups=groups,
         n_rows=learnt.rows[0],
-        test=joint,
+        joint=joint,
         pairs=found,
-        estimator=asked.estimator,
-        notes=tuple(dict.fromkeys((*designed.notes, *encoded.notes(), *study.notes(len(pairs)), *joint_notes))),
-        missing=learnt.missing,
         encoded=encoded,
-        design=asked.design,
-        adjustment=asked.adjustment,
+        notes=(*designed.notes, *encoded.notes(), *study.notes(len(pairs))),
         in_series=learnt.in_series,
     )
 

@@ -1,18 +1,20 @@
-"""The options of a study of dependence, in one value for tables in memory and in batches."""
+"""The options of a study of dependence, and what its tests found, for tables in memory and in batches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 from ...core.array import Progress, RngLike
-from ...core.words import did_you_mean, listed
+from ...core.words import count, did_you_mean, listed
+from ...inference import TestResult
 from ...inference.null import HOLM, check_adjustment
 from ...plan.plan import Plan
-from ...tables.columns import Encoding
+from ...tables.columns import Encoded, Encoding
 from ..designs import TableDesign
+from .pair import PairDependence
 
 LEAST_ROWS = 4
 Pair: TypeAlias = tuple[str, str]
@@ -100,3 +102,26 @@ def varying(groups: Groups, names: Sequence[str], constant: Sequence[str]) -> tu
     if not pairs:
         raise ValueError(f"there are no two varying columns to test; constant: {listed(constant) or 'none'}")
     return (left, right), pairs
+
+
+def check_rows(rows: int) -> None:
+    """Raise if there are too few rows."""
+    if rows < LEAST_ROWS:
+        raise ValueError(f"the table has {count(rows, 'row')}; a test of independence needs at least {LEAST_ROWS}")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """What tests found, whether rows were held or added up."""
+
+    groups: Groups
+    """Without constant columns."""
+    n_rows: int
+    joint: TestResult | None
+    pairs: tuple[PairDependence, ...]
+    encoded: Encoded
+    """The rows that pictures show."""
+    notes: tuple[str, ...]
+    """Those of the joint test come besides."""
+    in_series: bool
