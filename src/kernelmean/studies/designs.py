@@ -246,13 +246,6 @@ class TableDesign:
         left_out = f"{count(many, 'pair')} with blank cells left out"
         return kept, (left_out, *costly_drop(many, len(kept[0]), "pair"), *unseen)
 
-    def held(self, frame: Frame) -> Design:
-        """Return the design of all rows of one table, which has its columns."""
-        self._check(frame)
-        cells = {part: frame[name] for part, name in self._named()}
-        strata, clusters, weights = map(cells.get, _PARTS)
-        return Design(strata=strata, clusters=clusters, weights=weights)
-
     def check_names(self, names: Sequence[str], source: str) -> None:
         """Raise if a column does not exist."""
         for part, name in self._named():

@@ -81,12 +81,12 @@ class Source:
                 yield rows
 
     def only(self, kept: BoolArray) -> Source:
-        """Return the source whose :meth:`frames` have some of the rows, with the numbers that they have here."""
+        """Return the source whose :meth:`frames` and :meth:`whole` have some of the rows, numbered as they are here."""
         return replace(self, n_rows=int(kept.sum()), _kept=kept)
 
     def whole(self) -> Frame:
         """Return all rows as one frame, in memory."""
-        found = self._whole()
+        found = self._whole() if self._kept is None else self._whole().take(self._kept)
         found = replace(found, notes=(*found.notes, *self.notes))
         return found if self.missing == "error" else found.take(found.complete())
 

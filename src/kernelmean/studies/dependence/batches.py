@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -28,9 +28,8 @@ from ...inference.resampling_options import resources_of
 from ...inference.rotations.stripes import BlockPair, memory_of
 from ...inference.statistics import ties
 from ...plan.plan import DEFAULT, serial_blas
-from ...tables.columns import Encoded, Encoding
+from ...tables.columns import Encoded
 from ...tables.columns.encoded import groups_of
-from ...tables.source import Source
 from ..comparison.first_look import Learnt, learn
 from ..comparison.long_tables import check_rules
 from ..comparison.table_pass import LABEL, coordinate_batches
@@ -53,7 +52,8 @@ def tested_in_batches(designed: DesignedTable, asked: DependenceOptions) -> Answ
         raise ValueError(f"estimator is {asked.estimator!r}; over sums of features write one of {listed(ESTIMATORS)}")
     check_rules(designed.encoding)
     seed = seed_of(asked.rng)
-    learnt = _learnt(designed.table, designed.encoding, seed, asked)
+    in_order = asked.design.clusters is None  # else these say which rows belong together
+    learnt = learn((designed.table,), designed.encoding, seed, asked.progress, in_order=in_order)
     check_rows(learnt.rows[0])
     groups, pairs = varying(designed.groups, [coding.name for coding in learnt.codings], learnt.constant)
     with serial_blas:
@@ -69,14 +69,6 @@ def tested_in_batches(designed: DesignedTable, asked: DependenceOptions) -> Answ
         notes=(*designed.notes, *encoded.notes(), *study.notes(len(pairs))),
         in_series=learnt.in_series,
     )
-
-
-def _learnt(table: Source, encoding: Encoding, seed: int, asked: DependenceOptions) -> Learnt:
-    """Learn from a first pass; where clusters say which rows belong together, neighbours that are alike are no news."""
-    learnt = learn((table,), encoding, seed, asked.progress)
-    if learnt.in_series and asked.design.clusters is not None:
-        return replace(learnt, remarks=learnt.remarks[1:], in_series=False)
-    return learnt
 
 
 def _shown(learnt: Learnt) -> Encoded:

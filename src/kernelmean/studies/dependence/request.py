@@ -76,10 +76,6 @@ class DependenceOptions:
         if both:
             raise ValueError(f"{listed(both)} stands in x and in y; a column belongs to one group")
         names = tuple(name for name in names if name not in self.design.columns)
-        if not names:
-            raise ValueError(
-                f"the table has no column beside {listed(map(repr, self.design.columns))}; there is nothing to test"
-            )
         if not self.x and not self.y:
             return names, names
         others = tuple(name for name in names if name not in (*self.x, *self.y))
