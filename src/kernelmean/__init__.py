@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .inference.cluster import DaskPlan
     from .inference.monitoring import DriftMonitor
     from .kernels.bandwidth import median_bandwidth
-    from .known import fit_test
+    from .known import closer_test, fit_test
     from .plan.plan import Plan
     from .studies.changes import changes
     from .studies.comparison import compare
@@ -52,6 +52,7 @@ __all__ = [
     "TableEncoder",
     "TestResult",
     "changes",
+    "closer_test",
     "compare",
     "compare_groups",
     "dependence",
@@ -87,7 +88,7 @@ _lazy.attach(
         "inference.cluster": "DaskPlan",
         "inference.monitoring": "DriftMonitor",
         "kernels.bandwidth": "median_bandwidth",
-        "known": "fit_test",
+        "known": "closer_test fit_test",
         "plan": "Plan",
         "studies.changes": "changes",
         "studies.comparison": "compare",

@@ -79,8 +79,8 @@ class KnownDistribution:
         parts = embedding.to_numpy().point_parts
         if any(isinstance(part.noise, Dirac) for part in parts):
             raise TypeError(
-                f"{name} is an embedding of rows without noise, which are a sample; two samples are compared by "
-                "km.mmd_test(X, Y), or pass a mixture: km.embed(means, kernel, weights=weights, noise=...)"
+                f"{name} is an embedding of rows without noise, which are a sample; pass these rows themselves to "
+                "km.mmd_test(X, Y) or km.closer_test, or a mixture: km.embed(means, kernel, weights=weights, noise=...)"
             )
         weights = np.concatenate([part.weights for part in parts])
         if (weights < 0.0).any() or abs(weights.sum() - 1.0) > _OF_ONE:
@@ -138,6 +138,16 @@ class KnownDistribution:
             for part in self.mixture.point_parts
         ]
         return sum(parts[1:], parts[0])
+
+
+def is_distribution(value: Any) -> bool:
+    """Whether a value is meant as a distribution, not as rows."""
+    return (
+        isinstance(value, KnownDistribution | Embedding)
+        or callable(value)
+        or hasattr(value, "rvs")
+        or (hasattr(value, "fit") and hasattr(value, "sample"))
+    )
 
 
 def _scaled(noise: Noise, factor: Array) -> Normal:

@@ -1,0 +1,167 @@
+"""Which of two models is nearer: the definition pair by pair, variances of many draws, units, refusals."""
+
+import json
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import kernelmean as km
+from kernelmean.known import CloserResult, closer_test
+
+KERNEL = km.kernels.Gaussian(1.0)
+RNG = np.random.default_rng(0)
+X, P, Q = RNG.normal(size=(25, 2)), RNG.normal(0.4, 1.0, size=(18, 2)), RNG.normal(1.0, 1.0, size=(31, 2))
+LABELS = RNG.integers(9, size=25), RNG.integers(3, 12, size=18), RNG.integers(6, 15, size=31)
+MIXTURE = km.embed([[0.4, 0.4]], km.kernels.Gaussian(3.0), noise=km.noise.Normal(1.0))
+
+
+def mean_of_pairs(A: Any, B: Any, a: Any, b: Any) -> float:
+    """Return the mean of k over pairs whose units differ."""
+    pairs = [(i, j) for i, j in product(range(len(A)), range(len(B))) if a[i] != b[j]]
+    return float(np.mean([KERNEL(A[[i]], B[[j]])[0, 0] for i, j in pairs]))
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_the_difference_is_that_of_its_definition(clustered: bool) -> None:
+    ends = np.cumsum([0, len(X), len(P), len(Q)])
+    x, p, q = LABELS if clustered else [np.arange(i, j) for i, j in pairwise(ends)]
+    result = closer_test(X, P, Q, kernel=KERNEL, clusters=LABELS if clustered else None)
+    to = [
+        mean_of_pairs(X, X, x, x) + mean_of_pairs(A, A, a, a) - 2.0 * mean_of_pairs(X, A, x, a)
+        for A, a in ((P, p), (Q, q))
+    ]
+    np.testing.assert_allclose(result.distances, to, atol=1e-12)
+    np.testing.assert_allclose(result.statistic, to[0] - to[1], atol=1e-12)
+
+
+def test_the_standard_error_is_the_jackknife_of_units_in_the_limit() -> None:
+    rows = [np.tile(sample, (8, 1)) + 0.1 * RNG.normal(size=(8 * len(sample), 2)) for sample in (X, P, Q)]
+    whole = closer_test(*rows, kernel=KERNEL)
+    total = 0.0
+    for number, sample in enumerate(rows):
+        left = [
+            closer_test(*[np.delete(s, i, axis=0) if k == number else s for k, s in enumerate(rows)], kernel=KERNEL)
+            for i in range(0, len(sample), 4)
+        ]
+        values = np.array([one.statistic for one in left])
+        total += (len(sample) - 1) * values.var()
+    np.testing.assert_allclose(whole.standard_error, np.sqrt(total), rtol=0.15)
+
+
+def test_labels_of_their_own_are_no_clusters() -> None:
+    plain = closer_test(X, P, Q)
+    texts = tuple([f"{name}{i}" for i in range(len(rows))] for name, rows in (("x", X), ("p", P), ("q", Q)))
+    assert closer_test(X, P, Q, clusters=texts).statistic == pytest.approx(plain.statistic, abs=1e-14)
+    assert closer_test(X, P, Q, clusters=texts).standard_error == pytest.approx(plain.standard_error, rel=1e-12)
+
+
+def test_models_that_change_places_change_the_sign() -> None:
+    first, second = closer_test(X, P, Q), closer_test(X, Q, P)
+    assert first.statistic == pytest.approx(-second.statistic, abs=1e-14)
+    assert first.interval == pytest.approx(tuple(-end for end in reversed(second.interval)), abs=1e-14)
+    assert first.pvalue == pytest.approx(second.pvalue, rel=1e-9)
+    assert first.pvalue / 2.0 == pytest.approx(closer_test(X, P, Q, alternative="less").pvalue)
+    assert closer_test(X, P, Q, alternative="greater").interval[1] == np.inf
+    assert closer_test(X, P, Q, alternative="less").interval[0] == -np.inf
+
+
+def test_a_mixture_is_what_many_of_its_rows_are() -> None:
+    exact = closer_test(X, MIXTURE, Q, kernel=KERNEL)
+    drawn = closer_test(X, MIXTURE.sample(4000, rng=1), Q, kernel=KERNEL)
+    assert exact.sizes == (25, None, 31)
+    assert exact.statistic == pytest.approx(drawn.statistic, abs=4e-3)
+    assert exact.standard_error == pytest.approx(drawn.standard_error, rel=0.03)
+    both = closer_test(X, MIXTURE, stats.multivariate_normal([1.0, 1.0]), kernel=KERNEL)
+    values = 2.0 * (
+        MIXTURE.__class__(KERNEL, MIXTURE.parts)(X) - km.embed([[1.0, 1.0]], KERNEL, noise=km.noise.Normal(1.0))(X)
+    )
+    assert both.standard_error == pytest.approx(values.std(ddof=1) / 5.0, rel=1e-10)
+
+
+def test_other_distributions_are_drawn_and_said_to_be() -> None:
+    result = closer_test(X, lambda n, rng: rng.normal(size=(n, 2)), Q, rng=0)
+    assert result.sizes == (25, 4096, 31)
+    assert result.notes[0] == "P is 4,096 rows drawn from a function that draws rows"
+    assert result.statistic == closer_test(X, lambda n, rng: rng.normal(size=(n, 2)), Q, rng=0).statistic
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_intervals_hold_also_for_rows_that_models_share(shared: bool) -> None:
+    rng, missed = np.random.default_rng(3), 0
+    labels = (np.arange(100), np.arange(100, 180), np.r_[np.arange(100, 140), np.arange(200, 280)])
+    for _ in range(150):
+        here, p, q = rng.normal(size=(100, 1)), rng.normal(0.6, 1.0, (80, 1)), rng.normal(-0.6, 1.0, (120, 1))
+        q = np.concatenate([-p[:40], q[40:]]) if shared else q
+        result = closer_test(here, p, q, kernel=KERNEL, clusters=labels if shared else None)
+        missed += not result.interval[0] <= 0.0 <= result.interval[1]
+    assert 1 <= missed <= 16  # of binomial(150, .05) with probability .9985
+
+
+def test_units_of_columns_and_far_origins_change_nothing() -> None:
+    scaled = [rows * [1000.0, 0.01] + [1e6, -3.0] for rows in (X, P, Q)]
+    np.testing.assert_allclose(closer_test(*scaled).pvalue, closer_test(X, P, Q).pvalue, rtol=1e-6)
+
+
+def test_columns_are_matched_by_name_and_rows_stay() -> None:
+    before = X.copy()
+    a, b, c = (pd.DataFrame(rows, columns=["a", "b"]) for rows in (X, P, Q))
+    assert closer_test(a, b[["b", "a"]], c).statistic == closer_test(X, P, Q).statistic
+    np.testing.assert_array_equal(X, before)
+
+
+def test_float32_and_few_rows() -> None:
+    single = closer_test(*(rows.astype(np.float32) for rows in (X, P, Q)), kernel=KERNEL)
+    assert single.statistic == pytest.approx(closer_test(X, P, Q, kernel=KERNEL).statistic, abs=1e-6)
+    few = closer_test(X[:2], P[:2], Q[:3])
+    assert few.notes == ("the normal approximation needs more rows than X 2, P 2, Q 3",)
+
+
+REFUSED: dict[str, tuple[tuple[Any, Any, Any], dict[str, Any], type[Exception], str]] = {
+    "the same rows": ((X, P, P), {}, ValueError, "are the same rows"),
+    "the same rows in another order": ((X, P, P[::-1].copy()), {}, ValueError, "are the same rows"),
+    "the same mixture": ((X, MIXTURE, MIXTURE), {}, ValueError, "neither is nearer"),
+    "other columns": ((X, P, Q[:, :1]), {}, ValueError, "Q has 1; both must describe"),
+    "a distribution of other columns": ((X, stats.norm(), Q), {}, ValueError, "P has 1 column and X has 2"),
+    "one row": ((X, P, Q[:1]), {}, ValueError, "Q has one row or cluster"),
+    "a family": ((X, stats.norm, Q), {}, TypeError, "freeze it"),
+    "equal rows": ((np.ones((5, 2)), np.ones((6, 2)), np.ones((7, 2))), {}, ValueError, "are equal"),
+    "blank": (([[np.nan, 1.0]], P, Q), {}, ValueError, "NaN"),
+    "texts": ((X, P, [["a", "b"]]), {}, TypeError, "numbers are needed"),
+    "alternative": ((X, P, Q), {"alternative": "both"}, ValueError, "write 'two-sided'"),
+    "level": ((X, P, Q), {"level": 95}, ValueError, "between 0 and 1"),
+    "two lists of labels": ((X, P, Q), {"clusters": LABELS[:2]}, ValueError, "three entries"),
+    "labels of others": ((X, P, Q), {"clusters": LABELS[::-1]}, ValueError, "25 rows and 31 labels"),
+    "blank labels": ((X[:2], P, Q), {"clusters": ([1, None], *LABELS[1:])}, ValueError, "is blank"),
+    "one cluster": ((X, P, Q), {"clusters": (np.zeros(25), *LABELS[1:])}, ValueError, "X has one row or cluster"),
+    "Gram matrices": ((X, P, Q), {"kernel": "precomputed"}, ValueError, "needs rows with columns"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_has_no_answer_is_refused(case: str) -> None:
+    sides, options, error, words = REFUSED[case]
+    with pytest.raises(error, match=words):
+        closer_test(*sides, **options)
+
+
+def test_the_result_has_the_surface_of_every_result(tmp_path: Path) -> None:
+    result = closer_test(X, P, Q + 1.0, alternative="less")
+    statistic, pvalue = result
+    assert (statistic, pvalue) == (result.statistic, result.pvalue)
+    assert "asymptotic" in result.method
+    assert str(result).startswith("P is nearer to X than Q: p = ")
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["interval"][0] is None
+    assert result.to_frame().shape == (1, 7)
+    assert "equally near" in result.to_html()
+    assert result.plot().get_xlabel() == "MMD² to P less MMD² to Q"
+    assert closer_test(X, Q + 1.0, P).verdict().startswith("Q is nearer to X than P")
+    assert "does not show" in closer_test(X, P, P + 0.01).verdict()
+    result.save(tmp_path / "closer.km")
+    loaded = km.load(tmp_path / "closer.km")
+    assert isinstance(loaded, CloserResult)
+    assert loaded.interval == result.interval
