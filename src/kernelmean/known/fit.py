@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, final
 
 import numpy as np
@@ -26,8 +27,8 @@ from ..inference.units.dealing import PILOT
 from ..plan.plan import serial_blas
 from .distribution import KnownDistribution
 
-_AT_ONCE = 2**14
-"""Rows whose features are held at a time."""
+_AT_ONCE, _SAMPLES_AT_ONCE = 2**14, 64
+"""Rows whose features are held at a time, and samples that are."""
 _DRAWN_PER_ROW = 4
 """Rows that are drawn, for each row of X, to find the mean of a distribution that was fitted to so many."""
 _ROUNDING = 1e-12
@@ -170,46 +171,53 @@ class Features:
         columns = Columns.of(found.sources[0], found.views[0], kernels)
         return cls(columns, [len(own) for own in found.kernels])
 
-    def null(self, samples: Any, known: KnownDistribution, fitting: Refitting | None, rng: Any) -> tuple[Null, int]:
+    def null(
+        self, samples: Iterator[Array], known: KnownDistribution, fitting: Refitting | None, rng: Any
+    ) -> tuple[Null, int]:
         """Return the statistics of all kernels for all samples, and how many members have exact means.
 
         The observed sample comes first.
         """
-        means, centres = [], []
+        seen, centres = [], []
         exact = self.exact_means(known)
-        for rows in samples:
-            means.append(self.means(rows))
+        while some := list(islice(samples, _SAMPLES_AT_ONCE)):
+            seen.append(self.means(some))
             if fitting is not None:
-                centres.append(self._fitted_mean(fitting(rows), rows.shape, rng))
-        seen = np.stack(means)
-        centre = np.where(np.isnan(exact), seen.mean(axis=0), exact) if fitting is None else np.stack(centres)
-        values, tolerance = np.empty((2, self.columns.n_kernels, len(seen)))
-        gaps = seen - centre
+                centres.append(self._fitted_means([fitting(rows) for rows in some], some[0].shape, rng))
+        means = np.concatenate(seen)
+        centre = np.where(np.isnan(exact), means.mean(axis=0), exact) if fitting is None else np.concatenate(centres)
+        values, tolerance = np.empty((2, self.columns.n_kernels, len(means)))
+        gaps = means - centre
         known_kernels = np.zeros(self.columns.n_kernels, dtype=bool)
         for block in self.columns.blocks:
             place = block.place
             values[block.numbers] = block.weights @ np.square(gaps[:, place]).T
-            tolerance[block.numbers] = block.weights @ np.square(np.abs(seen[:, place]) + np.abs(gaps[:, place])).T
+            tolerance[block.numbers] = block.weights @ np.square(np.abs(means[:, place]) + np.abs(gaps[:, place])).T
             known_kernels[block.numbers] = not np.isnan(exact[place]).any()
         scheme = DRAWS if fitting is None else BOOTSTRAP
         firsts = np.cumsum([0, *self.counts[:-1]])
         name = "MMD² from the distribution"
         return Null(values, _ROUNDING * tolerance.max(axis=1), name, scheme), int(known_kernels[firsts].sum())
 
-    def means(self, rows: Array) -> Array:
-        """Return the means of the columns over rows, shape (D,), a few rows at a time."""
-        parts = slices(len(rows), _AT_ONCE)
+    def means(self, samples: Sequence[Array]) -> Array:
+        """Return the means of the columns over samples of n rows each, shape (samples, D), some rows at a time."""
+        n = len(samples[0])
+        if n > _AT_ONCE:
+            return np.stack([self._of_long(rows) for rows in samples])
+        groups = [samples[part] for part in slices(len(samples), _AT_ONCE // n)]
+        return np.concatenate([self.columns.means(np.concatenate(own), n * np.arange(len(own))) for own in groups])
+
+    def _of_long(self, rows: Array) -> Array:
         first = np.zeros(1, dtype=np.intp)
+        parts = slices(len(rows), _AT_ONCE)
         sums = [(part.stop - part.start) * self.columns.means(rows[part], first)[0] for part in parts]
         return np.asarray(np.sum(sums, axis=0) / len(rows))
 
-    def _fitted_mean(self, known: KnownDistribution, shape: tuple[int, int], rng: np.random.Generator) -> Array:
-        """Return the mean of the columns under a distribution, exact where it can be, else of rows drawn from it."""
-        exact = self.exact_means(known)
-        if np.isnan(exact).any():
-            drawn = self.means(known.sample(_DRAWN_PER_ROW * shape[0], shape[1], rng))
-            exact = np.where(np.isnan(exact), drawn, exact)
-        return exact
+    def _fitted_means(self, fits: Sequence[KnownDistribution], shape: tuple[int, int], rng: Any) -> Array:
+        """Return the means of the columns under distributions, exact where they can be, else of drawn rows."""
+        drawn = self.means([known.sample(_DRAWN_PER_ROW * shape[0], shape[1], rng) for known in fits])
+        exact = np.stack([self.exact_means(known) for known in fits])
+        return np.where(np.isnan(exact), drawn, exact)
 
     def exact_means(self, known: KnownDistribution) -> Array:
         """Return the exact means of the columns under a mixture, shape (D,), NaN where there is no closed form."""

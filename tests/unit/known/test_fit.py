@@ -30,9 +30,9 @@ def test_the_statistic_of_a_sample_does_not_depend_on_which_one_was_observed() -
     rng = np.random.default_rng(1)
     samples = [known.sample(15, 2, rng) for _ in range(6)]
     own = features(known, 2)
-    values = own.null(samples, known, None, rng)[0].values
+    values = own.null(iter(samples), known, None, rng)[0].values
     order = [3, 0, 5, 1, 4, 2]
-    others = own.null([samples[i] for i in order], known, None, rng)[0].values
+    others = own.null(iter([samples[i] for i in order]), known, None, rng)[0].values
     np.testing.assert_allclose(others, values[:, order], rtol=1e-9, atol=1e-14)
 
 
@@ -54,8 +54,8 @@ def test_exact_means_are_those_of_many_rows(covariance: str) -> None:
     known_columns = ~np.isnan(exact)
     assert 100 < known_columns.sum() < len(exact)
     rows = known.sample(40_000, 2, np.random.default_rng(4))
-    gaps = (own.means(rows) - exact)[known_columns]
-    deviation = np.std([own.means(part) for part in np.split(rows, 200)], axis=0)[known_columns] / np.sqrt(200)
+    gaps = (own.means([rows])[0] - exact)[known_columns]
+    deviation = np.std(own.means(np.split(rows, 200)), axis=0)[known_columns] / np.sqrt(200)
     assert np.abs(gaps / deviation).max() < 5.0
 
 
