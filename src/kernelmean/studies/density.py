@@ -25,7 +25,7 @@ from ..inference.adaptive.kinds import LEVEL
 from ..kernels import Gaussian
 from ..known import fit_test
 from ..report.description import Description, Grid
-from .density_search import FOLDS, Steps, searched
+from .density_search import Steps, searched
 from .numbers import Needs
 from .plots.density import density_pairs
 from .study import Study
@@ -33,13 +33,14 @@ from .study import Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_FOLDS = 5
 _TIED = 0.1
 """Share of the rows from which on one value of a column is told."""
 _CLEAR = 2.0
 """Standard errors beyond which a difference of losses counts."""
 _COMPONENTS = (1, 2, 3, 5, 10, 20)
 _WHY = " to hold some out and compare densities; KernelMeanMatching(1).fit(X) in Python fits one to fewer"
-_NEEDS = Needs("density", 2 * FOLDS, _WHY, "a constant has no density")
+_NEEDS = Needs("density", 2 * _FOLDS, _WHY, "a constant has no density")
 
 
 @final
@@ -304,7 +305,7 @@ def fit_densities(
         raise ValueError(f"held_out is {held_out}; a share of the rows between 0 and 1 is needed")
     generator = as_rng(rng)
     order = generator.permutation(len(table))
-    n_test = int(np.clip(round(held_out * len(table)), 1, len(table) - FOLDS))
+    n_test = int(np.clip(round(held_out * len(table)), 1, len(table) - _FOLDS))
     seed = int(generator.integers(2**31))
     train = table.take(order[n_test:])
     center = train.values.mean(axis=0) if scale else np.zeros(len(table.names))
@@ -364,7 +365,7 @@ def _matching(
     possible = components or [K for K in _COMPONENTS if len(X) // 2 >= K]
     named = {"estimator": [estimator or "mkme"], "covariance_type": [covariance or "spherical"]}
     grid = [named | {"n_components": possible}] if estimator or components or covariance else settings(X, _COMPONENTS)
-    best = searched(KernelMeanMatching(random_state=seed), grid, X, seed, progress).best_estimator_
+    best = searched(KernelMeanMatching(random_state=seed), grid, X, seed, _FOLDS, progress).best_estimator_
     update = "weights" if best.update == "weights" else "joint fit"
     return best, f"{count(best.n_components_, 'component')}, {best.covariance_type}, {update} to {best.estimator}"
 
@@ -377,7 +378,7 @@ def _gaussian_mixture(seed: int, progress: Steps, X: Array) -> tuple[Any, str]:
         "covariance_type": ["spherical", "diag", "tied", "full"],
         "reg_covar": [0.01, 0.1],
     }
-    found = searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed, progress)
+    found = searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed, _FOLDS, progress)
     chosen = found.best_params_
     return found.best_estimator_, f"{count(chosen['n_components'], 'component')}, {chosen['covariance_type']}"
 
@@ -385,5 +386,5 @@ def _gaussian_mixture(seed: int, progress: Steps, X: Array) -> tuple[Any, str]:
 def _kernel_density(seed: int, progress: Steps, X: Array) -> tuple[Any, str]:
     from sklearn.neighbors import KernelDensity  # slow to import
 
-    found = searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed, progress)
+    found = searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed, _FOLDS, progress)
     return found.best_estimator_, f"bandwidth {found.best_params_['bandwidth']:.3g}"
