@@ -20,7 +20,7 @@ from kernelmean.inference.request import HSIC_ESTIMATORS, MMD_ESTIMATORS, Reques
 from kernelmean.inference.rotations.stripes import StripeSums
 from kernelmean.inference.rotations.windows import StripeWindows, rotations
 from kernelmean.inference.units.dealing import Deals
-from kernelmean.inference.units.unit_sums import DealtRows, UnitSums
+from kernelmean.inference.units.unit_sums import UnitSums
 
 Array = np.ndarray[Any, Any]
 
@@ -50,7 +50,7 @@ def samples(X: Array, Y: Array, *, estimator: Any = None, statistic: Any = "u", 
     wanted = asked(None, estimator, MMD_ESTIMATORS)
     test = BinnedTest.of(TwoSamples, Request(wanted, Design(), statistic, "bins", resamples, 3), BY_SCHEME)
     sizes = len(X), len(Y)
-    deals = Deals.of(sizes, test.seed)
+    deals = Deals.dealt(sizes, test.seed)
     pilot = X[deals.each[0].fitted_to], Y[deals.each[1].fitted_to]
     fit = fitted(pilot_question(test, _read(X, Y), pilot), test.request, sizes, test.seed)
     return Prepared(test, fit, deals, (X, Y))
@@ -72,7 +72,7 @@ def _read(*tables: Array) -> list[Any]:
 def sample_sums(prepared: Prepared, *, rows: bool = True) -> UnitSums:
     """Return the sums of both samples, or of no rows."""
     assert prepared.deals is not None
-    sums = UnitSums(prepared.fit.columns[0], DealtRows(prepared.deals))
+    sums = UnitSums(prepared.fit.columns[0], prepared.deals)
     for sample, own in enumerate(prepared.rows if rows else ()):
         sums.add(own, sample)
     return sums

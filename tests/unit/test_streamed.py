@@ -157,7 +157,7 @@ def test_every_row_is_used_once(files: Path) -> None:
 def test_rows_are_dealt_around_those_that_were_drawn(n: int, m: int) -> None:
     """Every bin has one size and as many drawn rows, every row one bin; the rest of the rows is dealt at random."""
     rng = np.random.default_rng(n)
-    for own in Deals.of((n, m), seed=4).each:
+    for own in Deals.dealt((n, m), seed=4).each:
         drawn = rng.permutation(own.n)[:MOST_PILOT]
         around = own.around(drawn)
         bins = around.unit_of(np.arange(own.n))
@@ -303,7 +303,7 @@ def test_a_huge_cell_in_a_later_batch_is_told_with_its_deviation() -> None:
 
 
 def test_rows_that_were_not_drawn_fall_into_any_bin_alike() -> None:
-    (own, _), counts = Deals.of((60, 60), seed=0).each, np.zeros((60, 60))
+    (own, _), counts = Deals.dealt((60, 60), seed=0).each, np.zeros((60, 60))
     own = replace(own, size=6, bins=10, pilot=2)
     for seed in range(600):
         drawn = np.random.default_rng(seed).permutation(60)

@@ -39,7 +39,7 @@ def test_rows_are_permuted_and_found_again(n: int, seed: int) -> None:
 
 @pytest.mark.parametrize("sizes", [*SIZES, *(sizes[::-1] for sizes in SIZES)], ids=str)
 def test_bins_are_of_one_size_and_take_almost_all_rows(sizes: tuple[int, int]) -> None:
-    deals = Deals.of(sizes, seed=5).each
+    deals = Deals.dealt(sizes, seed=5).each
     assert len({own.size for own in deals}) == 1
     assert len({own.pilot for own in deals}) == 1
     assert sum(own.bins for own in deals) <= MOST_BINS
@@ -60,7 +60,7 @@ def test_every_small_size_is_dealt_as_well() -> None:
     worst = 0.0
     for n in range(1, 1100, 13):
         for m in range(1, 4000, 97):
-            first, second = Deals.of((n, m), 0).each
+            first, second = Deals.dealt((n, m), 0).each
             assert first.size == second.size >= 1
             assert first.bins + second.bins <= MOST_BINS
             assert min(first.left_over, second.left_over) >= 0
@@ -71,7 +71,7 @@ def test_every_small_size_is_dealt_as_well() -> None:
 
 @pytest.mark.parametrize("sizes", [(5, 9), (300, 1000), (3000, 2000), (20_000, 300), (60_000, 50_000)], ids=str)
 def test_rows_fall_into_bins_by_their_number(sizes: tuple[int, int]) -> None:
-    for own in Deals.of(sizes, seed=11).each:
+    for own in Deals.dealt(sizes, seed=11).each:
         bins = own.unit_of(np.arange(own.n))
         counts = np.bincount(bins, minlength=own.bins + 1)
         assert (counts[: own.bins] == own.size).all()
@@ -82,7 +82,7 @@ def test_rows_fall_into_bins_by_their_number(sizes: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("sizes", [(5, 9), (300, 1000), (3000, 2000), (20_000, 300), (60_000, 50_000)], ids=str)
 def test_features_are_fitted_to_as_many_rows_of_every_bin(sizes: tuple[int, int]) -> None:
-    deals = Deals.of(sizes, seed=11).each
+    deals = Deals.dealt(sizes, seed=11).each
     for own in deals:
         rows = own.fitted_to
         assert (np.diff(rows) > 0).all()
@@ -97,7 +97,7 @@ def test_features_are_fitted_to_as_many_rows_of_every_bin(sizes: tuple[int, int]
 
 def test_neighboring_rows_fall_into_different_bins() -> None:
     """Rows of a sorted file are spread over all bins: of the first hundredth about one in every fifth bin."""
-    own, _ = Deals.of((100_000, 100_000), seed=2).each
+    own, _ = Deals.dealt((100_000, 100_000), seed=2).each
     assert 200 < len(np.unique(own.unit_of(np.arange(1000)))) <= own.bins
     means = np.bincount(own.unit_of(np.arange(own.n)), weights=np.arange(own.n), minlength=own.bins)[: own.bins]
     deviation = np.std(means / own.size) / (own.n / np.sqrt(12 * own.size))

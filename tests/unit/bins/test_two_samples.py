@@ -16,7 +16,7 @@ from checkered import checkered
 from in_bins import Prepared, coordinates, mmd, sample_sums, samples
 from kernelmean.inference.units import dealing
 from kernelmean.inference.units.arrangements import arrangements
-from kernelmean.inference.units.unit_sums import DealtRows, UnitSums, dealt_units, in_fixed_order, null_of_sums
+from kernelmean.inference.units.unit_sums import UnitSums, dealt_units, in_fixed_order, null_of_sums
 from kernelmean.tables.shuffle import unshuffled
 
 Array = np.ndarray[Any, Any]
@@ -49,7 +49,7 @@ def definition(gram: Array, first: Array, statistic: str) -> float:
 def labelings(prepared: Prepared, sums: Array, rng: np.random.Generator) -> list[Array]:
     """Return which rows of the pooled sample every permutation of bins puts into the sample that comes first."""
     assert prepared.deals is not None
-    units, rows = dealt_units(prepared.deals), DealtRows(prepared.deals)
+    units, rows = dealt_units(prepared.deals), prepared.deals
     ordered, same = in_fixed_order(units, sums, prepared.fit.columns[0])
     order = np.arange(len(sums)) if same is sums else np.lexsort((1 - units.labels, units.cells))
     unit = np.concatenate([rows.of(sample, 0, n)[0] for sample, n in enumerate(rows.sizes)])
@@ -92,7 +92,7 @@ def test_every_kernel_has_the_statistic_of_its_definition(
 
 def orbit(X: Array, Y: Array, seed: int) -> list[tuple[Array, Array]]:
     """Return the data under every way to exchange bins; the observed data come first."""
-    deals = dealing.Deals.of((len(X), len(Y)), seed).each
+    deals = dealing.Deals.dealt((len(X), len(Y)), seed).each
     bins = [
         [unshuffled(number * own.size + np.arange(own.size), own.n, seed) for number in range(own.bins)]
         for own in deals
@@ -150,7 +150,7 @@ def test_pvalues_of_a_whole_orbit_are_exact(
 def test_exchanging_bins_leaves_the_pilot_as_it_is(sizes: tuple[int, int]) -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(sizes[0], 2)), rng.normal(size=(sizes[1], 2))
-    first, second = dealing.Deals.of(sizes, seed=4).each
+    first, second = dealing.Deals.dealt(sizes, seed=4).each
     pilots = [
         np.sort(np.concatenate([own[first.fitted_to, 0], other[second.fitted_to, 0]])) for own, other in orbit(X, Y, 4)
     ]
@@ -298,7 +298,7 @@ def test_memory_does_not_grow_with_the_rows() -> None:
     for n in (30_000, 240_000):
         batches = [np.random.default_rng([n, k]).normal(size=(10_000, 3)) for k in range(n // 10_000)]
         prepared = samples(np.concatenate(batches[:1]), np.concatenate(batches[1:2]), resamples=19)
-        sums = UnitSums(prepared.fit.columns[0], DealtRows(dealing.Deals.of((n, n), 3)))
+        sums = UnitSums(prepared.fit.columns[0], dealing.Deals.dealt((n, n), 3))
         tracemalloc.start()
         for batch in batches:
             sums.add(batch)

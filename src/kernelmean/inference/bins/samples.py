@@ -23,7 +23,6 @@ from ..units.dealing import PILOT, Deals
 from ..units.layout import Units
 from ..units.samples import Labelings
 from ..units.unit_sums import (
-    DealtRows,
     ListedRows,
     RowUnits,
     Summed,
@@ -55,9 +54,9 @@ class SamplesInUnits:
     def of(cls, test: BinnedTest, sizes: Sequence[int]) -> Self:
         """Divide samples of so many rows into units: without a design by their numbers alone."""
         if not test.request.design.says_more:
-            deals = Deals.of(sizes, test.seed)
+            deals = Deals.dealt(sizes, test.seed)
             pilot = tuple(deal.fitted_to for deal in deals.each)
-            return cls(test, DealtRows(deals), dealt_units(deals), pilot, tuple(sizes))
+            return cls(test, deals, dealt_units(deals), pilot, tuple(sizes))
         design = SampleDesign.of(sizes, test.request.design)
         layout = design.layout(range(len(sizes))).in_bins(np.random.default_rng([test.seed, 2]))
         rows = np.concatenate(design.rows)

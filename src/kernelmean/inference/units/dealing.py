@@ -151,11 +151,11 @@ class Deals:
     cells: IntArray
     """Of all units, ascending."""
     labels: IntArray
-    sizes: IntArray
+    held: IntArray
     """The rows of every unit."""
 
     @classmethod
-    def of(cls, sizes: Sequence[int], seed: int) -> Self:
+    def dealt(cls, sizes: Sequence[int], seed: int) -> Self:
         """Deal samples of so many rows."""
         found = cuts(dict(enumerate(sizes)), MOST_BINS)
         rows = np.array([cut.places.stop - cut.places.start for cut in found])
@@ -168,6 +168,26 @@ class Deals:
             for n, own, beyond in zip(sizes, bins, further, strict=True)
         )
         return cls(tuple(each), cells, labels, rows)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The rows of the samples."""
+        return tuple(deal.n for deal in self.each)
+
+    @property
+    def count(self) -> int:
+        """The number of bins, and of what is left over."""
+        return len(self.cells)
+
+    def of(self, sample: int, start: int, stop: int) -> tuple[IntArray, None]:
+        """Return the bins of some rows of a sample."""
+        numbers = np.flatnonzero(self.labels == sample)
+        return numbers[self.each[sample].unit_of(np.arange(start, stop))], None
+
+    def only(self, sample: int, start: int, stop: int) -> Self:
+        """Return what is needed for some rows: all, it is small."""
+        del sample, start, stop
+        return self
 
     def around(self, drawn: Sequence[IntArray]) -> Self:
         """Return the same around the rows of every sample that were drawn before, see :meth:`Deal.around`."""

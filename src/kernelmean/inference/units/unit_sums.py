@@ -66,34 +66,6 @@ class RowUnits(Protocol):
 
 @final
 @dataclass(frozen=True, eq=False)
-class DealtRows:
-    """Rows that are dealt to bins by their numbers: nothing is stored of them."""
-
-    deals: Deals
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The rows of the samples."""
-        return tuple(deal.n for deal in self.deals.each)
-
-    @property
-    def count(self) -> int:
-        """The number of bins, and of what is left over."""
-        return len(self.deals.cells)
-
-    def of(self, sample: int, start: int, stop: int) -> tuple[IntArray, Array | None]:
-        """Return the bins of some rows."""
-        numbers = np.flatnonzero(self.deals.labels == sample)
-        return numbers[self.deals.each[sample].unit_of(np.arange(start, stop))], None
-
-    def only(self, sample: int, start: int, stop: int) -> RowUnits:
-        """Return all: it is small."""
-        del sample, start, stop
-        return self
-
-
-@final
-@dataclass(frozen=True, eq=False)
 class ListedRows:
     """Rows whose units and weights are listed, in a few bytes each."""
 
@@ -214,7 +186,7 @@ class UnitSums:
 
 def dealt_units(deals: Deals) -> Units:
     """Return the bins of samples as units."""
-    masses, n = deals.sizes.astype(np.float64), int(deals.sizes.sum())
+    masses, n = deals.held.astype(np.float64), int(deals.held.sum())
     return Units(deals.cells, deals.labels, masses, n, np.zeros_like(deals.cells), binned=True)
 
 

@@ -53,7 +53,7 @@ class Learnt:
 
     def deals(self, seed: int) -> Deals:
         """Return how the rows of all tables fall into bins; features are fitted to the drawn rows."""
-        return Deals.of(self.rows, seed).around(self.numbers)
+        return Deals.dealt(self.rows, seed).around(self.numbers)
 
     def pilot(self, table: int, own: Deal) -> Frame:
         """Return the rows that features are fitted to."""

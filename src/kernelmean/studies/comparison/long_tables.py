@@ -27,7 +27,7 @@ from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
 from ...inference.resampling_options import Resampling
-from ...inference.units.unit_sums import DealtRows, dealt_units
+from ...inference.units.unit_sums import dealt_units
 from ...plan.plan import DEFAULT, Plan, serial_blas
 from ...tables.columns import Encoded, Encoding, match_columns
 from ...tables.columns.column_codings import Coding, named
@@ -107,7 +107,7 @@ class Drawing:
         if self.units is not None:
             return self.units, list(learnt.picked)
         deals = learnt.deals(self.test.seed)
-        units = SamplesInUnits(self.test, DealtRows(deals), dealt_units(deals), learnt.numbers, learnt.rows)
+        units = SamplesInUnits(self.test, deals, dealt_units(deals), learnt.numbers, learnt.rows)
         return units, [learnt.pilot(k, own) for k, own in enumerate(deals.each)]
 
 
