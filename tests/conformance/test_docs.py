@@ -41,7 +41,7 @@ def command(marker: str) -> str:
 
 def choose_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))
-    monkeypatch.setattr("kernelmean.studies.density_search.FOLDS", 2)
+    monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
     monkeypatch.setattr("kernelmean.studies.estimate._FEW", 0)
 
 

@@ -147,7 +147,7 @@ def test_shell_commands_run(tables: Path, monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setattr(
         "kernelmean.studies.density._COMPONENTS", (1, 2)
     )  # searches, refits and permutations take the time
-    monkeypatch.setattr("kernelmean.studies.density_search.FOLDS", 2)
+    monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
     monkeypatch.setattr("kernelmean.studies.estimate._FEW", 0)
     draw_once(monkeypatch)
     for line in COMMANDS:

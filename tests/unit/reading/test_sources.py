@@ -80,7 +80,7 @@ def scores(table: Any) -> dict[str, float]:
 def loss(table: Any) -> float:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kernelmean.studies.density._COMPONENTS", (1,))  # the search of a peer takes the time
-        patch.setattr("kernelmean.studies.density_search.FOLDS", 2)
+        patch.setattr("kernelmean.studies.density._FOLDS", 2)
         return fit_densities(table, estimator="mkme", n_components=[1]).candidates[0].loss
 
 
