@@ -30,6 +30,8 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "dhsic_test": lambda X: km.dhsic_test(X, X),
     "mmd_test of pairs": lambda X: km.mmd_test(X, X, design=km.Design(paired=True)),
     "mmd_test in bins": lambda X: km.mmd_test(X, X, scheme="bins"),
+    "fit_test": lambda X: km.fit_test(X, lambda n, rng: rng.normal(size=(n, 5))),
+    "closer_test": lambda X: km.closer_test(np.eye(5), np.ones((3, 5)), X),
     "compare": lambda X: km.compare(X, X),
     "dependence": km.dependence,
     "witness": lambda X: explained.witness(X, X),

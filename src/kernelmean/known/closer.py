@@ -23,7 +23,8 @@ from .distribution import KnownDistribution, is_distribution
 
 _DRAWN = 4096
 """Rows that are drawn from a distribution without an exact kernel mean."""
-_TILE = 512
+_TILE = 2**21
+"""Values of the kernel that are held at a time."""
 _ROUNDING = 1e-12
 _FEW = 30
 """With fewer rows in a sample, a result says that normal approximations need more."""
@@ -190,7 +191,7 @@ class PairMeans:
         """Add up the kernel tile by tile."""
         sums, counts = np.zeros((2, len(B)))
         rows, blocks = np.empty(len(A)), kernel.blocks(A, B)
-        for part in slices(len(A), _TILE):
+        for part in slices(len(A), max(1, _TILE // len(B))):
             differ = units[0][part, None] != units[1]
             gram = np.where(differ, blocks(part, slice(None)), 0.0)
             sums += gram.sum(axis=0)

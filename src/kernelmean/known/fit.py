@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, final
 
 import numpy as np
@@ -27,8 +27,8 @@ from ..inference.units.dealing import PILOT
 from ..plan.plan import serial_blas
 from .distribution import KnownDistribution
 
-_AT_ONCE, _SAMPLES_AT_ONCE = 2**14, 64
-"""Rows whose features are held at a time, and samples that are."""
+_AT_ONCE = 2**14
+"""Rows that are held at a time besides X, or one sample."""
 _DRAWN_PER_ROW = 4
 """Rows that are drawn, for each row of X, to find the mean of a distribution that was fitted to so many."""
 _ROUNDING = 1e-12
@@ -108,9 +108,8 @@ def fit_test(
     with serial_blas:
         found = candidates(Adaptive(), (known.sample(PILOT, dim, pilot_seed),), 2.0 * n, pilot_seed)
         features = Features.of(found)
-        samples = (table.values, *(None,) * resamples)
-        drawn = (known.sample(n, dim, draws_seed) if rows is None else rows for rows in samples)
-        null, exact = features.null(drawn, known, fitting, draws_seed)
+        draws = (known.sample(n, dim, draws_seed) for _ in range(resamples))
+        null, exact = features.null(table.values, draws, known, fitting, draws_seed)
     return TestResult(
         **combined(null, "harmonic", found.members, features.counts),
         method=f"Fit of {known.name}, adaptive, "
@@ -172,18 +171,16 @@ class Features:
         return cls(columns, [len(own) for own in found.kernels])
 
     def null(
-        self, samples: Iterator[Array], known: KnownDistribution, fitting: Refitting | None, rng: Any
+        self, X: Array, draws: Iterable[Array], known: KnownDistribution, fitting: Refitting | None, rng: Any
     ) -> tuple[Null, int]:
-        """Return the statistics of all kernels for all samples, and how many members have exact means.
-
-        The observed sample comes first.
-        """
+        """Return the statistics of all kernels for X and for drawn samples, and how many members have exact means."""
         seen, centres = [], []
         exact = self.exact_means(known)
-        while some := list(islice(samples, _SAMPLES_AT_ONCE)):
+        samples = chain([X], draws)
+        while some := list(islice(samples, max(1, _AT_ONCE // len(X)))):
             seen.append(self.means(some))
             if fitting is not None:
-                centres.append(self._fitted_means([fitting(rows) for rows in some], some[0].shape, rng))
+                centres.append(self._fitted_means([fitting(rows) for rows in some], X.shape, rng))
         means = np.concatenate(seen)
         centre = np.where(np.isnan(exact), means.mean(axis=0), exact) if fitting is None else np.concatenate(centres)
         values, tolerance = np.empty((2, self.columns.n_kernels, len(means)))
