@@ -1,4 +1,4 @@
-"""Times of ``compare`` and ``dependence`` on many columns; prints the table of docs/many-columns.md.
+"""Times of ``dependence`` on many columns; prints the table of docs/many-columns.md.
 
     python benchmarks/many_columns.py [--screen-only]
 
@@ -19,12 +19,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-
-
-def two_tables(shifted: int = 10) -> tuple[np.ndarray, np.ndarray]:
-    first, second = np.random.default_rng(0).standard_normal((2, 800, 200))
-    second[:, :shifted] += 0.3
-    return first, second
 
 
 def weather() -> pd.DataFrame:
@@ -52,12 +46,10 @@ def few_rows(dependent: int) -> np.ndarray:
     return values
 
 
-CELLS: dict[str, tuple[str, Callable[[], Any]]] = {
-    "`compare`, 800 × 200, 10 columns differ": ("compare", two_tables),
-    "`compare`, 800 × 200, none differs": ("compare", lambda: two_tables(0)),
-    "`dependence`, 1461 × 6 mixed, 15 pairs": ("dependence", weather),
-    "`dependence`, 200 × 50, 1225 pairs, 1 depends": ("dependence", lambda: few_rows(1)),
-    "`dependence`, 200 × 50, 1225 pairs, 10 depend": ("dependence", lambda: few_rows(10)),
+CELLS: dict[str, Callable[[], Any]] = {
+    "`dependence`, 1461 × 6 mixed, 15 pairs": weather,
+    "`dependence`, 200 × 50, 1225 pairs, 1 depends": lambda: few_rows(1),
+    "`dependence`, 200 × 50, 1225 pairs, 10 depend": lambda: few_rows(10),
 }
 
 
@@ -65,10 +57,9 @@ def measured(name: str, screen: bool) -> dict[str, float]:
     """Run a cell here and now."""
     import kernelmean as km
 
-    function, make = CELLS[name]
-    data = make()
+    data = CELLS[name]()
     began = time.process_time()
-    getattr(km, function)(*(data if isinstance(data, tuple) else (data,)), screen=screen)
+    km.dependence(data, screen=screen)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     return {"seconds": time.process_time() - began, "peak": peak}
 

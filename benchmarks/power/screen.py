@@ -1,15 +1,15 @@
-"""What the screen of ``compare`` and ``dependence`` costs in power, and whether families keep their level under it.
+"""What the screen of ``dependence`` costs in power, and whether families keep their level under it.
 
 ``python benchmarks/power/screen.py`` takes about half an hour and appends to results/screen.jsonl what is not there
 yet; ``--quick`` takes a minute and writes nothing; ``--report`` prints the figures of docs/many-columns.md from what is
 there.
 
-*One test*: data sets of one column (one pair of columns) with one kind of difference (dependence). The full test's p
+*One test*: data sets of one pair of columns with one kind of dependence. The full test's p
 and the screen's evidence say which data sets are found at .05, and at the smallest p-value of 499 permutations, and how
 many of these the screen drops under the limits for 45 to 300 tests (.2), 600 (.1), and 1200 or more (.05).
 
-*Families*: whole tables by ``compare`` or ``dependence`` with and without the screen, by the same seed: how many true
-differences Holm's method finds, and in how many tables without any it finds one.
+*Families*: whole tables by ``dependence`` with and without the screen, by the same seed: how many true
+dependences Holm's method finds, and in how many tables without any it finds one.
 """
 
 from __future__ import annotations
@@ -61,46 +61,12 @@ def waves(frequency: float, size: float) -> Sample:
     return draw
 
 
-def clusters(many: int, deviation: float) -> Sample:
-    return lambda rng, n: 20.0 * rng.integers(0, many, n) + rng.normal(0, deviation, n)
-
-
-def mixed(share: float, other: Sample) -> Sample:
-    """Return normal values of which a share comes from another law."""
-    return lambda rng, n: np.where(rng.random(n) < share, other(rng, n), rng.normal(size=n))
-
-
 def zeros(share: float) -> Sample:
     return lambda rng, n: np.where(rng.random(n) < share, 0.0, rng.gamma(2.0, 1.0, n))
 
 
 def letters(*shares: float) -> Sample:
     return lambda rng, n: rng.choice(list("abcdefghij")[: len(shares)], n, p=np.array(shares) / sum(shares))
-
-
-def rounded(shift: float) -> Sample:
-    return lambda rng, n: np.round(rng.normal(shift, 1.0, n))
-
-
-TWO_SAMPLES: dict[str, tuple[int, Sample, Sample]] = {
-    "no difference": (200, normal(), normal()),
-    "shift": (200, normal(), normal(0.32)),
-    "shift, 25 rows": (25, normal(), normal(0.95)),
-    "spread": (200, normal(), normal(0.0, 1.27)),
-    "shift, Student t(3)": (200, student(3), student(3, 0.42)),
-    "shift, Cauchy": (200, student(1), student(1, 0.6)),
-    "wave": (200, waves(1, 0.0), waves(1, 0.48)),
-    "three waves": (200, waves(3, 0.0), waves(3, 0.65)),
-    "ten waves": (200, waves(10, 0.0), waves(10, 0.95)),
-    "bump": (200, normal(), mixed(0.15, normal(0.7, 0.05))),
-    "twenty clusters": (200, clusters(20, 1.0), clusters(20, 0.55)),
-    "five clusters": (200, clusters(5, 1.0), clusters(5, 0.65)),
-    "outliers": (200, normal(), mixed(0.06, normal(0.0, 30.0))),
-    "more zeros": (200, zeros(0.1), zeros(0.21)),
-    "rounded": (200, rounded(0.0), rounded(0.33)),
-    "four categories": (200, letters(4, 3, 2, 1), letters(3, 3, 2, 2.2)),
-    "ten categories": (200, letters(*[1.0] * 10), letters(1.9, *[1.0] * 9)),
-}
 
 
 def joined(draw: Callable[[Rng, np.ndarray], np.ndarray], of: Sample | None = None) -> Sample:
@@ -169,16 +135,6 @@ def frame_of(values: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({f"x{j}": pd.Series(list(columns[:, j])) for j in range(columns.shape[1])}).infer_objects()
 
 
-def of_columns(name: str, trial: int, resamples: int) -> tuple[float, float]:
-    """Return the p-value of the full test, and the evidence of the screen."""
-    rows, first, second = TWO_SAMPLES[name]
-    rng = generator(name, trial)
-    encoded = encode([frame_of(draw(rng, rows)) for draw in (first, second)], ("A", "B"), Encoding())
-    points = encoded.points()
-    found = km.mmd_test(*points, estimator="adaptive", n_resamples=resamples, rng=trial)
-    return found.pvalue, Contrasts.of(encoded.codings[0], np.concatenate(points)).of_samples(rows)
-
-
 def of_pairs(name: str, trial: int, resamples: int) -> tuple[float, float]:
     """Return the p-value of the full test, and the evidence of the screen."""
     rows, draw = PAIRS[name]
@@ -192,10 +148,9 @@ def of_pairs(name: str, trial: int, resamples: int) -> tuple[float, float]:
     return found.pvalue, first.with_partner(second)
 
 
-def one_test(name: str, kind: str, trials: int, resamples: int) -> dict[str, Any]:
+def one_test(name: str, trials: int, resamples: int) -> dict[str, Any]:
     """Return how often the full test rejects, and how often it would have, had the screen not dropped the data set."""
-    pair = {"two samples": of_columns, "independence": of_pairs}[kind]
-    p, evidence = np.array([pair(name, trial, resamples) for trial in range(trials)]).T
+    p, evidence = np.array([of_pairs(name, trial, resamples) for trial in range(trials)]).T
     found = {"05": p <= 0.05 + 1e-12, "smallest": p <= max(SMALLEST, 1 / (resamples + 1)) + 1e-12}
     lost = {key: [int((own & (evidence > limit)).sum()) for limit in LIMITS] for key, own in found.items()}
     kept = [int((evidence <= limit).sum()) for limit in LIMITS]
@@ -203,17 +158,6 @@ def one_test(name: str, kind: str, trials: int, resamples: int) -> dict[str, Any
 
 
 # -- families ----------------------------------------------------------------------------------------------------------
-
-
-def table_pair(rng: Rng, rows: int, columns: int, differing: int) -> list[pd.DataFrame]:
-    """Return two tables of which some columns differ, one after another of the kinds above; the others do not."""
-    kinds = [name for name, (least, _, _) in TWO_SAMPLES.items() if least == 200 and name != "no difference"]
-    tables: list[dict[str, Any]] = [{}, {}]
-    for j in range(columns):
-        _, first, second = TWO_SAMPLES[kinds[j % len(kinds)]]
-        for table, draw in zip(tables, (first, second if j < differing else first), strict=True):
-            table[f"x{j}"] = draw(rng, rows)
-    return [pd.DataFrame(table) for table in tables]
 
 
 def one_table(rng: Rng, rows: int, columns: int, dependent: int) -> pd.DataFrame:
@@ -228,12 +172,6 @@ def one_table(rng: Rng, rows: int, columns: int, dependent: int) -> pd.DataFrame
     return pd.DataFrame(drawn)
 
 
-def comparison(drawn: Rng, size: tuple[int, int, int], **options: Any) -> dict[str, float]:
-    rows, columns, differing = size
-    result = km.compare(*table_pair(drawn, rows, columns, differing), **options)
-    return {column.name: column.adjusted for column in result.columns}
-
-
 def dependences(drawn: Rng, size: tuple[int, int, int], **options: Any) -> dict[str, float]:
     rows, columns, dependent = size
     result = km.dependence(one_table(drawn, rows, columns, dependent), **options)
@@ -241,9 +179,7 @@ def dependences(drawn: Rng, size: tuple[int, int, int], **options: Any) -> dict[
 
 
 FAMILIES: dict[str, tuple[Any, tuple[int, int, int], str, int, int]] = {
-    "compare 200 columns, 45 differ": (comparison, (350, 200, 45), "adaptive", 999, 4),
     "dependence 24 columns, 12 pairs depend": (dependences, (350, 24, 12), "adaptive", 999, 3),
-    "compare 45 columns, none differs": (comparison, (20, 45, 0), "kme", 999, 600),
     "dependence 10 columns, none depends": (dependences, (20, 10, 0), "kme", 999, 600),
 }
 """What is run, its rows, columns and true findings, the estimator, the permutations, and how many tables."""
@@ -251,8 +187,8 @@ FAMILIES: dict[str, tuple[Any, tuple[int, int, int], str, int, int]] = {
 
 def truth(name: str) -> set[str]:
     """Return the true findings of a family."""
-    run, (_, _, many), *_ = FAMILIES[name]
-    return {f"x{j}" if run is comparison else f"x{2 * j} x{2 * j + 1}" for j in range(many)}
+    _, (_, _, many), *_ = FAMILIES[name]
+    return {f"x{2 * j} x{2 * j + 1}" for j in range(many)}
 
 
 def one_family(name: str, trial: int) -> dict[str, Any]:
@@ -289,10 +225,9 @@ def run(options: argparse.Namespace) -> None:
     """Run what is not there yet."""
     done = {(row["case"], row["kind"], row.get("trial")) for row in read()}
     began = time.perf_counter()
-    for kind, cases in (("two samples", TWO_SAMPLES), ("independence", PAIRS)):
-        for name in cases:
-            if (name, kind, None) not in done and time.perf_counter() - began < options.seconds:
-                append({"case": name, "kind": kind} | one_test(name, kind, options.trials, 499))
+    for name in PAIRS:
+        if (name, "independence", None) not in done and time.perf_counter() - began < options.seconds:
+            append({"case": name, "kind": "independence"} | one_test(name, options.trials, 499))
     for trial in range(max(many for *_, many in FAMILIES.values())):
         for name, (*_, many) in FAMILIES.items():
             if trial < many and (name, "family", trial) not in done and time.perf_counter() - began < options.seconds:
@@ -309,12 +244,11 @@ def bounds(hits: int, trials: int) -> str:
 def report() -> None:
     """Print the tables."""
     rows = read()
-    for kind in ("two samples", "independence"):
-        print(f"\n| {kind} | found at .05 | lost, limit .2 | found at .002 | lost, .2 | .1 | .05 |\n|{'---|' * 7}")
-        for row in rows:
-            if row["kind"] == kind:
-                share = [row["found"]["05"], row["lost"]["05"][0], row["found"]["smallest"], *row["lost"]["smallest"]]
-                print(f"| {row['case']} | " + " | ".join(f"{own / row['trials']:.3f}" for own in share) + " |")
+    print(f"| independence | found at .05 | lost, limit .2 | found at .002 | lost, .2 | .1 | .05 |\n|{'---|' * 7}")
+    for row in rows:
+        if row["kind"] == "independence":
+            share = [row["found"]["05"], row["lost"]["05"][0], row["found"]["smallest"], *row["lost"]["smallest"]]
+            print(f"| {row['case']} | " + " | ".join(f"{own / row['trials']:.3f}" for own in share) + " |")
     for name in FAMILIES:
         own = [row for row in rows if row["case"] == name]
         for way in ("all tested", "screened"):
@@ -337,9 +271,8 @@ def main() -> None:
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     if options.quick:
-        for kind, cases in (("two samples", TWO_SAMPLES), ("independence", PAIRS)):
-            for name in cases:
-                print(kind, name, one_test(name, kind, 10, 99), flush=True)
+        for name in PAIRS:
+            print(name, one_test(name, 10, 99), flush=True)
         for name, (_, (*_, many), *_) in FAMILIES.items():
             if not many:
                 print(name, one_family(name, 0), flush=True)

@@ -1,9 +1,8 @@
-"""Comparisons and dependences of many columns: the screen, the permutations that grow, and the time that is told."""
+"""Many columns and pairs: the screen of pairs, the permutations that grow, and the time that is told."""
 
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from scipy.stats import false_discovery_control, hypergeom
 
 import kernelmean as km
-from checkered import mostly_slow
 from kernelmean.inference import holm
 from kernelmean.studies.many_tests import LEFT, SCREENED, Contrasts, ManyTests, OneTest, Run, runs
 from kernelmean.tables.columns import Encoding, encode
@@ -30,50 +28,30 @@ def quick(first: Any = A, second: Any = B, **options: Any) -> km.studies.Compari
     return km.compare(first, second, **{"estimator": "kme", "n_resamples": 99, **options})
 
 
-SCREENED_TABLES, ALL_TESTED = quick(), quick(screen=False)
+TESTED = quick()
 
 
 def by_name(result: km.studies.Comparison) -> dict[str, Any]:
     return {column.name: column for column in result.columns}
 
 
-def test_columns_without_evidence_have_p_one_and_the_others_the_test_they_would_have_had() -> None:
-    dropped = {column.name for column in SCREENED_TABLES.columns if column.screened}
-    assert 20 < len(dropped) < COLUMNS
-    for name, column in by_name(SCREENED_TABLES).items():
-        full = by_name(ALL_TESTED)[name]
-        assert column.statistic == pytest.approx(full.statistic, rel=1e-9)
-        assert not full.screened
-        expected = (1.0, 0) if name in dropped else (full.pvalue, full.n_resamples)
-        assert (column.pvalue, column.n_resamples) == expected
+def test_what_differs_stands_first() -> None:
+    assert {column.name for column in TESTED.columns[:2]} == {"x7", "x19"}
+    assert TESTED.columns[1].adjusted <= 0.05
 
 
-def test_what_differs_survives_the_screen_and_stands_first() -> None:
-    assert {column.name for column in SCREENED_TABLES.columns[:2]} == {"x7", "x19"}
-    assert SCREENED_TABLES.columns[1].adjusted <= 0.05
-
-
-def test_holm_is_over_all_columns_those_dropped_among_them() -> None:
-    columns = SCREENED_TABLES.columns
+def test_holm_is_over_all_columns() -> None:
+    columns = TESTED.columns
     np.testing.assert_allclose([each.adjusted for each in columns], holm([each.pvalue for each in columns]))
     assert min(each.adjusted for each in columns) == COLUMNS * min(each.pvalue for each in columns)
 
 
-def test_few_columns_are_not_screened() -> None:
+def test_few_columns_have_equally_many_permutations() -> None:
     result = quick(A[:, :40], B[:, :40])
-    assert not any(column.screened for column in result.columns)
     assert {column.n_resamples for column in result.columns} == {result.columns[0].n_resamples}
 
 
-@pytest.mark.parametrize("estimator", mostly_slow(["adaptive", "mkme"], "adaptive"))
-def test_every_estimator_is_screened_alike(estimator: str) -> None:
-    tables = A[:14], B[:14]
-    kept = {name for name, column in by_name(quick(*tables)).items() if not column.screened}
-    result = quick(*tables, estimator=estimator, n_resamples=9)
-    assert {column.name for column in result.columns if not column.screened} == kept
-
-
-def test_wrong_options_are_refused_as_without_a_screen() -> None:
+def test_wrong_options_are_refused_before_a_screen() -> None:
     same = np.tile(np.arange(10.0)[:, None], (1, COLUMNS))
     for wrong in ({"estimator": "median"}, {"n_resamples": 0}):
         with pytest.raises(ValueError, match=r"estimator is|n_resamples is"):
@@ -95,12 +73,11 @@ def mixed(rows: int, shift: float, rng: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def test_categories_blank_cells_and_truth_values_are_screened() -> None:
+def test_categories_blank_cells_and_truth_values_that_differ_are_found() -> None:
     rng = np.random.default_rng(5)
     result = quick(mixed(90, 0.0, rng), mixed(90, 2.0, rng), missing="category")
     differing = {column.name for column in result.columns if column.adjusted <= 0.05}
     assert differing == {"round5", "blank5", "letter5", "flag5"}
-    assert sum(column.screened for column in result.columns) > 15
 
 
 def many_pairs() -> np.ndarray:
@@ -263,31 +240,10 @@ def test_columns_that_are_run_again_have_the_pvalue_of_a_test_with_more_permutat
     first, second = (table[:, [7]] / pooled[:, 7].std() for table in (A, B))
     expected = km.mmd_test(first, second, estimator="kme", n_resamples=45 * 200 - 1, rng=copy.deepcopy(again))
     assert (shift.pvalue, shift.n_resamples) == (expected.pvalue, expected.n_resamples)
-    assert {column.n_resamples >= 45 * 200 - 1 for column in result.columns if not column.screened} == {True, False}
+    assert {column.n_resamples >= 45 * 200 - 1 for column in result.columns} == {True, False}
 
 
 # -- time --------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("estimator", mostly_slow(["adaptive", "kme"], "kme"))
-def test_columns_of_several_groups_are_screened_and_keep_their_tests(
-    estimator: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in ("many_tests", "comparison.table_test"):
-        monkeypatch.setattr(f"kernelmean.studies.{module}.UNSCREENED", 15)
-    rows = np.concatenate([A[:20], B[:20], A[20:40]])[:, :20]
-    table = pd.DataFrame(rows).add_prefix("x").assign(group=np.repeat(["a", "b", "c"], 20))
-    options: dict[str, Any] = {"estimator": estimator, "n_resamples": 19}
-    found = km.compare_groups(table, "group", **options)
-    full = {column.name: column for column in km.compare_groups(table, "group", screen=False, **options).columns}
-    kept = [column for column in found.columns if not column.screened]
-    assert {"x7", "x19"} <= {column.name for column in kept}
-    assert 2 < len(kept) < 20
-    assert all((own.pvalue, own.n_resamples) == (full[own.name].pvalue, full[own.name].n_resamples) for own in kept)
-    assert {column.pvalue for column in found.columns if column.screened} == {1.0}
-    assert any(note.startswith(f"screened: {len(kept)} of 20 columns") for note in found.notes)
-    json.dumps(found.to_dict(), allow_nan=False)
-    assert SCREENED in {cell for row in found.column_grid().rows for cell in row}
 
 
 def test_the_evidence_of_samples_keeps_its_level() -> None:
@@ -303,7 +259,7 @@ def test_the_evidence_of_samples_keeps_its_level() -> None:
 def test_benjamini_and_hochberg_bound_the_share_of_false_findings() -> None:
     result = quick(adjustment="bh")
     for name, column in by_name(result).items():
-        assert column.pvalue == by_name(SCREENED_TABLES)[name].pvalue
+        assert column.pvalue == by_name(TESTED)[name].pvalue
     expected = false_discovery_control([column.pvalue for column in result.columns])
     np.testing.assert_allclose([column.adjusted for column in result.columns], expected)
     assert (result.adjustment, result.to_dict()["adjustment"]) == ("bh", "bh")
@@ -319,13 +275,11 @@ def test_benjamini_and_hochberg_bound_the_share_of_false_findings() -> None:
 
 
 def test_a_result_names_the_adjustment_its_permutations_and_close_calls() -> None:
-    (words,) = (text for name, text in SCREENED_TABLES.facts() if name == "adjusted p")
+    (words,) = (text for name, text in TESTED.facts() if name == "adjusted p")
     assert words == "Holm's method over 45 columns, 119 to 8,999 permutations each"
-    close = replace(SCREENED_TABLES.columns[0], pvalue=0.001, adjusted=0.045)
+    close = replace(TESTED.columns[0], pvalue=0.001, adjusted=0.045)
     (words,) = (
-        text
-        for name, text in replace(SCREENED_TABLES, columns=(close, *SCREENED_TABLES.columns[1:])).facts()
-        if name == "adjusted p"
+        text for name, text in replace(TESTED, columns=(close, *TESTED.columns[1:])).facts() if name == "adjusted p"
     )
     error = 45 * np.sqrt(0.05 / 45 * (1 - 0.05 / 45) / (1 + close.n_resamples))
     assert words.endswith(
@@ -340,6 +294,4 @@ def test_the_order_of_columns_tables_and_units_changes_no_pvalue() -> None:
     found = {name: column.pvalue for name, column in by_name(quick(*frames)).items()}
     moved = [frame[frame.columns[::-1]] * 1000.0 for frame in frames]
     assert {name: column.pvalue for name, column in by_name(quick(*moved)).items()} == found
-    assert {name: column.screened for name, column in by_name(quick(*frames[::-1])).items()} == {
-        name: pvalue == 1.0 for name, pvalue in found.items()
-    }
+    assert {name: column.pvalue for name, column in by_name(quick(*frames[::-1])).items()} == found

@@ -191,13 +191,6 @@ def test_negative_weights_and_weights_that_are_all_zero_are_refused_with_the_row
         km.dependence(TABLE.assign(w=0.0), weights="w")
 
 
-def test_with_a_design_no_column_is_screened() -> None:
-    wide = pd.DataFrame(RNG.normal(size=(40, 45))).add_prefix("x").assign(s=np.tile([0, 1], 20))
-    found = km.compare(wide[:20], wide[20:], strata="s", estimator="kme", n_resamples=99)
-    assert not any(column.screened for column in found.columns)
-    assert any(c.screened for c in km.compare(wide[:20], wide[20:], estimator="kme", n_resamples=99).columns)
-
-
 # -- rows that come from several files ---------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ def tables(columns: int = 44) -> tuple[pd.DataFrame, pd.DataFrame]:
     return whole[:80], whole[80:].reset_index(drop=True)
 
 
-@pytest.mark.parametrize(("estimator", "columns"), [("adaptive", 5), ("kme", 44)])  # without the screen, and with it
+@pytest.mark.parametrize(("estimator", "columns"), [("adaptive", 5), ("kme", 44)])
 def test_a_comparison_has_the_same_numbers_with_any_number_of_threads(columns: int, estimator: str) -> None:
     A, B = tables(columns)
     one, *more = (

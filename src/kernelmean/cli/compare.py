@@ -166,7 +166,6 @@ def _how(test: TwoSampleTest, encoding: Encoding, level: float, told: Progress, 
         "rng": test.seed,
         "plan": plan or test.plan,
         "progress": told,
-        "screen": test.screen,
         "level": level,
         "adjustment": test.adjustment,
     }

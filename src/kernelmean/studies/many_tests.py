@@ -5,8 +5,8 @@ test is run again with new and more permutations, and the new p-value replaces t
 P₁ < P₂ < … permutations, one run decides for every α: the first for α ≥ 10 / P₁, the second for α from 10 / P₂ up to
 10 / P₁, and so on. The result is at most α only if the p-value of that run is, and each of these is valid alone.
 
-The screen is a fast look at many columns, or pairs of columns, to find those that are worth the full test. Dropped
-tests have p = 1. That is never less than the p-value they would have had, so every p-value stays valid, and so does
+The screen is a fast look at many pairs of columns, to find those that are worth the full test. Dropped tests have
+p = 1. That is never less than the p-value they would have had, so every p-value stays valid, and so does
 Holm's method over all tests, whatever the screen looks at. Only power could be lost (benchmarks/power/screen.py
 measures how much). The same holds for the tests that are left when a run is stopped, whenever that is.
 

@@ -95,14 +95,14 @@ class PlanOptions(Threads):
 
 @dataclass(frozen=True)
 class ScreenOption:
-    """Whether the columns or pairs without evidence are left out of the full test."""
+    """Whether the pairs without evidence are left out of the full test."""
 
     screen: Annotated[
         bool,
         test_option(
             "--screen/--no-screen",
-            help="With more than 40 tests, run in full only those that a fast screen selects; --no-screen, --strata, "
-            "--clusters, --weights and --paired run all.",
+            help="With more than 40 pairs, test in full only those that a fast screen selects; --no-screen, --strata, "
+            "--clusters and --weights test all.",
         ),
     ] = True
 
@@ -123,7 +123,7 @@ class AdjustOption:
 
 
 @dataclass(frozen=True)
-class TwoSampleTest(AdjustOption, ScreenOption, BandwidthOption, ScaleOption, Resamples, PlanOptions, Seed):
+class TwoSampleTest(AdjustOption, BandwidthOption, ScaleOption, Resamples, PlanOptions, Seed):
     """The test of two tables."""
 
     estimator: Annotated[

@@ -42,7 +42,7 @@ class ColumnDifference:
         that does not differ is among them with probability at most α; with ``adjustment="bh"`` the expected share of
         such columns among them is at most α.
     n_resamples : int
-        The permutations that the p-value comes from; 0 if the screen dropped the column, whose p-value is then 1.
+        The permutations that the p-value comes from.
     kind : str
         "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
     shares : tuple of CategoryShares
@@ -64,11 +64,6 @@ class ColumnDifference:
     kind: str = "numeric"
     shares: tuple[CategoryShares, ...] = ()
     interval: tuple[float, float] = (math.nan, math.nan)
-
-    @property
-    def screened(self) -> bool:
-        """Whether the screen found no evidence, so that there was no test."""
-        return self.n_resamples == 0
 
     def content(self) -> dict[str, Any]:
         """Return the values for JSON, with None where a column has no mean."""

@@ -36,7 +36,6 @@ def compare(
     bandwidth: Any = "median",
     n_resamples: int = 999,
     rng: RngLike = 0,
-    screen: bool = True,
     level: float = 0.05,
     adjustment: str = HOLM,
     plan: Plan | RemotePlan | None = None,
@@ -69,8 +68,6 @@ def compare(
         The number of permutations of the joint test. Single columns use more if their number needs them at ``level``.
     rng : int or Generator
         The same seed gives the same numbers.
-    screen : bool
-        Whether a fast screen decides which of more than 40 columns get the full test; the others have p = 1.
     level : float
         p-values at most this count as a difference.
     adjustment : {"holm", "bh"}
@@ -110,7 +107,7 @@ def compare(
     -----
     The joint test is exact: where there is no difference, it finds one at level α with probability at most α, at any
     size. The verdict is its outcome. The tests of single columns keep the level among themselves, by the adjustment,
-    and change no verdict; the screen cannot make a false finding more likely (:doc:`/many-columns`). All of this
+    and change no verdict (:doc:`/many-columns`). All of this
     concerns the rows with their blank cells (:doc:`/columns`). Columns that are constant over both tables are left out,
     and a note says so. The order of the columns changes nothing.
 
@@ -142,7 +139,6 @@ def compare(
         rng=rng,
         plan=check_plan(plan),
         progress=progress,
-        screen=screen,
         level=level,
         adjustment=adjustment,
     )

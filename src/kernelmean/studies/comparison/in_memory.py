@@ -43,7 +43,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     order = encoded.in_table_order()
     progress("all columns together", 0, 1 + len(order))
     joint, theta = test.run(encoded, order, stream, asked.n_resamples)
-    alone, screened = test.columns(encoded, order, stream_alone)
+    alone = test.columns(encoded, order, stream_alone)
     weigh = RowWeights.of(design)
     summaries = _summaries(encoded, scan, design)
     is_same, alike = same_rows(*encoded.points()), asked.design.in_series(encoded.frames)
@@ -64,7 +64,6 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
             *(() if is_same else encoded.repeated(taken.clusters(encoded.frames))),
             *_notes(encoded, theta),
             *unmatched,
-            *screened,
             *joint.notes,
         ),
         missing=encoded.missing,

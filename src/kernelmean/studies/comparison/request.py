@@ -25,7 +25,6 @@ class Testing:
     rng: RngLike
     plan: Plan | RemotePlan | None
     progress: Progress
-    screen: bool
     level: float
     adjustment: str
 

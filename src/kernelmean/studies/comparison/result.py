@@ -20,7 +20,7 @@ from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoded import ENCODED
 from ..adjusted import facts_on_adjusted
 from ..designs import NO_DESIGN, TableDesign, exactness
-from ..many_tests import SCREENED, out_of_reach
+from ..many_tests import out_of_reach
 from ..plots.witness import column_witnesses
 from ..study import Study
 from .column import ColumnDifference
@@ -226,7 +226,7 @@ class Comparison(Compared, JointTest, Study):
                 column.name,
                 "" if math.isnan(column.gap) else signed(column.gap, "+z.2f"),
                 f"{values[column.name]:.2g}",
-                SCREENED if column.screened else f"{column.pvalue if alone is None else alone:.2g}",
+                f"{column.pvalue if alone is None else alone:.2g}",
                 *(own + blank for own, blank in zip(column.describe(), blank_cells(self, column), strict=True)),
                 *((column.difference(),) if intervals else ()),
                 *((f"{column.noise:.2g}",) if noisy else ()),

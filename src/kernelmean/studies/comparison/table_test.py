@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -26,7 +25,7 @@ from ...tables import limits
 from ...tables.columns import Encoded
 from ...tables.columns.column_codings import named
 from ...tables.read import read
-from ..many_tests import UNSCREENED, Contrasts, ManyTests, OneTest, Run, runs
+from ..many_tests import UNSCREENED, ManyTests, OneTest, Run, runs
 from .column_tests import held_test
 from .request import Testing
 
@@ -52,11 +51,6 @@ class TableTest:
     def adaptive(self) -> bool:
         """Whether the test brings its own kernels."""
         return self.asked.estimator in NAMED
-
-    @property
-    def designed(self) -> bool:
-        """Whether a design restricts permutations, which the screen ignores."""
-        return self.design.says_more or self.design.paired
 
     def run(
         self,
@@ -88,8 +82,8 @@ class TableTest:
 
     def columns(
         self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator, steps: int | None = None
-    ) -> tuple[dict[str, OneTest], tuple[str, ...]]:
-        """Test every column that the screen keeps, all with the same permutations; note what it dropped.
+    ) -> dict[str, OneTest]:
+        """Test every column, all with the same permutations.
 
         The progress counts ``steps``, by default one for all columns together and one for each.
         """
@@ -101,14 +95,8 @@ class TableTest:
             return alone.column(encoded, name, copy.deepcopy(streams[run.number]), run.n_resamples)
 
         many = ManyTests(order, str, "column", test, self.asked.progress, steps or 1 + len(order), n_jobs)
-        kept = many.kept(partial(_evidence, encoded) if self.asked.screen and not self.designed else None)
-        found = many.tested(kept, planned)
-        every = {name: found[name] if name in found else alone._untested(encoded, name) for name in order}
-        return every, tuple(many.notes(found))
-
-    def _untested(self, encoded: Encoded, name: str) -> OneTest:
-        """Return the statistic of a column that the screen dropped."""
-        return OneTest(self.column(encoded, name, np.random.default_rng(0), 1).statistic, 1.0, 0)
+        found = many.tested(order, planned)
+        return {name: found[name] for name in order}
 
     def column(self, encoded: Encoded, name: str, rng: np.random.Generator, n_resamples: int) -> OneTest:
         """Test one column."""
@@ -165,14 +153,6 @@ def planned_runs(asked: Testing, tests: int) -> tuple[Run, ...]:
     """Return the runs for so many tests, a single one if they are few."""
     planned = runs(asked.n_resamples, tests, asked.level)
     return planned if tests > UNSCREENED else (planned[0]._replace(n_resamples=planned[-1].n_resamples),)
-
-
-def _evidence(encoded: Encoded, name: str) -> float:
-    """Return the evidence that the screen finds in one column."""
-    coding = encoded.codings[encoded.names.index(name)]
-    points = encoded.coordinates((name,))
-    edges = np.cumsum([len(own) for own in points[:-1]]).tolist()
-    return Contrasts.of(coding, np.concatenate(points)).of_samples(*edges)
 
 
 def _bandwidth(pooled: Array, rule: Any) -> Any:

@@ -51,7 +51,6 @@ def compare_groups(
     bandwidth: Any = "median",
     n_resamples: int = 999,
     rng: RngLike = 0,
-    screen: bool = True,
     plan: Plan | None = None,
     progress: Progress = SILENT,
     level: float = 0.05,
@@ -77,7 +76,7 @@ def compare_groups(
         kernel.
     strata, clusters, weights : str, optional
         Columns that describe the rows, and are not compared; see the notes and :class:`kernelmean.Design`.
-    bandwidth, n_resamples, rng, screen, plan, progress, level, adjustment, encoding, **columns
+    bandwidth, n_resamples, rng, plan, progress, level, adjustment, encoding, **columns
         As in :func:`kernelmean.compare`.
 
     Returns
@@ -128,7 +127,6 @@ def compare_groups(
         rng=rng,
         plan=plan,
         progress=progress,
-        screen=screen,
         level=level,
         adjustment=adjustment,
     )
@@ -152,7 +150,7 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: Table
     joint, _ = study.test.run(encoded, order, streams[0], how.n_resamples)
     strengths = study.drawn(streams[2])
     pairs = study.tested(streams[1], strengths)
-    columns, screened = study.columns(joint, streams[3], strengths)
+    columns = study.columns(joint, streams[3], strengths)
     return GroupComparison(
         by=by,
         groups=names,
@@ -168,7 +166,6 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: Table
             *absent,
             *encoded.notes(" over all groups"),
             *study.notes(),
-            *screened,
             *joint.notes,
         ),
         missing=encoded.missing,
@@ -288,23 +285,20 @@ class _GroupTests:
             for pair, own in ((pair, found[pair]) for pair in ordered)
         )
 
-    def columns(
-        self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths
-    ) -> tuple[tuple[GroupColumn, ...], tuple[str, ...]]:
-        """Return all columns, those in which groups differ most first, and notes; a single one has the joint test."""
+    def columns(self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupColumn, ...]:
+        """Return all columns, those in which groups differ most first; a single one has the joint test."""
         order = self.encoded.in_table_order()
-        notes: tuple[str, ...] = ()
         if len(order) == 1:
             found = {order[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples)}
         else:
-            found, notes = self.test.columns(self.encoded, order, stream, self.steps)
+            found = self.test.columns(self.encoded, order, stream, self.steps)
         values = adjusted((own.pvalue for own in found.values()), self.test.asked.adjustment)
         made = []
         for (name, own), q in zip(found.items(), values, strict=True):
             (i, j), strength = max(strengths.of((name,), self.pairs).items(), key=lambda each: each[1])
             most = self.names[i], self.names[j]
             made.append(GroupColumn(name, *most, strength, own.statistic, own.pvalue, q, own.n_resamples))
-        return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength))), notes
+        return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength)))
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the strengths and the design, if any."""

@@ -21,7 +21,7 @@ from ...tables.columns.encoded import ENCODED
 from ..adjusted import OneOfMany, facts_on_adjusted
 from ..comparison.result import UNSCALED
 from ..designs import NO_DESIGN, TableDesign
-from ..many_tests import LEFT, SCREENED, out_of_reach
+from ..many_tests import LEFT, out_of_reach
 from ..study import Study
 
 if TYPE_CHECKING:
@@ -77,12 +77,11 @@ class GroupColumn:
     strength : float
         The share of the variation of this column that the group explains for these two, as for a `GroupPair`.
     statistic, pvalue : float
-        The statistic and the p-value of the test of all groups on this column alone. If the screen dropped the column,
-        the p-value is 1, and the statistic of an adaptive test nan.
+        The statistic and the p-value of the test of all groups on this column alone.
     adjusted : float
         The p-value adjusted for the number of columns.
     n_resamples : int
-        The permutations that the p-value comes from; 0 if the screen dropped the column.
+        The permutations that the p-value comes from.
     """
 
     name: str
@@ -93,11 +92,6 @@ class GroupColumn:
     pvalue: float
     adjusted: float
     n_resamples: int
-
-    @property
-    def screened(self) -> bool:
-        """Whether the screen found no evidence, so that there was no test."""
-        return self.n_resamples == 0
 
     def content(self) -> dict[str, Any]:
         """Return the values for JSON, with None where there is no statistic."""
@@ -295,7 +289,7 @@ class GroupComparison(JointTest, Study):
                 f"{column.first} and {column.second}",
                 strength(column.strength),
                 f"{column.adjusted:.2g}",
-                SCREENED if column.screened else f"{column.pvalue:.2g}",
+                f"{column.pvalue:.2g}",
             )
             for column in self.columns
         ]
