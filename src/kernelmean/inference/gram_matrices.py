@@ -42,7 +42,8 @@ def looked_up(
             "cluster"
         )
     if not issubclass(kind, Labelled) or request.design.paired:
-        check_one_order_of_all({f"table {number + 1}": table for number, table in enumerate(data)})
+        names = ("X", "Y") if len(data) == 2 else [f"variables[{number}]" for number in range(len(data))]
+        check_one_order_of_all(dict(zip(names, data, strict=True)))
     if issubclass(kind, Labelled):
         rows, kernel = _of_samples(kind, data)
         kernels: list[Precomputed | None] = [kernel]
