@@ -240,9 +240,15 @@ def run(folder: Path, *words: str, at: Path | None = None) -> str:
     return done.stdout
 
 
-def test_what_was_added_is_listed_saved_and_used(folder: Path) -> None:
-    (folder / "used.py").write_text("import toys\n" + USED)
-    head, _, *rows = run(folder, "used.py").splitlines()
+@pytest.fixture(scope="module")
+def printed(folder: Path) -> list[list[str]]:
+    """Lines of what uses the kernel, the noise and the filter, and of what asks the questions, in one process."""
+    (folder / "both.py").write_text(f"import toys\n{USED}\nprint('== asked')\n{ASKED}")
+    return [part.splitlines() for part in run(folder, "both.py").split("== asked\n")]
+
+
+def test_what_was_added_is_listed_saved_and_used(printed: list[list[str]]) -> None:
+    head, _, *rows = printed[0]
     column = [cell.strip() for cell in head.split("|")].index("ToyNoise")
     cells = {row.split("|")[1].strip(): row.split("|")[column].strip() for row in rows}
     assert cells["Toy(amplitudes=(0.5, 0.3, 0.2))"] == "both"
@@ -270,9 +276,8 @@ def test_the_closed_forms_and_the_backends_try_what_was_added(folder: Path) -> N
     assert int(counted[1]) > 60, said
 
 
-def test_a_question_is_answered_by_every_estimator_and_scheme_and_reported(folder: Path) -> None:
-    (folder / "asked.py").write_text(ASKED)
-    *verbs, estimator = run(folder, "asked.py").splitlines()
+def test_a_question_is_answered_by_every_estimator_and_scheme_and_reported(printed: list[list[str]]) -> None:
+    *verbs, estimator = printed[1]
     assert len(verbs) == 2
     assert all("this test asked something else; call mmd_test or hsic_test" in words for words in verbs)
     assert "estimator is 's-kmse'; pass one of 'kme', 'mkme', 'mmkme', 'adaptive'" in estimator
