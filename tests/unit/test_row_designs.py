@@ -184,6 +184,16 @@ def test_blank_labels_columns_in_groups_and_long_tables_are_refused() -> None:
         km.compare(long, long, paired=True)
 
 
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_tables_without_rows_or_without_a_row_to_use_are_refused(in_memory: bool) -> None:
+    first, second = (table[["a", "center"]] for table in (A, B))
+    cases = {"A has no rows": first[:0], "A: every row has a blank cell": first.assign(a=np.nan)}
+    for text, table in cases.items():
+        sides = [km.read(own, in_memory=in_memory) for own in (table, second)]
+        with pytest.raises(ValueError, match=text):
+            km.compare(*sides, strata="center", missing="drop")
+
+
 def test_negative_weights_and_weights_that_are_all_zero_are_refused_with_the_row_of_the_table() -> None:
     with pytest.raises(ValueError, match=r"row 2 has the weight -1 in 'w' \(1 such row in all\)"):
         km.compare(A, B.assign(w=np.where(np.arange(len(B)) == 1, -1.0, B.w)), weights="w")

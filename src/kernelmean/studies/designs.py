@@ -187,7 +187,7 @@ class TableDesign:
 
     def split(self, frames: Sequence[Frame]) -> tuple[tuple[Frame, ...], Taken]:
         """Return the tables without the columns of the design, and these columns."""
-        frames = [_numbered(frame) for frame in frames]
+        frames = [with_own_numbers(frame) for frame in frames]
         taken = self.taken(frames)
         self.beside(frames[0].names, frames[0].source)
         return tuple(frame.select(drop=self.columns) for frame in frames), taken
@@ -364,7 +364,7 @@ class Taken:
         return tuple(frame.take(part) for frame, part in zip(frames, parts, strict=True)), notes
 
 
-def _numbered(frame: Frame) -> Frame:
+def with_own_numbers(frame: Frame) -> Frame:
     """Return a frame whose rows have different numbers; rows of several files are numbered again from 1."""
     numbers = frame.row_numbers()
     return frame if len(np.unique(numbers)) == len(numbers) else replace(frame, rows=None)

@@ -39,26 +39,31 @@ class DesignedRows:
         """Return what the columns of a design say, of all rows of both tables.
 
         ``dropped`` are other columns of the frames, whose blank cells leave rows out, and then maybe partners of these.
+        Rows of a table have different numbers.
         """
         taken = design.taken(frames)
         present, absent = taken.taking_part(tuple(frames))
         complete = tuple(frame.take(~_blank(frame, dropped)) for frame in present)
-        for frame, left in zip(present, complete, strict=True):
-            if not len(left):
+        for frame, whole in zip(present, complete, strict=True):
+            if len(frame) and not len(whole):
                 raise all_incomplete(frame.source, max(dropped, key=lambda name: missing_cells(frame[name]).sum()))
         used, alone = taken.taking_part(complete)
-        looked = [
-            _marked(len(frame), here, known, left)
-            for frame, here, known, left in zip(frames, present, complete, used, strict=True)
-        ]
-        masks = tuple(_marked(len(frame), left) for frame, left in zip(frames, used, strict=True))
-        return cls(taken, tuple(looked), masks, taken.of(used), (*absent, *alone))
+        looked, kept = [], []
+        for of_table in zip(frames, present, complete, used, strict=True):
+            every, here, known, left = (rows.row_numbers() for rows in of_table)
+            kept.append(np.isin(every, left))
+            looked.append(kept[-1] | (np.isin(every, here) & ~np.isin(every, known)))
+        return cls(taken, tuple(looked), tuple(kept), taken.of(used), (*absent, *alone))
 
     @classmethod
     def of_sources(cls, tables: Sequence[Source], design: TableDesign, encoding: Encoding) -> Self:
         """Read the columns of a design."""
         wanted, dropped = columns_of(tables[0].names, tables[0].source, design, encoding)
-        return cls.of([joined(list(table.reordered(wanted).frames())) for table in tables], design, dropped)
+        found = [list(table.reordered(wanted).frames()) for table in tables]
+        for table, frames in zip(tables, found, strict=True):
+            if not frames:
+                raise ValueError(f"{table.source} has no rows")
+        return cls.of(list(map(joined, found)), design, dropped)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -79,16 +84,6 @@ def columns_of(
     rest = design.beside(names, source)
     dropped = [name for name, rule in rules_for(encoding.missing, rest).items() if rule == "drop"]
     return [*design.columns, *dropped], dropped
-
-
-def _marked(many: int, rows: Frame, complete: Frame | None = None, left: Frame | None = None) -> BoolArray:
-    """Return which of the rows of a table are some rows, of the complete ones only those that are left."""
-    mask = np.zeros(many, dtype=bool)
-    mask[rows.row_numbers() - 1] = True
-    if complete is not None and left is not None:
-        mask[complete.row_numbers() - 1] = False
-        mask[left.row_numbers() - 1] = True
-    return mask
 
 
 def _blank(frame: Frame, names: Sequence[str]) -> BoolArray:

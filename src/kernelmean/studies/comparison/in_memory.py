@@ -20,7 +20,8 @@ from ...tables.columns.copies import same_rows
 from ...tables.columns.encoded import encoded_and_seen
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.columns.scan import TableScan
-from ..designs import Taken, series_notes
+from ..designs import Taken, series_notes, with_own_numbers
+from .designed_rows import DesignedRows, columns_of
 from .mean_gaps import MeansInPlaces, Places, interval_of_pairs
 from .ranking import ranked
 from .request import Asked
@@ -35,7 +36,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     check_estimator(asked)
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
     frames, taken, dropped = _rows(A, B, asked)
-    encoded, scan, unmatched = _encoded(frames, taken, asked)
+    encoded, scan = encoded_and_seen(frames, asked.encoding)
     _check(encoded, names, asked)
     design = taken.of(encoded.frames)
     test = TableTest(asked, design=design)
@@ -63,7 +64,6 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
             *([] if weigh is None else weigh.notes()),
             *(() if is_same else encoded.repeated(taken.clusters(encoded.frames))),
             *_notes(encoded, theta),
-            *unmatched,
             *joint.notes,
         ),
         missing=encoded.missing,
@@ -78,21 +78,15 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
 
 
 def _rows(A: Any, B: Any, asked: Asked) -> tuple[Sequence[Frame], Taken, tuple[str, ...]]:
-    """Return the rows that take part, what is known of them, and notes on those that do not."""
-    frames, taken = asked.design.split(as_frames((A, B), asked.names))
-    frames, paired = asked.design.complete_pairs(frames, asked.encoding, (A, B))
-    frames, absent = taken.taking_part(frames)
-    return frames, taken, (*paired, *absent)
-
-
-def _encoded(frames: Sequence[Frame], taken: Taken, asked: Asked) -> tuple[Encoded, TableScan, tuple[str, ...]]:
-    """Return what is known of the rows that take part, and notes: where rows are dropped, their partners go too."""
-    encoded, scan = encoded_and_seen(frames, asked.encoding)
-    left, notes = taken.taking_part(encoded.frames)
-    if not notes:
-        return encoded, scan, ()
-    again, scan = encoded_and_seen(left, asked.encoding)
-    return replace(again, missing=encoded.missing, remarks=encoded.remarks), scan, notes
+    """Return the rows that are looked at, what is known of them, and notes on those that do not take part."""
+    design, frames = asked.design, tuple(map(with_own_numbers, as_frames((A, B), asked.names)))
+    if not design.columns:
+        frames, notes = design.complete_pairs(frames, asked.encoding, (A, B))
+        return frames, design.taken(frames), notes
+    names, source = frames[0].names, frames[0].source
+    rows = DesignedRows.of(frames, design, columns_of(names, source, design, asked.encoding)[1])
+    rest = design.beside(names, source)
+    return [own.select(rest).take(kept) for own, kept in zip(frames, rows.looked, strict=True)], rows.taken, rows.notes
 
 
 def _summaries(encoded: Encoded, scan: TableScan, design: Design) -> list[ColumnSummary]:
