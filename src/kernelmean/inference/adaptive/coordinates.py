@@ -204,7 +204,8 @@ def located(parts: Sequence[ViewPart], kernel: Kernel) -> tuple[int, Array]:
     """Return which part of the columns a kernel uses, and the weights of the first columns of this part in it."""
     if not isinstance(kernel, Coordinates):
         raise ValueError(  # noqa: TRY004, a value of estimator= that these data do not go with
-            f"{kernel!r} needs all rows at once; leave members on 'order' out, or hold fewer rows in memory"
+            f"{kernel!r} needs all rows at once, in memory, and at most 5000 of two variables with a design; leave "
+            "members on 'order' out, or take fewer rows"
         )
     if not kernel.columns:  # all rows are equal
         return 0, np.zeros(0)

@@ -48,10 +48,11 @@ class DaskPlan(RemotePlan):
     :func:`kernelmean.compare`, :meth:`kernelmean.KernelMean.fit` and :func:`kernelmean.embedding.features.embed`, with
     dask arrays, dask data frames, or paths of Parquet files that the workers can read. The numbers of rows up to which
     a test or a fit in one process holds all rows of a file are those up to which they are brought here; of more rows
-    only sums of features come, and the result says so. Data are computed at least twice (to count and check the rows,
-    and for the sums), by ``compare`` three times; write ``X = X.persist()`` if that is expensive and memory suffices.
-    With the same seed a test has the same p-value as in one process, whatever the partitions and the workers, even if
-    workers are lost on the way.
+    only sums of features come, and the result says so. Of pairs with strata, clusters or weights rows that turn
+    together are in different partitions: all of them come here, one partition after the other. Data are computed at
+    least twice (to count and check the rows, and for the sums), by ``compare`` three times; write ``X = X.persist()``
+    if that is expensive and memory suffices. With the same seed a test has the same p-value as in one process, whatever
+    the partitions and the workers, even if workers are lost on the way.
 
     Examples
     --------

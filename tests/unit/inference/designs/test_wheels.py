@@ -10,6 +10,8 @@ import pytest
 
 import kernelmean as km
 from kernelmean.core.array import Array
+from kernelmean.inference.adaptive.many_kernels import Adaptive
+from kernelmean.inference.adaptive.member import Member, PairMember
 from kernelmean.inference.designs import independence
 from kernelmean.inference.designs.independence import PairDesign, pair_design
 from kernelmean.inference.permutations import AllWithinCells, Expanded, Permutations, WithinCells
@@ -267,6 +269,14 @@ def test_random_permutations_of_many_rows_are_refused() -> None:
     X = np.arange(6000.0)[:, None]
     with pytest.raises(ValueError, match="'random' does not fit: beyond 5000 rows it is for at most 100 clusters"):
         km.hsic_test(X, X, design=km.Design(strata=np.arange(6000) % 3), scheme="random")
+
+
+def test_the_order_of_many_rows_is_refused_with_a_design() -> None:
+    X = np.arange(6000.0)[:, None]
+    nearest = Member("order", Gaussian(5.0))
+    estimator = Adaptive(members=(PairMember(nearest, nearest),))
+    with pytest.raises(ValueError, match="at most 5000 of two variables with a design; leave members on 'order' out"):
+        km.hsic_test(X, X, design=km.Design(strata=np.arange(6000) % 3), estimator=estimator)
 
 
 def test_features_of_all_rows_give_what_exact_kernels_give(monkeypatch: pytest.MonkeyPatch) -> None:
