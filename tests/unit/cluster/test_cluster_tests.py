@@ -98,7 +98,7 @@ def test_pairs_with_a_design_have_the_result_of_one_process(plan, scheme):
     assert other.statistic == pytest.approx(one.statistic, rel=1e-12)
 
 
-@pytest.mark.parametrize("scheme", ["auto", "bins"])
+@pytest.mark.parametrize("scheme", [pytest.param("auto", marks=pytest.mark.slow), "bins"])
 def test_several_samples_have_the_result_of_one_process(plan, scheme):
     groups = (X[:90], Y, X[90:] + 0.2)
     designs = [None, km.Design(strata=tuple(np.arange(len(own)) % 2 for own in groups))]
