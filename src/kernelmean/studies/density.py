@@ -272,7 +272,7 @@ def fit_densities(
         The estimator of the kernel mean that is matched. If you pass it, ``n_components`` or ``covariance_type``, only
         joint fits with these are tried; otherwise :func:`kernelmean.density.settings`.
     n_components : sequence of int
-        Numbers of components to try.
+        Numbers of components to try, of kernel mean matching and of scikit-learn's mixture.
     covariance_type : {"spherical", "diag", "tied", "full"}, optional
     held_out : float
         The share of the rows to hold out, between 0 and 1.
@@ -313,7 +313,7 @@ def fit_densities(
     fit, held = ((rows - center) / unit for rows in (train.values, table.values[order[:n_test]]))
     searches: dict[str, _Search] = {
         "kernel mean matching": partial(_matching, estimator, tuple(n_components), covariance_type, seed),
-        "GaussianMixture": partial(_gaussian_mixture, seed),
+        "GaussianMixture": partial(_gaussian_mixture, tuple(n_components), seed),
         "KernelDensity": partial(_kernel_density, seed),
     }
     found = []
@@ -370,11 +370,11 @@ def _matching(
     return best, f"{count(best.n_components_, 'component')}, {best.covariance_type}, {update} to {best.estimator}"
 
 
-def _gaussian_mixture(seed: int, progress: Steps, X: Array) -> tuple[Any, str]:
+def _gaussian_mixture(components: tuple[int, ...], seed: int, progress: Steps, X: Array) -> tuple[Any, str]:
     from sklearn.mixture import GaussianMixture  # slow to import
 
     grid = {
-        "n_components": [K for K in _COMPONENTS if len(X) // 2 >= K],
+        "n_components": components or [K for K in _COMPONENTS if len(X) // 2 >= K],
         "covariance_type": ["spherical", "diag", "tied", "full"],
         "reg_covar": [0.01, 0.1],
     }
