@@ -71,6 +71,7 @@ MAKERS: dict[str, Callable[[], Result]] = {
     "dependence of groups": lambda: km.dependence(X, "x0", **QUICK),
     "changes": lambda: km.changes(np.concatenate([X, Y + 3.0]), search=Search(n_resamples=99)),
     "densities": densities,
+    "nearer model": lambda: km.closer_test(X, Y, X + 1.0),
     "weights": lambda: km.match_weights(X, Y, n_resamples=99, rng=0),
     "estimates": lambda: fit_all(X[:12]),
 }

@@ -73,12 +73,11 @@ class Source:
         refuse(f"rows of {self.source} are read batch by batch, all of them", missing=(self.missing, "error"))
         start = 0
         for frame in self._frames():
-            rows = numbered(frame, start)
-            start += len(frame)
-            if self._kept is not None:
-                rows = rows.take(self._kept[start - len(frame) : start])
-            if len(rows):
+            rows, start = numbered(frame, start), start + len(frame)
+            if self._kept is None:
                 yield rows
+            elif (kept := self._kept[start - len(frame) : start]).any():
+                yield rows.take(kept)
 
     def only(self, kept: BoolArray) -> Source:
         """Return the source whose :meth:`frames` and :meth:`whole` have some of the rows, numbered as they are here."""
