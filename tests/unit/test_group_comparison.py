@@ -15,6 +15,7 @@ from kernelmean.inference.explain import SampleSubject, effect_size
 from kernelmean.inference.explain.features import moments
 from kernelmean.kernels import Gaussian
 from kernelmean.studies import compare_groups
+from kernelmean.studies.plots.groups import near_map, scaled
 
 RNG = np.random.default_rng(3)
 SHIFTS = {"u": 0.0, "v": 0.0, "w": 1.5}
@@ -199,3 +200,46 @@ def test_a_pair_with_a_group_of_two_rows_has_no_interval_and_the_others_keep_the
     }
     assert {row[-1] for row, pair in zip(found.grid().rows, found.pairs, strict=True) if pair.interval is None} == {"–"}
     assert "All pairs of groups" in found.to_html()
+
+
+def test_a_map_of_groups_keeps_their_distances() -> None:
+    """Distances in the plane are kept; the share of others is that of the sum of squared distances; moving is free."""
+    rng = np.random.default_rng(0)
+    for d in (1, 2, 5):
+        points = rng.normal(size=(7, d)) + 1e3
+        squared = np.square(points[:, None] - points).sum(axis=2)
+        places, share = scaled(squared)
+        drawn = np.square(places[:, None] - places).sum(axis=2)
+        assert share == pytest.approx(drawn.sum() / squared.sum(), rel=1e-8)
+        assert (share > 1 - 1e-8) == (d <= 2)
+        assert d > 2 or np.allclose(drawn, squared, rtol=1e-6)
+    apart = 1.0 - np.eye(12)
+    assert scaled(apart)[1] == pytest.approx(2 / 11)
+    assert scaled(np.zeros((3, 3)))[1] == 1.0
+    assert not scaled(np.zeros((3, 3)))[0].any()
+    beyond = scaled(np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 1.0], [9.0, 1.0, 0.0]]))
+    assert np.isfinite(beyond[0]).all()
+    assert 0.5 < beyond[1] < 1.0, "no points have these distances"
+
+
+def test_the_map_has_the_strengths_of_pairs_as_squared_distances() -> None:
+    found = compare_groups("iris", "target", estimator="kme", n_resamples=199)
+    panel, share = near_map(found)
+    (points,) = panel.points
+    place = dict(zip(points.names, zip(points.x, points.y, strict=True), strict=True))
+    for pair in found.pairs:
+        assert np.square(np.subtract(place[pair.first], place[pair.second])).sum() == pytest.approx(pair.strength)
+    assert share == pytest.approx(1.0)
+    html = found.to_html()
+    assert html.count("Where groups lie") > 0
+    assert "this map shows 100% of the sum of all" in html
+
+
+@pytest.mark.parametrize(("shift", "groups"), [(0.0, "abc"), (9.0, "ab")])
+def test_no_map_of_chance_nor_of_two_groups(shift: float, groups: str) -> None:
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"x": rng.normal(size=20 * len(groups)), "g": np.repeat(list(groups), 20)})
+    table.loc[table["g"] == "a", "x"] += shift
+    found = compare_groups(table, "g", estimator="kme", n_resamples=99)
+    assert bool(found.differing()) == bool(shift)
+    assert "Where groups lie" not in found.to_html()

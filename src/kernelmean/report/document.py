@@ -66,6 +66,8 @@ class Points:
     label: str
     x: tuple[float, ...]
     y: tuple[float, ...]
+    names: tuple[str, ...] = ()
+    """Texts beside the points of a map, whose two axes then have one scale."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from ..core.words import cut, rounded
+from .beside import BESIDE, LINE, beside
 from .document import AnyPanel, Bars, Curve, HeatMap, Panel, Points, Strip, Surface
 from .palette import FIRST, QUIET, SECOND, SHADES, Look
 
@@ -42,7 +43,8 @@ def size_of(panel: AnyPanel, standard: tuple[float, float]) -> tuple[float, floa
             0.6 + names + side * n for side, n in zip(cell, (len(panel.columns), len(panel.rows)), strict=True)
         )
         return max(width, wide), max(height, high)
-    return standard
+    named = max((len(one.names) for one in panel.points), default=0)
+    return (width + 1.0, max(height, 1.3 + 0.22 * named)) if named else standard
 
 
 def draw(ax: Axes, panel: AnyPanel, styles: dict[str, Look]) -> None:
@@ -120,6 +122,26 @@ def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
     for k, (_, at) in enumerate(panel.marks):
         ax.axvline(at, **_mark_style(k))
     _set_axes(ax, panel)
+    for points in panel.points:
+        if points.names:
+            _write_names(ax, points)
+
+
+def _write_names(ax: Axes, points: Points) -> None:
+    """Write names beside the points of a map; a line leads to one that had to give way."""
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.2)
+    ax.apply_aspect()
+    inch, texts = 72.0 / ax.figure.dpi, [cut(name, _LETTERS_OF_NAME) for name in points.names]
+    ends = list(zip(points.x, points.y, strict=True))
+    places = inch * (ax.transData.transform(ends) - (ax.bbox.x0, ax.bbox.y0))
+    widths = [_LETTER * len(text) for text in texts]
+    found = beside(list(map(tuple, places.tolist())), widths, inch * ax.bbox.width, inch * ax.bbox.height)
+    for at, text, (side, lines) in zip(ends, texts, found, strict=True):
+        leader = {"arrowstyle": "-", "color": _edge(), "lw": 0.6, "shrinkA": 0, "shrinkB": 3} if lines else None
+        where: dict[str, Any] = {"xytext": (side * BESIDE, lines * LINE), "textcoords": "offset points"}
+        where |= {"ha": "left" if side > 0 else "right", "va": "center", "fontsize": "small", "arrowprops": leader}
+        ax.annotate(plain(text), at, **where)
 
 
 def _draw_points(ax: Axes, points: Points, look: Look) -> None:
@@ -128,7 +150,7 @@ def _draw_points(ax: Axes, points: Points, look: Look) -> None:
 
     places = []
     for axis, values, step in ((ax.xaxis, points.x, _SPREAD[0]), (ax.yaxis, points.y, _SPREAD[1])):
-        few = are_spread(values)
+        few = not points.names and are_spread(values)
         places.append([value + _WIDTH * ((k * step) % 1.0 - 0.5) * few for k, value in enumerate(values)])
         if few:
             axis.set_major_locator(MaxNLocator(integer=True))

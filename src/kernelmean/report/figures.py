@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 
 from ..core.words import signed
-from .document import AnyPanel, Bars, Chart, Curve, HeatMap, Panel, Steps, Strip, Surface, TextTable
+from .document import AnyPanel, Bars, Chart, Curve, HeatMap, Panel, Points, Steps, Strip, Surface, TextTable
 
 BARS = "Bars and shaded strips around lines are one standard error to either side."
 _Row = tuple[str, str, str, str, str]
@@ -24,7 +24,7 @@ def has_errors(chart: Chart) -> bool:
 
 
 def numbers(chart: Chart) -> TextTable:
-    """Return what a chart draws as a table; for clouds of points only their ranges."""
+    """Return what a chart draws as a table; for clouds of points without names only their ranges."""
     caption, panels = f"Numbers of: {chart.title}", chart.panels
     if len(panels) == 1 and isinstance(panels[0], HeatMap):
         return _cells(panels[0], caption)
@@ -46,11 +46,7 @@ def describe(panel: AnyPanel) -> str:
         known = [(v, row, column) for (i, row), (j, column) in cells if (v := panel.values[i][j]) is not None]
         parts += ["Largest: {} of {} and {}.".format(_number(max(known)[0]), *max(known)[1:])] if known else []
         return " ".join(parts + ([f"{panel.star_label}: {len(panel.stars)} cells."] if panel.star_label else []))
-    points = [
-        f"{one.label}: {len(one.x)} points, x from {_range(*_span(one.x))}, y from {_range(*_span(one.y))}."
-        for one in panel.points
-        if one.x
-    ]
+    points = [_cloud(one) for one in panel.points if one.x]
     if isinstance(panel, Surface):
         ends = zip(("Largest", "Least"), _ends(panel), strict=False)
         found = (f"{which}: {_number(value)} at {_number(x)} and {_number(y)}." for which, (value, x, y) in ends)
@@ -100,7 +96,9 @@ def _rows(panel: AnyPanel) -> Iterator[_Row]:
     else:
         yield from _line_rows(panel)
     for one in panel.points:
-        if one.x:
+        if one.names:
+            yield from ((title, name, _number(x), _number(y), "") for name, x, y in _named(one))
+        elif one.x:
             yield title, f"{one.label} ({len(one.x)})", _range(*_span(one.x)), _range(*_span(one.y)), ""
     if isinstance(panel, Panel):
         yield from ((title, band.label, "", _range(band.low, band.high), "") for band in panel.bands)
@@ -137,6 +135,19 @@ def _cells(panel: HeatMap, caption: str) -> TextTable:
 def _cell(panel: HeatMap, i: int, j: int) -> str:
     value = panel.values[i][j]
     return "" if value is None else _number(value) + ("*" if (i, j) in panel.stars else "")
+
+
+def _named(points: Points) -> Iterator[tuple[str, float, float]]:
+    return zip(points.names, points.x, points.y, strict=True)
+
+
+def _cloud(points: Points) -> str:
+    """Return where the points of a map are, or the ranges of a cloud."""
+    if points.names:
+        places = (f"{name} at {_number(x)} and {_number(y)}" for name, x, y in _named(points))
+        return f"{points.label}: {', '.join(places)}."
+    across, up = (_range(*_span(values)) for values in (points.x, points.y))
+    return f"{points.label}: {len(points.x)} points, x from {across}, y from {up}."
 
 
 def _strip(strip: Strip) -> str:

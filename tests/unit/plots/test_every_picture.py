@@ -15,7 +15,7 @@ import pytest
 import kernelmean as km
 from kernelmean import dependence
 from kernelmean.estimators import Landweber
-from kernelmean.studies import Densities, Dependence, fit_densities, plots
+from kernelmean.studies import Densities, Dependence, GroupComparison, compare_groups, fit_densities, plots
 
 pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
 
@@ -37,6 +37,15 @@ def dependent(columns: int) -> Dependence:
     table = {name: WIDE[:, j] for j, name in enumerate(LONG[:columns])}
     frame = pytest.importorskip("pandas").DataFrame(table)
     return dependence(frame, estimator="kme", n_resamples=19)
+
+
+@cache
+def grouped() -> GroupComparison:
+    """Return twelve groups with long names, eight of them nearly at one place."""
+    names = [f"{LONG[0]} {k}" for k in range(12)]
+    table = {"x": [10.0 * max(k - 7, 0) + j / 7 + k / 99 for k in range(12) for j in range(5)]}
+    frame = pytest.importorskip("pandas").DataFrame({**table, LONG[0]: np.repeat(names, 5)})
+    return compare_groups(frame, LONG[0], estimator="kme", n_resamples=19)
 
 
 @cache
@@ -73,6 +82,7 @@ PICTURES: dict[str, Draw] = {
     "dependence of two": lambda **ax: plots.dependence_map(dependent(2), **ax),
     "dependence of four": lambda **ax: plots.dependence_map(dependent(4), **ax),
     "dependence of five": lambda **ax: plots.dependence_map(dependent(5), **ax),
+    "groups": lambda **ax: plots.groups_map(grouped(), **ax),
     "noise": lambda **ax: plots.noise_per_column(fitted("mmkme"), **ax),
     "damping of frequencies": lambda **ax: plots.spectrum_damping(fitted("mmkme"), **ax),
     "damping of eigenvectors": lambda **ax: plots.spectrum_damping(fitted("f-kmse"), **ax),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib", reason="charts need the extra 'plot'")
@@ -22,6 +25,7 @@ from kernelmean.report import (
     numbers,
     pictures,
 )
+from kernelmean.report.beside import BESIDE, LINE, beside
 
 from .test_palette import contrast
 
@@ -38,11 +42,12 @@ WITNESS = Panel(
     ),
 )
 CLOUD = Panel("", "x", "y", points=(Points("rows", (1.0, 2.0), (3.0, 5.0)),))
+MAP = Panel("", "x", "y", points=(Points("group", (0.0, 1.0, 1.0, 1.0), (0.0, 2.0, 2.0, 2.0), ("a", "_b", "c", "d")),))
 SHARES = Bars("colour", "share", ("red", "green"), (("A", (0.25, 0.75)), ("B", (0.5, 0.5))))
 CELLS = HeatMap(
     "", "strength", ("a", "b"), ("a", "b"), ((None, 0.8), (-0.01, None)), frozenset({(0, 1)}), "p at most 0.05"
 )
-ALL = (HISTOGRAM, WITNESS, CLOUD, SHARES, CELLS)
+ALL = (HISTOGRAM, WITNESS, CLOUD, MAP, SHARES, CELLS)
 
 
 def chart(*panels: Panel | Bars | HeatMap) -> Chart:
@@ -74,6 +79,31 @@ def test_points_and_bars_are_where_the_numbers_are() -> None:
     assert [label.get_text() for label in ax.get_yticklabels()] == ["red", "green"]
     assert ax.yaxis_inverted()
     assert len({bar.get_hatch() for bar in ax.patches}) == 2, "not told apart by colour alone"
+
+
+def test_a_map_names_its_points_and_has_one_scale() -> None:
+    ax = axes(MAP)
+    assert {(text.get_text().strip(), text.xy) for text in ax.texts} == {
+        ("a", (0.0, 0.0)), ("_b", (1.0, 2.0)), ("c", (1.0, 2.0)), ("d", (1.0, 2.0))
+    }  # fmt: skip
+    assert ax.get_aspect() == 1.0
+    assert sum(text.arrow_patch is not None for text in ax.texts) == 1, "one of three names at one place gives way"
+    assert numbers(chart(MAP)).rows == (("a", "0", "0"), ("_b", "1", "2"), ("c", "1", "2"), ("d", "1", "2"))
+    assert "group: a at 0 and 0, _b at 1 and 2, c at 1 and 2, d at 1 and 2." in describe(MAP)
+
+
+@pytest.mark.parametrize("spread", [0.0, 5.0, 300.0])
+def test_no_name_covers_another_or_a_point(spread: float) -> None:
+    rng = np.random.default_rng(0)
+    places = [(float(x), float(y)) for x, y in rng.uniform(150 - spread / 2, 150 + spread / 2, size=(50, 2))]
+    widths = rng.uniform(10, 120, size=50).tolist()
+    boxes = []
+    for (x, y), wide, (side, lines) in zip(places, widths, beside(places, widths, 300.0, 300.0), strict=True):
+        left = x + side * BESIDE - (wide if side < 0 else 0.0)
+        boxes.append((left, left + wide, y + lines * LINE))
+    for one, other in itertools.combinations(boxes, 2):
+        assert one[1] < other[0] or other[1] < one[0] or abs(one[2] - other[2]) > LINE - 1e-9
+    assert not any(low <= x <= high and abs(y - at) < LINE - 1e-9 for low, high, at in boxes for x, y in places)
 
 
 def darkest() -> float:

@@ -1,4 +1,4 @@
-"""The page of a comparison of several groups: the map of pairs, pairs and columns in numbers, and how it was tested."""
+"""The page of a comparison of several groups: two maps, pairs and columns in numbers, and how it was tested."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ...core.words import count
 from ...inference.null_page import made_by, null_section
 from ...report import Chart, Document, Section
 from ..groups import GroupComparison
+from ..plots.groups import near_map
 from ..study import page
 from .parts import caveats
 
@@ -52,7 +53,20 @@ def _map(result: GroupComparison) -> Section:
         f"equal distributions, 1 at most. Stars mark the pairs that differ at level {result.level:g}, all "
         "pairs counted."
     )
-    return Section("All pairs of groups", charts=(Chart("groups", "How groups differ", (result.heat_map(),), text),))
+    pairs = Chart("groups", "How groups differ", (result.heat_map(),), text)
+    return Section("All pairs of groups", charts=(pairs, *_places(result)))
+
+
+def _places(result: GroupComparison) -> Iterator[Chart]:
+    """Yield the places of three or more groups, unless no pair is found to differ: then they would show chance."""
+    if len(result.groups) > 2 and result.differing():
+        panel, share = near_map(result)
+        text = (
+            "Groups near each other are alike and groups far apart differ: the squared distance of two groups is their "
+            f"strength, and this map shows {share:.0%} of the sum of all. Directions have no meaning, and what is left "
+            "out can misplace groups: the map of pairs leaves out nothing."
+        )
+        yield Chart("places", "Where groups lie", (panel,), text)
 
 
 def _pairs(result: GroupComparison) -> Section:

@@ -15,6 +15,7 @@ from ...report.pictures import alt_text, check_format, new_figure, save, write
 from .density import density_pairs, marginal_density
 from .dependence import dependence_map
 from .estimators import noise_per_column, scores_below_kme, spectrum_damping
+from .groups import groups_map
 from .witness import column_witness, column_witnesses, witness_map
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "column_witnesses",
     "density_pairs",
     "dependence_map",
+    "groups_map",
     "marginal_density",
     "new_figure",
     "noise_per_column",
