@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ...core.array import Array
 from ...inference.wording import brief
-from ...report import Panel, Points, pictures
+from ...report import HeatMap, Panel, Points, pictures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-class TwoGroups(Protocol):
-    """Two groups, and how strongly they differ."""
-
-    @property
-    def first(self) -> str:
-        """The first group."""
-
-    @property
-    def second(self) -> str:
-        """The second group."""
-
-    @property
-    def strength(self) -> float:
-        """The share of the variation of their rows that the group explains, unbiased."""
 
 
 class Grouped(Protocol):
@@ -38,13 +21,8 @@ class Grouped(Protocol):
     def by(self) -> str:
         """The column that holds the groups."""
 
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """The names of the groups."""
-
-    @property
-    def pairs(self) -> Sequence[TwoGroups]:
-        """All pairs of groups."""
+    def heat_map(self) -> HeatMap:
+        """Return the strengths of all pairs, 0 for those below 0."""
 
 
 def groups_map(result: Grouped, *, ax: Axes | None = None) -> Axes:
@@ -71,14 +49,11 @@ def groups_map(result: Grouped, *, ax: Axes | None = None) -> Axes:
 
 def near_map(result: Grouped) -> tuple[Panel, float]:
     """Return the map of the groups, and the share of their squared distances that it shows."""
-    place = {name: k for k, name in enumerate(result.groups)}
-    squared = np.zeros((len(place), len(place)))
-    for pair in result.pairs:
-        i, j = place[pair.first], place[pair.second]
-        squared[i, j] = squared[j, i] = max(pair.strength, 0.0)
+    pairs = result.heat_map()
+    squared = np.array([[strength or 0.0 for strength in row] for row in pairs.values])
     places, share = scaled(squared)
     x, y = (tuple(column.tolist()) for column in places.T)
-    points = Points(brief(result.by), x, y, result.groups)
+    points = Points(brief(result.by), x, y, pairs.rows)
     return Panel("", "first direction", "second direction", points=(points,)), share
 
 
