@@ -136,6 +136,11 @@ def test_the_pvalue_counts_the_halves_of_the_target() -> None:
     assert (found.statistic, found.pvalue) == (rest.statistic, rest.pvalue)
 
 
+def test_rows_that_are_all_alike_to_a_kernel_have_p_1() -> None:
+    remaining = km.match_weights(X[:9], TARGET[:7], kernel=lambda A, B: np.full((len(A), len(B)), 0.3)).remaining
+    assert (remaining.statistic, remaining.pvalue) == (0.0, 1.0)
+
+
 def test_rows_that_match_perfectly_are_a_half_of_the_target() -> None:
     rest = km.match_weights(TARGET[:10], TARGET[:10], ridge=1e-9, n_resamples=99, rng=0).remaining
     assert rest.statistic == pytest.approx(rest.between_halves, rel=1e-3)

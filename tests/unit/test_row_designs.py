@@ -362,3 +362,10 @@ def test_pairs_in_more_than_ten_files_are_met_in_the_order_of_their_numbers(tmp_
     how: dict[str, Any] = {"estimator": "kme", "n_resamples": 99, "rng": 4, "paired": True}
     files = in_files(tmp_path / "a", before, 5)
     assert tuple(km.compare(files, after, **how).test) == tuple(km.compare(before, after, **how).test)
+
+
+def test_rows_of_a_folder_are_named_by_the_folder(tmp_path: Path) -> None:
+    for number, weights in enumerate([[1.0, 2.0], [3.0, np.nan]]):
+        pd.DataFrame({"x": [0.0, 1.0], "y": [1.0, 3.0], "w": weights}).to_parquet(tmp_path / f"{number}.parquet")
+    with pytest.raises(ValueError, match=rf"{tmp_path.name}: row 4 has no value in 'w'"):
+        km.dependence(km.read(tmp_path, in_memory=False), weights="w")

@@ -31,7 +31,7 @@ class KernelFunction(Kernel):
     Parameters
     ----------
     function : callable
-        From NumPy arrays X (n, d) and Y (m, d) to the matrix k(x_i, y_j), shape (n, m), such as those of
+        From read-only NumPy arrays X (n, d) and Y (m, d) to the matrix k(x_i, y_j), shape (n, m), such as those of
         ``sklearn.metrics.pairwise``. It is called with blocks of rows, wherever the rows are, so k(x_i, y_j) may depend
         on no other row.
 
@@ -66,14 +66,14 @@ class KernelFunction(Kernel):
         """Return the matrix that the function computes, shape (n, m)."""
         check_same_columns(X, Y)
         shape = X.shape[0], Y.shape[0]
-        gram = check_numbers(self.function(as_host(X), as_host(Y)), f"what {self!r} returns", finite=False)
+        gram = check_numbers(self.function(_shown(X), _shown(Y)), f"what {self!r} returns", finite=False)
         if gram.shape != shape:
             raise ValueError(
                 f"{self!r} returns shape {gram.shape} for {shape[0]} and {shape[1]} rows; the matrix k(x_i, y_j), "
                 f"shape {shape}, is needed"
             )
         check_finite(gram, f"the matrix of {self!r}")
-        return like(gram, X)
+        return like(gram.copy(), X)  # a function may fill one array again and again
 
     def diag(self, X: Array) -> Array:
         """Return k(x_i, x_i), shape (n,), from 32 rows at a time."""
@@ -173,6 +173,13 @@ def as_kernel(value: Any) -> Any:
     """Return a function as a kernel, anything else, such as a kernel or a class of kernels, as it is."""
     is_function = callable(value) and not isinstance(value, type | Kernel)
     return KernelFunction(value) if is_function else value
+
+
+def _shown(X: Array) -> Array:
+    """Return rows as a function gets them: it cannot change them."""
+    rows = as_host(X).view()
+    rows.flags.writeable = False
+    return rows
 
 
 def _spaced(n: int, most: int) -> IntArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, final, get_args
@@ -15,6 +15,7 @@ from ..core.points import check_names_agree
 from ..core.table import Table, as_table
 from ..core.words import count
 from ..estimators.base import KernelLike, make_kernel
+from ..inference.explain.witness import check_level
 from ..inference.samples import matched
 from ..kernels import Gaussian, Kernel
 from ..kernels.bandwidth import median_bandwidth
@@ -27,7 +28,7 @@ _TILE = 2**21
 """Values of the kernel that are held at a time."""
 _ROUNDING = 1e-12
 _FEW = 30
-"""With fewer rows in a sample, a result says that normal approximations need more."""
+"""With fewer rows or clusters in a sample, a result says that normal approximations need more."""
 
 
 def closer_test(
@@ -98,8 +99,7 @@ def closer_test(
     """
     if alternative not in get_args(Alternative):
         raise ValueError(f"alternative is {alternative!r}; write 'two-sided', 'less' (P is nearer) or 'greater'")
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level is {level!r}; a confidence level between 0 and 1 is needed, such as 0.95")
+    check_level(level)
     table = as_table(X)
     seeds = as_rng(rng).spawn(2)
     models = [_model(table, model, name, seed) for model, name, seed in zip((P, Q), "PQ", seeds, strict=True)]
@@ -158,7 +158,7 @@ def _units(sides: Sequence[Model], clusters: Sequence[Any] | None) -> list[IntAr
 
 def _labelled(sides: Sequence[Model], clusters: Sequence[Any]) -> list[IntArray | None]:
     """Return units from labels that mean the same in all samples."""
-    if isinstance(clusters, str) or len(clusters) != len(sides):
+    if isinstance(clusters, str) or not isinstance(clusters, Sized) or len(clusters) != len(sides):
         raise ValueError("clusters needs three entries: the labels of X, of P and of Q, None for a distribution")
     numbers: dict[Any, int] = {}
     units: list[IntArray | None] = []
@@ -266,8 +266,10 @@ def _result(
     alternative, level = options
     z = difference / error
     sizes = tuple(None if mine is None else len(mine) for mine in units)
-    few = [f"{name} {size}" for name, size in zip("XPQ", sizes, strict=True) if size is not None and size < _FEW]
-    notes = [f"the normal approximation needs more rows than {', '.join(few)}"] if few else []
+    independent = [(name, len(np.unique(mine))) for name, mine in zip("XPQ", units, strict=True) if mine is not None]
+    few = [f"{name} {number}" for name, number in independent if number < _FEW]
+    what = "rows" if sum(number for _, number in independent) == sum(filter(None, sizes)) else "clusters"
+    notes = [f"the normal approximation needs more {what} than {', '.join(few)}"] if few else []
     return CloserResult(
         difference,
         float({"two-sided": 2.0 * ndtr(-abs(z)), "less": ndtr(z), "greater": ndtr(-z)}[alternative]),

@@ -114,7 +114,7 @@ class KnownDistribution:
 
     def sample(self, n: int, dim: int, rng: np.random.Generator) -> Array:
         """Draw rows, shape (n, dim); raise when what comes has another shape or is not finite."""
-        drawn = np.asarray(self.draw(n, rng))
+        drawn = np.array(self.draw(n, rng))  # a copy: a function may fill one array again and again
         if drawn.ndim == 0 or (drawn.ndim == 1 and dim > 1 and n == 1):
             drawn = drawn.reshape(1, -1)  # SciPy draws a single row as a number or a vector
         rows = check_points(drawn, f"what {self.name} draws")

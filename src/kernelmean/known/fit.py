@@ -70,8 +70,8 @@ def fit_test(
     Raises
     ------
     TypeError, ValueError
-        When X is not a finite table of numbers, P is not a distribution or draws other columns, or both or neither of
-        ``distribution`` and ``refit`` are passed.
+        When X is not a finite table of numbers, P is not a distribution, draws other columns or always the same rows,
+        or both or neither of ``distribution`` and ``refit`` are passed.
 
     Notes
     -----
@@ -106,7 +106,9 @@ def fit_test(
         check_names_agree(table.names, known.mixture.names, ("X", "the distribution"))
     n, dim = table.values.shape
     with serial_blas:
-        found = candidates(Adaptive(), (known.sample(PILOT, dim, pilot_seed),), 2.0 * n, pilot_seed)
+        pilot = known.sample(PILOT, dim, pilot_seed)
+        found = candidates(Adaptive(), (pilot,), 2.0 * n, pilot_seed)
+        _check_random(known, pilot, pilot_seed)
         features = Features.of(found)
         draws = (known.sample(n, dim, draws_seed) for _ in range(resamples))
         null, exact = features.null(table.values, draws, known, fitting, draws_seed)
@@ -117,6 +119,15 @@ def fit_test(
         sizes=(n,),
         notes=(_of_means(exact, len(found.members), fitting is None),),
     )
+
+
+def _check_random(known: KnownDistribution, rows: Array, rng: np.random.Generator) -> None:
+    """Raise when the same rows are drawn again, unless they are all equal."""
+    if (rows != rows[0]).any() and (rows == known.sample(len(rows), rows.shape[1], rng)).all():
+        raise ValueError(
+            f"{known.name} draws the same rows every time; draw them from the generator that it is given, such as "
+            "lambda n, rng: rng.normal(size=(n, 1))"
+        )
 
 
 def _of_means(exact: int, members: int, fixed: bool) -> str:

@@ -332,7 +332,7 @@ class _Matching:
             self.goal[fitted], self.goal[held_out], kernel=Linear(), statistic="v", n_resamples=n_resamples, rng=rng
         )
         gap = self.weights(fitted) @ self.rows - self.goal[held_out].mean(axis=0)
-        statistic = float(gap @ gap)
+        statistic = float(gap @ gap) if self.variance > 0.0 else 0.0  # of equal features rounding is left
         reached = int((halves.null_distribution >= statistic - halves.tolerance).sum())
         return Remaining(statistic, halves.statistic, (1 + reached) / (1 + halves.n_resamples), halves.n_resamples)
 

@@ -121,6 +121,25 @@ def test_functions_see_numpy_arrays_wherever_the_rows_are() -> None:
     np.testing.assert_allclose(KernelFunction(function).diag(np.tile(X, (3, 1))), 1.0)
 
 
+def test_functions_change_no_rows_and_may_fill_one_array() -> None:
+    held, before = np.empty((99, 99)), X.copy()
+
+    def filled(A: Any, B: Any) -> Any:
+        held[: len(A), : len(B)] = function(A, B)
+        return held[: len(A), : len(B)]
+
+    def greedy(A: Any, B: Any) -> Any:
+        A *= 0.0
+        return function(A, B)
+
+    design = km.Design(paired=True)
+    first, again = (km.mmd_test(X, SAME, kernel=own, design=design, rng=0) for own in (filled, function))
+    assert (first.statistic, first.pvalue) == (again.statistic, again.pvalue)
+    with pytest.raises(ValueError, match="read-only"):
+        KME(greedy).fit(X).evaluate(Y)
+    np.testing.assert_array_equal(X, before)
+
+
 def test_kernels_of_any_kind_are_values() -> None:
     matrix, kernel = (gram(X) + gram(X).T) / 2, Precomputed(gram(X))
     assert (repr(kernel), repr(KernelFunction(function))) == ("Precomputed(24 rows)", "KernelFunction(function)")

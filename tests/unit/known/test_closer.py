@@ -121,6 +121,11 @@ def test_float32_and_few_rows() -> None:
     assert single.statistic == pytest.approx(closer_test(X, P, Q, kernel=KERNEL).statistic, abs=1e-6)
     few = closer_test(X[:2], P[:2], Q[:3])
     assert few.notes == ("the normal approximation needs more rows than X 2, P 2, Q 3",)
+    many = [np.repeat(rows, 20, axis=0) for rows in (X[:5], P[:6], Q[:7])]
+    clusters = [np.repeat(np.arange(count), 20) for count in (5, 6, 7)]
+    assert closer_test(*many, clusters=clusters).notes == (
+        "the normal approximation needs more clusters than X 5, P 6, Q 7",
+    )
 
 
 REFUSED: dict[str, tuple[tuple[Any, Any, Any], dict[str, Any], type[Exception], str]] = {
@@ -136,6 +141,8 @@ REFUSED: dict[str, tuple[tuple[Any, Any, Any], dict[str, Any], type[Exception], 
     "texts": ((X, P, [["a", "b"]]), {}, TypeError, "numbers are needed"),
     "alternative": ((X, P, Q), {"alternative": "both"}, ValueError, "write 'two-sided'"),
     "level": ((X, P, Q), {"level": 95}, ValueError, "between 0 and 1"),
+    "a level in words": ((X, P, Q), {"level": "95 %"}, ValueError, "between 0 and 1"),
+    "one number as labels": ((X, P, Q), {"clusters": 3}, ValueError, "three entries"),
     "two lists of labels": ((X, P, Q), {"clusters": LABELS[:2]}, ValueError, "three entries"),
     "labels of others": ((X, P, Q), {"clusters": LABELS[::-1]}, ValueError, "25 rows and 31 labels"),
     "blank labels": ((X[:2], P, Q), {"clusters": ([1, None], *LABELS[1:])}, ValueError, "is blank"),

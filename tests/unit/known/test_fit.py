@@ -179,6 +179,11 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "not matched": (km.KernelMeanMatching(), ValueError, "not fitted"),
     "other columns": (PLANE, ValueError, "with the 3 columns of X"),
     "fewer rows": (draws(lambda n: (n - 1, 3)), ValueError, "one row for each row asked for"),
+    "the same rows again": (
+        lambda n, rng: np.random.default_rng(0).normal(size=(n, 3)),
+        ValueError,
+        "same rows every time",
+    ),
     "numbers that are none": (draws(lambda n: (n, 3)), ValueError, "NaN or infinite"),
 }
 
@@ -188,6 +193,19 @@ def test_what_is_no_distribution_is_refused(case: str) -> None:
     distribution, error, words = REFUSED[case]
     with pytest.raises(error, match=words):
         fit_test(np.eye(3), distribution, n_resamples=9, rng=0)
+
+
+def test_a_function_may_fill_one_array_again_and_again() -> None:
+    held = np.empty((5000, 1))
+
+    def filled(n: int, rng: np.random.Generator) -> Any:
+        held[:n] = rng.normal(size=(n, 1))
+        return held[:n]
+
+    X = np.linspace(-1.5, 1.0, 8)[:, None]
+    first = fit_test(X, filled, n_resamples=19, rng=0)
+    again = fit_test(X, lambda n, rng: rng.normal(size=(n, 1)), n_resamples=19, rng=0)
+    assert (first.statistic, first.pvalue) == (again.statistic, again.pvalue)
 
 
 def test_both_and_what_cannot_fit_are_refused() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self, final
 
 import numpy as np
@@ -63,7 +63,8 @@ class DesignedRows:
         for table, frames in zip(tables, found, strict=True):
             if not frames:
                 raise ValueError(f"{table.source} has no rows")
-        return cls.of(list(map(joined, found)), design, dropped)
+        whole = [replace(joined(frames), source=table.source) for table, frames in zip(tables, found, strict=True)]
+        return cls.of(whole, design, dropped)
 
     @property
     def sizes(self) -> tuple[int, ...]:
