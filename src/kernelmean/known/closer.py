@@ -202,7 +202,7 @@ class PairMeans:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Side:
+class ModelMeans:
     """A model beside X: means of the kernel, and what single rows contribute to MMD²(X, model)."""
 
     square: float
@@ -215,7 +215,7 @@ class Side:
     """What every row of the model contributes, None of a distribution."""
 
     @classmethod
-    def of(cls, kernel: Kernel, X: Array, model: Model, units: tuple[Any, Any]) -> Side:
+    def of(cls, kernel: Kernel, X: Array, model: Model, units: tuple[Any, Any]) -> ModelMeans:
         """Compare a model with X."""
         if isinstance(model, KnownDistribution):
             mu = model.embedding(kernel)
@@ -247,7 +247,9 @@ def _result(
     options: tuple[Alternative, float],
 ) -> CloserResult:
     """Return the difference of both distances, with its normal approximation."""
-    sides = [Side.of(kernel, X, model, (units[0], own)) for (model, _), own in zip(models, units[1:], strict=True)]
+    sides = [
+        ModelMeans.of(kernel, X, model, (units[0], own)) for (model, _), own in zip(models, units[1:], strict=True)
+    ]
     p, q = sides
     contributions = (p.along - q.along, p.own, None if q.own is None else -q.own)
     parts = [

@@ -65,7 +65,7 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
         rest = asked.design.beside(tables[0].names, asked.names[0])
         first, second = (own.reordered(rest).only(kept) for own, kept in zip(tables, rows.looked, strict=True))
         tables = first, second
-    drawn = Drawing.of(asked, seed, rows)
+    drawn = PilotRows.of(asked, seed, rows)
     learnt = learn(tables, asked.encoding, seed, asked.progress, drawn.pilot, in_order=drawn.in_order)
     with serial_blas:
         tests = Tests.of(learnt, drawn)
@@ -77,7 +77,7 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Drawing:
+class PilotRows:
     """Which rows features are fitted to and which of them change places, as far as this is known beforehand."""
 
     asked: Asked
@@ -176,11 +176,11 @@ class Tests:
     places: Sequence[IntArray]
     """The positions of the sums of each test, the joint test first."""
     units: SamplesInUnits
-    drawing: Drawing
+    drawing: PilotRows
     codings: tuple[Coding, ...]
 
     @classmethod
-    def of(cls, learnt: Learnt, drawing: Drawing) -> Self:
+    def of(cls, learnt: Learnt, drawing: PilotRows) -> Self:
         """Fit the tests to the pilot."""
         asked, request = drawing.asked, drawing.test.request
         _check_learnt(learnt, asked.names)

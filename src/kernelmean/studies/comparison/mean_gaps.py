@@ -107,7 +107,7 @@ class RowPlaces:
 
 
 @final
-class Moments:
+class MomentsByPlace:
     """The masses, the means and the sums of squares about the mean of weighted numbers in several places."""
 
     def __init__(self, places: int) -> None:
@@ -122,7 +122,7 @@ class Moments:
         squares: Array = np.bincount(own, weights * np.square(distances - means[own])).astype(np.float64)
         self._merge(used, masses, values[first] + means, squares)
 
-    def merge(self, other: Moments) -> None:
+    def merge(self, other: MomentsByPlace) -> None:
         """Add what was seen of other rows."""
         used = np.flatnonzero(other.masses)
         self._merge(used, other.masses[used], other.means[used], other.squares[used])
@@ -141,8 +141,8 @@ class NumbersInPlaces:
     """What a design needs to know of a column of numbers."""
 
     def __init__(self, places: int, units: int) -> None:
-        self.rows, self.squared = Moments(places), Moments(places)
-        self.units = Moments(units) if units else None
+        self.rows, self.squared = MomentsByPlace(places), MomentsByPlace(places)
+        self.units = MomentsByPlace(units) if units else None
         self.cubes, self.counts = np.zeros((2, places))
 
     def add(self, values: Array, rows: RowPlaces) -> None:

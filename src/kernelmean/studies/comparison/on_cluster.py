@@ -28,7 +28,7 @@ from .designed_rows import DesignedRows, columns_of
 from .first_look import LABEL as FIRST
 from .first_look import FirstLook, Learnt
 from .in_memory import compare_in_memory
-from .long_tables import Drawing, Tests, check_batches, matched
+from .long_tables import PilotRows, Tests, check_batches, matched
 from .mean_gaps import Places
 from .request import Asked
 from .result import Comparison
@@ -50,7 +50,7 @@ def compare_on_cluster(A: Any, B: Any, plan: RemotePlan, asked: Asked, limit: in
         return _compared(plan, places, asked)
     check_batches(asked)
     seed = seed_of(asked.rng)
-    drawing = Drawing.of(asked, seed, places.designed)
+    drawing = PilotRows.of(asked, seed, places.designed)
     learnt = _learnt(plan, places, drawing)
     with serial_blas:
         tests = Tests.of(learnt, drawing)
@@ -73,7 +73,7 @@ def _compared(plan: RemotePlan, places: _Places, asked: Asked) -> Comparison:
     return compare_in_memory(first, second, replace(asked, plan=DEFAULT))
 
 
-def _learnt(plan: RemotePlan, places: _Places, drawing: Drawing) -> Learnt:
+def _learnt(plan: RemotePlan, places: _Places, drawing: PilotRows) -> Learnt:
     """Return what a first pass over all rows finds."""
     asked = drawing.asked
     asked.progress(FIRST, 0, 1)

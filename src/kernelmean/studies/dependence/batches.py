@@ -38,7 +38,7 @@ from ..many_tests import ManyTests, OneTest, Run, runs
 from .column_features import LANDMARKS, ColumnFeatures, PairFeatures
 from .designed import DesignedTable
 from .pair import PairDependence
-from .partners import AllRows, Partners, Sums, WithinDesign
+from .partners import Partners, Sums, WithinDesign, WithoutDesign
 from .request import Answered, DependenceOptions, Groups, Pair, check_rows, varying
 
 ESTIMATORS = (*NAMED, *PLAIN)
@@ -126,7 +126,7 @@ class _Study:
             most = runs(asked.n_resamples, pairs)[-1].n_resamples
             partners = WithinDesign.of(learnt.rows[0], designed.design, most, seed, batches, plan)
         else:
-            partners = AllRows.of(learnt, seed, batches, plan)
+            partners = WithoutDesign.of(learnt, seed, batches, plan)
         wanted = asked_for(None, asked.estimator, PLAIN)
         estimator: Any = wanted.adaptive or wanted.one
         places = groups_of(learnt.codings)

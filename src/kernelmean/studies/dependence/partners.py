@@ -57,7 +57,7 @@ class Partners(Protocol):
 
 @final
 @dataclass(frozen=True, eq=False)
-class AllRows:
+class WithoutDesign:
     """All rows may change partners: nothing is stored of them."""
 
     stripes: Stripes
