@@ -62,6 +62,17 @@ def test_projections_are_the_nearest_weights() -> None:
 # -- the weights -------------------------------------------------------------------------------------------------------
 
 
+def test_weights_sum_to_one_and_stay_optimal_with_a_small_ridge() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        features, target, cap, ridge = rng.normal(size=(30, 6)), rng.normal(size=6), 0.1, 10.0 ** rng.uniform(-7, -5)
+        weights = solve_capped_qp(features, target, ridge, cap).weights
+        assert abs(weights.sum() - 1.0) < 1e-14
+        slopes = (features - target) @ (weights @ features - target) + ridge * weights
+        best = np.sort(slopes)[:10].mean()  # of all weights at most 1/10 that sum to 1
+        assert slopes @ weights - best < 1e-7
+
+
 def test_distances_are_those_of_embeddings() -> None:
     found = km.match_weights(X, TARGET, kernel=KERNEL, encoder=PLAIN, rng=0)
     goal = km.embed(TARGET, KERNEL)

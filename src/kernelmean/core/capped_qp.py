@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .array import Array
+from .array import Array, BoolArray
 
 _EXACT, _NEAR = 1e-12, 1e-6  # gap, as a share of the value, at which the search ends, and which is no minimiser
-_STEPS, _SHORTEST = 200, 1e-12
+_STEPS, _SHORT, _SHORTEST = 200, 1e-4, 1e-12
 _GROWTH = 10.0  # from one strength to the next, when a small one is approached
 
 
@@ -79,7 +79,11 @@ def on_capped_simplex(values: Array, cap: float) -> Array:
     sums = np.append(0.0, np.cumsum(slopes[:-1] * -np.diff(places)))
     last = min(int(np.searchsorted(sums, 1.0)), len(sums) - 1)  # the first place where the sum is 1 or more
     shift = places[last - 1] - (1.0 - sums[last - 1]) / slopes[last - 1]
-    weights: Array = np.clip(values - shift, 0.0, cap)
+    near = values - shift  # rounded where values are large, so that the sum is not quite 1
+    free = (near > 0.0) & (near < cap)
+    if free.any():
+        near = near + (1.0 - np.clip(near, 0.0, cap).sum()) / free.sum()
+    weights: Array = np.clip(near, 0.0, cap)
     return weights
 
 
@@ -98,14 +102,12 @@ def _maximised(gaps: Array, ridge: float, cap: float, dual: Array) -> tuple[Arra
         primal = 0.5 * float(mean @ mean + ridge * weights @ weights)
         if primal - value <= _EXACT * primal:
             break
-        free = gaps[(weights > 0.0) & (weights < cap)]
-        free = free - free.mean(axis=0) if len(free) else free
-        ascent = np.linalg.solve(free.T @ free / ridge + np.eye(len(dual)), mean - dual)
-        slope, length = float((mean - dual) @ ascent), 1.0
-        trial = _at(gaps, ridge, cap, dual + ascent)
-        while trial[2] < value + 1e-4 * length * slope and length > _SHORTEST:
-            length /= 2.0
-            trial = _at(gaps, ridge, cap, dual + length * ascent)
+        free = _inside(weights, cap)
+        ascent, length, trial = _searched(gaps, free, ridge, cap, dual, mean, value)
+        if length < _SHORT:  # weights that become free on the way curve the dual as well
+            met = free | _inside(_at(gaps, ridge, cap, dual + ascent)[0], cap)
+            other = _searched(gaps, met, ridge, cap, dual, mean, value)
+            ascent, length, trial = other if other[2][2] > trial[2] else (ascent, length, trial)
         if trial[2] <= value:  # rounding leaves nothing to gain
             break
         dual = dual + length * ascent
@@ -114,3 +116,22 @@ def _maximised(gaps: Array, ridge: float, cap: float, dual: Array) -> tuple[Arra
     if primal - value > _NEAR * primal:
         raise RuntimeError(f"no minimiser was found after {step} steps; pass a larger ridge than {ridge:g}")
     return dual, CappedSolution(weights, primal - value, step)
+
+
+def _inside(weights: Array, cap: float) -> BoolArray:
+    return (weights > 0.0) & (weights < cap)
+
+
+def _searched(
+    gaps: Array, free: BoolArray, ridge: float, cap: float, dual: Array, mean: Array, value: float
+) -> tuple[Array, float, tuple[Array, Array, float]]:
+    """Return the step of Newton's method where some weights are free, how much of it is gone, and what is found."""
+    rows = gaps[free]
+    rows = rows - rows.mean(axis=0) if len(rows) else rows
+    ascent = np.linalg.solve(rows.T @ rows / ridge + np.eye(len(dual)), mean - dual)
+    slope, length = float((mean - dual) @ ascent), 1.0
+    trial = _at(gaps, ridge, cap, dual + ascent)
+    while trial[2] < value + 1e-4 * length * slope and length > _SHORTEST:
+        length /= 2.0
+        trial = _at(gaps, ridge, cap, dual + length * ascent)
+    return ascent, length, trial
