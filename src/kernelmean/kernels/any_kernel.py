@@ -31,7 +31,7 @@ class KernelFunction(Kernel):
     Parameters
     ----------
     function : callable
-        From read-only NumPy arrays X (n, d) and Y (m, d) to the matrix k(x_i, y_j), shape (n, m), such as those of
+        From NumPy arrays X (n, d) and Y (m, d) to the matrix k(x_i, y_j), shape (n, m), such as those of
         ``sklearn.metrics.pairwise``. It is called with blocks of rows, wherever the rows are, so k(x_i, y_j) may depend
         on no other row.
 
@@ -66,7 +66,7 @@ class KernelFunction(Kernel):
         """Return the matrix that the function computes, shape (n, m)."""
         check_same_columns(X, Y)
         shape = X.shape[0], Y.shape[0]
-        gram = check_numbers(self.function(_shown(X), _shown(Y)), f"what {self!r} returns", finite=False)
+        gram = check_numbers(self.function(_copied(X), _copied(Y)), f"what {self!r} returns", finite=False)
         if gram.shape != shape:
             raise ValueError(
                 f"{self!r} returns shape {gram.shape} for {shape[0]} and {shape[1]} rows; the matrix k(x_i, y_j), "
@@ -175,11 +175,9 @@ def as_kernel(value: Any) -> Any:
     return KernelFunction(value) if is_function else value
 
 
-def _shown(X: Array) -> Array:
-    """Return rows as a function gets them: it cannot change them."""
-    rows = as_host(X).view()
-    rows.flags.writeable = False
-    return rows
+def _copied(X: Array) -> Array:
+    """Return rows as a function gets them: it may do with them what it likes, and compiled ones want to be able to."""
+    return np.array(as_host(X))
 
 
 def _spaced(n: int, most: int) -> IntArray:
