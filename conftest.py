@@ -1,6 +1,7 @@
 """For all tests: connections stay on this machine, none waits for the disk, workers get tests that stand together.
 
-Thousands of tests are collected before the first one runs, and none of them is ever garbage.
+Thousands of tests are collected before the first one runs, and none of them is ever garbage. What a test draws does not
+depend on which tests ran before it, so a worker that gets other tests has other data in none of them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
 
+import numpy as np
 import pytest
 
 OWN = {None, "", "localhost", socket.gethostname()}
@@ -57,6 +59,27 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
+
+
+@functools.cache
+def states(module: Any) -> list[tuple[Any, Any]]:
+    """Return the random generators of a module and their states, as its import leaves them."""
+    generators = [each.bit_generator for each in vars(module).values() if isinstance(each, np.random.Generator)]
+    return [(generator, generator.state) for generator in generators]
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Take down the generators of a module before any of its tests or fixtures draws from them."""
+    if isinstance(item, pytest.Function):
+        states(item.module)
+
+
+@pytest.fixture(autouse=True)
+def _same_draws(request: pytest.FixtureRequest) -> None:
+    """Wind the generators of a module back before each of its tests."""
+    if isinstance(request.node, pytest.Function):
+        for generator, state in states(request.node.module):
+            generator.state = state
 
 
 @pytest.fixture(scope="session", autouse=True)
