@@ -72,7 +72,7 @@ MAKERS: dict[str, Callable[[], Result]] = {
     "changes": lambda: km.changes(np.concatenate([X, Y + 3.0]), search=Search(n_resamples=99)),
     "densities": densities,
     "nearer model": lambda: km.closer_test(X, Y, X + 1.0),
-    "weights": lambda: km.match_weights(X, Y, n_resamples=99, rng=0),
+    "weights": lambda: km.match_weights(X, Y, rng=0),
     "estimates": lambda: fit_all(X[:12]),
 }
 made = cache(lambda name: MAKERS[name]())

@@ -8,14 +8,13 @@ from itertools import pairwise
 from typing import Any, final, get_args
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from ..core.array import Array, IntArray, RngLike, as_rng, slices
 from ..core.points import check_names_agree
 from ..core.table import Table, as_table
 from ..core.words import count
 from ..estimators.base import KernelLike, make_kernel
-from ..inference.explain.witness import check_level
 from ..inference.samples import matched
 from ..kernels import Gaussian, Kernel
 from ..kernels.bandwidth import median_bandwidth
@@ -38,7 +37,6 @@ def closer_test(
     *,
     kernel: KernelLike | None = None,
     alternative: Alternative = "two-sided",
-    level: float = 0.95,
     clusters: Sequence[Any] | None = None,
     rng: RngLike = None,
 ) -> CloserResult:
@@ -59,8 +57,6 @@ def closer_test(
         By default Gaussian, with the median distance of all rows, columns in units of their deviations.
     alternative : {"two-sided", "less", "greater"}
         What differs from equal distances: any difference, Δ < 0 (P is nearer), or Δ > 0 (Q is nearer).
-    level : float
-        The confidence level of the interval of Δ.
     clusters : (labels of X, labels of P, labels of Q), optional
         Rows with the same label, also of different samples, depend on each other: rows that P and Q share, rows that
         two generators made from one seed or one record of X. Pass None for a distribution.
@@ -70,7 +66,8 @@ def closer_test(
     Returns
     -------
     CloserResult
-        Unpacks as ``(statistic, pvalue)``; ``interval`` is that of Δ.
+        Unpacks as ``(statistic, pvalue)``; ``interval`` is the 95 % confidence interval of Δ,
+        ``confidence_interval(level)`` that of another level.
 
     Raises
     ------
@@ -99,7 +96,6 @@ def closer_test(
     """
     if alternative not in get_args(Alternative):
         raise ValueError(f"alternative is {alternative!r}; write 'two-sided', 'less' (P is nearer) or 'greater'")
-    check_level(level)
     table = as_table(X)
     seeds = as_rng(rng).spawn(2)
     models = [_model(table, model, name, seed) for model, name, seed in zip((P, Q), "PQ", seeds, strict=True)]
@@ -108,7 +104,7 @@ def closer_test(
     if len(samples) == 3 and _same_rows(*samples[1:]):
         raise ValueError("P and Q are the same rows, so neither is nearer; pass two models")
     used = _default_kernel(samples) if kernel is None else make_kernel(kernel, "median", np.concatenate(samples))
-    return _result(used, table.values, _units(sides, clusters), models, (alternative, level))
+    return _result(used, table.values, _units(sides, clusters), models, alternative)
 
 
 Model = Array | KnownDistribution
@@ -244,7 +240,7 @@ def _result(
     X: Array,
     units: Sequence[IntArray | None],
     models: Sequence[tuple[Model, tuple[str, ...]]],
-    options: tuple[Alternative, float],
+    alternative: Alternative,
 ) -> CloserResult:
     """Return the difference of both distances, with its normal approximation."""
     sides = [
@@ -265,7 +261,6 @@ def _result(
         )
     assert units[0] is not None
     own = PairMeans.of(kernel, X, X, (units[0], units[0])).mean
-    alternative, level = options
     z = difference / error
     sizes = tuple(None if mine is None else len(mine) for mine in units)
     independent = [(name, len(np.unique(mine))) for name, mine in zip("XPQ", units, strict=True) if mine is not None]
@@ -275,20 +270,11 @@ def _result(
     return CloserResult(
         difference,
         float({"two-sided": 2.0 * ndtr(-abs(z)), "less": ndtr(z), "greater": ndtr(-z)}[alternative]),
-        _interval(difference, error, alternative, level),
         error,
         (own + p.square - 2.0 * p.cross, own + q.square - 2.0 * q.cross),
-        level,
         alternative,
         f"Relative similarity of two models, asymptotic, {alternative}",
         kernel,
         sizes,
         (*(note for _, notes in models for note in notes), *notes),
     )
-
-
-def _interval(difference: float, error: float, alternative: Alternative, level: float) -> tuple[float, float]:
-    """Return the values of the difference that the test does not reject."""
-    reach = float(ndtri(0.5 + level / 2.0 if alternative == "two-sided" else level)) * error
-    low = -np.inf if alternative == "less" else difference - reach
-    return float(low), float(np.inf if alternative == "greater" else difference + reach)

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
+from scipy.special import ndtri
 
 from ..core.array import SILENT, Progress
 from ..core.frozen import Frozen
 from ..inference.adaptive.kinds import LEVEL
 from ..inference.base_result import Result
+from ..inference.explain.witness import check_level
 from ..inference.wording import beside
 from ..kernels import Kernel
 from ..report import pictures
@@ -34,14 +36,10 @@ class CloserResult(Frozen, Result):
         MMD²(X, P) - MMD²(X, Q), unbiased: negative if P is nearer.
     pvalue : float
         Of equal distances, against ``alternative``; asymptotic.
-    interval : (float, float)
-        The confidence interval of the difference at ``level``, with an infinite end if the alternative is one-sided.
     standard_error : float
         Of ``statistic``.
     distances : (float, float)
         The unbiased MMD² of X and P, and of X and Q; they may be negative.
-    level : float
-        The confidence level of the interval.
     alternative : {"two-sided", "less", "greater"}
     method : str
         The test in words.
@@ -57,10 +55,8 @@ class CloserResult(Frozen, Result):
 
     statistic: float
     pvalue: float
-    interval: tuple[float, float]
     standard_error: float
     distances: tuple[float, float]
-    level: float
     alternative: Alternative
     method: str
     kernel: Kernel
@@ -69,6 +65,19 @@ class CloserResult(Frozen, Result):
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of the difference."""
+        return self.confidence_interval()
+
+    def confidence_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the differences that the test does not reject at 1 - level; one-sided, one end is infinite."""
+        check_level(level)
+        two_sided = self.alternative == "two-sided"
+        reach = float(ndtri(0.5 + level / 2.0 if two_sided else level)) * self.standard_error
+        low = -math.inf if self.alternative == "less" else self.statistic - reach
+        return low, math.inf if self.alternative == "greater" else self.statistic + reach
 
     def __repr__(self) -> str:
         return f"CloserResult(statistic={self.statistic:.6g}, pvalue={self.pvalue:.4g}, interval={self.interval})"
@@ -89,7 +98,7 @@ class CloserResult(Frozen, Result):
         )
         return [
             ("difference", f"{self.statistic:.4g} ± {self.standard_error:.2g}, MMD² to P less MMD² to Q"),
-            ("interval", f"{low:.4g} to {high:.4g}, level {self.level:g}"),
+            ("95 % interval", f"{low:.4g} to {high:.4g}"),
             ("p-value", f"{self.pvalue:.3g}, asymptotic, not exact, alternative {self.alternative}"),
             ("MMD²", f"{self.distances[0]:.4g} to P, {self.distances[1]:.4g} to Q"),
             ("kernel", repr(self.kernel)),
@@ -110,7 +119,7 @@ class CloserResult(Frozen, Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain names, numbers and texts; an infinite end of the interval is None."""
-        names = ("statistic", "pvalue", "standard_error", "level", "alternative", "method")
+        names = ("statistic", "pvalue", "standard_error", "alternative", "method")
         return {
             **{name: getattr(self, name) for name in names},
             "interval": [end if math.isfinite(end) else None for end in self.interval],
@@ -136,9 +145,10 @@ class CloserResult(Frozen, Result):
         center, error = self.statistic, self.standard_error
         places = np.linspace(center - 4.0 * error, center + 4.0 * error, 161)
         heights = np.exp(-0.5 * np.square((places - center) / error))
-        inside = (places >= self.interval[0]) & (places <= self.interval[1])
+        low, high = self.interval
+        inside = (places >= low) & (places <= high)
         within, tops = tuple(places[inside].tolist()), tuple(heights[inside].tolist())
-        strip = Strip(f"interval, level {self.level:g}", within, (0.0,) * len(within), tops)
+        strip = Strip("95 % interval", within, (0.0,) * len(within), tops)
         curve = Curve("other samples", tuple(places.tolist()), tuple(heights.tolist()))
         marks = ((f"difference, p = {self.pvalue:.3g}", center), ("equally near", 0.0))
         return Panel("", "MMD² to P less MMD² to Q", "likelihood", curves=(curve,), strips=(strip,), marks=marks)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from ..core.array import Array, IntArray, RngLike, as_rng
 from ..core.capped_qp import solve_capped_qp
 from ..core.frozen import Frozen
-from ..core.validate import check_integer, check_positive
+from ..core.validate import check_positive
 from ..core.words import count, passed
 from ..embedding.features import nystrom
 from ..estimators.base import KernelLike, make_kernel
@@ -200,8 +200,6 @@ def match_weights(
     cap: float = 100.0,
     ridge: float = 0.1,
     encoder: TableEncoder | None = None,
-    features: int | None = None,
-    n_resamples: int = 999,
     rng: RngLike = None,
 ) -> MatchedWeights:
     r"""Return weights of the rows of X under which their kernel mean is nearest to that of a target.
@@ -226,10 +224,6 @@ def match_weights(
         of which the columns explain half of the variance, 0.1 nine tenths.
     encoder : TableEncoder, optional
         How columns become coordinates, such as ``TableEncoder(missing="category")``; it is fitted to both tables.
-    features : int, optional
-        How many landmarks stand for the kernel; by default all rows up to 1000, else 256 drawn at random.
-    n_resamples : int
-        How many ways to halve the target the test uses.
     rng : int, Generator, or None
         The seed of the landmarks and of the halves.
 
@@ -251,8 +245,10 @@ def match_weights(
     cannot make X as good as target rows, such as where X has no rows like some of the target. It says nothing about
     the outcome: weights help only if its distribution given the columns is the same in both tables.
 
-    O((n + m) r (d + r)) time for r landmarks: a few seconds for two tables of 10 000 rows. The solution is exact, by
-    Newton's method on the dual. Huang et al. (2006), eq. (8), with a sum of exactly 1 and a ridge.
+    Up to 1000 rows in both tables, all stand for the kernel, then 256 landmarks that are drawn at random; ``held`` says
+    how much of it they hold. O((n + m) r (d + r)) time for r landmarks: a few seconds for two tables of 10 000 rows.
+    The solution is exact, by Newton's method on the dual. Huang et al. (2006), eq. (8), with a sum of exactly 1 and a
+    ridge.
 
     Examples
     --------
@@ -268,8 +264,8 @@ def match_weights(
     rows, goal = _coordinates(encoder, X, target)
     pooled, generator = np.concatenate([rows, goal]), as_rng(rng)
     chosen = make_kernel(kernel, "median", pooled)
-    size = (_LANDMARKS if len(pooled) > _ALL_ROWS else len(pooled)) if features is None else features
-    landmarks = nystrom(chosen, pooled, check_integer(size, "features", 1), rng=generator)
+    size = _LANDMARKS if len(pooled) > _ALL_ROWS else len(pooled)
+    landmarks = nystrom(chosen, pooled, size, rng=generator)
     mapped = landmarks(pooled)
     problem = _Matching(mapped[: len(rows)], mapped[len(rows) :], _variance(mapped), cap, ridge)
     weights = problem.weights(np.arange(len(goal)))
@@ -278,7 +274,7 @@ def match_weights(
         effective_sample_size=float(1.0 / (weights @ weights)),
         mmd_before=problem.distance(np.full(len(rows), 1.0 / len(rows))),
         mmd_after=problem.distance(weights),
-        remaining=problem.remaining(n_resamples, generator),
+        remaining=problem.remaining(generator),
         balance=_balance(encoder.get_feature_names_out(), rows, goal, weights),
         kernel=chosen,
         cap=cap,
@@ -325,11 +321,11 @@ class _Matching:
         """Return the distance of the weighted rows from the target."""
         return float(np.linalg.norm(weights @ self.rows - self.goal.mean(axis=0)))
 
-    def remaining(self, n_resamples: int, rng: np.random.Generator) -> Remaining:
+    def remaining(self, rng: np.random.Generator) -> Remaining:
         """Return the comparison with a half of the target that the weights have not seen."""
         fitted, held_out = np.array_split(rng.permutation(len(self.goal)), 2)
         halves = mmd_test(
-            self.goal[fitted], self.goal[held_out], kernel=Linear(), statistic="v", n_resamples=n_resamples, rng=rng
+            self.goal[fitted], self.goal[held_out], kernel=Linear(), statistic="v", n_resamples=999, rng=rng
         )
         gap = self.weights(fitted) @ self.rows - self.goal[held_out].mean(axis=0)
         statistic = float(gap @ gap) if self.variance > 0.0 else 0.0  # of equal features rounding is left

@@ -140,8 +140,6 @@ REFUSED: dict[str, tuple[tuple[Any, Any, Any], dict[str, Any], type[Exception], 
     "blank": (([[np.nan, 1.0]], P, Q), {}, ValueError, "NaN"),
     "texts": ((X, P, [["a", "b"]]), {}, TypeError, "numbers are needed"),
     "alternative": ((X, P, Q), {"alternative": "both"}, ValueError, "write 'two-sided'"),
-    "level": ((X, P, Q), {"level": 95}, ValueError, "between 0 and 1"),
-    "a level in words": ((X, P, Q), {"level": "95 %"}, ValueError, "between 0 and 1"),
     "one number as labels": ((X, P, Q), {"clusters": 3}, ValueError, "three entries"),
     "two lists of labels": ((X, P, Q), {"clusters": LABELS[:2]}, ValueError, "three entries"),
     "labels of others": ((X, P, Q), {"clusters": LABELS[::-1]}, ValueError, "25 rows and 31 labels"),
@@ -156,6 +154,16 @@ def test_what_has_no_answer_is_refused(case: str) -> None:
     sides, options, error, words = REFUSED[case]
     with pytest.raises(error, match=words):
         closer_test(*sides, **options)
+
+
+def test_an_interval_ends_where_the_test_rejects() -> None:
+    result = closer_test(X, P, Q)
+    low, high = result.confidence_interval(1.0 - result.pvalue)
+    assert min(abs(low), abs(high)) < 1e-12
+    assert result.interval == result.confidence_interval(0.95) != result.confidence_interval(0.9)
+    for level in (95, "95 %"):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            result.confidence_interval(level)  # type: ignore[arg-type]
 
 
 def test_the_result_has_the_surface_of_every_result(tmp_path: Path) -> None:
