@@ -8,7 +8,7 @@ from ..core.array import RngLike
 from ..estimators.base import KernelLike
 from ..plan.plan import Plan, RemotePlan
 from .answering import answer
-from .designs.design import Design, check_design
+from .designs.design import AnyDesign, check_design
 from .questions import Pairs
 from .request import Request, asked
 from .result import TestResult
@@ -23,7 +23,7 @@ def hsic_test(
     *,
     kernel: KernelLike | Pair | None = None,
     estimator: Any = None,
-    design: Design | None = None,
+    design: AnyDesign | None = None,
     statistic: StatisticForm = "v",
     scheme: str = "auto",
     n_resamples: int = 999,
@@ -76,6 +76,7 @@ def hsic_test(
     Examples
     --------
     >>> import numpy as np
+    >>> from kernelmean import Design
     >>> x = np.linspace(0, 1, 40)[:, None]
     >>> result = hsic_test(x, np.cos(6 * x), rng=0)
     >>> result.scheme, result.pvalue < 0.01

@@ -11,7 +11,7 @@ from ..estimators.base import KernelLike
 from ..plan.plan import Plan, RemotePlan
 from .adaptive.many_kernels import Adaptive
 from .answering import answer
-from .designs.design import Design, check_design
+from .designs.design import AnyDesign, check_design
 from .questions import JointIndependence, KSamples
 from .request import KernelOf, Request, asked
 from .result import TestResult
@@ -22,7 +22,7 @@ def k_sample_test(
     *samples: Any,
     kernel: KernelLike | None = None,
     estimator: str | KernelMean | KernelOf | Adaptive | None = None,
-    design: Design | None = None,
+    design: AnyDesign | None = None,
     statistic: StatisticForm | None = None,
     scheme: str = "auto",
     n_resamples: int = 999,
@@ -96,7 +96,7 @@ def dhsic_test(
     *variables: Any,
     kernel: KernelLike | tuple[KernelLike, ...] | None = None,
     estimator: Any = None,
-    design: Design | None = None,
+    design: AnyDesign | None = None,
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,

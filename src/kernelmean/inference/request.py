@@ -23,7 +23,7 @@ from ..noise import Dirac, Noise
 from ..plan.plan import Plan
 from ..tables.limits import ADAPTIVE_LIMIT
 from .adaptive.many_kernels import NAMED, Adaptive
-from .designs.design import Design
+from .designs.design import AnyDesign
 from .permutations import BINS, check_scheme
 from .resampling_options import Resampling
 from .statistics import StatisticForm
@@ -215,7 +215,7 @@ class Request:
     """All that a caller asks of a test, besides the data and the plan."""
 
     wanted: Estimators
-    design: Design
+    design: AnyDesign
     statistic: StatisticForm
     scheme: str
     """One of ``OFFERED``, or "bins"."""

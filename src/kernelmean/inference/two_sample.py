@@ -10,7 +10,7 @@ from ..estimators.base import KernelLike
 from ..plan.plan import Plan, RemotePlan
 from .adaptive.many_kernels import Adaptive
 from .answering import answer
-from .designs.design import Design, check_design
+from .designs.design import AnyDesign, check_design
 from .questions import TwoSamples
 from .request import KernelOf, Request, asked
 from .result import TestResult
@@ -25,7 +25,7 @@ def mmd_test(
     *,
     kernel: KernelLike | None = None,
     estimator: Estimator | None = None,
-    design: Design | None = None,
+    design: AnyDesign | None = None,
     statistic: StatisticForm | None = None,
     scheme: str = "auto",
     n_resamples: int = 999,
@@ -94,6 +94,7 @@ def mmd_test(
     Examples
     --------
     >>> import numpy as np
+    >>> from kernelmean import Design
     >>> X, Y = np.arange(4.0)[:, None], np.arange(10.0, 13.0)[:, None]
     >>> result = mmd_test(X, Y)
     >>> result.scheme, result.n_resamples, round(result.pvalue * 35)

@@ -15,7 +15,6 @@ from ...plan.plan import Plan, serial_blas
 from ...tables.batchwise import readable
 from ...tables.prefetch import ahead
 from ..adaptive.coordinates import Columns, PairDifferences, block_pairs
-from ..designs.independence import pair_design
 from ..questions import Pairs, Question
 from ..questions.many_pairs import ManyPairs, placed_pair
 from ..request import Request
@@ -119,7 +118,7 @@ def designed_pairs(
 
     ``sources`` say what the columns are called.
     """
-    design, split = pair_design(n, test.request.design), len(sources[0].names)
+    design, split = test.request.design.of_pairs(n), len(sources[0].names)
     how = Resampling.of("auto", test.request.n_resamples, np.random.default_rng([test.seed, 3]))
     many = ManyPairs.of(design, n, rows, how, plan)
     pilot = many.pilot[:, :split], many.pilot[:, split:]

@@ -13,8 +13,8 @@ from ...core.table import Table
 from ...core.words import count
 from ...tables.shuffle import unshuffled
 from ..designs.design import Design
+from ..designs.labelled import LabelDesign
 from ..designs.paired import PairedDesign, PairRows, signed_null
-from ..designs.samples import SampleDesign
 from ..null import Null
 from ..questions import Question
 from ..resampling_options import Resampling
@@ -48,7 +48,7 @@ class SamplesInUnits:
     pilot: tuple[IntArray, ...]
     """The ascending numbers of the rows that features are fitted to: permutations only exchange them."""
     typical_sizes: tuple[float, ...]
-    design: SampleDesign | None = None
+    design: LabelDesign | None = None
 
     @classmethod
     def of(cls, test: BinnedTest, sizes: Sequence[int]) -> Self:
@@ -57,7 +57,7 @@ class SamplesInUnits:
             deals = Deals.dealt(sizes, test.seed)
             pilot = tuple(deal.fitted_to for deal in deals.each)
             return cls(test, deals, dealt_units(deals), pilot, tuple(sizes))
-        design = SampleDesign.of(sizes, test.request.design)
+        design = test.request.design.of_samples(sizes)
         layout = design.layout(range(len(sizes))).in_bins(np.random.default_rng([test.seed, 2]))
         rows = np.concatenate(design.rows)
         chosen = np.zeros(sum(sizes), dtype=bool)

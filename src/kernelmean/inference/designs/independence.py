@@ -34,8 +34,7 @@ from ..statistics import StatisticForm, ties
 from ..units.forms import FACTORS_FROM
 from ..units.kernel_sums import Block
 from ..units.layout import Layout
-from .design import (
-    Design,
+from .labels import (
     Labels,
     check_codes,
     check_nested,
@@ -235,10 +234,9 @@ def _codes_of(labels: Any, n: int, name: str) -> Labels:
     return (None, ("",)) if labels is None else codes(check_codes(labels, n, name), name)
 
 
-def pair_design(n: int, design: Design) -> PairDesign:
+def pair_design(n: int, of_strata: Any = None, clusters: Any = None, weights: Any = None) -> PairDesign:
     """Return the design of n pairs with strata, clusters or weights."""
-    clusters, weights = design.clusters, design.weights
-    strata, names = _codes_of(design.strata, n, "strata")
+    strata, names = _codes_of(of_strata, n, "strata")
     own, own_names = _codes_of(clusters, n, "clusters")
     check_nested((own, own_names), (strata, names))
     every = np.ones(n) if weights is None else check_sample_weights(weights, n, "weights")

@@ -10,11 +10,10 @@ import numpy as np
 
 from ...core.array import Array, BoolArray, IntArray
 from ...core.words import listed
-from ..null import Null
-from ..units.layout import DesignError, Layout
-from ..units.samples import Labelings, several_stratified_null, stratified_null
-from .design import (
-    Design,
+from ..units.layout import DesignError, Layout, Units
+from ..units.samples import Differences, within_strata
+from .labelled import LabelDesign
+from .labels import (
     check_codes,
     check_nested,
     check_sample_weights,
@@ -28,60 +27,56 @@ from .design import (
 
 @final
 @dataclass(frozen=True, eq=False)
-class SampleDesign:
+class SampleDesign(LabelDesign):
     """Two or more samples with strata, clusters or weights."""
 
     sizes: tuple[int, ...]
-    """All rows of the samples."""
     rows: tuple[IntArray, ...]
-    """The numbers of the rows that take part, of every sample, among all rows, sample after sample."""
-    design: Design
     codes: tuple[IntArray | None, IntArray | None, Array]
     """The strata, the clusters and the weights of all rows."""
     notes: tuple[str, ...]
-    """Notes for the reader."""
+    equal_sizes: bool = False
+    """Whether clusters change places only with clusters of the same size."""
 
     plain_only: ClassVar[str | None] = "strata, clusters or weights"
-    pool: ClassVar[str] = "the pooled sample"
-    methods: ClassVar[tuple[str, str]] = (
-        "Two-sample permutation test, maximum mean discrepancy",
-        "Adaptive two-sample permutation test, maximum mean discrepancies",
-    )
 
     @classmethod
-    def of(cls, sizes: Sequence[int], design: Design) -> Self:
-        """Check the design of samples with so many rows."""
+    def of(cls, sizes: Sequence[int], strata: Any, clusters: Any, weights: Any, *, equal_sizes: bool = False) -> Self:
+        """Check labels and weights of samples with so many rows, a tuple with those of each, or None."""
         sample = np.repeat(np.arange(len(sizes)), sizes)
-        strata, names = pooled_codes(design.strata, sizes, "strata")
-        clusters, clusters_by_name = pooled_codes(design.clusters, sizes, "clusters")
-        check_nested((clusters, clusters_by_name), (strata, names), sample if len(sizes) == 2 else None)
-        weights = np.ones(sum(sizes))
-        if design.weights is not None:
-            given = zip(_each(design.weights, sizes, "weights"), sizes, sample_names(len(sizes)), strict=True)
-            weights = np.concatenate([check_sample_weights(part, n, f"weights of {own}") for part, n, own in given])
-        kept, names, notes = taking_part(weights > 0.0, strata, sample, names)
+        of_strata, names = pooled_codes(strata, sizes, "strata")
+        of_clusters, clusters_by_name = pooled_codes(clusters, sizes, "clusters")
+        check_nested((of_clusters, clusters_by_name), (of_strata, names), sample if len(sizes) == 2 else None)
+        every = np.ones(sum(sizes))
+        if weights is not None:
+            given = zip(_each(weights, sizes, "weights"), sizes, sample_names(len(sizes)), strict=True)
+            every = np.concatenate([check_sample_weights(part, n, f"weights of {name}") for part, n, name in given])
+        kept, names, notes = taking_part(every > 0.0, of_strata, sample, names)
         rows = tuple(np.flatnonzero(kept & (sample == label)) for label in range(len(sizes)))
-        alone = [name for own, name in zip(rows, sample_names(len(sizes)), strict=True) if not len(own)]
+        alone = [name for numbers, name in zip(rows, sample_names(len(sizes)), strict=True) if not len(numbers)]
         if alone:
             notes = (*notes, f"not compared, as no stratum holds rows of another sample too: {listed(alone)}")
-        if design.weights is not None:
+        if weights is not None:
             notes = (
                 *notes,
                 "weights move with their rows: exact where (row, weight) pairs are exchangeable under the null",
-                *effective(*(weights[own] for own in rows if len(own))),
+                *effective(*(every[numbers] for numbers in rows if len(numbers))),
             )
-        found = cls(tuple(sizes), rows, design, (strata, clusters, weights), notes)
-        layout, clustered = found.layout(range(len(sizes))), clusters is not None
-        told = description(layout, names, clustered, equal_sizes=design.equal_sizes or bool(layout.patterns))
-        return replace(found, notes=notes + told)
+        design = cls(tuple(sizes), rows, (of_strata, of_clusters, every), notes, equal_sizes)
+        layout = design.layout(range(len(sizes)))
+        alike = equal_sizes or bool(layout.patterns)
+        return replace(design, notes=notes + description(layout, names, of_clusters is not None, equal_sizes=alike))
 
     def layout(self, order: Sequence[int]) -> Layout:
         """Return the layout of the rows that take part, for the samples in an order, which numbers their labels."""
         strata, clusters, weights = self.codes
         rows = [self.rows[sample] for sample in order]
         labels = np.repeat(np.arange(len(rows)), [*map(len, rows)])
-        equal_sizes = self.design.equal_sizes
-        return taken_layout(np.concatenate(rows), weights, strata, clusters, labels, equal_sizes=equal_sizes)
+        return taken_layout(np.concatenate(rows), weights, strata, clusters, labels, equal_sizes=self.equal_sizes)
+
+    def differences(self, units: Units) -> Differences:
+        """Return what every unit counts: its share of the mean difference within strata."""
+        return within_strata(units)
 
     @property
     def typical_sizes(self) -> tuple[float, ...]:
@@ -98,17 +93,7 @@ class SampleDesign:
     def in_outline(self) -> Self:
         """Return the same without its rows, for the result of a test that did not hold them."""
         none = np.arange(0)
-        return replace(self, rows=(none,) * len(self.rows), design=Design(), codes=(None, None, none.astype(float)))
-
-    def null(self, labelings: Labelings, statistic: Any) -> Null:
-        """Return MMD² of every kernel, of several samples the mean over their pairs."""
-        if statistic != "v":
-            raise ValueError(
-                "with strata, clusters or weights MMD² is a V-statistic of equally estimated means; leave statistic= "
-                "out, and pass an estimator with equal weights, such as 'kme' or 'mkme'"
-            )
-        many = len(self.sizes)
-        return stratified_null(labelings) if many == 2 else several_stratified_null(labelings, many)
+        return replace(self, rows=(none,) * len(self.rows), codes=(None, None, none.astype(float)))
 
 
 def sample_names(many: int) -> list[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from ...core.array import Array
 from ...core.validate import check_positive
+from ...core.words import passed
 from ...kernels import Kernel
 from ...plan.plan import serial_blas
 from ..null import WILD, Null
@@ -17,7 +18,6 @@ from ..problem import KernelPair, KernelSide
 from ..resampling_options import Resampling, Resources
 from ..statistics import StatisticForm, ties
 from ..units.forms import TiledForms, gram_forms, tiled_forms
-from .design import only
 
 _LEAST_ROWS = 4
 
@@ -104,7 +104,7 @@ class WildPairs(_WildBootstrap):
     ) -> Null:
         """Return HSIC (V) of the one pair of kernels under the multipliers."""
         del statistic  # which is "v": the bootstrap has no other
-        pair, n, count = only(kernels), len(tables[0]), how.n_resamples
+        pair, n, count = _only(kernels), len(tables[0]), how.n_resamples
         sides = [KernelSide(points, (kernel,)) for points, kernel in zip(tables, pair, strict=True)]
         with serial_blas:
             left, right = (_CenteredTiles(side, how.resources) for side in sides)
@@ -178,3 +178,10 @@ def _check_length(n: int, reach: float, name: str) -> None:
             f"{name} has {n} rows for series={length:g}; the wild bootstrap rests on many blocks: pass a longer "
             "series or a smaller number"
         )
+
+
+def _only(kernels: Sequence[Any]) -> Any:
+    """Return the only kernel, or tuple of kernels."""
+    if len(kernels) != 1:
+        raise ValueError(f"{passed(len(kernels), 'kernel')}, this null has one at a time; pass null([kernel], ...)")
+    return kernels[0]

@@ -22,8 +22,8 @@ from ...tables import limits
 from ..adaptive.candidates import Evaluated, candidates
 from ..adaptive.coordinates import Columns
 from ..adaptive.many_kernels import Adaptive, combined
-from ..designs.design import Design
-from ..designs.samples import SampleDesign
+from ..designs.design import AnyDesign
+from ..designs.labelled import LabelDesign
 from ..engine import permutation_null
 from ..null import Null
 from ..problem import KernelSide, Problem
@@ -100,7 +100,7 @@ class Question(ABC):
 
     @classmethod
     @abstractmethod
-    def of(cls, data: Any, design: Design) -> Self:
+    def of(cls, data: Any, design: AnyDesign) -> Self:
         """Check the tables that were passed, which may be arrays of another library."""
 
     @property
@@ -121,7 +121,7 @@ class Question(ABC):
     # -- what some say otherwise -------------------------------------------------------------------------------------
 
     @classmethod
-    def known(cls, design: Design) -> Known:
+    def known(cls, design: AnyDesign) -> Known:
         """Return the estimators that can answer, by name, besides the adaptive ones."""
         del design
         return ESTIMATORS
@@ -276,7 +276,7 @@ class Labelled(Question):
     @property
     def typical_sizes(self) -> tuple[float, ...]:
         """Return the rows of the samples; of clusters, which may change places with larger ones, on average."""
-        return self.design.typical_sizes if isinstance(self.design, SampleDesign) else self.sizes
+        return self.design.typical_sizes if isinstance(self.design, LabelDesign) else self.sizes
 
     @property
     def any_rows(self) -> bool:
@@ -350,7 +350,7 @@ class OfMany(Question):
         )
 
     @classmethod
-    def refuse(cls, design: Design) -> None:
+    def refuse(cls, design: AnyDesign) -> None:
         """Raise if a design says something: designs are for two samples or for pairs."""
         if design.paired or design.in_series or design.says_more:
             raise ValueError(

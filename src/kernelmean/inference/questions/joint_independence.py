@@ -10,7 +10,7 @@ from ...core.points import Names
 from ...core.table import as_table
 from ..adaptive.candidates import Evaluated, joint_candidates
 from ..adaptive.many_kernels import Adaptive
-from ..designs.design import Design
+from ..designs.design import AnyDesign
 from ..designs.joint import ManyVariables
 from ..resampling_options import Resampling
 from ..samples import check_one_order_of_all, names_of
@@ -40,7 +40,7 @@ class JointIndependence(OfMany):
     noun, two, test = "variables", "test two variables", "hsic_test"
 
     @classmethod
-    def of(cls, data: Any, design: Design) -> Self:
+    def of(cls, data: Any, design: AnyDesign) -> Self:
         """Check several variables, two or more."""
         cls.refuse(design)
         check_one_order_of_all({f"variables[{position}]": table for position, table in enumerate(data)})

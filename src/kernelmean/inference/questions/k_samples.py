@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.points import Names
-from ..designs.design import Design
-from ..designs.samples import SampleDesign
+from ..designs.design import AnyDesign
+from ..designs.labelled import LabelDesign
 from ..null import Null
 from ..request import Known
 from ..samples import matched, names_of
@@ -37,23 +37,23 @@ class KSamples(Labelled, OfMany):
 
     samples: tuple[Array, ...]
     names: Names = None
-    design: SampleDesign | None = field(default=None, kw_only=True)
+    design: LabelDesign | None = field(default=None, kw_only=True)
 
     noun, two, test = "samples", "compare two samples", "mmd_test"
     table_names: ClassVar[tuple[str, ...]] = ("all samples",)
 
     @classmethod
-    def of(cls, data: Any, design: Design) -> Self:
+    def of(cls, data: Any, design: AnyDesign) -> Self:
         """Check several samples, two or more, and their design."""
         cls.known(design)
         tables = [matched(data[0], other) for other in data[1:]]
         ordered = [tables[0][0], *(other for _, other in tables)]
         samples = tuple(table.values for table in ordered)
         sizes = tuple(map(len, samples))
-        return cls(samples, names_of(ordered), design=SampleDesign.of(sizes, design) if design.says_more else None)
+        return cls(samples, names_of(ordered), design=design.of_samples(sizes) if design.says_more else None)
 
     @classmethod
-    def known(cls, design: Design) -> Known:
+    def known(cls, design: AnyDesign) -> Known:
         """Return the estimators that can answer, by name; raise for pairs and series, which are for two samples."""
         if design.paired or design.in_series:
             cls.refuse(design)

@@ -16,8 +16,8 @@ from ..adaptive.columns import row_order
 from ..adaptive.coordinates import Columns
 from ..adaptive.many_kernels import Adaptive
 from ..adaptive.views import Views, ViewSource
-from ..designs.design import Design
-from ..designs.independence import PairDesign, check_statistic, pair_design
+from ..designs.design import AnyDesign
+from ..designs.independence import PairDesign, check_statistic
 from ..designs.wild_bootstrap import WildPairs
 from ..estimated.hsic import pair_estimator
 from ..null import Null
@@ -60,12 +60,12 @@ class Pairs(Question):
     table_names: ClassVar[tuple[str, ...]] = ("X", "Y")
 
     @classmethod
-    def known(cls, design: Design) -> Known:
+    def known(cls, design: AnyDesign) -> Known:
         """Return the estimators that can answer, by name."""
         return ESTIMATORS if design.in_series else HSIC_ESTIMATORS
 
     @classmethod
-    def of(cls, data: Any, design: Design) -> Self:
+    def of(cls, data: Any, design: AnyDesign) -> Self:
         """Check two variables, which may be arrays of another library, and their design."""
         if design.paired:
             raise ValueError("paired=True is for two samples; independence tests use pairs anyway: leave it out")
@@ -76,7 +76,7 @@ class Pairs(Question):
         if not design.says_more:
             return cls(*variables, names)
         check_numpy(variables[0], "strata, clusters and weights")
-        return cls(*variables, names, design=pair_design(len(variables[0]), design))
+        return cls(*variables, names, design=design.of_pairs(len(variables[0])))
 
     @property
     def sizes(self) -> tuple[int, ...]:

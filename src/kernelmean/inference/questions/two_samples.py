@@ -11,9 +11,9 @@ import numpy as np
 from ...core.array import Array, check_numpy, joined
 from ...core.points import Names
 from ...kernels import Kernel
-from ..designs.design import Design
+from ..designs.design import AnyDesign
+from ..designs.labelled import LabelDesign
 from ..designs.paired import PairedDesign
-from ..designs.samples import SampleDesign
 from ..designs.wild_bootstrap import WildSamples
 from ..estimated.mmd import EstimatedMMD
 from ..null import Null
@@ -25,7 +25,7 @@ from ..units.layout import Layout
 from ..units.samples import Labelings, plain_null
 from .base import Labelled, Tables
 
-TwoSampleDesign = SampleDesign | PairedDesign | WildSamples
+TwoSampleDesign = LabelDesign | PairedDesign | WildSamples
 
 
 @final
@@ -49,15 +49,15 @@ class TwoSamples(Labelled):
     design: TwoSampleDesign | None = field(default=None, kw_only=True)
 
     of_two: ClassVar[bool] = True
-    plain_methods: ClassVar[tuple[str, str]] = SampleDesign.methods
+    plain_methods: ClassVar[tuple[str, str]] = LabelDesign.methods
 
     @classmethod
-    def known(cls, design: Design) -> Known:
+    def known(cls, design: AnyDesign) -> Known:
         """Return the estimators that can answer, by name."""
         return ESTIMATORS if design.paired or design.in_series else MMD_ESTIMATORS
 
     @classmethod
-    def of(cls, data: Any, design: Design) -> Self:
+    def of(cls, data: Any, design: AnyDesign) -> Self:
         """Check two samples, which may be arrays of another library, and their design."""
         if design.paired:
             check_one_order(*data)
@@ -70,7 +70,7 @@ class TwoSamples(Labelled):
         if not design.says_more:
             return cls(*samples, names)
         check_numpy(samples[0], "strata, clusters and weights")
-        return cls(*samples, names, design=SampleDesign.of(tuple(map(len, samples)), design))
+        return cls(*samples, names, design=design.of_samples(tuple(map(len, samples))))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -88,7 +88,7 @@ class TwoSamples(Labelled):
     @property
     def _taken(self) -> tuple[Array, Array]:
         """The rows that take part."""
-        if not isinstance(self.design, SampleDesign):
+        if not isinstance(self.design, LabelDesign):
             return self.X, self.Y
         first, second = self.design.rows
         return self.X[first], self.Y[second - len(self.X)]
@@ -106,7 +106,7 @@ class TwoSamples(Labelled):
     @property
     def by_labels(self) -> bool:
         """Whether labels of units are permuted; in pairs signs are, and in series nothing."""
-        return self.design is None or isinstance(self.design, SampleDesign)
+        return self.design is None or isinstance(self.design, LabelDesign)
 
     def over(
         self, tables: Tables, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic, how: Resampling
@@ -120,14 +120,14 @@ class TwoSamples(Labelled):
     def layout(self) -> Layout:
         """Return the units of the pooled rows."""
         taken = self._taken
-        if isinstance(self.design, SampleDesign):
+        if isinstance(self.design, LabelDesign):
             return self.design.layout((0, 1) if in_fixed_order(*taken)[0] is taken[0] else (1, 0))
         n, m = sorted(sample.shape[0] for sample in taken)
         return Layout.of(np.repeat([0, 1], [n, m]), np.ones(n + m))
 
     def labelled(self, labelings: Labelings, statistic: StatisticForm | Statistic) -> Null:
         """Return the null from units with their sums under permutations of their labels."""
-        if isinstance(self.design, SampleDesign):
+        if isinstance(self.design, LabelDesign):
             return self.design.null(labelings, statistic)
         return plain_null(labelings, statistic)
 

@@ -29,6 +29,8 @@ from .kernel_sums import KernelSums
 from .layout import DesignError, Units
 
 _LEAST_SHARE = 1e-8
+_ROUNDED = 1e-9
+"""What is rounding in sums of coefficients, relative to their sizes."""
 
 
 @final
@@ -88,45 +90,64 @@ def plain_null(labelings: Labelings, statistic: StatisticForm | Statistic) -> Nu
     return Null(values, measure.tolerance(values, sums), measure.name, labelings.scheme)
 
 
-def stratified_null(labelings: Labelings) -> Null:
-    """Return MMD² of two samples with strata, clusters or weights, for every kernel."""
-    stratified = Stratified(labelings)
-    values, magnitude = labelings.values(lambda labels: np.stack(stratified(labels, 0, 1)[:2]))
+Differences = Callable[[IntArray, int, int], tuple[Array, Array]]
+"""From the labels of units (units, b) and two samples g and h to what every unit counts, c of shape (units, b).
+
+Σ_u c_u S_u is the difference of their kernel means: c is 1/A on g and -1/B on h where these are means of all rows, of
+weights A and B. Σ_u c_u B_u is 0 for the masses B_u of units. The second array, (b,), is the weight of this pair among
+those of several samples.
+"""
+
+
+def designed_null(labelings: Labelings, differences: Differences) -> Null:
+    """Return MMD² of two samples from what units count, for every kernel."""
+    values, magnitude = labelings.values(lambda labels: np.stack(_squared(labelings, *differences(labels, 0, 1))[:2]))
     return Null(values, ties(values, magnitude.max(axis=1)), named("MMD²", "v"), labelings.scheme)
 
 
-@final
-class Stratified:
-    """MMD² of two of the samples as a function of the labels of the units."""
+def _squared(labelings: Labelings, coefficients: Array, weight: Array) -> tuple[Array, Array, Array]:
+    """Return |Σ_u c_u S_u|² and its magnitude for rounding errors, both (m, b), and the weight, also (m, b).
 
-    def __init__(self, labelings: Labelings) -> None:
-        self.forms, self.masses = labelings.sums.forms, labelings.sums.masses[:, None]
-        self.stratum = labelings.units.stratum
-        self.starts = np.flatnonzero(np.diff(self.stratum, prepend=-1))
+    Raises
+    ------
+    ValueError
+        When the coefficients of a design do not add up to 0: kernel sums are known but for their means.
+    """
+    forms, masses = labelings.sums.forms, labelings.sums.masses
+    size = np.abs(coefficients)
+    if (np.abs(masses @ coefficients) > _ROUNDED * (masses @ size)).any():
+        raise ValueError(
+            "what the units of a design count must add up to 0 when multiplied by their masses, as in a difference of "
+            "two means; correct its differences()"
+        )
+    values = forms.forms(coefficients)
+    return values, np.abs(forms.diagonal) @ size, np.broadcast_to(weight, values.shape)
 
-    def __call__(self, labels: IntArray, g: int, h: int) -> tuple[Array, Array, Array]:
-        """Return the statistic of labels (units, b), its magnitude for rounding errors, both (m, b), and the weight.
 
-        The weight (b,) is Σ_s A_s B_s, 0 where no stratum has rows of both samples.
-        """
+def within_strata(units: Units) -> Differences:
+    """Return the mean difference within strata, in the proportions of Cochran, Mantel and Haenszel.
+
+    The weight of a pair of samples is Σ_s A_s B_s, 0 where no stratum has rows of both.
+    """
+    masses, starts = units.masses[:, None], np.flatnonzero(np.diff(units.stratum, prepend=-1))
+
+    def differences(labels: IntArray, g: int, h: int) -> tuple[Array, Array]:
         one, other = (labels == g).astype(np.float64), (labels == h).astype(np.float64)
-        first, second = (np.add.reduceat(self.masses * sample, self.starts, axis=0) for sample in (one, other))
+        first, second = (np.add.reduceat(masses * sample, starts, axis=0) for sample in (one, other))
         total, products = first + second, first * second
         inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0.0)
         share, weight = (products * inverse).sum(axis=0), products.sum(axis=0)
         if not share.any():
-            none = np.zeros((len(self.forms.diagonal), len(weight)))
-            return none, none, weight
-        if share.min() <= _LEAST_SHARE * self.masses.sum():
+            return np.zeros_like(one), weight
+        if share.min() <= _LEAST_SHARE * masses.sum():
             raise DesignError(
                 "nearly all the weight is on one sample, or would be after a permutation: weights differ by more "
                 "than eight orders of magnitude; pass weights on one scale"
             )
-        coefficients = one * (second * inverse)[self.stratum] - other * (first * inverse)[self.stratum]
-        values = self.forms.forms(coefficients) / share**2
-        diagonal = np.abs(self.forms.diagonal)
-        magnitude = diagonal @ one / first.sum(axis=0) + diagonal @ other / second.sum(axis=0)
-        return values, magnitude, weight
+        inverse /= share
+        return one * (second * inverse)[units.stratum] - other * (first * inverse)[units.stratum], weight
+
+    return differences
 
 
 # -- several samples ---------------------------------------------------------------------------------------------------
@@ -144,14 +165,12 @@ def several_null(labelings: Labelings, kind: StatisticForm) -> Null:
     return _of_pairs(values, ties(values, between.magnitude), between.pairs, between.shares[:, None], kind, labelings)
 
 
-def several_stratified_null(labelings: Labelings, samples: int) -> Null:
-    """Return the same with strata, clusters or weights, the pairs in proportion to Σ_s A_s B_s."""
+def several_designed_null(labelings: Labelings, differences: Differences, samples: int) -> Null:
+    """Return the same from what units count, the pairs in proportion to their weights."""
     pairs = list(combinations(range(samples), 2))
-    stratified = Stratified(labelings)
 
     def both(labels: IntArray) -> Array:
-        found = [stratified(labels, g, h) for g, h in pairs]
-        return np.stack([np.stack([values, size, np.broadcast_to(own, values.shape)]) for values, size, own in found])
+        return np.stack([np.stack(_squared(labelings, *differences(labels, g, h))) for g, h in pairs])
 
     values, magnitude, weights = labelings.values(both).transpose(1, 2, 0, 3)
     shares = weights[0] / weights[0].sum(axis=0)

@@ -21,7 +21,7 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...core.table import Frame
 from ...inference import Design
-from ...inference.designs.design import codes
+from ...inference.designs.labels import codes
 from ...tables.columns.column_codings import Categories, Coding, Numbers
 from ...tables.columns.kinds import as_labels
 from ...tables.columns.summaries import (

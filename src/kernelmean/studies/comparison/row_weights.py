@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import Array, BoolArray, IntArray
 from ...core.frozen import Frozen
 from ...inference import Design
-from ...inference.designs.design import codes
+from ...inference.designs.labels import codes
 
 _LEAST_ROWS = 4
 """Of a stratum on average, for gaps in standard deviations within strata."""

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.array import IntArray
 from ...core.table import Frame
 from ...inference import Design
-from ...inference.designs.design import codes
+from ...inference.designs.labels import codes
 from ...tables.columns import Encoding
 from ...tables.source import Source
 from ..comparison.designed_rows import DesignedRows

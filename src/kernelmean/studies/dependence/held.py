@@ -16,7 +16,6 @@ from ...core.words import listed
 from ...inference import Design, TestResult, hsic_test
 from ...inference.adaptive.kinds import EvidenceKind
 from ...inference.adaptive.many_kernels import NAMED
-from ...inference.designs.independence import pair_design
 from ...inference.request import HSIC_ESTIMATORS
 from ...inference.resampling_options import resources_of
 from ...plan.plan import DEFAULT
@@ -50,7 +49,7 @@ def tested_in_memory(designed: DesignedTable, asked: DependenceOptions, *, noted
     found, screened = tests.pairs(pairs, joint, stream_of_pairs)
     found, on_blanks = tests.on_blanks(found, stream_of_pairs)
     alike = asked.design.in_series(encoded.frames)
-    of_design = pair_design(len(frame), design).notes if joint is None and design.says_more else ()
+    of_design = design.of_pairs(len(frame)).notes if joint is None and design.says_more else ()
     return Answered(
         groups=groups,
         n_rows=len(frame),

@@ -13,7 +13,7 @@ from ...core.array import Array, IntArray
 from ...core.words import count
 from ...inference import Design, TestResult
 from ...inference.bins.fitting import Fitted
-from ...inference.designs.independence import PairDesign, pair_design
+from ...inference.designs.independence import PairDesign
 from ...inference.questions.many_pairs import ManyPairs, Placed
 from ...inference.resampling_options import Resampling
 from ...inference.rotations.few_units import UnitProducts
@@ -124,7 +124,7 @@ class WithinDesign:
     @classmethod
     def of(cls, n: int, design: Design, n_resamples: int, seed: int, batches: Batches, plan: Plan) -> Self:
         """Draw permutations of ``n`` rows, enough for every test."""
-        within = pair_design(n, design)
+        within = design.of_pairs(n)
         how = Resampling.of("auto", n_resamples, np.random.default_rng([seed, 3]))
         return cls(within, ManyPairs.of(within, n, batches, how, plan))
 

@@ -13,7 +13,7 @@ from kernelmean.core.array import Array
 from kernelmean.inference.adaptive.many_kernels import Adaptive
 from kernelmean.inference.adaptive.member import Member, PairMember
 from kernelmean.inference.designs import independence
-from kernelmean.inference.designs.independence import PairDesign, pair_design
+from kernelmean.inference.designs.independence import PairDesign
 from kernelmean.inference.permutations import AllWithinCells, Expanded, Permutations, WithinCells
 from kernelmean.inference.questions import many_pairs
 from kernelmean.inference.resampling_options import Resampling
@@ -61,7 +61,7 @@ def always_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("always_wheels")
 @pytest.mark.parametrize("name", DESIGNS)
 def test_turns_are_permutations_within_cells_that_move_whole_units(name: str) -> None:
-    design = pair_design(N, km.Design(**DESIGNS[name]))
+    design = km.Design(**DESIGNS[name]).of_pairs(N)
     layout, wheels = design.layout, drawn(design)
     assert isinstance(wheels, Wheels)
     found = orders(wheels, layout)
@@ -84,7 +84,7 @@ def test_turns_are_permutations_within_cells_that_move_whole_units(name: str) ->
 def test_features_are_fitted_to_rows_that_permutations_exchange(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "PILOT", 30)
     monkeypatch.setattr(many_pairs, "PILOT", 30)
-    design = pair_design(N, km.Design(**DESIGNS[name]))
+    design = km.Design(**DESIGNS[name]).of_pairs(N)
     wheels = drawn(design)
     assert isinstance(wheels, Wheels)
     listed = WithinCells(design.layout.cells, 50, np.random.default_rng(0))
@@ -117,7 +117,7 @@ def test_sums_are_those_of_the_definition_under_every_permutation(
 ) -> None:
     monkeypatch.setattr(meeting, "WINDOW_ROWS", window)
     monkeypatch.setattr(room, "WINDOW_ROWS", window)
-    design = pair_design(N, km.Design(**DESIGNS[name]))
+    design = km.Design(**DESIGNS[name]).of_pairs(N)
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(5, N)), rng.normal(size=(4, N))
     x -= x.mean(axis=1, keepdims=True)
@@ -198,7 +198,7 @@ def test_pvalues_over_the_orbit_of_all_turns_are_exact(name: str, kernel: Any, t
     X, Y = rng.normal(size=(2, 15, 1))
     if ties:
         X, Y = np.round(X), np.round(Y)
-    laid = pair_design(15, design)
+    laid = design.of_pairs(15)
     wheels = drawn(laid, n_resamples=3)
     assert isinstance(wheels, Wheels)
     orbit = np.unique(orders(wheels, laid.layout), axis=0)
@@ -213,7 +213,7 @@ def test_pvalues_over_the_orbit_of_all_turns_are_exact(name: str, kernel: Any, t
 def test_pvalues_of_rows_in_batches_are_exact_over_the_orbit(name: str, small_groups: str) -> None:
     design = km.Design(**SMALL[name])
     X, Y = np.random.default_rng(len(name)).normal(size=(2, 15, 1))
-    laid = pair_design(15, design)
+    laid = design.of_pairs(15)
     wheels = laid.permutations(Resampling.of(n_resamples=3, rng=np.random.default_rng([0, 3])))
     orbit = orders(wheels, laid.layout)
     options: dict[str, Any] = {"kernel": Gaussian(1.0), "design": design, "n_resamples": 3, "scheme": "bins"}
@@ -236,7 +236,7 @@ def test_pvalues_over_all_permutations_of_a_few_clusters_of_many_rows_are_exact(
     monkeypatch.setattr(many_pairs, "PILOT", 8)
     design = km.Design(clusters=np.repeat(np.arange(5), [4, 4, 4, 4, 3]))
     X, Y = np.random.default_rng(5).normal(size=(2, 19, 1))
-    laid = pair_design(19, design)
+    laid = design.of_pairs(19)
     orbit = orders(AllWithinCells(laid.layout.cells), laid.layout)
     assert len(orbit) == 24
     check_exact(pvalues_over(orbit, laid.rows, X, Y, kernel=kernel, design=design), ties=False)
