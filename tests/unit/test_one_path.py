@@ -31,16 +31,21 @@ def held(table: pd.DataFrame, folder: Path) -> list[Any]:
     return [table, folder / "whole.parquet", folder / "parts", km.read(table, batch_rows=n // 7)]
 
 
-@pytest.mark.parametrize("n", [60, 3000, 30_000])
-def test_rows_are_compared_alike_wherever_they_are(n: int, tmp_path: Path) -> None:
-    tables = [held(mixed(k, n), tmp_path / f"{k}") for k in range(2)]
-    results = [km.compare(*pair, missing="category", n_resamples=99) for pair in zip(*tables, strict=True)]
+def same(results: list[Any]) -> None:
+    """Comparisons have the same p-values, and the same numbers to 1e-10."""
     for other in results[1:]:
-        assert other.pvalue == results[0].pvalue
+        assert (other.pvalue, other.sizes) == (results[0].pvalue, results[0].sizes)
         assert other.statistic == pytest.approx(results[0].statistic, rel=1e-10)
         for one, two in zip(results[0].columns, other.columns, strict=True):
             assert (one.name, one.pvalue) == (two.name, two.pvalue)
-            assert (one.statistic, *one.means) == pytest.approx((two.statistic, *two.means), rel=1e-10, nan_ok=True)
+            numbers = [(own.statistic, own.gap, *own.means, *own.interval) for own in (one, two)]
+            assert numbers[0] == pytest.approx(numbers[1], rel=1e-10, nan_ok=True)
+
+
+@pytest.mark.parametrize("n", [60, 3000, 30_000])
+def test_rows_are_compared_alike_wherever_they_are(n: int, tmp_path: Path) -> None:
+    tables = [held(mixed(k, n), tmp_path / f"{k}") for k in range(2)]
+    same([km.compare(*pair, missing="category", n_resamples=99) for pair in zip(*tables, strict=True)])
 
 
 def designed(seed: int, n: int) -> pd.DataFrame:
@@ -70,17 +75,27 @@ def test_rows_of_a_design_are_compared_alike_wherever_they_are(
     tables = [held(designed(k, n), tmp_path / f"{k}") for k in range(2)]
     options = {"strata": "center", "clusters": "user", "weights": "w", "missing": missing, "n_resamples": 99}
     results = [km.compare(*pair, **options) for pair in zip(*tables, strict=True)]
-    for other in results[1:]:
-        assert (other.pvalue, other.sizes) == (results[0].pvalue, results[0].sizes)
-        assert other.statistic == pytest.approx(results[0].statistic, rel=1e-10)
-        for one, two in zip(results[0].columns, other.columns, strict=True):
-            assert (one.name, one.pvalue) == (two.name, two.pvalue)
-            numbers = [(own.statistic, own.gap, *own.means, *own.interval) for own in (one, two)]
-            assert numbers[0] == pytest.approx(numbers[1], rel=1e-10, nan_ok=True)
+    same(results)
 
 
-@pytest.mark.parametrize("design", [{"strata": "center"}, {"clusters": "user", "weights": "w"}])
-def test_batches_count_rows_of_a_design_as_memory_does(design: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("n", "limit", "missing"),
+    [(60, 20_000, "drop"), (1500, 500, "drop"), pytest.param(30_000, 20_000, "category", marks=SLOW)],
+)
+def test_pairs_are_compared_alike_wherever_they_are(
+    n: int, limit: int, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", limit)
+    tables = [held(mixed(k, n), tmp_path / f"{k}") for k in range(2)]
+    tables[1][3] = km.read(tables[1][0], batch_rows=n // 5)
+    options = {"paired": True, "missing": missing, "n_resamples": 99}
+    same([km.compare(*pair, **options) for pair in zip(*tables, strict=True)])
+
+
+@pytest.mark.parametrize(
+    "design", [{"strata": "center"}, {"clusters": "user", "weights": "w"}, {"paired": True}], ids=str
+)
+def test_batches_count_rows_of_a_design_as_memory_does(design: dict[str, Any]) -> None:
     """Means, gaps and intervals are sums over all rows in both; p-values have other permutations."""
     rest = [name for name in ("center", "user", "w") if name not in design.values()]
     tables = [designed(k, 700).drop(columns=rest) for k in range(2)]
@@ -148,6 +163,23 @@ def test_pvalues_of_single_columns_are_exact(values: list[object]) -> None:
         pvalues.append(next(column.pvalue for column in found.columns if column.name == "x"))
     for alpha in np.unique(pvalues):
         assert np.mean(np.array(pvalues) <= alpha + 1e-12) <= alpha + 1e-12
+
+
+@pytest.mark.slow
+def test_pvalues_of_pairs_in_batches_are_exact() -> None:
+    """Over all exchanges within six pairs, p ≤ α has a share of at most α."""
+    sides = [
+        pd.DataFrame({"x": x, "k": list(k)})
+        for x, k in (([0.3, 1.2, 2.0, 5.0, 9.0, 1.0], "uuvwwu"), ([0.1, 1.2, 2.5, 7.0, 4.0, 3.0], "vuvwuu"))
+    ]
+    found = []
+    for flips in product([False, True], repeat=6):
+        tables = [own.mask(pd.Series(flips), other) for own, other in (sides, sides[::-1])]
+        result = km.compare(*(km.read(own, in_memory=False) for own in tables), paired=True)
+        found.append([result.pvalue, *(own.pvalue for own in sorted(result.columns, key=lambda own: own.name))])
+    for pvalues in np.array(found).T:
+        for alpha in np.unique(pvalues):
+            assert np.mean(pvalues <= alpha + 1e-12) <= alpha + 1e-12
 
 
 @pytest.mark.slow

@@ -169,7 +169,7 @@ def test_refusals(name: str) -> None:
         km.compare(A, B, **options)
 
 
-def test_blank_labels_columns_in_groups_and_long_tables_are_refused() -> None:
+def test_blank_labels_and_columns_in_groups_are_refused() -> None:
     holes = A.assign(center=np.where(np.arange(len(A)) == 2, None, A.center))
     with pytest.raises(ValueError, match=r"row 3 has no value in 'center', the column of the strata \(1 such row"):
         km.compare(holes, B, strata="center")
@@ -179,9 +179,6 @@ def test_blank_labels_columns_in_groups_and_long_tables_are_refused() -> None:
         km.dependence(TABLE, clusters="patient", estimator="scose")
     with pytest.raises(ValueError, match="has no column beside 'center'"):
         km.dependence(TABLE[["center"]], strata="center")
-    long = km.read(TABLE, in_memory=False)
-    with pytest.raises(ValueError, match=r"paired=True needs all rows in memory, .*in_memory=True"):
-        km.compare(long, long, paired=True)
 
 
 @pytest.mark.parametrize("in_memory", [True, False])
@@ -204,11 +201,37 @@ def test_negative_weights_and_weights_that_are_all_zero_are_refused_with_the_row
 # -- rows that come from several files ---------------------------------------------------------------------------------
 
 
-def test_pairs_of_which_none_is_complete_are_refused() -> None:
-    first, second = TABLE[["a", "b"]].copy(), TABLE[["a", "b"]].copy()
-    first.loc[:29, "a"], second.loc[30:, "a"] = np.nan, np.nan
-    with pytest.raises(ValueError, match=r"no pair of A and B is complete: .*; write missing='category', or leave"):
-        km.compare(first, second, paired=True, missing="drop")
+NAMED = pd.DataFrame({"a": RNG.normal(size=60), "id": [f"p{k}" for k in range(60)]})
+GONE = NAMED.a.mask(np.arange(60) < 30), NAMED.a.mask(np.arange(60) >= 30)
+BAD_PAIRS = {
+    "of which none is complete": (
+        (NAMED.assign(a=GONE[0]), NAMED.assign(a=GONE[1])),
+        r"no pair of A and B is complete: .*; write missing='category', or leave",
+    ),
+    "in another order": ((NAMED, NAMED[::-1]), "B has the values of 'id' in another order than A, and row i of one"),
+    "without partners": (
+        (NAMED, NAMED[1:]),
+        "pairs need as many of both, .*; 'id' names them: write strata='id'",
+    ),
+    "of which one is left": ((NAMED[:1], NAMED[:1]), "A has 1 row; a comparison needs at least 2 in each table"),
+    "none": ((NAMED[:0], NAMED[:0]), "A has no rows"),
+}
+
+
+@pytest.mark.parametrize("batch_rows", [None, 7])
+@pytest.mark.parametrize("name", BAD_PAIRS)
+def test_pairs_that_are_none_are_refused(name: str, batch_rows: int | None) -> None:
+    tables, text = BAD_PAIRS[name]
+    if batch_rows is not None:
+        tables = tuple(km.read(table, batch_rows=batch_rows + k, in_memory=False) for k, table in enumerate(tables))
+    with pytest.raises(ValueError, match=text):
+        km.compare(*tables, paired=True, missing="drop")
+
+
+def test_many_pairs_whose_indexes_have_another_order_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 50)
+    with pytest.raises(ValueError, match="row i of A and row i of B are one unit, and their indexes differ"):
+        km.compare(NAMED[["a"]], NAMED[["a"]][::-1], paired=True)
 
 
 @pytest.mark.parametrize(

@@ -82,9 +82,7 @@ def compare(
     output.check(*files, plot=report.plot_path)
     check_picture(report.plot_path)
     _check_design(design.of_rows, tables, report)
-    limit = row_limit(
-        test.estimator, "takes all rows of two files", in_memory=design.of_rows.paired or tables.by is not None
-    )
+    limit = row_limit(test.estimator, "takes all rows of two files", in_memory=tables.by is not None)
     rows = reading(table, test.seed, *limit, design.of_rows)
     result: Comparison | GroupComparison
     with progress(report.quiet) as step, _opened(pair, tables, long, rows, test.estimator) as read:

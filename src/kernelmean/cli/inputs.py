@@ -20,7 +20,7 @@ from ..studies.comparison.comparing import are_read_in_batches
 from ..studies.dependence.rows import placed
 from ..studies.described import DescribedTable
 from ..studies.designs import NO_DESIGN, TableDesign
-from ..studies.row_keys import check_row_order
+from ..studies.row_keys import check_row_order, with_keys
 from ..tables import limits
 from ..tables.batchwise import is_long
 from ..tables.files import PARQUET, ending
@@ -193,7 +193,7 @@ def is_streamed(
     first: NamedTable, second: NamedTable | None, long: LongTables, estimator: str, reading: ReadOptions
 ) -> bool:
     """Whether tables are read batch by batch: if asked for, or if they are long and nothing forbids it."""
-    streams = _asked_to_stream(long.stream, reading)
+    streams = long.stream
     if streams and second is None:
         raise ValueError("--stream reads two tables; write: compare A B --stream")
     if streams and reading.max_rows is not None:
@@ -205,13 +205,6 @@ def is_streamed(
             and are_read_in_batches(first.source, second.source, estimator)
         )
     return streams
-
-
-def _asked_to_stream(asked: bool | None, reading: ReadOptions) -> bool | None:
-    """Return whether to read batch by batch, None if nobody said; pairs are not."""
-    if asked:
-        reading.design.refuse_batches("leave --stream out")
-    return False if reading.design.paired else asked
 
 
 def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: ReadOptions) -> bool:
@@ -231,7 +224,17 @@ def long_table(table: OneTable, reading: ReadOptions) -> Source:
 
 def long_tables(first: NamedTable, second: NamedTable, reading: ReadOptions) -> tuple[Source, Source]:
     """Return the chosen columns of two tables that are read batch by batch."""
-    return _in_batches(first, reading), _in_batches(second, reading)
+    tables = _in_batches(first, reading), _in_batches(second, reading)
+    if reading.design.paired:
+        _check_pairs([_left_out(first, tables[0], reading), _left_out(second, tables[1], reading)], (), reading)
+    return tables
+
+
+def _left_out(named: NamedTable, table: Source, reading: ReadOptions) -> Frame:
+    """Return the columns of a table that were not chosen and may name its rows."""
+    source = read(named.source, text=reading.text)
+    rest = [name for name in source.names if name not in table.names]
+    return joined(with_keys(source.reordered(rest).frames(), ()))
 
 
 def _in_batches(named: NamedTable, reading: ReadOptions) -> Source:
@@ -253,7 +256,7 @@ def check_for_cluster(second: NamedTable | None, long: LongTables, reading: Read
     """Raise for options that do not go with tables on a cluster."""
     if second is None:
         raise ValueError("--scheduler compares two tables of Parquet files; leave --by out, write: compare A B")
-    reading.design.refuse_batches("leave --scheduler out")
+    reading.design.refuse_cluster("leave --scheduler out")
     refuse(
         "with --scheduler workers read all rows, and lost tasks are done again",
         stream=(long.stream, None),

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ..core.array import IntArray
+from ..core.array import BoolArray, IntArray
 from ..core.cells import column_name, missing_cells
 from ..core.table import Frame, reading_of
 from ..core.words import count, did_you_mean, listed
@@ -16,8 +16,7 @@ from ..inference import Design
 from ..inference.designs.labels import codes, weightless
 from ..inference.designs.samples import pooled_codes, taking_part
 from ..inference.samples import check_one_order
-from ..tables.columns import Encoding
-from ..tables.columns.missing import costly_drop, rules_for
+from ..tables.columns.missing import costly_drop
 from ..tables.neighbors import Alike, Neighbors
 from .row_keys import check_row_order, row_key
 
@@ -136,8 +135,10 @@ class TableDesign:
         said = ((self.strata, strata), (self.weights, f"rows weighted by {self.weights}"))
         return ", ".join(words for column, words in said if column is not None)
 
-    def notes(self) -> tuple[str, ...]:
-        """Return a note on what is shown beside the tests."""
+    def notes(self, *, numbers: bool = False) -> tuple[str, ...]:
+        """Return a note on what is shown beside the tests, or with ``numbers`` on what tests of pairs do not see."""
+        if self.paired:
+            return (_OF_PAIRS,) if numbers else ()
         return () if self.counted is None else (self.counted,)
 
     def in_series(self, frames: Sequence[Frame]) -> Alike | None:
@@ -178,11 +179,12 @@ class TableDesign:
                 f"write to_html(path) or --html FILE for the distributions of the columns"
             )
 
-    def refuse_batches(self, otherwise: str) -> None:
-        """Raise if pairs would be read batch by batch, and say what to write."""
+    def refuse_cluster(self, otherwise: str) -> None:
+        """Raise for pairs, whose two rows are on different workers, and say what to write."""
         if self.paired:
             raise ValueError(
-                f"{self.options()} needs all rows in memory, and these are read batch by batch; {otherwise}"
+                f"{self.options()} brings both rows of a pair together, which stand in different partitions on a "
+                f"cluster; {otherwise}"
             )
 
     def split(self, frames: Sequence[Frame]) -> tuple[tuple[Frame, ...], Taken]:
@@ -209,16 +211,18 @@ class TableDesign:
         return rest
 
     def complete_pairs(
-        self, frames: Sequence[Frame], encoding: Encoding, given: tuple[Any, Any]
-    ) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
-        """Return tables without the pairs that miss a cell in a column with the rule "drop", and notes.
+        self,
+        frames: Sequence[Frame],
+        dropped: Sequence[str],
+        measured: Sequence[str],
+        given: tuple[Any, Any],
+    ) -> tuple[BoolArray, tuple[str, ...]]:
+        """Return which pairs have no blank cell in the columns with the rule "drop", and notes.
 
         Rows in another order are refused, by a column that names them, or else by the indexes of the ``given`` tables.
+        ``measured`` are columns that the user called measurements or categories.
         """
-        if not self.paired:
-            return tuple(frames), ()
         first, second = frames
-        measured = (*encoding.named.ordinal, *encoding.named.categorical, *encoding.keep)
         if len(first) != len(second):
             key = row_key(first, second, first.names, measured)
             raise ValueError(
@@ -228,23 +232,17 @@ class TableDesign:
             )
         if not check_row_order(first, second, first.names, measured):
             check_one_order(*given, (first.source, second.source))
-        rules = rules_for(encoding.missing, first.names)
-        dropped = [name for name in first.names if rules[name] == "drop"]
-        gone = np.zeros(len(first), dtype=bool)
+        kept = np.ones(len(first), dtype=bool)
         for name in dropped:
-            gone |= missing_cells(first[name]) | missing_cells(second[name])
-        unseen = (_OF_PAIRS,) if any(cells.dtype.kind == "f" for cells in first.cells.values()) else ()
-        if not gone.any():
-            return tuple(frames), unseen
-        if gone.all():
+            kept &= ~(missing_cells(first[name]) | missing_cells(second[name]))
+        if len(kept) and not kept.any():
             raise ValueError(
                 f"no pair of {first.source} and {second.source} is complete: one or the other of its rows has a blank "
                 f"cell; write missing='category', or leave columns out"
             )
-        kept = first.take(~gone), second.take(~gone)
-        many = int(gone.sum())
-        left_out = f"{count(many, 'pair')} with blank cells left out"
-        return kept, (left_out, *costly_drop(many, len(kept[0]), "pair"), *unseen)
+        left, many = int(kept.sum()), int((~kept).sum())
+        left_out = (f"{count(many, 'pair')} with blank cells left out",) if many else ()
+        return kept, (*left_out, *costly_drop(many, left, "pair"))
 
     def check_names(self, names: Sequence[str], source: str) -> None:
         """Raise if a column does not exist."""

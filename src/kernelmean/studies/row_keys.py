@@ -65,6 +65,15 @@ def check_row_order(first: Frame, second: Frame, names: Iterable[str], measured:
     )
 
 
+def with_keys(frames: Iterable[Frame], always: Iterable[str]) -> list[Frame]:
+    """Return some columns of batches, and those that may name rows, whose cells are all different in every batch."""
+    found: list[Frame] = []
+    for frame in frames:
+        names = found[-1].names if found else frame.names
+        found.append(frame.select([name for name in names if name in always or _all_different(frame, name)]))
+    return [frame.select(found[-1].names) for frame in found]
+
+
 def row_key(first: Frame, second: Frame, names: Iterable[str], measured: Iterable[str] = ()) -> RowKey | None:
     """Return the first column that names the rows of both tables, None if there is none."""
     given = {*measured}

@@ -167,6 +167,17 @@ def split_rows(batches: Iterator[Array], rows: int) -> tuple[Array | None, Itera
     return np.concatenate(head) if head else None, chain(rest, batches)
 
 
+def in_step(first: Iterator[Frame], second: Iterator[Frame]) -> Iterator[tuple[Frame, Frame]]:
+    """Yield the rows of two tables of one length side by side, as many of both at a time."""
+    rest: Frame | None = None
+    for frame in first:
+        start = 0
+        while start < len(frame) and (rest := rest or next(second, None)):
+            many = min(len(frame) - start, len(rest))
+            yield frame.take(slice(start, start + many)), rest.take(slice(0, many))
+            start, rest = start + many, rest.take(slice(many, None))
+
+
 def joined(frames: Sequence[Frame]) -> Frame:
     """Return the rows of several frames with the same columns as one; a column may have no cells in some of them.
 

@@ -74,14 +74,14 @@ def _samples(sources: Sequence[Rows], test: BinnedTest, plan: Plan) -> TestResul
 
 def _paired(sources: Sequence[Rows], test: BinnedTest, plan: Plan) -> TestResult:
     both = sources[0], sources[1]
-    pairs = PairsInUnits.of(test, *map(length, both))
-    pilot = [taken(source, pairs.pilot) for source in both]
+    pairs = PairsInUnits.of(test, [*map(length, both)])
+    pilot = [taken(source, numbers) for source, numbers in zip(both, pairs.pilot, strict=True)]
     fit = pairs.fitted(both, pilot)
     sums = UnitSums(PairDifferences(fit.columns[0]), pairs.rows)
     with closing(ahead(windows((batches(both[0]), batches(both[1])), both, _PAIRS))) as read:
         for rows in read:
             sums.add(np.hstack(list(map(as_host, rows))), plan=plan)
-    return pairs.result(fit, pilot, sums)
+    return pairs.result(fit, sums)
 
 
 # -- two variables ----------------------------------------------------------------------------------------------------

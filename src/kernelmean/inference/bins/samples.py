@@ -12,6 +12,7 @@ from ...core.array import Array, IntArray
 from ...core.table import Table
 from ...core.words import count
 from ...tables.shuffle import unshuffled
+from ..adaptive.coordinates import Columns
 from ..designs.design import Design
 from ..designs.labelled import LabelDesign
 from ..designs.paired import PairedDesign, PairRows, signed_null
@@ -115,34 +116,49 @@ class PairsInUnits:
     rows: PairRows
 
     @classmethod
-    def of(cls, test: BinnedTest, n: int, m: int) -> Self:
+    def of(cls, test: BinnedTest, sizes: Sequence[int]) -> Self:
         """Check that both samples have equally many rows."""
+        n, m = sizes
         if n != m or n < 2:
             raise ValueError(f"X has {n} rows and Y has {m}; pairs need as many of both, at least two")
         return cls(test, PairRows(n, test.seed))
 
     @property
-    def pilot(self) -> IntArray:
-        """The ascending numbers of the pairs that features are fitted to, both rows of each."""
-        return np.sort(unshuffled(np.arange(min(self.rows.n, PILOT // 2)), self.rows.n, self.rows.seed))
+    def pilot(self) -> tuple[IntArray, ...]:
+        """The ascending numbers of the pairs that features are fitted to, for each of both rows."""
+        numbers = np.sort(unshuffled(np.arange(min(self.rows.n, PILOT // 2)), self.rows.n, self.rows.seed))
+        return numbers, numbers
 
     def fitted(self, sources: Sequence[Any], rows: Sequence[Array]) -> Fitted:
         """Fit the features to the pairs of the pilot."""
-        question = pilot_question(self.test, sources, rows)
+        return self.fitted_to(pilot_question(self.test, sources, rows))
+
+    def fitted_to(self, question: Any) -> Fitted:
+        """Fit the features to a question about the pairs of the pilot, without a design."""
         fit = fitted(question, self.test.request, (self.rows.n,), self.test.seed)
-        design = PairedDesign((question.X, question.Y)).in_outline
+        design: Any = PairedDesign((question.X, question.Y)).in_outline
         return replace(fit, question=replace(fit.question, design=design))
 
-    def result(self, fit: Fitted, rows: Sequence[Array], sums: UnitSums, *notes: str) -> TestResult:
-        """Return the result from the sums over all pairs; rows of the pilot tell how large the kernels are."""
-        n, columns = self.rows.n, fit.columns[0]
-        both = np.concatenate(rows)
+    def null(self, question: Any, columns: Columns, sums: Array, how: Resampling) -> Null:
+        """Return the null of kernels on some columns; rows of the pilot tell how large the kernels are."""
+        both = np.concatenate([question.X, question.Y])
         scale = 2 * columns.grouped(both, np.arange(1))[0, columns.size :] / len(both)
-        kernels = summed(sums.columns, sums.all(), self.rows.held.astype(np.float64))
-        statistic, binned = self.test.request.statistic, n > self.rows.count
-        null = signed_null(kernels, scale, statistic, fit.how, binned=binned)
-        bins = (f"the rows of a pair are exchanged, in {self.rows.count:,} bins of pairs",) if binned else ()
-        return fit.result(null, (n,), *bins, *notes)
+        kernels = summed(columns, sums, self.rows.held.astype(np.float64))
+        return signed_null(kernels, scale, self.test.request.statistic, how, binned=self._binned)
+
+    def result(self, fit: Fitted, sums: UnitSums, *notes: str) -> TestResult:
+        """Return the result from the sums over all pairs."""
+        return self.of_sums(fit, fit.columns[0], sums.all(), *notes)
+
+    def of_sums(self, fit: Fitted, columns: Columns, sums: Array, *notes: str) -> TestResult:
+        """Return the result of the columns that were fitted, from their sums over all pairs."""
+        null = self.null(fit.question, columns, sums, fit.how)
+        bins = (f"the rows of a pair are exchanged, in {self.rows.count:,} bins of pairs",) if self._binned else ()
+        return fit.result(null, (self.rows.n,), *bins, *notes)
+
+    @property
+    def _binned(self) -> bool:
+        return self.rows.n > self.rows.count
 
 
 def pilot_question(test: BinnedTest, sources: Sequence[Any], rows: Sequence[Array]) -> Any:

@@ -71,8 +71,8 @@ def samples(tables: Sequence[Rows], test: BinnedTest) -> TestResult:
 
 def paired(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
     """Test pairs of rows of two samples by sums over bins of their differences."""
-    made = PairsInUnits.of(test, len(X), len(Y))
-    pilot = gathered(X.client, [rows.take(made.pilot) for rows in (X, Y)])
+    made = PairsInUnits.of(test, [len(X), len(Y)])
+    pilot = gathered(X.client, [rows.take(numbers) for rows, numbers in zip((X, Y), made.pilot, strict=True)])
     fit = made.fitted((X, Y), pilot)
     sums = UnitSums(PairDifferences(fit.columns[0]), made.rows)
     starts = X.starts.tolist()
@@ -82,7 +82,7 @@ def paired(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
     ]
     (state,) = gathered(X.client, [folded(_merged, parts)])
     sums.restore(state)
-    return made.result(fit, pilot, sums, _note(X, Y))
+    return made.result(fit, sums, _note(X, Y))
 
 
 def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:

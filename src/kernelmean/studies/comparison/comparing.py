@@ -113,7 +113,8 @@ def compare(
 
     O(n² d) time. Tables of more than 20 000 rows, or files of more than 100 000 if ``estimator`` names one kernel, are
     read twice, batch by batch, in O(n) time and bounded memory, and just as exactly (:doc:`/scale`); to choose
-    yourself, pass ``kernelmean.read(path, in_memory=...)``. The columns of a design are held, and pairs with all rows.
+    yourself, pass ``kernelmean.read(path, in_memory=...)``. The columns of a design are held, and of pairs those
+    that may name rows. Pairs do not go with a DaskPlan.
     Gretton et al. (2012); Xia et al. (2021), section "Two-sample test".
 
     Examples
@@ -143,13 +144,13 @@ def compare(
         adjustment=adjustment,
     )
     if isinstance(plan, RemotePlan):
-        design.refuse_batches("leave plan= out")
+        design.refuse_cluster("leave plan= out")
         return compare_on_cluster(A, B, plan, asked, row_limit(estimator))
     (first, second), batches = _placed((A, B), called, estimator)
     if batches:
-        design.refuse_batches("pass kernelmean.read(..., in_memory=True) for both tables to hold all rows")
-        with readable(read(first), frames=True) as one, readable(read(second), frames=True) as two:
-            return compare_in_batches(one, two, asked)
+        one, two = (_titled(read(table), name) for table, name in zip((first, second), called, strict=True))
+        with readable(one, frames=True) as one, readable(two, frames=True) as two:
+            return compare_in_batches(one, two, asked, (A, B))
     held = hold(first, "compare"), hold(second, "compare")
     told = [note for table, frame in zip((A, B), held, strict=True) if frame is not table for note in frame.notes]
     return compare_in_memory(*held, replace(asked, notes=tuple(told)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ...tables.columns import Encoding
 from ...tables.columns.missing import rules_for
 from ...tables.source import Source, joined
 from ..designs import TableDesign, Taken
+from ..row_keys import with_keys
 from .mean_gaps import Places
 
 
@@ -56,15 +57,37 @@ class DesignedRows:
         return cls(taken, tuple(looked), tuple(kept), taken.of(used), (*absent, *alone))
 
     @classmethod
+    def of_pairs(
+        cls,
+        frames: Sequence[Frame],
+        design: TableDesign,
+        dropped: Sequence[str],
+        encoding: Encoding,
+        given: tuple[Any, Any],
+    ) -> Self:
+        """Return the complete pairs, from the columns that may name rows and those whose blank cells leave rows out.
+
+        The indexes of the ``given`` tables name the rows where no column does.
+        """
+        measured = (*encoding.named.ordinal, *encoding.named.categorical, *encoding.keep)
+        kept, notes = design.complete_pairs(frames, dropped, measured, given)
+        return cls(design.taken(frames), (kept, kept), (kept, kept), Design(paired=True), notes)
+
+    @classmethod
+    def of_paired_sources(
+        cls, tables: Sequence[Source], design: TableDesign, encoding: Encoding, given: tuple[Any, Any]
+    ) -> Self:
+        """Read the columns that may name rows, and those whose blank cells leave rows out."""
+        dropped = columns_of(tables[0].names, tables[0].source, design, encoding)[1]
+        always = (tables[0].names[0], *dropped)  # without any column the number of rows would not be known
+        held = [_held(table, with_keys(table.frames(), always)) for table in tables]
+        return cls.of_pairs(held, design, dropped, encoding, given)
+
+    @classmethod
     def of_sources(cls, tables: Sequence[Source], design: TableDesign, encoding: Encoding) -> Self:
         """Read the columns of a design."""
         wanted, dropped = columns_of(tables[0].names, tables[0].source, design, encoding)
-        found = [list(table.reordered(wanted).frames()) for table in tables]
-        for table, frames in zip(tables, found, strict=True):
-            if not frames:
-                raise ValueError(f"{table.source} has no rows")
-        whole = [replace(joined(frames), source=table.source) for table, frames in zip(tables, found, strict=True)]
-        return cls.of(whole, design, dropped)
+        return cls.of([_held(table, list(table.reordered(wanted).frames())) for table in tables], design, dropped)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -85,6 +108,12 @@ def columns_of(
     rest = design.beside(names, source)
     dropped = [name for name, rule in rules_for(encoding.missing, rest).items() if rule == "drop"]
     return [*design.columns, *dropped], dropped
+
+
+def _held(table: Source, frames: Sequence[Frame]) -> Frame:
+    if not frames:
+        raise ValueError(f"{table.source} has no rows")
+    return replace(joined(frames), source=table.source)
 
 
 def _blank(frame: Frame, names: Sequence[str]) -> BoolArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,14 @@ from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
 from ...tables.columns import ColumnSummary, Encoded, as_frames
+from ...tables.columns.column_codings import Numbers
 from ...tables.columns.copies import same_rows
 from ...tables.columns.encoded import encoded_and_seen
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.columns.scan import TableScan
 from ..designs import Taken, series_notes, with_own_numbers
 from .designed_rows import DesignedRows, columns_of
-from .mean_gaps import MeansInPlaces, Places, interval_of_pairs
+from .mean_gaps import GapsOfPairs, MeansInPlaces, Places
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
@@ -60,7 +60,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
             *series_notes(alike),
             *asked.notes,
             *dropped,
-            *asked.design.notes(),
+            *asked.design.notes(numbers=any(isinstance(coding, Numbers) for coding in encoded.codings)),
             *([] if weigh is None else weigh.notes()),
             *(() if is_same else encoded.repeated(taken.clusters(encoded.frames))),
             *_notes(encoded, theta),
@@ -80,11 +80,14 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
 def _rows(A: Any, B: Any, asked: Asked) -> tuple[Sequence[Frame], Taken, tuple[str, ...]]:
     """Return the rows that are looked at, what is known of them, and notes on those that do not take part."""
     design, frames = asked.design, tuple(map(with_own_numbers, as_frames((A, B), asked.names)))
-    if not design.columns:
-        frames, notes = design.complete_pairs(frames, asked.encoding, (A, B))
-        return frames, design.taken(frames), notes
+    if not design:
+        return frames, design.taken(frames), ()
     names, source = frames[0].names, frames[0].source
-    rows = DesignedRows.of(frames, design, columns_of(names, source, design, asked.encoding)[1])
+    dropped = columns_of(names, source, design, asked.encoding)[1]
+    if design.paired:
+        rows = DesignedRows.of_pairs(frames, design, dropped, asked.encoding, (A, B))
+    else:
+        rows = DesignedRows.of(frames, design, dropped)
     rest = design.beside(names, source)
     return [own.select(rest).take(kept) for own, kept in zip(frames, rows.looked, strict=True)], rows.taken, rows.notes
 
@@ -101,8 +104,9 @@ def _summaries(encoded: Encoded, scan: TableScan, design: Design) -> list[Column
     found = scan.summaries(encoded.codings)
     if not design.paired:
         return found
-    intervals = [interval_of_pairs(coding, encoded.frames) for coding in encoded.codings]
-    return [replace(own, interval=each) for own, each in zip(found, intervals, strict=True)]
+    gaps = GapsOfPairs(encoded.codings)
+    gaps.add(*encoded.frames)
+    return gaps.summaries(found, encoded.codings)
 
 
 def _check(encoded: Encoded, names: tuple[str, str], asked: Asked) -> None:

@@ -20,7 +20,7 @@ from ...inference.adaptive.many_kernels import NAMED
 from ...inference.adaptive.views import ViewSource
 from ...inference.bins.fitting import Fitted
 from ...inference.bins.request import BinnedTest, seed_of
-from ...inference.bins.samples import SamplesInUnits
+from ...inference.bins.samples import PairsInUnits, SamplesInUnits
 from ...inference.designs.design import Design
 from ...inference.questions import TwoSamples
 from ...inference.request import ESTIMATORS as PLAIN
@@ -30,7 +30,7 @@ from ...inference.resampling_options import Resampling
 from ...inference.units.unit_sums import dealt_units
 from ...plan.plan import DEFAULT, Plan, serial_blas
 from ...tables.columns import Encoded, Encoding, match_columns
-from ...tables.columns.column_codings import Coding, named
+from ...tables.columns.column_codings import Coding, Numbers, named
 from ...tables.source import Source
 from ..many_tests import ManyTests, OneTest, Run
 from .column_tests import LANDMARKS, ColumnTest, column_tests
@@ -40,7 +40,7 @@ from .ranking import ranked
 from .request import Asked
 from .result import Comparison
 from .row_weights import RowWeights
-from .table_pass import TableSums, run_pass
+from .table_pass import PairSums, TableSums, run_pairs, run_pass
 from .table_test import check_own_bandwidth, planned_runs
 
 ESTIMATORS = (*NAMED, *PLAIN)
@@ -52,16 +52,21 @@ _WITH_DESIGN = (
 _READ = ("all rows were read twice: for the scale and the categories of the columns, then for sums of features",)
 
 
-def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
+def compare_in_batches(A: Source, B: Source, asked: Asked, given: tuple[Any, Any]) -> Comparison:
     """Compare all rows of two tables in linear time and constant memory, as :func:`kernelmean.compare` says.
 
-    The columns of a design are held, and read before all others.
+    The columns of a design are held, and read before all others. ``given`` are the tables as they were passed.
     """
     check_batches(asked)
     tables, moved = matched(A, B, asked.names)
     seed, rows, read = seed_of(asked.rng), None, _READ
     if asked.design:
-        rows, read = DesignedRows.of_sources(tables, asked.design, asked.encoding), _WITH_DESIGN
+        if asked.design.paired:
+            rows = DesignedRows.of_paired_sources(tables, asked.design, asked.encoding, given)
+        else:
+            rows = DesignedRows.of_sources(tables, asked.design, asked.encoding)
+        read = _WITH_DESIGN
+        _check_sizes(rows.sizes, asked.names)
         rest = asked.design.beside(tables[0].names, asked.names[0])
         first, second = (own.reordered(rest).only(kept) for own, kept in zip(tables, rows.looked, strict=True))
         tables = first, second
@@ -69,10 +74,7 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
     learnt = learn(tables, asked.encoding, seed, asked.progress, drawn.pilot, in_order=drawn.in_order)
     with serial_blas:
         tests = Tests.of(learnt, drawn)
-        sums = tests.sums()
-        plan = asked.plan if isinstance(asked.plan, Plan) else DEFAULT
-        run_pass(sums, tables, learnt, plan, asked.progress)
-        return tests.compared(learnt, sums, (*moved, *read))
+        return tests.compared(learnt, tests.added(tables, learnt), (*moved, *read))
 
 
 @final
@@ -83,14 +85,17 @@ class PilotRows:
     asked: Asked
     test: BinnedTest
     rows: DesignedRows | None
-    units: SamplesInUnits | None
+    units: SamplesInUnits | PairsInUnits | None
     """Of a design: without one, they follow from the number of rows that the first pass finds."""
 
     @classmethod
     def of(cls, asked: Asked, seed: int, rows: DesignedRows | None) -> Self:
         """Return the rows of a test, with a design from the columns of the design."""
         test = BinnedTest(TwoSamples, _request(asked, seed, Design() if rows is None else rows.design), seed)
-        return cls(asked, test, rows, None if rows is None else SamplesInUnits.of(test, rows.sizes))
+        if rows is None:
+            return cls(asked, test, rows, None)
+        kind = PairsInUnits if asked.design.paired else SamplesInUnits
+        return cls(asked, test, rows, kind.of(test, rows.sizes))
 
     @property
     def pilot(self) -> tuple[IntArray, ...]:
@@ -99,10 +104,10 @@ class PilotRows:
 
     @property
     def in_order(self) -> bool:
-        """Whether it matters that neighbours are alike: not where clusters say which rows belong together."""
-        return self.asked.design.clusters is None
+        """Whether it matters that neighbours are alike: not where clusters or pairs say which rows belong together."""
+        return self.asked.design.clusters is None and not self.asked.design.paired
 
-    def placed(self, learnt: Learnt) -> tuple[SamplesInUnits, list[Frame]]:
+    def placed(self, learnt: Learnt) -> tuple[SamplesInUnits | PairsInUnits, list[Frame]]:
         """Return the units of all rows, and the rows of the pilot."""
         if self.units is not None:
             return self.units, list(learnt.picked)
@@ -148,10 +153,14 @@ def matched(A: Any, B: Any, called: tuple[str, str]) -> tuple[tuple[Any, Any], t
     return (A, B.reordered(A.names)), note
 
 
-def _check_learnt(learnt: Learnt, names: tuple[str, str]) -> None:
-    for rows, name in zip(learnt.rows, names, strict=True):
+def _check_sizes(sizes: Sequence[int], names: tuple[str, str]) -> None:
+    for rows, name in zip(sizes, names, strict=True):
         if rows < 2:
             raise ValueError(f"{name} has {count(rows, 'row')}; a comparison needs at least 2 in each table")
+
+
+def _check_learnt(learnt: Learnt, names: tuple[str, str]) -> None:
+    _check_sizes(learnt.rows, names)
     if not learnt.codings:
         raise ValueError(
             f"every column of {names[0]} and {names[1]} is constant and the same in both; there is nothing to compare"
@@ -175,7 +184,7 @@ class Tests:
     """What all tests add up, side by side."""
     places: Sequence[IntArray]
     """The positions of the sums of each test, the joint test first."""
-    units: SamplesInUnits
+    units: SamplesInUnits | PairsInUnits
     drawing: PilotRows
     codings: tuple[Coding, ...]
 
@@ -194,6 +203,18 @@ class Tests:
         columns, places = Columns.side_by_side([fit.columns[0], *(own.columns for own in each.values())])
         return cls(fit, each, columns, places, units, drawing, learnt.codings)
 
+    def added(self, tables: tuple[Source, Source], learnt: Learnt) -> TableSums | PairSums:
+        """Return the sums of all rows."""
+        asked = self.drawing.asked
+        plan = asked.plan if isinstance(asked.plan, Plan) else DEFAULT
+        if isinstance(self.units, PairsInUnits):
+            pairs = PairSums.of(self.columns, self.units.rows, self.codings)
+            run_pairs(pairs, tables, learnt, plan, asked.progress)
+            return pairs
+        sums = self.sums()
+        run_pass(sums, tables, learnt, plan, asked.progress)
+        return sums
+
     def sums(self) -> TableSums:
         """Return the sums of no rows."""
         rows = self.drawing.rows
@@ -207,14 +228,14 @@ class Tests:
         kernel: Any = None if found is None else found.kernel
         return None if kernel is None else float(kernel.bandwidth)
 
-    def compared(self, learnt: Learnt, sums: TableSums, notes: tuple[str, ...]) -> Comparison:
+    def compared(self, learnt: Learnt, sums: TableSums | PairSums, notes: tuple[str, ...]) -> Comparison:
         """Return the result from the sums of all rows; ``notes`` say how these were read."""
         asked, rows, found = self.drawing.asked, self.drawing.rows, sums.units.all()
         joint, alone = self.joint(found), self.alone(found)
         encoded = _shown(learnt)
-        summaries = sums.summaries() or learnt.scan.summaries(learnt.codings)
+        summaries = sums.summaries(learnt)
         weigh = None if rows is None else RowWeights.of(rows.taken.of(encoded.frames))
-        if weigh is not None and sums.places is not None:
+        if weigh is not None and isinstance(sums, TableSums) and sums.places is not None:
             weigh = replace(weigh, within=sums.places.within)
         return Comparison(
             names=asked.names,
@@ -228,7 +249,7 @@ class Tests:
                 *asked.notes,
                 *notes,
                 *(() if rows is None else rows.notes),
-                *asked.design.notes(),
+                *asked.design.notes(numbers=any(isinstance(coding, Numbers) for coding in learnt.codings)),
                 *(() if weigh is None else weigh.notes()),
                 *_notes(encoded, asked.names, learnt.rows),
                 *joint.notes,

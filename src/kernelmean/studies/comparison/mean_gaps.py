@@ -323,15 +323,34 @@ class MeansInPlaces:
         return ColumnSummary(means, shares, numbers.deviation(within=places.within) * unit, (low * unit, high * unit))
 
 
-def interval_of_pairs(coding: Coding, frames: Sequence[Frame]) -> Interval:
-    """Return the interval of the mean difference of pairs; unknown where one has a cell that is not known."""
-    if isinstance(coding, Categories) and coding.type.kind != "boolean":
-        return UNKNOWN
-    first, second = (_numbers(coding, frame) for frame in frames)
-    gaps = (first - second) * _standard(coding)[1]
-    if len(gaps) < 2 or np.isnan(gaps).any():  # the means beside it are of all known cells, not of whole pairs
-        return UNKNOWN
-    return interval(float(gaps.mean()), np.array([gaps.var(ddof=1) / len(gaps)]), np.array([len(gaps) - 1.0]))
+@final
+class GapsOfPairs:
+    """How far the numbers of columns are apart in pairs."""
+
+    def __init__(self, codings: Sequence[Coding]) -> None:
+        self._codings = [own for own in codings if isinstance(own, Numbers) or own.type.kind == "boolean"]
+        self._gaps = {coding.name: MomentsByPlace(1) for coding in self._codings}
+
+    def add(self, first: Frame, second: Frame) -> None:
+        """Add pairs; a cell that is not known makes an interval unknown: the means beside it are of all known cells."""
+        place, ones = np.zeros(len(first), dtype=np.intp), np.ones(len(first))
+        for coding in self._codings:
+            self._gaps[coding.name].add(_numbers(coding, first) - _numbers(coding, second), place, ones)
+
+    def summaries(self, found: Sequence[ColumnSummary], codings: Sequence[Coding]) -> list[ColumnSummary]:
+        """Return what is known of the columns, with the intervals of the mean differences of pairs."""
+        intervals = {coding.name: self._interval(coding) for coding in self._codings}
+        return [
+            replace(own, interval=intervals.get(coding.name, UNKNOWN))
+            for coding, own in zip(codings, found, strict=True)
+        ]
+
+    def _interval(self, coding: Coding) -> Interval:
+        unit, gaps = _standard(coding)[1], self._gaps[coding.name]
+        freedom = gaps.masses - 1.0
+        if freedom[0] < 1.0:
+            return UNKNOWN
+        return interval(gaps.means[0] * unit, gaps.squares * unit**2 / freedom / gaps.masses, freedom)
 
 
 def _standard(coding: Coding) -> tuple[float, float]:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Self, final
 
+import numpy as np
+
 from ...core.array import Array, Progress, slices
 from ...core.table import Frame
-from ...inference.adaptive.coordinates import Columns
+from ...inference.adaptive.coordinates import Columns, PairDifferences
 from ...inference.units.unit_sums import RowUnits, UnitSums
 from ...plan.plan import Plan
 from ...tables.columns.column_codings import Coding, coordinates_of
@@ -18,9 +20,9 @@ from ...tables.columns.kinds import ColumnType
 from ...tables.columns.missing import Missing, sifted
 from ...tables.columns.summaries import ColumnSummary
 from ...tables.prefetch import ahead
-from ...tables.source import Source
+from ...tables.source import Source, in_step
 from .first_look import Learnt
-from .mean_gaps import MeansInPlaces, Places
+from .mean_gaps import GapsOfPairs, MeansInPlaces, Places
 
 LABEL = "sums of features"
 _BATCH_NUMBERS = 2**22
@@ -72,9 +74,34 @@ class TableSums:
         arrays, self.means = state
         self.units.restore(arrays)
 
-    def summaries(self) -> list[ColumnSummary] | None:
-        """Return what the columns are like under a design; None without one."""
-        return None if self.means is None or self.places is None else self.means.summaries(self.places)
+    def summaries(self, learnt: Learnt) -> list[ColumnSummary]:
+        """Return what the columns are like, under a design or as the first pass found them."""
+        if self.means is None or self.places is None:
+            return learnt.scan.summaries(learnt.codings)
+        return self.means.summaries(self.places)
+
+
+@final
+@dataclass(eq=False)
+class PairSums:
+    """What is added up of two tables whose rows are pairs."""
+
+    units: UnitSums
+    gaps: GapsOfPairs
+
+    @classmethod
+    def of(cls, columns: Columns, rows: RowUnits, codings: Sequence[Coding]) -> Self:
+        """Return the sums of no pairs."""
+        return cls(UnitSums(PairDifferences(columns), rows), GapsOfPairs(codings))
+
+    def add(self, frames: tuple[Frame, Frame], codings: Sequence[Coding], plan: Plan) -> None:
+        """Add the next pairs."""
+        self.units.add(np.hstack([coordinates_of(codings, frame) for frame in frames]), plan=plan)
+        self.gaps.add(*frames)
+
+    def summaries(self, learnt: Learnt) -> list[ColumnSummary]:
+        """Return what the columns are like, with the intervals of the mean differences of pairs."""
+        return self.gaps.summaries(learnt.scan.summaries(learnt.codings), learnt.codings)
 
 
 def merge_sums(state: tuple[list[Array], MeansInPlaces | None], other: Any) -> None:
@@ -96,6 +123,17 @@ def run_pass(sums: TableSums, tables: tuple[Source, Source], learnt: Learnt, pla
                     sums.add(batch.rows, batch.frame, table, plan)
             read = [before if batch is None else batch.read for before, batch in zip(read, batches, strict=True)]
             progress(LABEL, sum(read), max(total, sum(read)))
+
+
+def run_pairs(sums: PairSums, tables: tuple[Source, Source], learnt: Learnt, plan: Plan, progress: Progress) -> None:
+    """Add the pairs of both tables."""
+    read, total, used = 0, sum(learnt.rows), UsedRows.of(learnt)
+    with closing(ahead(in_step(*(table.frames() for table in tables)))) as pairs:
+        for both in pairs:
+            for first, second in zip(*map(used.parts, both), strict=True):
+                sums.add((first, second), used.codings, plan)
+            read += 2 * len(both[0])
+            progress(LABEL, read, max(total, read))
 
 
 def coordinate_batches(frames: Source, learnt: Learnt) -> Iterator[CoordinateBatch]:
