@@ -289,9 +289,20 @@ def test_a_result_names_the_adjustment_its_permutations_and_close_calls() -> Non
     assert not [name for name, _ in quick(A[:, :1], B[:, :1]).facts() if name == "adjusted p"]
 
 
-def test_the_order_of_columns_tables_and_units_changes_no_pvalue() -> None:
-    frames = [pd.DataFrame(table).add_prefix("x") for table in (A, B)]
-    found = {name: column.pvalue for name, column in by_name(quick(*frames)).items()}
-    moved = [frame[frame.columns[::-1]] * 1000.0 for frame in frames]
-    assert {name: column.pvalue for name, column in by_name(quick(*moved)).items()} == found
-    assert {name: column.pvalue for name, column in by_name(quick(*frames[::-1])).items()} == found
+@pytest.mark.parametrize(("estimator", "in_memory", "rows"), [("adaptive", True, 60), ("kme", False, 1000)])
+def test_order_units_and_names_of_columns_and_the_order_of_tables_change_nothing(
+    estimator: str, in_memory: bool, rows: int
+) -> None:
+    values = np.random.default_rng(1).gamma(2.0, size=(2, rows, 5)) ** np.arange(1, 6)
+    frames = [pd.DataFrame(table).add_prefix("x") for table in values]
+    others = {name: f"{9 - place} {name}" for place, name in enumerate(frames[0])}
+
+    def numbers(*tables: pd.DataFrame) -> dict[str, float]:
+        found = quick(*(km.read(table, in_memory=in_memory) for table in tables), estimator=estimator)
+        each = {name.split()[-1]: column.pvalue for name, column in by_name(found).items()}
+        return {**each, "p": found.pvalue, "statistic": found.statistic}
+
+    found = pytest.approx(numbers(*frames), rel=1e-10)
+    assert numbers(*(frame[frame.columns[::-1]] * 1024.0 for frame in frames)) == found
+    assert numbers(*(frame.rename(columns=others) for frame in frames)) == found
+    assert numbers(*frames[::-1]) == found

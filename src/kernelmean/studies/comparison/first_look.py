@@ -12,6 +12,7 @@ from ...core.array import Array, IntArray, Progress
 from ...core.table import Frame
 from ...inference.units.dealing import MOST_PILOT, Deal, Deals
 from ...tables.columns.column_codings import Coding, coordinates_of
+from ...tables.columns.encoded import by_shape
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
 from ...tables.columns.missing import MissingCells
@@ -32,7 +33,7 @@ class Learnt:
     """How columns become coordinates, and what else the first pass found."""
 
     codings: tuple[Coding, ...]
-    """The codings of the columns that vary, sorted by name."""
+    """The codings of the columns that vary."""
     constant: tuple[str, ...]
     """The columns that do not vary."""
     drawn: tuple[Frame, ...]
@@ -63,6 +64,11 @@ class Learnt:
         """Return the rows that pictures show, in the order of the table."""
         frame = self.drawn[table].take(slice(0, _SHOWN))
         return frame.take(np.argsort(frame.row_numbers(), kind="stable"))
+
+    def ordered(self, pilot: Sequence[Frame]) -> Learnt:
+        """Return the same with columns in the order of their shapes among some rows of every table."""
+        blocks = [[coding.coordinates(frame) for frame in pilot] for coding in self.codings]
+        return replace(self, codings=tuple(self.codings[k] for k in by_shape(self.codings, blocks)))
 
     def coordinates(self, frame: Frame) -> Array:
         """Return the coordinates of rows, shape (n, D)."""

@@ -30,7 +30,7 @@ from ...inference.resampling_options import Resampling
 from ...inference.units.unit_sums import dealt_units
 from ...plan.plan import DEFAULT, Plan, serial_blas
 from ...tables.columns import Encoded, Encoding, match_columns
-from ...tables.columns.column_codings import Coding, Numbers, named
+from ...tables.columns.column_codings import Numbers, named
 from ...tables.source import Source
 from ..many_tests import ManyTests, OneTest, Run
 from .column_tests import LANDMARKS, ColumnTest, column_tests
@@ -74,7 +74,7 @@ def compare_in_batches(A: Source, B: Source, asked: Asked, given: tuple[Any, Any
     learnt = learn(tables, asked.encoding, seed, asked.progress, drawn.pilot, in_order=drawn.in_order)
     with serial_blas:
         tests = Tests.of(learnt, drawn)
-        return tests.compared(learnt, tests.added(tables, learnt), (*moved, *read))
+        return tests.compared(tests.added(tables), (*moved, *read))
 
 
 @final
@@ -186,7 +186,8 @@ class Tests:
     """The positions of the sums of each test, the joint test first."""
     units: SamplesInUnits | PairsInUnits
     drawing: PilotRows
-    codings: tuple[Coding, ...]
+    learnt: Learnt
+    """With columns in the order of their shapes in the pilot: p-values do not depend on the order of the table."""
 
     @classmethod
     def of(cls, learnt: Learnt, drawing: PilotRows) -> Self:
@@ -194,6 +195,7 @@ class Tests:
         asked, request = drawing.asked, drawing.test.request
         _check_learnt(learnt, asked.names)
         units, frames = drawing.placed(learnt)
+        learnt = learnt.ordered(frames)
         question = TwoSamples.of(named(learnt.codings, [learnt.coordinates(frame) for frame in frames]), Design())
         fit = units.fitted_to(question)
         pooled = question.tables[0]
@@ -201,14 +203,14 @@ class Tests:
         wanted: Any = request.wanted.adaptive or request.wanted.one
         each = column_tests(source, learnt.codings, wanted, asked.bandwidth)
         columns, places = Columns.side_by_side([fit.columns[0], *(own.columns for own in each.values())])
-        return cls(fit, each, columns, places, units, drawing, learnt.codings)
+        return cls(fit, each, columns, places, units, drawing, learnt)
 
-    def added(self, tables: tuple[Source, Source], learnt: Learnt) -> TableSums | PairSums:
+    def added(self, tables: tuple[Source, Source]) -> TableSums | PairSums:
         """Return the sums of all rows."""
-        asked = self.drawing.asked
+        asked, learnt = self.drawing.asked, self.learnt
         plan = asked.plan if isinstance(asked.plan, Plan) else DEFAULT
         if isinstance(self.units, PairsInUnits):
-            pairs = PairSums.of(self.columns, self.units.rows, self.codings)
+            pairs = PairSums.of(self.columns, self.units.rows, learnt.codings)
             run_pairs(pairs, tables, learnt, plan, asked.progress)
             return pairs
         sums = self.sums()
@@ -218,7 +220,7 @@ class Tests:
     def sums(self) -> TableSums:
         """Return the sums of no rows."""
         rows = self.drawing.rows
-        return TableSums.of(self.columns, self.units.rows, self.codings, None if rows is None else rows.places)
+        return TableSums.of(self.columns, self.units.rows, self.learnt.codings, None if rows is None else rows.places)
 
     @property
     def bandwidth(self) -> float | None:
@@ -228,9 +230,9 @@ class Tests:
         kernel: Any = None if found is None else found.kernel
         return None if kernel is None else float(kernel.bandwidth)
 
-    def compared(self, learnt: Learnt, sums: TableSums | PairSums, notes: tuple[str, ...]) -> Comparison:
+    def compared(self, sums: TableSums | PairSums, notes: tuple[str, ...]) -> Comparison:
         """Return the result from the sums of all rows; ``notes`` say how these were read."""
-        asked, rows, found = self.drawing.asked, self.drawing.rows, sums.units.all()
+        asked, rows, learnt, found = self.drawing.asked, self.drawing.rows, self.learnt, sums.units.all()
         joint, alone = self.joint(found), self.alone(found)
         encoded = _shown(learnt)
         summaries = sums.summaries(learnt)

@@ -51,19 +51,18 @@ def compare_on_cluster(A: Any, B: Any, plan: RemotePlan, asked: Asked, limit: in
     check_batches(asked)
     seed = seed_of(asked.rng)
     drawing = PilotRows.of(asked, seed, places.designed)
-    learnt = _learnt(plan, places, drawing)
     with serial_blas:
-        tests = Tests.of(learnt, drawing)
+        tests = Tests.of(_learnt(plan, places, drawing), drawing)
         sums = tests.sums()
         asked.progress(SECOND, 0, 1)
-        shared = _Adding(UsedRows.of(learnt), tests.columns)
+        shared = _Adding(UsedRows.of(tests.learnt), tests.columns)
         sums.restore(plan.fold(_summed, _sums, places.adding(sums), shared))
         asked.progress(SECOND, 1, 1)
         read = (
             f"on a Dask cluster: all rows of {count(len(places.jobs), 'partition')}, which were computed three times: "
             "their number, scale and categories of the columns, then sums of features"
         )
-        return tests.compared(learnt, sums, (*moved, read))
+        return tests.compared(sums, (*moved, read))
 
 
 def _compared(plan: RemotePlan, places: _Places, asked: Asked) -> Comparison:

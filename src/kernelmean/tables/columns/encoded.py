@@ -141,7 +141,7 @@ def encoded_and_seen(frames: Sequence[Frame], encoding: Encoding) -> tuple[Encod
         encoding.inspect(kept)  # a column of too many categories may be one of few, all different, in the rows left
     varying = [coding for coding in codings if coding.varies]
     blocks = [[coding.coordinates(frame) for frame in kept] for coding in varying]
-    order = sorted(range(len(varying)), key=lambda k: (_shape(np.concatenate(blocks[k])), varying[k].name))
+    order = by_shape(varying, blocks)
     chosen = tuple(varying[k] for k in order)
     encoded = Encoded(
         codings=chosen,
@@ -155,6 +155,14 @@ def encoded_and_seen(frames: Sequence[Frame], encoding: Encoding) -> tuple[Encod
         remarks=(*missing.costly(map(len, kept)), *remarks),
     )
     return encoded, scan
+
+
+def by_shape(codings: Sequence[Coding], blocks: Sequence[Sequence[Array]]) -> list[int]:
+    """Return the positions of columns in an order that depends neither on theirs in the table, nor on their units.
+
+    ``blocks`` are the coordinates of every column in every table. Names decide between columns of one shape only.
+    """
+    return sorted(range(len(codings)), key=lambda k: (_shape(np.concatenate(blocks[k])), codings[k].name))
 
 
 def as_frames(tables: Sequence[Any], names: Sequence[str]) -> tuple[Frame, ...]:
@@ -193,5 +201,7 @@ def _shape(block: Array) -> float:
     """
     distances = np.sort(np.linalg.norm(block - block.mean(axis=0), axis=1))
     unit = distances.max()
+    if unit == 0.0:
+        return 0.0
     scaled = distances / unit
     return round(float(scaled.mean() / np.sqrt(np.square(scaled).mean())), 9)
