@@ -18,7 +18,7 @@ from checkered import mostly_slow
 from in_batches import in_batches
 from kernelmean.inference.units.dealing import MOST_PILOT, Deals
 from kernelmean.kernels import Gaussian
-from kernelmean.studies.comparison.first_look import learn
+from kernelmean.studies.rows.first_look import learn
 from kernelmean.tables import Encoding, as_frames
 from kernelmean.tables.columns.scan import TableScan
 from nulls import mmd_null

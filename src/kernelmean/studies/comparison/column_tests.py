@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...estimators import KernelMean
+from ...inference.adaptive.candidates import UNIT_ROWS
 from ...inference.adaptive.columns import AS_IT_IS, put_back, row_order
 from ...inference.adaptive.coordinates import Columns
 from ...inference.adaptive.many_kernels import Adaptive, combined
@@ -24,10 +25,10 @@ from ...kernels import Kernel
 from ...tables.columns.column_codings import Categories, Coding
 from ...tables.columns.encoded import groups_of
 from ..many_tests import OneTest
+from ..rows.categories import category_weights
 
 LANDMARKS, FEWER = 32, 16
 """For each column, evenly spaced among its sorted rows, and for a kernel as wide as the median distance."""
-UNIT_ROWS = 256
 Kernels = dict[Member, list[Kernel]]
 
 
@@ -137,17 +138,3 @@ def _of_categories(source: ViewSource, coding: Categories, bandwidth: Any, chose
     if several and points.shape[1] > 1:
         weights[Member("axes", LINEAR, 0.5)] = np.eye(points.shape[1])  # one category that is more frequent
     return Views.as_they_are(source, weights, chosen)
-
-
-def category_weights(coding: Categories, points: Array, gaussian: Kernel, *, several: bool) -> dict[Member, Array]:
-    """Return weights of the coordinates of categories that reproduce the Gaussian kernel, and others, a row each.
-
-    k = e + (1 - e) [x = y], and coordinates are c [x = y]: noise would change the kernel only by a factor.
-    """
-    height = np.sqrt(2.0) * coding.weight
-    near, far = gaussian(np.zeros((1, 1)), np.array([[0.0], [height]]))[0]
-    found = {Member(AS_IT_IS, gaussian): np.full((1, points.shape[1]), (near - far) / coding.weight**2)}
-    if several and points.shape[1] > 1:
-        shares = (np.count_nonzero(points, axis=0) + 1.0) / (len(points) + points.shape[1])
-        found[Member(AS_IT_IS, LINEAR)] = 1.0 / shares[None]
-    return found

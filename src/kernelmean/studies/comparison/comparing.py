@@ -7,23 +7,20 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from ...core.array import SILENT, Progress, RngLike
-from ...inference.adaptive.many_kernels import NAMED
 from ...inference.null import HOLM
 from ...inference.request import ESTIMATORS as PLAIN
 from ...plan.plan import Plan, RemotePlan, check_plan
-from ...tables import limits
 from ...tables.batchwise import asked_for, is_long, measured, readable
 from ...tables.columns import Encoding, EncodingOptions, spells_out
 from ...tables.read import hold, is_in_memory, is_path, read
 from ...tables.source import Source
 from ..designs import TableDesign
+from ..rows.batchwise import AUTO, row_limit
 from .in_memory import compare_in_memory
 from .long_tables import compare_in_batches
 from .on_cluster import compare_on_cluster
 from .request import Asked
 from .result import Comparison
-
-AUTO = "auto"
 
 
 @spells_out
@@ -159,13 +156,6 @@ def compare(
 def are_read_in_batches(A: Any, B: Any, estimator: str) -> bool:
     """Whether two tables are read batch by batch: if asked for, or if one is long and the test can do it."""
     return _placed((A, B), ("A", "B"), estimator)[1]
-
-
-def row_limit(estimator: str) -> int | None:
-    """Return the number of rows above which a comparison reads batch by batch; None if it always holds all rows."""
-    if estimator in PLAIN:
-        return limits.TEST_LIMIT
-    return limits.ADAPTIVE_LIMIT if estimator in (AUTO, *NAMED) else None
 
 
 def _placed(tables: tuple[Any, Any], called: tuple[str, str], estimator: str) -> tuple[list[Any], bool]:

@@ -21,7 +21,7 @@ from ...tables.columns.encoded import encoded_and_seen
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.columns.scan import TableScan
 from ..designs import Taken, series_notes, with_own_numbers
-from .designed_rows import DesignedRows, columns_of
+from ..rows.designed_rows import DesignedRows, columns_of
 from .mean_gaps import GapsOfPairs, MeansInPlaces, Places
 from .ranking import ranked
 from .request import Asked

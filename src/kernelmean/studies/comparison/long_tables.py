@@ -29,13 +29,15 @@ from ...inference.request import asked as asked_for
 from ...inference.resampling_options import Resampling
 from ...inference.units.unit_sums import dealt_units
 from ...plan.plan import DEFAULT, Plan, serial_blas
-from ...tables.columns import Encoded, Encoding, match_columns
+from ...tables.columns import Encoded, match_columns
 from ...tables.columns.column_codings import Numbers, named
 from ...tables.source import Source
 from ..many_tests import ManyTests, OneTest, Run
+from ..rows.batchwise import check_rules
+from ..rows.designed_rows import DesignedRows
+from ..rows.first_look import Learnt, learn
 from .column_tests import LANDMARKS, ColumnTest, column_tests
-from .designed_rows import DesignedRows
-from .first_look import Learnt, learn
+from .mean_gaps import Places
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
@@ -129,17 +131,6 @@ def check_batches(asked: Asked) -> None:
     check_rules(asked.encoding)
 
 
-def check_rules(encoding: Encoding) -> None:
-    """Raise for a rule for missing cells that needs all rows in memory."""
-    missing = encoding.missing
-    if "noise" in ([missing] if isinstance(missing, str) else [*missing.values()]):
-        raise ValueError(
-            "noise in missing cells gives every row a kernel of its own, which needs all rows in memory; write "
-            "missing='category' or 'drop', or hold the rows, or a part of them, in memory: "
-            "kernelmean.read(..., in_memory=True)"
-        )
-
-
 def matched(A: Any, B: Any, called: tuple[str, str]) -> tuple[tuple[Any, Any], tuple[str, ...]]:
     """Return both tables with their columns in the same order, and a note if they had to be moved."""
     if not (A.named and B.named) and len(A.names) == len(B.names):  # an array takes the names of the other table
@@ -220,7 +211,8 @@ class Tests:
     def sums(self) -> TableSums:
         """Return the sums of no rows."""
         rows = self.drawing.rows
-        return TableSums.of(self.columns, self.units.rows, self.learnt.codings, None if rows is None else rows.places)
+        places = None if rows is None else Places.of(rows.design, rows.sizes)
+        return TableSums.of(self.columns, self.units.rows, self.learnt.codings, places)
 
     @property
     def bandwidth(self) -> float | None:

@@ -24,16 +24,17 @@ from ...plan.plan import DEFAULT, Plan, RemotePlan, serial_blas
 from ...tables.columns import Encoding
 from ...tables.columns.column_codings import coordinates_of
 from ...tables.source import joined, numbered
-from .designed_rows import DesignedRows, columns_of
-from .first_look import LABEL as FIRST
-from .first_look import FirstLook, Learnt
+from ..rows.coordinates import LABEL as SECOND
+from ..rows.coordinates import UsedRows
+from ..rows.designed_rows import DesignedRows, columns_of
+from ..rows.first_look import LABEL as FIRST
+from ..rows.first_look import FirstLook, Learnt
 from .in_memory import compare_in_memory
 from .long_tables import PilotRows, Tests, check_batches, matched
 from .mean_gaps import Places
 from .request import Asked
 from .result import Comparison
-from .table_pass import LABEL as SECOND
-from .table_pass import TableSums, UsedRows, merge_sums
+from .table_pass import TableSums, merge_sums
 
 _ALONE = Plan(threads=1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -10,32 +10,18 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from ...core.array import Array, Progress, slices
+from ...core.array import Array, Progress
 from ...core.table import Frame
 from ...inference.adaptive.coordinates import Columns, PairDifferences
 from ...inference.units.unit_sums import RowUnits, UnitSums
 from ...plan.plan import Plan
 from ...tables.columns.column_codings import Coding, coordinates_of
-from ...tables.columns.kinds import ColumnType
-from ...tables.columns.missing import Missing, sifted
 from ...tables.columns.summaries import ColumnSummary
 from ...tables.prefetch import ahead
 from ...tables.source import Source, in_step
-from .first_look import Learnt
+from ..rows.coordinates import LABEL, UsedRows, coordinate_batches
+from ..rows.first_look import Learnt
 from .mean_gaps import GapsOfPairs, MeansInPlaces, Places
-
-LABEL = "sums of features"
-_BATCH_NUMBERS = 2**22
-
-
-@dataclass(frozen=True)
-class CoordinateBatch:
-    """Coordinates of the used rows of a batch, and the number of rows of its table that were read up to its end."""
-
-    rows: Array
-    read: int
-    frame: Frame
-    """The same rows as they are in the table."""
 
 
 @final
@@ -134,36 +120,3 @@ def run_pairs(sums: PairSums, tables: tuple[Source, Source], learnt: Learnt, pla
                 sums.add((first, second), used.codings, plan)
             read += 2 * len(both[0])
             progress(LABEL, read, max(total, read))
-
-
-def coordinate_batches(frames: Source, learnt: Learnt) -> Iterator[CoordinateBatch]:
-    """Yield the coordinates of all used rows."""
-    used = UsedRows.of(learnt)
-    for frame in frames.frames():
-        for rows in used.parts(frame):
-            left = used.left(rows)
-            yield CoordinateBatch(coordinates_of(used.codings, left), int(rows.row_numbers()[-1]), left)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class UsedRows:
-    """How rows become coordinates: those with missing cells are left out where the rule of a column says so."""
-
-    codings: tuple[Coding, ...]
-    types: dict[str, ColumnType]
-    missing: Missing
-
-    @classmethod
-    def of(cls, learnt: Learnt) -> Self:
-        """Return what a first pass found."""
-        return cls(learnt.codings, learnt.scan.types, learnt.missing.rule)
-
-    def parts(self, frame: Frame) -> Iterator[Frame]:
-        """Yield the rows in parts whose coordinates fit in memory."""
-        many = max(1, sum(len(coding.names) for coding in self.codings))
-        return (frame.take(part) for part in slices(len(frame), max(1, _BATCH_NUMBERS // many)))
-
-    def left(self, rows: Frame) -> Frame:
-        """Return the rows used."""
-        return sifted(rows, self.types, self.missing)[0]

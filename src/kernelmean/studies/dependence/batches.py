@@ -30,11 +30,11 @@ from ...inference.statistics import ties
 from ...plan.plan import DEFAULT, serial_blas
 from ...tables.columns import Encoded
 from ...tables.columns.encoded import groups_of
-from ..comparison.first_look import Learnt, learn
-from ..comparison.long_tables import check_rules
-from ..comparison.table_pass import LABEL, coordinate_batches
 from ..designs import WHOLE_STRENGTHS
 from ..many_tests import ManyTests, OneTest, Run, runs
+from ..rows.batchwise import check_rules
+from ..rows.coordinates import LABEL, coordinate_batches
+from ..rows.first_look import Learnt, learn
 from .column_features import LANDMARKS, ColumnFeatures, PairFeatures
 from .designed import DesignedTable
 from .pair import PairDependence

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...estimators import KernelMean
+from ...inference.adaptive.candidates import UNIT_ROWS
 from ...inference.adaptive.columns import AS_IT_IS, row_order
 from ...inference.adaptive.coordinates import Columns, OwnColumns
 from ...inference.adaptive.many_kernels import Adaptive
@@ -21,7 +22,7 @@ from ...inference.request import base_kernel, choose_kernel, representative_rows
 from ...inference.rotations.stripes import BlockPair
 from ...kernels import Kernel
 from ...tables.columns.column_codings import Categories, Coding
-from ..comparison.column_tests import UNIT_ROWS, category_weights
+from ..rows.categories import category_weights
 
 LANDMARKS = 48
 """For each column, evenly spaced among its sorted rows."""

@@ -13,7 +13,7 @@ from ...inference import Design
 from ...inference.designs.labels import codes
 from ...tables.columns import Encoding
 from ...tables.source import Source
-from ..comparison.designed_rows import DesignedRows
+from ..rows.designed_rows import DesignedRows
 from .request import DependenceOptions, Groups
 
 

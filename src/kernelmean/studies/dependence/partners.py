@@ -21,7 +21,7 @@ from ...inference.rotations.stripes import BlockPair, StripeSums, turns_of
 from ...inference.rotations.windows import Stripes
 from ...plan.plan import Plan
 from ...tables.prefetch import ahead
-from ..comparison.first_look import Learnt
+from ..rows.first_look import Learnt
 
 Sums = StripeSums | UnitProducts
 Batches = Callable[[], Iterator[Array]]

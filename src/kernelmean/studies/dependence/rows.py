@@ -7,7 +7,7 @@ from typing import Any
 from ...tables.batchwise import asked_for, is_long, measured
 from ...tables.read import is_in_memory, is_path, read
 from ...tables.source import Source
-from ..comparison.comparing import row_limit
+from ..rows.batchwise import row_limit
 
 
 def placed(table: Any, estimator: str) -> tuple[Any, bool]:

@@ -18,7 +18,6 @@ from ...tables.columns.missing import rules_for
 from ...tables.source import Source, joined
 from ..designs import TableDesign, Taken
 from ..row_keys import with_keys
-from .mean_gaps import Places
 
 
 @final
@@ -93,11 +92,6 @@ class DesignedRows:
     def sizes(self) -> tuple[int, ...]:
         """How many rows of every table are used."""
         return tuple(int(own.sum()) for own in self.used)
-
-    @property
-    def places(self) -> Places:
-        """Where the rows used belong."""
-        return Places.of(self.design, self.sizes)
 
 
 def columns_of(
