@@ -12,7 +12,7 @@ from kernelmean.inference.problem import KernelSide
 from kernelmean.inference.resampling_options import Resampling, Resources
 from kernelmean.inference.units import arrangements, forms, kernel_sums
 from kernelmean.inference.units import layout as layout_module
-from kernelmean.inference.units.samples import several_null, stratified_null
+from kernelmean.inference.units.samples import designed_null, several_null, within_strata
 from kernelmean.kernels import Gaussian, Laplacian, Linear, Polynomial
 from layouts import PARTS, random_rows
 from nulls import labelings_of
@@ -142,7 +142,8 @@ def test_statistics_of_designs_in_bins_are_those_of_the_rows(
     parts: str, carrier: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, points = random_rows(3, N, parts), side(carrier, POINTS, monkeypatch)
-    null = stratified_null(labelings_of(points, rows.layout(), Resampling.of("auto", 40, 4)))
+    units = labelings_of(points, rows.layout(), Resampling.of("auto", 40, 4))
+    null = designed_null(units, within_strata(units.units))
     assert null.scheme == "bins"
     labelings = labelings_in_bins(rows.layout(), 40, 4)
     strata = np.zeros(N, dtype=int) if rows.strata is None else rows.strata
