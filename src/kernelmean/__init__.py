@@ -6,6 +6,7 @@ from .core import lazy as _lazy
 
 if TYPE_CHECKING:
     from . import kernels, noise
+    from .conditional import ConditionalMean
     from .density import KernelMeanMatching
     from .embedding import features
     from .embedding.embedding import embed
@@ -41,6 +42,7 @@ __all__ = [
     "KME",
     "MKME",
     "MMKME",
+    "ConditionalMean",
     "DaskPlan",
     "Design",
     "DistributionEncoder",
@@ -78,6 +80,7 @@ __all__ = [
 _lazy.attach(
     __name__,
     {
+        "conditional": "ConditionalMean",
         "density": "KernelMeanMatching",
         "embedding": "embed features",
         "embedding.linear_form": "linear_form",

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..core.array import Array
 from ..core.frozen import Frozen
-from ..embedding.features import nystrom
+from ..embedding.features import FeatureMap, nystrom
 from ..kernels.bandwidth import median_bandwidth
 from ..kernels.gaussian import Gaussian
+from ..noise.base import Noise
 
 _WIDTHS = (0.25, 0.5, 1.0, 2.0)
 """Of Gaussian kernels on all columns, in units of the median distance of the scaled rows."""
@@ -27,6 +28,8 @@ class RegressionFeatures(Frozen, ABC):
     """A feature map of scaled rows; a ridge regression on it is one guess at the conditional mean."""
 
     name: str
+    extrapolates: ClassVar[bool] = False
+    """Whether predictions go on beyond the rows of the fit; others are those at the limits of the columns."""
 
     @abstractmethod
     def __call__(self, rows: Array) -> Array:
@@ -39,6 +42,7 @@ class PlainColumns(RegressionFeatures):
     """The columns themselves."""
 
     name: str = "linear"
+    extrapolates: ClassVar[bool] = True
 
     def __call__(self, rows: Array) -> Array:
         """Return the rows."""
@@ -136,6 +140,20 @@ class Radial(RegressionFeatures):
             ]
         )
         return np.asarray(self.axes @ (slopes @ slopes.T) @ self.axes.T)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KernelFeatures(RegressionFeatures):
+    """Features of a kernel that was passed, of rows with a noise."""
+
+    map: FeatureMap
+    noise: Noise
+    name: str = "kernel"
+
+    def __call__(self, rows: Array) -> Array:
+        """Return the mean features, shape (n, m)."""
+        return self.map(rows, self.noise)
 
 
 def curves(drawn: Array, *, fine: bool = False) -> list[Curves]:

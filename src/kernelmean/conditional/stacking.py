@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -10,17 +11,16 @@ import numpy as np
 from ..core.array import Array, IntArray, RngLike, as_rng, slices
 from ..core.frozen import Frozen
 from ..plan.plan import serial_blas
-from .candidates import Curves, GaussianFeatures, Radial, RegressionFeatures, candidates, curves
-from .ridge import RidgeFits
+from .learned import DealtRows, Ridges, ridges_of
+from .ridge import STRENGTHS, RidgeFits
 
-_RANK, _FIRST_RANK, _CHOOSING, _LEARNING, _FOLDS, _ROUNDS, _BLOCK = 100, 60, 500, 1000, 2, 2, 4096
-_STEPS, _GAIN = 500, 1e-4
+_CHOOSING, _BLOCK, _STEPS, _GAIN = 500, 4096, 500, 1e-4
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class StackedKind(Frozen):
-    """One kind of regression: a ridge, or one for every fold, whose axes were learned from the other folds."""
+    """One kind of regression: a ridge, or one for every fold, whose features were learned from the other folds."""
 
     ridges: tuple[RidgeFits, ...]
     chosen: IntArray
@@ -28,19 +28,111 @@ class StackedKind(Frozen):
 
     @property
     def name(self) -> str:
-        """The candidate in words."""
-        return self.ridges[0].candidate.name
+        """The features in words."""
+        return self.ridges[0].features.name
+
+    @property
+    def extrapolates(self) -> bool:
+        """Whether predictions go on beyond the rows of the fit."""
+        return self.ridges[0].features.extrapolates
 
     def predict(self, rows: Array) -> Array:
         """Return the predictions at scaled rows, shape (n, q): the mean over folds."""
         return np.asarray(sum(ridge.predict(rows, self.chosen) for ridge in self.ridges) / len(self.ridges))
 
-    def errors(self, rows: Array, targets: Array, folds: IntArray) -> Array:
-        """Return the leave-one-out errors of rows of the fit, shape (n, q)."""
-        found = np.empty_like(targets)
-        for fold, ridge in enumerate(self.ridges):
-            here = folds % len(self.ridges) == fold
-            found[here] = ridge.errors(ridge.scores(rows[here]), targets[here], self.chosen)
+    def smoother(self, rows: Array, fitted: Array) -> Array:
+        """Return how much every row of the fit counts in the predictions, shape (rows, n), of the first target."""
+        return np.asarray(sum(r.smoother(rows, fitted, self.chosen[:1]) for r in self.ridges) / len(self.ridges))
+
+    def errors(self, dealt: DealtRows, some: slice | IntArray, targets: Array, sources: Array | None) -> Array:
+        """Return the leave-one-out errors of some rows of the fit, shape (rows, q)."""
+        some = np.arange(len(targets))[some]
+        found = np.empty((len(some), targets.shape[1]))
+        for ridge, here in zip(self.ridges, _by_fold(self.ridges, dealt.folds[some]), strict=True):
+            rows = some[here]
+            scores = ridge.scores_of(dealt.rows, rows)
+            found[here] = ridge.errors(scores, targets[rows], self.chosen, None if sources is None else sources[rows])
+        return found
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ScaledColumns(Frozen):
+    """Columns about their means, in units of their deviations; constant ones are left out."""
+
+    center: Array
+    scale: Array
+    varying: IntArray
+    """The numbers of the columns that vary."""
+
+    @classmethod
+    def of(cls, Z: Array) -> ScaledColumns:
+        """Return the scaling of a table."""
+        varying = np.flatnonzero(np.ptp(Z, axis=0) > 1e-12 * np.abs(Z).max(axis=0))
+        columns = Z[:, varying]
+        return cls(columns.mean(axis=0), columns.std(axis=0), varying)
+
+    @classmethod
+    def none(cls, Z: Array) -> ScaledColumns:
+        """Return what leaves a table as it is."""
+        d = Z.shape[1]
+        return cls(np.zeros(d), np.ones(d), np.arange(d))
+
+    def __call__(self, Z: Array) -> Array:
+        """Return scaled rows, shape (n, columns that vary)."""
+        return np.asarray((Z[:, self.varying] - self.center) / self.scale)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Stack(Frozen):
+    """Regressions of several kinds with their weights, the constant last."""
+
+    kinds: tuple[StackedKind, ...]
+    weights: Array
+    """Shape (kinds + 1, q); columns sum to 1."""
+    mean: Array
+    """Of the targets, shape (q,)."""
+    limits: Array
+    """The least and the largest of every column of the fit, shape (2, d)."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The kinds in words, in the order of the weights."""
+        return (*(kind.name for kind in self.kinds), "constant")
+
+    def predict(self, rows: Array) -> Array:
+        """Return the predictions at scaled rows, shape (n, q)."""
+        found = np.empty((len(rows), len(self.mean)))
+        for block in slices(len(rows), _BLOCK):
+            found[block] = self.weights[-1] * self.mean
+            for kind, weights in zip(self.kinds, self.weights, strict=False):
+                if weights.any():
+                    found[block] += weights * kind.predict(self._within(rows[block], kind))
+        return found
+
+    def _within(self, rows: Array, kind: StackedKind) -> Array:
+        return rows if kind.extrapolates else np.clip(rows, *self.limits)
+
+    def smoother(self, rows: Array, fitted: Array) -> Array:
+        """Return how much every row of the fit counts in predictions at scaled rows, shape (rows, n).
+
+        For targets with common strengths and weights; rows sum to 1.
+        """
+        found = np.full((len(rows), len(fitted)), self.weights[-1, 0] / len(fitted))
+        for kind, weights in zip(self.kinds, self.weights, strict=False):
+            if weights[0]:
+                found += weights[0] * kind.smoother(self._within(rows, kind), fitted)
+        return found
+
+    def errors(self, dealt: DealtRows, targets: Array, sources: Array | None = None) -> Array:
+        """Return the leave-one-out errors of all rows of the fit, shape (n, q)."""
+        found = np.empty(targets.shape)
+        for block in slices(len(targets), _BLOCK):
+            found[block] = self.weights[-1] * constant_errors(self.mean, block, targets, sources)
+            for kind, weights in zip(self.kinds, self.weights, strict=False):
+                if weights.any():
+                    found[block] += weights * kind.errors(dealt, block, targets, sources)
         return found
 
 
@@ -55,174 +147,130 @@ class Stacked(Frozen):
     """The predictions without row i, shape (n, q)."""
     r2: Array
     """One minus the leave-one-out squared error over that of the mean, shape (q,); 0 for constant targets."""
-    weights: Array
-    """Of the kinds, the constant last, shape (kinds + 1, q); columns sum to 1."""
-    kinds: tuple[StackedKind, ...]
-    mean: Array
+    stack: Stack
     scaling: ScaledColumns
+
+    @property
+    def weights(self) -> Array:
+        """Of the kinds, the constant last, shape (kinds + 1, q); columns sum to 1."""
+        return self.stack.weights
 
     @property
     def names(self) -> tuple[str, ...]:
         """The kinds in words, in the order of the weights."""
-        return (*(kind.name for kind in self.kinds), "constant")
+        return self.stack.names
 
     def predict(self, Z: Array) -> Array:
         """Return the predictions at new rows, shape (n, q)."""
-        found = np.empty((len(Z), len(self.mean)))
-        for block in slices(len(Z), _BLOCK):
-            rows, found[block] = self.scaling(Z[block]), self.weights[-1] * self.mean
-            for kind, weights in zip(self.kinds, self.weights, strict=False):
-                if weights.any():
-                    found[block] += weights * kind.predict(rows)
-        return found
+        return self.stack.predict(self.scaling(Z))
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class ScaledColumns(Frozen):
-    """Columns about their means, in units of their deviations; constant ones are left out."""
-
-    center: Array
-    scale: Array
-    varying: IntArray
-    """The numbers of the columns that vary."""
-    limits: tuple[Array, Array]
-    """The least and the largest of every column."""
-
-    @classmethod
-    def of(cls, Z: Array) -> ScaledColumns:
-        """Return the scaling of a table."""
-        varying = np.flatnonzero(np.ptp(Z, axis=0) > 1e-12 * np.abs(Z).max(axis=0))
-        columns = Z[:, varying]
-        return cls(columns.mean(axis=0), columns.std(axis=0), varying, (columns.min(axis=0), columns.max(axis=0)))
-
-    def __call__(self, Z: Array) -> Array:
-        """Return scaled rows, shape (n, columns that vary), at the limits where they are beyond."""
-        return np.asarray((np.clip(Z[:, self.varying], *self.limits) - self.center) / self.scale)
-
-
-def stacked(Z: Array, targets: Array, *, rng: RngLike = 0, common: bool = False) -> Stacked:
+def stacked(Z: Array, targets: Array, *, rng: RngLike = 0) -> Stacked:
     r"""Return ridge regressions of several kinds, weighted so that their leave-one-out error is smallest.
 
     Parameters
     ----------
     Z : array of shape (n, d)
         At least two rows of finite numbers. Columns are divided by their deviations; constant ones are left out.
+        Beyond the rows of the fit, lines go on; the other predictions are those at the limits of the columns.
     targets : array of shape (n, q)
-        Finite numbers.
+        Finite numbers. Each has its own strengths and weights.
     rng : int or Generator
         Draws landmarks, folds and, beyond 500 rows, the rows that strengths and weights are chosen on.
-    common : bool
-        Whether all targets share strengths and weights, as the coordinates of one vector do.
 
     Notes
     -----
-    Kinds: linear; products of degree 2; a curve of every column (two widths); Gaussian kernels of all columns (four
-    widths); a Gaussian kernel on learned axes, which are stretched by the mean outer product of the gradients of a
-    first fit; and the constant. Kernels stand on at most 100 landmarks. Axes are learned from the other half of the
-    rows. With landmarks, axes, strengths and weights as they are, the errors are exactly those of fits without the
-    row. O(n m (m + q)) time for m landmarks.
+    Kinds: linear; products of degree 2; a curve of every column; Gaussian kernels of all columns (four widths); a
+    Gaussian kernel on learned axes, which are stretched by the mean outer product of the gradients of a first fit;
+    fine curves of learned columns; and the constant. Kernels stand on at most 100 landmarks. What is learned is learned
+    from the other half of the rows. With landmarks, axes, strengths and weights as they are, the errors are exactly
+    those of fits without the row. O(n m (m + q)) time for m landmarks.
 
     Stacked regression: Breiman (1996). Gradients: Hristache, Juditsky, Polzehl & Spokoiny (2001).
     """
-    rng, n = as_rng(rng), len(Z)
     scaling = ScaledColumns.of(Z)
-    rows, folds = scaling(Z), rng.permutation(n) % _FOLDS
-    mean = targets.mean(axis=0)
+    dealt = DealtRows.of(scaling(Z), as_rng(rng))
     with serial_blas:
-        tried = _tried(rows, targets, folds, rng, common)
-        left = [*tried.errors, (targets[tried.rows] - mean) * (n / (n - 1.0))]
-        weights = np.repeat(_simplex_weights(_grams(left, common)), targets.shape[1] if common else 1, axis=1)
-        residuals = np.empty(targets.shape)
-        for block in slices(n, _BLOCK):
-            residuals[block] = weights[-1] * (targets[block] - mean) * (n / (n - 1.0))
-            for kind, share in zip(tried.kinds, weights, strict=False):
-                if share.any():
-                    residuals[block] += share * kind.errors(rows[block], targets[block], folds[block])
-    total = ((targets - mean) ** 2).sum(axis=0) * (n / (n - 1.0)) ** 2
-    r2 = np.where(total > 0.0, 1.0 - (residuals**2).sum(axis=0) / np.where(total > 0.0, total, 1.0), 0.0)
-    return Stacked(residuals, targets - residuals, r2, weights, tuple(tried.kinds), mean, scaling)
+        stack = best_stack(ridges_of(dealt, targets), dealt, targets).stack
+        residuals = stack.errors(dealt, targets)
+    return Stacked(residuals, targets - residuals, r2_of(residuals, targets), stack, scaling)
 
 
-def _rank(n: int) -> int:
-    """Return how many landmarks n rows get."""
-    return min(_RANK, 40 + n // 10)
+def parts_of(ridges: Ridges, targets: slice) -> Ridges:
+    """Return the regressions of some of the targets."""
+    return tuple(tuple(each.part(targets) for each in kind) for kind in ridges)
 
 
-class Tried(NamedTuple):
-    """All kinds, each with its best strengths, and their errors at the rows that these were chosen on."""
-
-    kinds: list[StackedKind]
-    rows: IntArray
-    errors: list[Array]
-
-
-def _tried(rows: Array, targets: Array, folds: IntArray, rng: np.random.Generator, common: bool) -> Tried:
-    n, d = rows.shape
-    order = rng.permutation(n)
-    some = np.sort(order[:_CHOOSING])
-    if n < 4 or not d:
-        return Tried([], some, [])
-    ridges: list[tuple[RidgeFits, ...]] = [
-        (RidgeFits.of(each, rows, targets),) for each in candidates(rows, rows[order[: _rank(n)]])
-    ]
-    if d > 1 and n >= 8:
-        ridges += _learned(rows, targets, folds, order)
-    kinds: list[StackedKind] = []
-    errors: list[Array] = []
-    for each in ridges:
-        here = [folds[some] % len(each) == fold for fold in range(len(each))]
-        scores = [ridge.scores(rows[some[mask]]) for ridge, mask in zip(each, here, strict=True)]
-        loss = sum(r.losses(s, targets[some[mask]]) for r, s, mask in zip(each, scores, here, strict=True))
-        if common:
-            loss = np.repeat(np.sum(loss, axis=1, keepdims=True), targets.shape[1], axis=1)
-        kinds.append(StackedKind(each, np.argmin(loss, axis=0)))
-        errors.append(np.empty((len(some), targets.shape[1])))
-        for r, s, mask in zip(each, scores, here, strict=True):
-            errors[-1][mask] = r.errors(s, targets[some[mask]], kinds[-1].chosen)
-    return Tried(kinds, some, errors)
+def r2_of(residuals: Array, targets: Array) -> Array:
+    """Return one minus the leave-one-out squared errors over those of the mean, shape (q,); 0 for constant targets."""
+    total = (constant_errors(targets.mean(axis=0), slice(None), targets) ** 2).sum(axis=0)
+    varies = total > 0.0
+    return np.where(varies, 1.0 - (residuals**2).sum(axis=0) / np.where(varies, total, 1.0), 0.0)
 
 
-def _learned(rows: Array, targets: Array, folds: IntArray, order: IntArray) -> list[tuple[RidgeFits, ...]]:
-    """Return candidates with a ridge for every fold, on axes or curves that were learned from the other folds."""
-    learned: list[list[RegressionFeatures]] = []
-    for fold in range(_FOLDS):
-        others = order[folds[order] != fold][:_LEARNING]
-        learned.append([learned_axes(rows[others], targets[others]), *learned_curves(rows[others], targets[others])])
-    return [tuple(RidgeFits.of(candidate, rows, targets) for candidate in each) for each in zip(*learned, strict=True)]
+def constant_errors(mean: Array, some: slice | IntArray, targets: Array, sources: Array | None = None) -> Array:
+    """Return the leave-one-out errors of the mean of the sources at some rows, shape (rows, q)."""
+    n, left = len(targets), targets if sources is None else sources
+    return np.asarray(targets[some] - (n * mean - left[some]) / (n - 1.0))
 
 
-def _first_fit(candidate: RegressionFeatures, rows: Array, targets: Array) -> Array:
-    """Return the coefficients of a ridge regression, each target with its best strength."""
-    ridge = RidgeFits.of(candidate, rows, targets)
-    return ridge.coefficients(np.argmin(ridge.losses(ridge.scores(rows), targets), axis=0))
+class ChosenStack(NamedTuple):
+    """A stack, and the sum of its squared errors at the rows that it was chosen on."""
+
+    stack: Stack
+    loss: float
 
 
-def learned_curves(rows: Array, targets: Array) -> list[Curves]:
-    """Return curves that vary more along columns that the targets change with; none where there are no curves."""
-    first = curves(rows, fine=True)
-    return [each.weighted(rows, _first_fit(each, rows, targets)) for each in first]
+def best_stack(
+    ridges: Ridges,
+    dealt: DealtRows,
+    targets: Array,
+    sources: Array | None = None,
+    shares: Array | None = None,
+) -> ChosenStack:
+    """Return the best strengths and weights by leave-one-out errors, of at most 500 rows.
 
-
-def learned_axes(rows: Array, targets: Array) -> Radial:
-    """Return a kernel on axes that are stretched by how much the targets change along them."""
-    d = rows.shape[1]
-    axes = np.eye(d)
-    for _ in range(_ROUNDS):
-        kind = Radial(GaussianFeatures.of(1.4 * np.sqrt(d), rows[:_FIRST_RANK] @ axes), axes, "first fit")
-        values, vectors = np.linalg.eigh(kind.moment(rows, _first_fit(kind, rows, targets)))
-        stretch = np.sqrt(np.maximum(values, 0.0))
-        if not stretch.any():
-            break
-        axes = vectors * (stretch * np.sqrt(d / (stretch**2).sum()))
-    return Radial(GaussianFeatures.of(np.sqrt(d), rows[: _rank(len(rows))] @ axes), axes, "learned axes")
-
-
-def _grams(errors: list[Array], common: bool) -> Array:
-    """Return the inner products of the errors of kinds, shape (q, kinds, kinds), or (1, ...) for all targets."""
+    ``shares`` says how much every target counts, shape (q,), for targets with common strengths and weights; without
+    it, each target has its own.
+    """
+    some, q = dealt.first(_CHOOSING), targets.shape[1]
+    mean = (targets if sources is None else sources).mean(axis=0)
+    kinds = [_best_strengths(kind, dealt, some, targets, sources, shares) for kind in ridges]
+    errors = [kind.errors(dealt, some, targets, sources) for kind in kinds]
+    errors.append(constant_errors(mean, some, targets, sources))
     by_target = np.stack([each.T for each in errors], axis=1)
     grams = by_target @ np.swapaxes(by_target, 1, 2)
-    return np.asarray(grams.sum(axis=0, keepdims=True) if common else grams)
+    if shares is not None:
+        grams = np.tensordot(shares, grams, axes=1)[None]
+    weights = _simplex_weights(grams)
+    loss = float(np.einsum("kq,qkl,lq->", weights, grams, weights))
+    limits = np.stack([dealt.rows.min(axis=0), dealt.rows.max(axis=0)])
+    return ChosenStack(Stack(tuple(kinds), np.repeat(weights, q // weights.shape[1], axis=1), mean, limits), loss)
+
+
+def _by_fold(ridges: Sequence[RidgeFits], folds: IntArray) -> list[IntArray]:
+    """Return the places of the rows that each ridge is for: all for one, those of its fold for several."""
+    return [np.flatnonzero(folds % len(ridges) == fold) for fold in range(len(ridges))]
+
+
+def _best_strengths(
+    ridges: tuple[RidgeFits, ...],
+    dealt: DealtRows,
+    some: IntArray,
+    targets: Array,
+    sources: Array | None,
+    shares: Array | None,
+) -> StackedKind:
+    """Return a kind with the strength of every target, or one for all, that has the smallest leave-one-out error."""
+    loss = np.zeros((len(STRENGTHS), targets.shape[1]))
+    for ridge, here in zip(ridges, _by_fold(ridges, dealt.folds[some]), strict=True):
+        rows = some[here]
+        loss += ridge.losses(
+            ridge.scores_of(dealt.rows, rows), targets[rows], None if sources is None else sources[rows]
+        )
+    if shares is not None:
+        loss = np.repeat((loss @ shares)[:, None], targets.shape[1], axis=1)
+    return StackedKind(ridges, np.argmin(loss, axis=0))
 
 
 def _simplex_weights(grams: Array) -> Array:

@@ -7,7 +7,7 @@ copied on entry.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,6 +70,9 @@ class Frozen:
 
 class FrozenAttributes:
     """An estimator in the style of scikit-learn whose arrays are read-only, also in copies and pickles."""
+
+    holds: ClassVar[tuple[type[Any], ...] | None] = None
+    """The classes of its parts, if it can be saved to files by its parameters and its fitted attributes."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({name: _sealed_all(value) for name, value in state.items()})  # type: ignore[misc]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -167,6 +167,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
     True
     """
 
+    holds: ClassVar = (GroupWhitening, MeanFeatures, SliceFeatures)
     kernel: KernelLike = "gaussian"
     _: KW_ONLY
     features: str = "means"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -124,6 +124,7 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     ((40, 2), True)
     """
 
+    holds: ClassVar = ()
     kernel: KernelLike = "gaussian"
     _: KW_ONLY
     estimator: str = "mkme"

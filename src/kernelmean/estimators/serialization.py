@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from ..core.array import Array, to_numpy
-from ..core.frozen import sealed
+from ..core.frozen import FrozenAttributes, sealed
 from ..core.validate import names_in
 from ..embedding.embedding import Embedding, embed
 from ..embedding.features import FeaturePart, FeatureSums
@@ -32,14 +32,12 @@ from ..noise.normal import Normal
 from ..noise.sampled import Sampled
 from ..report.description import Shown
 from .base import MeanEstimator
-from .distribution_encoder import DistributionEncoder, MeanFeatures, SliceFeatures
 from .filters import Filter
-from .group_means import GroupMeans
-from .sharing import GroupWhitening
 
 AnyArray = npt.NDArray[Any]
 _DERIVED = ("kernel_", "noise_", "weights_")
 _HOMES = (
+    "conditional",
     "tables.columns",
     "embedding.features",
     "inference",
@@ -92,10 +90,12 @@ def saved_kinds() -> Mapping[str, Kind]:
         is_value = is_dataclass(cls) and not issubclass(cls, BaseEstimator)
         value = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_value else model
         table[cls.__name__] = value
-    for cls in (GroupMeans, DistributionEncoder):
-        table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_model, cls), _get_model)
-    for cls in (GroupWhitening, MeanFeatures, SliceFeatures):
-        table[cls.__name__] = Kind(cls, _field_names(cls), partial(_checked, cls))
+    for model_class in (cls for cls in _concrete(FrozenAttributes) if cls.holds is not None):
+        table[model_class.__name__] = Kind(
+            model_class, ("parameters", "fitted"), partial(_model, model_class), _get_model
+        )
+        for cls in model_class.holds:
+            table[cls.__name__] = Kind(cls, _field_names(cls), partial(_checked, cls))
     for cls in _concrete(MeanEstimator):
         table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
     return table

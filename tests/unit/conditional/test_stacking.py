@@ -5,8 +5,9 @@ import pytest
 
 from kernelmean.conditional import stacked
 from kernelmean.conditional.candidates import Curves, GaussianFeatures, PlainColumns, Quadratic, Radial, candidates
+from kernelmean.conditional.learned import DealtRows, learned_axes, learned_curves, ridges_of
 from kernelmean.conditional.ridge import STRENGTHS, RidgeFits
-from kernelmean.conditional.stacking import learned_axes, learned_curves
+from kernelmean.conditional.stacking import best_stack
 
 
 def _data(n, d, seed=0):
@@ -46,8 +47,8 @@ def test_the_errors_of_a_stack_are_the_weighted_errors_of_its_kinds_and_its_weig
     np.testing.assert_allclose(fit.weights.sum(axis=0), 1.0)
     assert (fit.weights >= 0).all()
     np.testing.assert_allclose(fit.residuals + fit.fitted, targets)
-    rows, folds = fit.scaling(Z), np.random.default_rng(0).permutation(120) % 2
-    each = [kind.errors(rows, targets, folds) for kind in fit.kinds]
+    dealt = DealtRows.of(fit.scaling(Z), np.random.default_rng(0))
+    each = [kind.errors(dealt, slice(None), targets, None) for kind in fit.stack.kinds]
     each.append((targets - targets.mean(axis=0)) * 120 / 119)
     np.testing.assert_allclose(fit.residuals, np.einsum("kq,knq->nq", fit.weights, each), atol=1e-12)
     best = np.min([(errors**2).sum(axis=0) for errors in each], axis=0)
@@ -71,7 +72,7 @@ def test_predictions_without_a_row_are_close_to_those_of_a_fit_without_it():
         (lambda Z: Z @ [1.0, 2, 0, 0, 1, 0], "linear"),
         (lambda Z: Z[:, 0] * Z[:, 1], "degree 2"),
         (lambda Z: np.sin(6 * Z[:, 0]), "additive, learned"),
-        (lambda Z: np.cos(3 * Z @ [0.6, 0.8, 0, 0, 0, 0]), "learned axes"),
+        (lambda Z: np.cos(2 * Z @ [0.6, 0.8, 0, 0, 0, 0]), "learned axes"),
     ],
 )
 def test_every_kind_is_found_where_it_fits(function, name):
@@ -138,9 +139,35 @@ def test_units_offsets_and_constant_targets_do_not_matter():
 
 def test_all_targets_can_share_strengths_and_weights():
     Z, rng = _data(80, 2)
-    fit = stacked(Z, np.column_stack([np.sin(Z[:, 0]), rng.normal(size=80)]), common=True)
-    assert (fit.weights == fit.weights[:, :1]).all()
-    assert all(len(set(kind.chosen.tolist())) == 1 for kind in fit.kinds)
+    targets = np.column_stack([np.sin(Z[:, 0]), rng.normal(size=80)])
+    dealt = DealtRows.of(Z, rng)
+    stack = best_stack(ridges_of(dealt, targets), dealt, targets, None, np.array([1.0, 0.0])).stack
+    assert (stack.weights == stack.weights[:, :1]).all()
+    assert all(len(set(kind.chosen.tolist())) == 1 for kind in stack.kinds)
+    alone = best_stack(ridges_of(dealt, targets[:, :1]), dealt, targets[:, :1]).stack
+    assert alone.names == stack.names
+
+
+def test_a_smoother_gives_the_predictions():
+    Z, rng = _data(60, 2)
+    targets = np.sin(Z[:, :1]) + 0.1 * rng.normal(size=(60, 1))
+    dealt = DealtRows.of(Z, rng)
+    stack = best_stack(ridges_of(dealt, targets), dealt, targets).stack
+    new = 2.0 * rng.normal(size=(9, 2))
+    weights = stack.smoother(new, Z)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    np.testing.assert_allclose(weights @ targets, stack.predict(new), atol=1e-8)
+
+
+def test_sources_are_left_out_instead_of_targets():
+    Z, rng = _data(25, 2)
+    targets, sources = rng.normal(size=(2, 25, 2))
+    features = Quadratic()
+    ridge = RidgeFits.of(features, Z, sources)
+    chosen = np.array([1, 3])
+    fitted = targets - ridge.errors(ridge.scores(Z), targets, chosen, sources)
+    alone = sources - ridge.errors(ridge.scores(Z), sources, chosen)
+    np.testing.assert_allclose(fitted, alone, atol=1e-12)
 
 
 def test_nothing_that_was_passed_is_changed_and_seeds_are_honoured():

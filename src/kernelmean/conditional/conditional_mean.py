@@ -1,0 +1,335 @@
+"""The distribution of Y given x as a kernel mean: regression to distributions, as scikit-learn knows regression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.array import Array, as_host, slices
+from ..core.frozen import FrozenAttributes, sealed
+from ..core.validate import check_points, validated
+from ..core.words import count, listed, refuse
+from ..density import KernelMeanMatching
+from ..embedding.embedding import Embedding, embed
+from ..embedding.features import Landmarks, nystrom
+from ..estimators.base import KernelLike, make_kernel
+from ..estimators.group_means import NAMED
+from ..kernels.any_kernel import as_kernel
+from ..kernels.base import Kernel
+from ..noise.base import Noise
+from ..noise.dirac import Dirac
+from ..plan.plan import serial_blas
+from .candidates import Curves, GaussianFeatures, KernelFeatures, PlainColumns, Quadratic, Radial
+from .learned import DealtRows, Ridges, ridges_of
+from .outcomes import MOST_LANDMARKS, noisy_quantiles, outcomes_of, rising_steps, simplex_projections, with_noise
+from .ridge import RidgeFits
+from .stacking import ScaledColumns, Stack, StackedKind, best_stack, constant_errors, parts_of, r2_of
+
+_RANK_X, _CELLS = 500, 2**22
+_ESTIMATORS = ("kme", "mkme", "mmkme")
+PARTS = (
+    *(Stack, StackedKind, RidgeFits, DealtRows, ScaledColumns),
+    *(PlainColumns, Quadratic, Curves, Radial, GaussianFeatures, KernelFeatures),
+)
+"""What a fit holds."""
+
+
+@final
+@dataclass(eq=False, repr=False)
+class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Estimate the kernel mean of Y given X = x: the whole conditional distribution, not its mean alone.
+
+    :math:`\hat μ_{Y|x} = Σ_i w_i(x) \, E\, k(y_i + ε, ·)`, where w(x) are the weights of a stack of ridge regressions.
+
+    Parameters
+    ----------
+    kernel_y : {"gaussian"}, Kernel, or a class of kernels such as ``kernels.Laplacian``
+        k, of the outcomes.
+    kernel_x : Kernel, optional
+        One kernel for the rows of X as they are, instead of the stack of nine kinds of regression.
+    bandwidth : rule, float or array of shape (q,)
+        θ of ``kernel_y``, as in :class:`kernelmean.KernelMean`.
+    estimator : {"kme", "mkme", "mmkme"}
+        Which noise ε the outcomes get: none, isotropic noise, or noise in proportion to the residual variance of each
+        column of Y. Its variance is chosen together with the weights.
+    noise_x : Noise, optional
+        Noise of the rows of X, shared by all: needs ``kernel_x``.
+    random_state : int, RandomState instance or None
+        Draws landmarks, folds and, beyond 500 rows, the rows that strengths and weights are chosen on.
+
+    Attributes
+    ----------
+    kinds_ : dict from str to float
+        The weight of every kind of regression.
+    kernel_, noise_ : Kernel, Noise
+        Of the outcomes.
+    loocv_ : float
+        The mean squared distance in the RKHS between :math:`k(y_i, ·)` and the estimate at x_i without row i.
+    r2_ : float
+        One minus ``loocv_`` over that of the estimate that passes over x: how much x says about the distribution of Y.
+    r2_mean_ : array of shape (q,)
+        The same of the columns of Y and their predicted means.
+    notes_ : tuple of str
+        What stands for the kernels.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    λ of every kind, their weights and the noise minimize ``loocv_``, in closed form: with landmarks, learned axes, λ
+    and weights as they are, leaving row i out is exact. Kinds: linear, products of degree 2, a curve of every column,
+    Gaussian kernels (four widths), a Gaussian kernel on learned axes, curves of learned columns, and the constant.
+    Columns of X are divided by their deviations; for mixed columns write ``make_pipeline(TableEncoder(), ...)``.
+    O(n m (m + q)) time for m = 100 landmarks, at any number of rows.
+
+    Conditional mean embeddings: Song, Huang, Smola & Fukumizu (2009); Park & Muandet (2020). Weights are made
+    non-negative, for quantiles and samples, by the nearest point of the simplex.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, size=(300, 1))
+    >>> y = np.sin(X[:, 0]) + (0.1 + 0.2 * np.abs(X[:, 0])) * rng.normal(size=300)
+    >>> model = ConditionalMean().fit(X, y)
+    >>> model.predict([[1.0]]).round(1), model.interval([[0.0], [2.0]]).round(1).tolist()
+    (array([0.8]), [[-0.4, 0.4], [0.4, 1.3]])
+    """
+
+    holds: ClassVar = PARTS
+    kernel_y: KernelLike = "gaussian"
+    _: KW_ONLY
+    kernel_x: Kernel | None = None
+    bandwidth: Any = "median"
+    estimator: str = "kme"
+    noise_x: Noise | None = None
+    random_state: Any = 0
+    kernel_: Kernel = field(init=False)
+    noise_: Noise = field(init=False)
+    loocv_: float = field(init=False)
+    r2_: float = field(init=False)
+    r2_mean_: Array = field(init=False)
+    notes_: tuple[str, ...] = field(init=False)
+    stack_: Stack = field(init=False)
+    mean_stack_: Stack = field(init=False)
+    ridges_: Ridges = field(init=False)
+    scaling_: ScaledColumns = field(init=False)
+    dealt_: DealtRows = field(init=False)
+    outcomes_: Array = field(init=False)
+    single_: bool = field(init=False)
+    n_features_in_: int = field(init=False)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Estimate the distribution of the outcomes given the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d)
+            At least two rows.
+        y : array or data frame of shape (n,) or (n, q)
+            The outcomes.
+
+        Raises
+        ------
+        ValueError, TypeError
+            When X or y is not a finite table of numbers, their rows are not as many, all outcomes are equal, or
+            options do not go together.
+        """
+        self._check_options()
+        points = as_host(validated(self, X, ensure_min_samples=2))
+        outcomes = outcomes_of(y, len(points))
+        self.single_ = np.asarray(y).ndim == 1
+        self.kernel_ = make_kernel(self.kernel_y, self.bandwidth, outcomes)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
+        landmarks = nystrom(self.kernel_, outcomes, MOST_LANDMARKS, rng=rng)
+        with serial_blas:
+            self._estimate(points, outcomes, landmarks, rng)
+        return self
+
+    def _check_options(self) -> None:
+        if self.estimator not in _ESTIMATORS:
+            raise ValueError(f"estimator is {self.estimator!r}; write one of {listed(map(repr, _ESTIMATORS))}")
+        if self.kernel_x is not None and not isinstance(as_kernel(self.kernel_x), Kernel):
+            raise TypeError(f"kernel_x is {self.kernel_x!r}; pass a kernel such as kernels.Gaussian(1.0), or None")
+        if self.kernel_x is None:
+            refuse("noise of x needs a kernel; pass kernel_x=", noise_x=(self.noise_x, None))
+
+    def _estimate(self, points: Array, outcomes: Array, landmarks: Landmarks, rng: np.random.Generator) -> None:
+        features = landmarks(outcomes)
+        self.scaling_ = ScaledColumns.of(points) if self.kernel_x is None else ScaledColumns.none(points)
+        self.dealt_ = dealt = DealtRows.of(self.scaling_(points), rng)
+        ridges = self._ridges(dealt, np.hstack([features, outcomes]), rng)
+        of_features, of_outcomes = slice(landmarks.size), slice(landmarks.size, None)
+        self.ridges_ = parts_of(ridges, of_outcomes)
+        self.mean_stack_ = best_stack(self.ridges_, dealt, outcomes, None, 1.0 / outcomes.var(axis=0)).stack
+        left = self.mean_stack_.errors(dealt, outcomes)
+        self.r2_mean_ = sealed(r2_of(left, outcomes))
+        chosen = features, features
+        best = best_stack(parts_of(ridges, of_features), dealt, features, None, np.ones(landmarks.size))
+        self.noise_ = Dirac()
+        for noise in self._noises(left):
+            targets, sources = with_noise(landmarks, outcomes, noise)
+            moved = tuple(tuple(ridge.of_targets(dealt.rows, sources) for ridge in kind) for kind in ridges)
+            tried = best_stack(moved, dealt, targets, sources, np.ones(targets.shape[1]))
+            if tried.loss < best.loss:
+                best, self.noise_, chosen = tried, noise, (targets, sources)
+        self.stack_, self.outcomes_ = best.stack, sealed(np.array(outcomes))
+        self._score(*chosen)
+        self.notes_ = (f"{landmarks.summary} stand for the kernel of y",)
+
+    def _ridges(self, dealt: DealtRows, targets: Array, rng: np.random.Generator) -> Ridges:
+        if self.kernel_x is None:
+            return ridges_of(dealt, targets)
+        map_x = nystrom(self.kernel_x.resolved(dealt.rows), dealt.rows, _RANK_X, rng=rng)
+        noise = Dirac() if self.noise_x is None else self.noise_x
+        map_x.check_noise(noise)
+        return ((RidgeFits.of(KernelFeatures(map_x, noise), dealt.rows, targets),),)
+
+    def _noises(self, left: Array) -> Sequence[Noise]:
+        """Return the noises to try, in units of the variances that are left of the outcomes."""
+        return NAMED[self.estimator][0]((left**2).mean(axis=0))[1:]
+
+    def _score(self, features: Array, sources: Array) -> None:
+        outside = float((self.kernel_.diag(self.outcomes_) - (features**2).sum(axis=1)).mean())
+        errors = self.stack_.errors(self.dealt_, features, sources)
+        alone = constant_errors(features.mean(axis=0), slice(None), features)
+        self.loocv_ = float((errors**2).sum(axis=1).mean()) + outside
+        self.r2_ = 1.0 - self.loocv_ / (float((alone**2).sum(axis=1).mean()) + outside)
+
+    @property
+    def kinds_(self) -> dict[str, float]:
+        """The weight of every kind of regression."""
+        check_is_fitted(self)
+        return dict(zip(self.stack_.names, self.stack_.weights[:, 0].tolist(), strict=True))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _scaled(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self.scaling_(as_host(validated(self, X, reset=False)))
+
+    def weights(self, X: Any) -> Array:
+        """Return the weights of the outcomes of the fit at the rows of ``X``, shape (m, n).
+
+        They sum to 1 and may be negative: the estimate is the best in the RKHS, not among distributions.
+        """
+        rows = self._scaled(X)
+        with serial_blas:
+            return self.stack_.smoother(rows, self.dealt_.rows)
+
+    def probabilities(self, X: Any) -> Array:
+        """Return non-negative weights that sum to 1, shape (m, n): those of samples and densities.
+
+        For one column of outcomes they are the steps of the weights' distribution function, made to rise; for several
+        columns, the nearest point of the simplex.
+        """
+        return self._probabilities(self.weights(X))
+
+    def _probabilities(self, weights: Array) -> Array:
+        if self.outcomes_.shape[1] > 1:
+            return simplex_projections(weights)
+        order = np.argsort(self.outcomes_[:, 0], kind="stable")
+        found = np.empty_like(weights)
+        found[:, order] = rising_steps(weights[:, order])
+        return found
+
+    def embedding(self, x: Any) -> Embedding:
+        """Return the kernel mean of the outcomes given one row ``x``, shape (d,) or (1, d)."""
+        return self._embedded(self.weights(self._one(x))[0])
+
+    def _one(self, x: Any) -> Any:
+        row = np.asarray(x)[None] if np.ndim(x) == 1 else x
+        if len(row) != 1:
+            raise ValueError(f"x has {count(len(row), 'row')}, and an embedding is that of one; pass X[[i]]")
+        return row
+
+    def _embedded(self, weights: Array) -> Embedding:
+        return embed(self.outcomes_, self.kernel_, weights=weights, noise=self.noise_)
+
+    def predict(self, X: Any, f: Callable[[Array], Any] | None = None) -> Array:
+        """Return the conditional means of outcomes, or of a function of them, at the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (m, d)
+        f : function, optional
+            Of the outcomes of the fit, in the shape they had, to an array of shape (n,) or (n, k).
+
+        Returns
+        -------
+        array of shape (m,), (m, q) or (m, k)
+        """
+        rows = self._scaled(X)
+        if f is None:
+            with serial_blas:
+                return self._shaped(self.mean_stack_.predict(rows))
+        if not isinstance(self.noise_, Dirac):
+            raise ValueError(  # noqa: TRY004 (of the estimate)
+                "f is a function of the outcomes, and these have noise; fit with estimator='kme'"
+            )
+        values = np.asarray(f(self._shaped(np.array(self.outcomes_))), dtype=np.float64)
+        if values.ndim not in (1, 2) or len(values) != len(self.outcomes_):
+            raise ValueError(f"f returned the shape {values.shape}; it must return a row for each outcome")
+        targets = as_host(check_points(values, "f(y)"))
+        with serial_blas:
+            ridges = tuple(tuple(each.of_targets(self.dealt_.rows, targets) for each in kind) for kind in self.ridges_)
+            found = best_stack(ridges, self.dealt_, targets).stack.predict(rows)
+        return found[:, 0] if values.ndim == 1 else found
+
+    def _shaped(self, values: Array) -> Array:
+        """Return values without their last axis where y had one axis."""
+        return values[..., 0] if self.single_ else values
+
+    def quantiles(self, X: Any, levels: Any) -> Array:
+        """Return conditional quantiles of every column of the outcomes, shape (m, levels), or (m, levels, q).
+
+        Between outcomes they are interpolated; with noise they are those of the noisy outcomes.
+        """
+        levels = np.asarray(levels, dtype=np.float64)
+        if levels.ndim != 1 or not len(levels) or not ((levels > 0) & (levels < 1)).all():
+            raise ValueError(f"levels is {levels.tolist()}; pass numbers between 0 and 1, such as [0.1, 0.5, 0.9]")
+        rows, q = self._scaled(X), self.outcomes_.shape[1]
+        found = np.empty((len(rows), len(levels), q))
+        for block in slices(len(rows), max(1, _CELLS // len(self.dealt_.rows))):
+            with serial_blas:
+                weights = self.stack_.smoother(rows[block], self.dealt_.rows)
+            for column in range(q):
+                found[block, :, column] = self._quantiles(weights, column, levels)
+        return self._shaped(found)
+
+    def _quantiles(self, weights: Array, column: int, levels: Array) -> Array:
+        order = np.argsort(self.outcomes_[:, column], kind="stable")
+        values, steps = self.outcomes_[order, column], rising_steps(weights[:, order])
+        if isinstance(self.noise_, Dirac):
+            middles = np.cumsum(steps, axis=1) - steps / 2.0
+            return np.stack([np.interp(levels, m[w > 0], values[w > 0]) for m, w in zip(middles, steps, strict=True)])
+        variances = np.diagonal(self.noise_.matrices(self.outcomes_.shape[1]), 0, -2, -1)  # type: ignore[attr-defined]
+        return noisy_quantiles(values, steps, float(np.sqrt(variances[..., column].max())), levels)
+
+    def interval(self, X: Any, level: float = 0.9) -> Array:
+        """Return the lower and upper ends of intervals that hold the outcome with a probability, shape (m, 2[, q])."""
+        if not (isinstance(level, int | float) and 0 < level < 1):
+            raise ValueError(f"level is {level!r}; pass a number between 0 and 1, such as 0.9")
+        return self.quantiles(X, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+
+    def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Draw outcomes given each row of ``X``, shape (m, n_samples), or (m, n_samples, q)."""
+        weights = self.probabilities(X)
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+        drawn = np.stack([rng.choice(len(w), n_samples, p=w / w.sum()) for w in weights])
+        points = self.outcomes_[drawn.ravel()]
+        return self._shaped(self.noise_.sample(points, rng).reshape(*drawn.shape, -1))
+
+    def density(self, x: Any, n_components: int = 5) -> KernelMeanMatching:
+        """Return the Gaussian mixture whose kernel mean matches that of the outcomes given one row ``x``."""
+        weights = self.probabilities(self._one(x))[0]
+        matching = KernelMeanMatching(n_components, update="weights")
+        return matching.fit_embedding(self._embedded(weights))

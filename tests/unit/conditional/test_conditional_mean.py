@@ -1,0 +1,236 @@
+"""Conditional means: leave-one-out by its definition, the exact embedding approached, quantiles, samples, files."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import kernelmean as km
+from kernelmean.conditional.outcomes import noisy_quantiles, rising_steps, simplex_projections
+from kernelmean.kernels import Gaussian, Laplacian
+from kernelmean.noise import Dirac, Normal
+
+
+def _fan(n=120, seed=0):
+    """One column, a mean and a spread that depend on it."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, size=(n, 1))
+    return X, np.sin(X[:, 0]) + (0.2 + 0.2 * np.abs(X[:, 0])) * rng.normal(size=n)
+
+
+FAN = km.ConditionalMean().fit(*_fan())
+
+
+@parametrize_with_checks([km.ConditionalMean()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ["kme", "mkme"])
+def test_the_leave_one_out_score_is_that_of_fits_without_the_row(estimator):
+    """With one kernel of x, all of it: kernel ridge regression without row i by its normal equations."""
+    X, y = _fan(20)
+    kernel = Gaussian(1.0)
+    model = km.ConditionalMean(Gaussian(0.3), kernel_x=kernel, estimator=estimator).fit(X, y)
+    ((ridge,),) = (kind.ridges for kind in model.stack_.kinds)
+    number = int(model.stack_.kinds[0].chosen[0])
+    penalty = 1.0 / ridge.shrunk(np.array([number]))[0, 0] - ridge.values[0]
+    features = ridge.features(X) - ridge.center
+    share = model.stack_.weights[0, 0]
+    found = []
+    for i in range(20):
+        rest = np.arange(20) != i
+        centre = features[rest].mean(axis=0)
+        F = features[rest] - centre
+        inverse = np.linalg.inv(F.T @ F + penalty * np.eye(F.shape[1]))
+        weights = share * (features[i] - centre) @ inverse @ F.T + 1.0 / 19
+        mu = km.embed(y[rest][:, None], model.kernel_, weights=weights, noise=model.noise_)
+        point = km.embed(y[[i]][:, None], model.kernel_)
+        found.append((mu - point).norm() ** 2)
+    assert abs(np.mean(found) - model.loocv_) < 1e-9 * max(1.0, np.abs(ridge.moments).max())
+    assert (model.noise_ == Dirac()) == (estimator == "kme")
+
+
+def test_the_chosen_strength_has_the_smallest_score():
+    X, y = _fan(40)
+    model = km.ConditionalMean(kernel_x=Gaussian(1.0)).fit(X, y)
+    assert 0 < model.r2_ < 1
+    assert set(model.kinds_) == {"kernel", "constant"}
+    assert model.loocv_ < km.ConditionalMean(kernel_x=Gaussian(1e-3)).fit(X, y).loocv_
+
+
+def _loss(model, mean, deviation):
+    """The mean squared distance from the exact embedding, over some x."""
+    total = 0.0
+    for x in np.linspace(-1.5, 1.5, 7):
+        truth = km.embed([[mean(x)]], model.kernel_, noise=Normal(float(deviation(x) ** 2)))
+        total += (model.embedding([x]) - truth).norm() ** 2 / 7
+    return total
+
+
+def test_the_embedding_is_near_the_exact_one():
+    assert _loss(km.ConditionalMean().fit(*_fan(600)), np.sin, lambda x: 0.2 + 0.2 * abs(x)) < 0.01
+
+
+def test_noise_helps_few_rows():
+    losses = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(-2, 2, size=(15, 1))
+        y = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=15)
+        models = [km.ConditionalMean(estimator=name).fit(X, y) for name in ("kme", "mkme")]
+        losses.append([_loss(model, lambda x: np.sin(2 * x), lambda x: 0.3) for model in models])
+    plain, noisy = np.mean(losses, axis=0)
+    assert noisy < plain
+
+
+def test_weights_sum_to_one_and_give_means_of_functions():
+    new = np.linspace(-3, 3, 7)[:, None]
+    weights = FAN.weights(new)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    mu = FAN.embedding(new[3])
+    np.testing.assert_allclose(mu.weights, weights[3], atol=1e-12)
+    np.testing.assert_allclose(FAN.predict(new, lambda y: y), FAN.predict(new), atol=1e-3)
+    np.testing.assert_allclose(FAN.predict(new, lambda y: 0 * y + 2.0), 2.0)
+    squares = FAN.predict(new[2:5], lambda y: np.column_stack([y, y**2]))
+    assert squares.shape == (3, 2)
+    assert (squares[:, 1] > squares[:, 0] ** 2).all()
+    assert np.abs(FAN.predict(new[2:5]) - np.sin(new[2:5, 0])).max() < 0.25
+
+
+def test_quantiles_and_intervals_hold_the_outcomes():
+    X, y = _fan(800, seed=1)
+    ends = FAN.interval(X, 0.9)
+    assert ends.shape == (800, 2)
+    assert 0.84 < np.mean((ends[:, 0] <= y) & (y <= ends[:, 1])) < 0.95
+    quantiles = FAN.quantiles(X, [0.1, 0.5, 0.9])
+    assert (np.diff(quantiles, axis=1) >= 0).all()
+    wide, narrow = FAN.interval([[2.0], [0.0]])
+    assert np.ptp(wide) > np.ptp(narrow)
+
+
+def test_quantiles_of_noisy_outcomes_are_those_of_the_mixture():
+    values, weights = np.array([0.0, 1.0, 5.0]), np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])
+    found = noisy_quantiles(values, weights, 0.5, np.array([0.1, 0.9]))
+    levels = [[w @ norm.cdf(q, values, 0.5) for q in row] for w, row in zip(weights, found, strict=True)]
+    np.testing.assert_allclose(levels, [[0.1, 0.9], [0.1, 0.9]], atol=1e-10)
+    model = km.ConditionalMean(estimator="mmkme").fit(*_fan(30))
+    if model.noise_ != Dirac():
+        assert np.isfinite(model.quantiles([[0.0]], [0.5])).all()
+
+
+def test_weights_become_probabilities():
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(5, 30))
+    weights += (1.0 - weights.sum(axis=1, keepdims=True)) / 30
+    for found in (simplex_projections(weights), rising_steps(weights)):
+        assert (found >= 0).all()
+        np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    given = rng.dirichlet(np.ones(30), size=3)
+    np.testing.assert_allclose(simplex_projections(given), given, atol=1e-12)
+    np.testing.assert_allclose(rising_steps(given), given, atol=1e-12)
+    projected = simplex_projections(weights)
+    for other in rng.dirichlet(np.ones(30), size=50):  # no point of the simplex is nearer
+        assert (((other - weights) ** 2).sum(axis=1) >= ((projected - weights) ** 2).sum(axis=1)).all()
+
+
+def test_samples_and_densities_follow_the_row():
+    drawn = FAN.sample([[-1.5], [1.5]], 400, random_state=0)
+    assert drawn.shape == (2, 400)
+    assert abs(drawn[0].mean() + 1.0) < 0.3
+    assert abs(drawn[1].mean() - 1.0) < 0.3
+    assert np.array_equal(drawn, FAN.sample([[-1.5], [1.5]], 400, random_state=0))
+    density = FAN.density([1.5], n_components=4)
+    assert density.score_samples([[1.0]])[0] > density.score_samples([[-1.0]])[0] + 1.0
+
+
+def test_outcomes_of_several_columns():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(150, 2))
+    Y = np.column_stack([X[:, 0], X[:, 1] ** 2]) + 0.2 * rng.normal(size=(150, 2))
+    model = km.ConditionalMean(estimator="mmkme").fit(X, Y)
+    assert model.predict(X).shape == (150, 2)
+    assert (model.r2_mean_ > 0.8).all()
+    assert model.quantiles(X[:3], [0.1, 0.9]).shape == (3, 2, 2)
+    assert model.sample(X[:3], 5, random_state=0).shape == (3, 5, 2)
+    assert model.embedding(X[0]).shape == (150, 2)
+    np.testing.assert_allclose(model.probabilities(X[:4]).sum(axis=1), 1.0)
+
+
+def test_noise_of_x_widens_the_kernel_of_x():
+    X, y = _fan(40)
+    model = km.ConditionalMean(kernel_x=Laplacian(1.0), noise_x=Normal(0.1)).fit(X, y)
+    assert not np.allclose(model.predict(X), km.ConditionalMean(kernel_x=Laplacian(1.0)).fit(X, y).predict(X))
+
+
+def test_mixed_columns_by_an_encoder():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"dose": rng.uniform(size=90), "arm": rng.choice(["a", "b"], size=90)})
+    y = (table["arm"] == "a") * 2.0 + table["dose"] + 0.1 * rng.normal(size=90)
+    model = make_pipeline(km.TableEncoder(), km.ConditionalMean()).fit(table, y)
+    assert model.score(table, y) > 0.95
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel_x": Gaussian(1.0), "noise_x": Normal(0.1), "estimator": "mkme"}])
+def test_files_and_pickles_keep_the_fit(options, tmp_path):
+    X, y = _fan(40)
+    X = np.hstack([X, X**2])
+    model = km.ConditionalMean(**options).fit(X, y)
+    km.save(model, tmp_path / "model.npz")
+    for other in (km.load(tmp_path / "model.npz"), pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(other.predict(X), model.predict(X))
+        np.testing.assert_allclose(other.weights(X), model.weights(X), atol=1e-12)
+        assert other.loocv_ == model.loocv_
+        assert other.kinds_ == model.kinds_
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8])
+def test_few_rows(n):
+    X, y = _fan(n)
+    model = km.ConditionalMean(estimator="mkme").fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    assert np.isfinite(model.loocv_)
+
+
+def test_a_constant_row_predictor_and_offsets():
+    X, y = _fan(50)
+    assert np.allclose(km.ConditionalMean().fit(np.ones((50, 1)), y).predict([[1.0]]), y.mean())
+    model = km.ConditionalMean().fit(X + 1e6, y + 1e6)
+    np.testing.assert_allclose(model.predict(X + 1e6) - 1e6, km.ConditionalMean().fit(X, y).predict(X), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X, y: km.ConditionalMean(estimator="s-kmse").fit(X, y), "write one of 'kme', 'mkme', 'mmkme'"),
+        (lambda X, y: km.ConditionalMean(noise_x=Normal(1.0)).fit(X, y), "pass kernel_x="),
+        (lambda X, y: km.ConditionalMean(kernel_x="gaussian").fit(X, y), "pass a kernel such as"),
+        (lambda X, y: km.ConditionalMean().fit(X, y[:-1]), "one outcome for each row"),
+        (lambda X, y: km.ConditionalMean().fit(X, np.ones(len(X))), "y"),
+        (lambda X, y: km.ConditionalMean().fit(X, np.where(y > 0, np.nan, y)), "y"),
+        (lambda X, y: km.ConditionalMean().fit(X, np.array(["a"] * len(X))), "y"),
+        (lambda X, y: FAN.embedding(X), "an embedding is that of one"),
+        (lambda X, y: FAN.quantiles(X, [0.0, 0.5]), "between 0 and 1"),
+        (lambda X, y: FAN.quantiles(X, []), "between 0 and 1"),
+        (lambda X, y: FAN.interval(X, 95), "between 0 and 1"),
+        (lambda X, y: FAN.predict(X, lambda y: 1.0), "a row for each outcome"),
+        (lambda X, y: FAN.predict(X, lambda y: y / 0.0), "finite"),
+        (lambda X, y: FAN.predict(np.hstack([X, X])), "features"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_bad_input_is_refused(call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        call(*_fan(30))
+
+
+def test_functions_of_noisy_outcomes_are_refused():
+    X, y = _fan(20)
+    model = km.ConditionalMean(Gaussian(0.7), estimator="mkme").fit(X, y)
+    assert model.noise_ != Dirac()
+    with pytest.raises(ValueError, match="estimator='kme'"):
+        model.predict(X, np.square)
