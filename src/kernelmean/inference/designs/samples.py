@@ -72,7 +72,8 @@ class SampleDesign(LabelDesign):
         strata, clusters, weights = self.codes
         rows = [self.rows[sample] for sample in order]
         labels = np.repeat(np.arange(len(rows)), [*map(len, rows)])
-        return taken_layout(np.concatenate(rows), weights, strata, clusters, labels, equal_sizes=self.equal_sizes)
+        layout = taken_layout(np.concatenate(rows), weights, strata, clusters, labels, equal_sizes=self.equal_sizes)
+        return replace(layout, joins=True)
 
     def differences(self, units: Units) -> Differences:
         """Return what every unit counts: its share of the mean difference within strata."""

@@ -16,12 +16,13 @@ from ..problem import KernelSide
 from ..resampling_options import Resources
 from ..tiling import Tile, in_order, tile_side, upper_tiles
 from .forms import TILE, FactorForms, Forms, GramForms, TiledForms, paying_factors, tiled_forms
-from .layout import Layout
+from .layout import FEWEST, MOST_UNITS, Layout
 
 _AT_ONCE = 16
 """Rows of a factor that are copied at a time."""
-_MOST_HELD = 4096
-"""The most units whose Gram matrix is held; more of them are streamed by tiles for every batch of permutations."""
+_MOST_HELD = MOST_UNITS + 2 * MOST_UNITS // FEWEST
+"""The most units whose Gram matrix is held: bins, with what two samples have left over of each cell. More of them are
+streamed by tiles for every batch of permutations."""
 
 
 @final

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self, final
 
 import numpy as np
@@ -11,8 +11,12 @@ from ...core.array import Array, IntArray
 from ...tables.shuffle import unshuffled
 from .dealing import MOST_BINS, cuts
 
-_LEAST = 64
-"""A cell has its share of all bins, but at least so many: fewer would leave many of its units over."""
+MOST_UNITS = 4096
+"""Bins of many cells, at most about so many: the Gram matrix of units is held."""
+_LEAST, FEWEST = 64, 4
+"""A cell has its share of 1024 bins, but at least 64: fewer would leave many of its units over. Of more than 64 cells
+each has its share of 4096, but at least 4."""
+_ROUNDED = 1e-12
 
 
 class DesignError(ValueError):
@@ -38,6 +42,8 @@ class Units:
     """Whether units are bins."""
     patterns: Patterns | None = None
     """Of units with rows in several samples, whose masses and strata are those of their parts."""
+    together: IntArray | None = None
+    """How many strata of the design the stratum of every unit joins; one if None."""
 
 
 @final
@@ -84,6 +90,10 @@ class Layout:
     """Whether units are bins."""
     patterns: tuple[IntArray, ...] = ()
     """The samples of the rows of a cluster, by labels, if some clusters have rows in several."""
+    joins: bool = False
+    """Whether strata with equally many units of every sample may be joined, see :meth:`in_bins`."""
+    together: IntArray | None = None
+    """How many strata a unit joins; one if None."""
 
     @classmethod
     def of(
@@ -143,7 +153,8 @@ class Layout:
             patterns = Patterns(samples, *self._parts)
         masses = np.add.reduceat(parts.weights, parts.starts)
         stratum = parts.stratum[parts.starts]
-        return Units(self.cells, self.labels, masses, self.n, stratum, binned=self.binned, patterns=patterns)
+        together = self.together
+        return Units(self.cells, self.labels, masses, self.n, stratum, self.binned, patterns, together)
 
     @property
     def _parts(self) -> tuple[IntArray, IntArray]:
@@ -188,9 +199,40 @@ class Layout:
         A bin holds equally many units of one cell and one sample as every other bin of the cell; units are dealt to
         them at random. What is left over stays together and moves no more. So permutations of the bins are a group of
         permutations of the units, and a test by them is exact: Domingo-Enrich, Dwivedi & Mackey (2025), section 3.
+
+        Of more than 64 strata, those with equally many units of every sample change places together, some of them at a
+        time: a bin then holds a unit of each of these strata, drawn at random. Such permutations are a group, too, and
+        nothing is left over. Their masses have to be equal, so that a stratum counts as much whatever its labels.
         """
-        units = len(self.cells)
-        return self if units <= MOST_BINS else self._in_bins(int(rng.integers(2**63)))
+        if len(self.cells) <= MOST_BINS:
+            return self
+        seed = int(rng.integers(2**63))
+        joined = self._strata_joined(seed)
+        return joined if joined.binned and len(joined.cells) <= MOST_UNITS else joined._in_bins(seed)
+
+    def _strata_joined(self, seed: int) -> Layout:
+        """Return the same with units of joined strata, if there are many strata and these may be joined."""
+        strata = int(self.cells[-1]) + 1
+        cells_are_strata = strata == int(self.stratum[-1]) + 1 and not self.patterns
+        if not (self.joins and cells_are_strata and strata > MOST_UNITS // _LEAST):
+            return self
+        masses = self.units.masses
+        of_stratum = masses[np.flatnonzero(np.diff(self.cells, prepend=-1))]
+        if not np.allclose(masses, of_stratum[self.cells], rtol=_ROUNDED, atol=0.0):
+            return self
+        _, mass = np.unique(of_stratum.round(12), return_inverse=True)
+        counts = np.zeros((strata, int(self.labels.max()) + 1), dtype=np.intp)
+        np.add.at(counts, (self.cells, self.labels), 1)
+        _, kind = np.unique(np.column_stack([counts, mass]), axis=0, return_inverse=True)
+        rng = np.random.default_rng(seed)
+        group = _groups(kind.ravel(), -(-len(self.cells) // MOST_BINS), rng)[self.cells]
+        place = _drawn_places(self.cells * counts.shape[1] + self.labels, rng)
+        units = np.lexsort((self.cells, place, self.labels, group))
+        changes = np.diff(np.stack([group, self.labels, place])[:, units], axis=1, prepend=-1).any(axis=0)
+        starts = np.flatnonzero(changes)
+        held = np.diff(np.append(starts, len(units)))
+        joined = self.joined(units, held, group[units[starts]], self.labels[units[starts]])
+        return replace(joined, stratum=np.repeat(joined.cells, joined.sizes), together=held)
 
     def _in_bins(self, seed: int) -> Layout:
         bins: list[IntArray] = []
@@ -199,7 +241,8 @@ class Layout:
         ends = np.cumsum(np.bincount(self.cells))
         for start, stop in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
             cell, own = cells[-1] + 1 if cells else 0, self.labels[start:stop]
-            most = min(MOST_BINS, max(_LEAST, MOST_BINS * len(own) // len(self.cells)))
+            least = min(_LEAST, max(FEWEST, MOST_UNITS // int(self.cells[-1] + 1)))
+            most = min(MOST_BINS, max(least, MOST_BINS * len(own) // len(self.cells)))
             if len(own) <= most:
                 bins += [*np.arange(start, stop)[:, None]]
                 cells += [cell] * len(own)
@@ -231,6 +274,7 @@ class Layout:
             none if labels is None else labels,
             binned=True,
             patterns=self.patterns,
+            together=None if self.together is None else self.together[units[np.cumsum(held) - held]],
         )
 
 
@@ -248,3 +292,24 @@ def _distinct(patterns: tuple[IntArray, ...]) -> tuple[tuple[IntArray, ...], Int
     known = {pattern.tobytes(): pattern for pattern in patterns}
     numbers = dict(zip(known, range(len(known)), strict=True))
     return tuple(known.values()), np.array([numbers[pattern.tobytes()] for pattern in patterns])
+
+
+def _groups(kind: IntArray, at_once: int, rng: np.random.Generator) -> IntArray:
+    """Return numbers of groups of at most ``at_once`` strata of one kind, drawn at random, nearly equal in size."""
+    order, many = np.lexsort((rng.random(len(kind)), kind)), np.bincount(kind)
+    sorted_kind = kind[order]
+    part = np.arange(len(kind)) - (np.cumsum(many) - many)[sorted_kind]
+    part = part * -(-many // at_once)[sorted_kind] // many[sorted_kind]
+    group = np.empty_like(kind)
+    group[order] = np.cumsum(np.append(0, (np.diff(sorted_kind) != 0) | (np.diff(part) != 0)))
+    return group
+
+
+def _drawn_places(cell: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return the place of every unit in a random order of its cell; ``cell`` ascends."""
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    place = np.empty_like(cell)
+    place[np.lexsort((rng.random(len(cell)), cell))] = np.arange(len(cell)) - np.repeat(
+        starts, np.diff(np.append(starts, len(cell)))
+    )
+    return place

@@ -130,13 +130,14 @@ def within_strata(units: Units) -> Differences:
     The weight of a pair of samples is Σ_s A_s B_s, 0 where no stratum has rows of both.
     """
     masses, starts = units.masses[:, None], np.flatnonzero(np.diff(units.stratum, prepend=-1))
+    together = np.ones((1, 1)) if units.together is None else units.together[starts, None]
 
     def differences(labels: IntArray, g: int, h: int) -> tuple[Array, Array]:
         one, other = (labels == g).astype(np.float64), (labels == h).astype(np.float64)
         first, second = (np.add.reduceat(masses * sample, starts, axis=0) for sample in (one, other))
         total, products = first + second, first * second
         inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0.0)
-        share, weight = (products * inverse).sum(axis=0), products.sum(axis=0)
+        share, weight = (products * inverse).sum(axis=0), (products / together).sum(axis=0)
         if not share.any():
             return np.zeros_like(one), weight
         if share.min() <= _LEAST_SHARE * masses.sum():
