@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self, final
 
@@ -17,19 +17,27 @@ from ..core.validate import check_points, validated
 from ..core.words import count, listed, refuse
 from ..density import KernelMeanMatching
 from ..embedding.embedding import Embedding, embed
-from ..embedding.features import Landmarks, nystrom
+from ..embedding.features import nystrom
 from ..estimators.base import KernelLike, make_kernel
 from ..estimators.group_means import NAMED
 from ..kernels.any_kernel import as_kernel
-from ..kernels.base import Kernel
+from ..kernels.base import Kernel, Stationary
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import serial_blas
 from .candidates import Curves, GaussianFeatures, KernelFeatures, PlainColumns, Quadratic, Radial
 from .learned import DealtRows, Ridges, ridges_of
-from .outcomes import MOST_LANDMARKS, noisy_quantiles, outcomes_of, rising_steps, simplex_projections, with_noise
+from .outcomes import (
+    OutcomeFeatures,
+    OutcomeFit,
+    noisy_quantiles,
+    outcome_fits,
+    outcomes_of,
+    rising_steps,
+    simplex_projections,
+)
 from .ridge import RidgeFits
-from .stacking import ScaledColumns, Stack, StackedKind, best_stack, constant_errors, parts_of, r2_of
+from .stacking import ScaledColumns, Stack, StackedKind, best_stack, moved_to, parts_of, r2_of
 
 _RANK_X, _CELLS = 500, 2**22
 _ESTIMATORS = ("kme", "mkme", "mmkme")
@@ -45,7 +53,8 @@ PARTS = (
 class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Estimate the kernel mean of Y given X = x: the whole conditional distribution, not its mean alone.
 
-    :math:`\hat μ_{Y|x} = Σ_i w_i(x) \, E\, k(y_i + ε, ·)`, where w(x) are the weights of a stack of ridge regressions.
+    :math:`\hat μ_{Y|x} = Σ_i w_i(x) \, E\, k(y_i + ε, ·)`, where w(x) are the weights of a stack of ridge regressions;
+    or the same of what the predicted mean leaves of the outcomes, with that mean added.
 
     Parameters
     ----------
@@ -58,6 +67,10 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     estimator : {"kme", "mkme", "mmkme"}
         Which noise ε the outcomes get: none, isotropic noise, or noise in proportion to the residual variance of each
         column of Y. Its variance is chosen together with the weights.
+    about_mean : {"loocv", True, False}
+        Whether the weights are those of what the predicted mean leaves of the outcomes, :math:`y_i - \hat f_{-i}(x_i)`,
+        to which the predicted mean is added: for outcomes that move with x. "loocv": whether that has the smaller
+        ``loocv_``. Without it, the estimate is made of the outcomes themselves, as categories need it.
     noise_x : Noise, optional
         Noise of the rows of X, shared by all: needs ``kernel_x``.
     random_state : int, RandomState instance or None
@@ -69,6 +82,10 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         The weight of every kind of regression.
     kernel_, noise_ : Kernel, Noise
         Of the outcomes.
+    about_mean_ : bool
+        What was chosen.
+    points_ : array of shape (n, q)
+        What the weights are of: the outcomes, or what is left of them.
     loocv_ : float
         The mean squared distance in the RKHS between :math:`k(y_i, ·)` and the estimate at x_i without row i.
     r2_ : float
@@ -107,6 +124,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     kernel_x: Kernel | None = None
     bandwidth: Any = "median"
     estimator: str = "kme"
+    about_mean: bool | str = "loocv"
     noise_x: Noise | None = None
     random_state: Any = 0
     kernel_: Kernel = field(init=False)
@@ -121,6 +139,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     scaling_: ScaledColumns = field(init=False)
     dealt_: DealtRows = field(init=False)
     outcomes_: Array = field(init=False)
+    points_: Array = field(init=False)
+    about_mean_: bool = field(init=False)
     single_: bool = field(init=False)
     n_features_in_: int = field(init=False)
 
@@ -146,41 +166,43 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         self.single_ = np.asarray(y).ndim == 1
         self.kernel_ = make_kernel(self.kernel_y, self.bandwidth, outcomes)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        landmarks = nystrom(self.kernel_, outcomes, MOST_LANDMARKS, rng=rng)
         with serial_blas:
-            self._estimate(points, outcomes, landmarks, rng)
+            self._estimate(points, outcomes, rng)
         return self
 
     def _check_options(self) -> None:
         if self.estimator not in _ESTIMATORS:
             raise ValueError(f"estimator is {self.estimator!r}; write one of {listed(map(repr, _ESTIMATORS))}")
+        if self.about_mean not in (True, False, "loocv"):
+            raise ValueError(f"about_mean is {self.about_mean!r}; write 'loocv', True or False")
         if self.kernel_x is not None and not isinstance(as_kernel(self.kernel_x), Kernel):
             raise TypeError(f"kernel_x is {self.kernel_x!r}; pass a kernel such as kernels.Gaussian(1.0), or None")
         if self.kernel_x is None:
             refuse("noise of x needs a kernel; pass kernel_x=", noise_x=(self.noise_x, None))
 
-    def _estimate(self, points: Array, outcomes: Array, landmarks: Landmarks, rng: np.random.Generator) -> None:
-        features = landmarks(outcomes)
+    def _estimate(self, points: Array, outcomes: Array, rng: np.random.Generator) -> None:
         self.scaling_ = ScaledColumns.of(points) if self.kernel_x is None else ScaledColumns.none(points)
         self.dealt_ = dealt = DealtRows.of(self.scaling_(points), rng)
-        ridges = self._ridges(dealt, np.hstack([features, outcomes]), rng)
-        of_features, of_outcomes = slice(landmarks.size), slice(landmarks.size, None)
-        self.ridges_ = parts_of(ridges, of_outcomes)
+        plain = OutcomeFeatures.of(self.kernel_, outcomes, rng)
+        ridges = self._ridges(dealt, np.hstack([plain.features, outcomes]), rng)
+        size = plain.landmarks.size
+        self.ridges_, self.outcomes_ = parts_of(ridges, slice(size, None)), sealed(np.array(outcomes))
         self.mean_stack_ = best_stack(self.ridges_, dealt, outcomes, None, 1.0 / outcomes.var(axis=0)).stack
         left = self.mean_stack_.errors(dealt, outcomes)
         self.r2_mean_ = sealed(r2_of(left, outcomes))
-        chosen = features, features
-        best = best_stack(parts_of(ridges, of_features), dealt, features, None, np.ones(landmarks.size))
-        self.noise_ = Dirac()
-        for noise in self._noises(left):
-            targets, sources = with_noise(landmarks, outcomes, noise)
-            moved = tuple(tuple(ridge.of_targets(dealt.rows, sources) for ridge in kind) for kind in ridges)
-            tried = best_stack(moved, dealt, targets, sources, np.ones(targets.shape[1]))
-            if tried.loss < best.loss:
-                best, self.noise_, chosen = tried, noise, (targets, sources)
-        self.stack_, self.outcomes_ = best.stack, sealed(np.array(outcomes))
-        self._score(*chosen)
-        self.notes_ = (f"{landmarks.summary} stand for the kernel of y",)
+        noises = NAMED[self.estimator][0]((left**2).mean(axis=0))[1:]
+        fits: list[OutcomeFit] = []
+        if self.about_mean is not True:
+            fits += outcome_fits(parts_of(ridges, slice(size)), dealt, plain, noises)
+        if self.about_mean and isinstance(self.kernel_, Stationary):
+            others = OutcomeFeatures.of(self.kernel_, left, rng)
+            fits += outcome_fits(moved_to(ridges, dealt, others.features), dealt, others, noises)
+        best = min(fits, key=lambda fit: fit.loss)
+        self.stack_, self.noise_, self.about_mean_ = best.stack, best.noise, best.values is left
+        self.points_ = sealed(np.array(best.values))
+        self.loocv_ = best.loss
+        self.r2_ = 1.0 - best.loss / plain.loss_of_constant()
+        self.notes_ = (f"{plain.landmarks.summary} stand for the kernel of y",)
 
     def _ridges(self, dealt: DealtRows, targets: Array, rng: np.random.Generator) -> Ridges:
         if self.kernel_x is None:
@@ -189,17 +211,6 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         noise = Dirac() if self.noise_x is None else self.noise_x
         map_x.check_noise(noise)
         return ((RidgeFits.of(KernelFeatures(map_x, noise), dealt.rows, targets),),)
-
-    def _noises(self, left: Array) -> Sequence[Noise]:
-        """Return the noises to try, in units of the variances that are left of the outcomes."""
-        return NAMED[self.estimator][0]((left**2).mean(axis=0))[1:]
-
-    def _score(self, features: Array, sources: Array) -> None:
-        outside = float((self.kernel_.diag(self.outcomes_) - (features**2).sum(axis=1)).mean())
-        errors = self.stack_.errors(self.dealt_, features, sources)
-        alone = constant_errors(features.mean(axis=0), slice(None), features)
-        self.loocv_ = float((errors**2).sum(axis=1).mean()) + outside
-        self.r2_ = 1.0 - self.loocv_ / (float((alone**2).sum(axis=1).mean()) + outside)
 
     @property
     def kinds_(self) -> dict[str, float]:
@@ -234,16 +245,16 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         return self._probabilities(self.weights(X))
 
     def _probabilities(self, weights: Array) -> Array:
-        if self.outcomes_.shape[1] > 1:
+        if self.points_.shape[1] > 1:
             return simplex_projections(weights)
-        order = np.argsort(self.outcomes_[:, 0], kind="stable")
+        order = np.argsort(self.points_[:, 0], kind="stable")
         found = np.empty_like(weights)
         found[:, order] = rising_steps(weights[:, order])
         return found
 
     def embedding(self, x: Any) -> Embedding:
         """Return the kernel mean of the outcomes given one row ``x``, shape (d,) or (1, d)."""
-        return self._embedded(self.weights(self._one(x))[0])
+        return self._embedded(self._one(x), self.weights)
 
     def _one(self, x: Any) -> Any:
         row = np.asarray(x)[None] if np.ndim(x) == 1 else x
@@ -251,8 +262,16 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             raise ValueError(f"x has {count(len(row), 'row')}, and an embedding is that of one; pass X[[i]]")
         return row
 
-    def _embedded(self, weights: Array) -> Embedding:
-        return embed(self.outcomes_, self.kernel_, weights=weights, noise=self.noise_)
+    def _embedded(self, row: Any, weights: Callable[[Any], Array]) -> Embedding:
+        points = self.points_ + self._shifts(self._scaled(row))
+        return embed(points, self.kernel_, weights=weights(row)[0], noise=self.noise_)
+
+    def _shifts(self, rows: Array) -> Array:
+        """Return what is added to the points at scaled rows, shape (m, q): the predicted means, or nothing."""
+        if not self.about_mean_:
+            return np.zeros((len(rows), self.points_.shape[1]))
+        with serial_blas:
+            return self.mean_stack_.predict(rows)
 
     def predict(self, X: Any, f: Callable[[Array], Any] | None = None) -> Array:
         """Return the conditional means of outcomes, or of a function of them, at the rows of ``X``.
@@ -271,17 +290,12 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         if f is None:
             with serial_blas:
                 return self._shaped(self.mean_stack_.predict(rows))
-        if not isinstance(self.noise_, Dirac):
-            raise ValueError(  # noqa: TRY004 (of the estimate)
-                "f is a function of the outcomes, and these have noise; fit with estimator='kme'"
-            )
         values = np.asarray(f(self._shaped(np.array(self.outcomes_))), dtype=np.float64)
         if values.ndim not in (1, 2) or len(values) != len(self.outcomes_):
             raise ValueError(f"f returned the shape {values.shape}; it must return a row for each outcome")
         targets = as_host(check_points(values, "f(y)"))
         with serial_blas:
-            ridges = tuple(tuple(each.of_targets(self.dealt_.rows, targets) for each in kind) for kind in self.ridges_)
-            found = best_stack(ridges, self.dealt_, targets).stack.predict(rows)
+            found = best_stack(moved_to(self.ridges_, self.dealt_, targets), self.dealt_, targets).stack.predict(rows)
         return found[:, 0] if values.ndim == 1 else found
 
     def _shaped(self, values: Array) -> Array:
@@ -303,11 +317,11 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
                 weights = self.stack_.smoother(rows[block], self.dealt_.rows)
             for column in range(q):
                 found[block, :, column] = self._quantiles(weights, column, levels)
-        return self._shaped(found)
+        return self._shaped(found + self._shifts(rows)[:, None])
 
     def _quantiles(self, weights: Array, column: int, levels: Array) -> Array:
-        order = np.argsort(self.outcomes_[:, column], kind="stable")
-        values, steps = self.outcomes_[order, column], rising_steps(weights[:, order])
+        order = np.argsort(self.points_[:, column], kind="stable")
+        values, steps = self.points_[order, column], rising_steps(weights[:, order])
         if isinstance(self.noise_, Dirac):
             middles = np.cumsum(steps, axis=1) - steps / 2.0
             return np.stack([np.interp(levels, m[w > 0], values[w > 0]) for m, w in zip(middles, steps, strict=True)])
@@ -325,11 +339,10 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         weights = self.probabilities(X)
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
         drawn = np.stack([rng.choice(len(w), n_samples, p=w / w.sum()) for w in weights])
-        points = self.outcomes_[drawn.ravel()]
+        points = (self.points_[drawn] + self._shifts(self._scaled(X))[:, None]).reshape(-1, self.points_.shape[1])
         return self._shaped(self.noise_.sample(points, rng).reshape(*drawn.shape, -1))
 
     def density(self, x: Any, n_components: int = 5) -> KernelMeanMatching:
         """Return the Gaussian mixture whose kernel mean matches that of the outcomes given one row ``x``."""
-        weights = self.probabilities(self._one(x))[0]
         matching = KernelMeanMatching(n_components, update="weights")
-        return matching.fit_embedding(self._embedded(weights))
+        return matching.fit_embedding(self._embedded(self._one(x), self.probabilities))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -11,12 +13,15 @@ from scipy.special import ndtr
 from ..core.array import Array, as_host
 from ..core.validate import check_points, check_spread
 from ..core.words import count
-from ..embedding.features import Landmarks, pivoted_triangle
+from ..embedding.features import Landmarks, nystrom, pivoted_triangle
 from ..expected import expected_blocks
+from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
+from .learned import DealtRows, Ridges
+from .stacking import Stack, best_stack, constant_errors, moved_to
 
-MOST_LANDMARKS = 100
+_MOST_LANDMARKS = 100
 _HALVINGS, _DEPENDENT = 50, 1e-13
 
 
@@ -31,16 +36,68 @@ def outcomes_of(y: Any, n: int) -> Array:
     return outcomes
 
 
-def with_noise(landmarks: Landmarks, outcomes: Array, noise: Noise) -> tuple[Array, Array]:
-    """Return the features of k(y_i, ·) and of E k(y_i + ε, ·), shapes (n, r): exact for few rows, else on landmarks."""
-    if len(outcomes) > MOST_LANDMARKS:
-        return landmarks(outcomes), landmarks(outcomes, noise)
-    noises = Dirac(), noise
-    blocks = [[expected_blocks(landmarks.kernel, outcomes, v, outcomes, w) for w in noises] for v in noises]
-    gram = np.block([[block(slice(None), slice(None)) for block in row] for row in blocks])
-    triangle, pivots = pivoted_triangle(gram.copy(), _DEPENDENT)
-    features = solve_triangular(triangle, gram[pivots], lower=True).T
-    return features[: len(outcomes)], features[len(outcomes) :]
+@final
+@dataclass(frozen=True, eq=False)
+class OutcomeFeatures:
+    """Outcomes, or what a mean leaves of them, with their features."""
+
+    landmarks: Landmarks
+    values: Array
+    features: Array
+
+    @classmethod
+    def of(cls, kernel: Kernel, values: Array, rng: np.random.Generator) -> OutcomeFeatures:
+        """Return the features from at most 100 landmarks: all rows, if they are that few."""
+        landmarks = nystrom(kernel, values, _MOST_LANDMARKS, rng=rng)
+        return cls(landmarks, values, landmarks(values))
+
+    def with_noise(self, noise: Noise) -> tuple[Array, Array]:
+        """Return features of k(y_i, ·) and E k(y_i + ε, ·), shapes (n, r): exact for few rows, else on landmarks."""
+        n, noises = len(self.values), (Dirac(), noise)
+        if n > _MOST_LANDMARKS:
+            return self.features, self.landmarks(self.values, noise)
+        blocks = [
+            [expected_blocks(self.landmarks.kernel, self.values, v, self.values, w) for w in noises] for v in noises
+        ]
+        gram = np.block([[block(slice(None), slice(None)) for block in row] for row in blocks])
+        triangle, pivots = pivoted_triangle(gram.copy(), _DEPENDENT)
+        features = solve_triangular(triangle, gram[pivots], lower=True).T
+        return features[:n], features[n:]
+
+    def outside(self, features: Array) -> float:
+        """Return the mean part of k(y, y) that features do not see."""
+        return float((self.landmarks.kernel.diag(self.values) - (features**2).sum(axis=1)).mean())
+
+    def loss_of_constant(self) -> float:
+        """Return the leave-one-out score of the estimate that passes over x."""
+        errors = constant_errors(self.features.mean(axis=0), slice(None), self.features)
+        return float((errors**2).sum(axis=1).mean()) + self.outside(self.features)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OutcomeFit:
+    """The best stack for the features of outcomes under one noise, and its leave-one-out score."""
+
+    values: Array
+    noise: Noise
+    stack: Stack
+    loss: float
+
+
+def outcome_fits(
+    ridges: Ridges, dealt: DealtRows, outcomes: OutcomeFeatures, noises: Sequence[Noise]
+) -> Iterator[OutcomeFit]:
+    """Yield the fit without noise, and those under some; ``ridges`` are those of the features without noise."""
+    for noise in (Dirac(), *noises):
+        targets = sources = outcomes.features
+        if not isinstance(noise, Dirac):
+            targets, sources = outcomes.with_noise(noise)
+            ridges = moved_to(ridges, dealt, sources)
+        stack = best_stack(ridges, dealt, targets, sources, np.ones(targets.shape[1])).stack
+        errors = stack.errors(dealt, targets, sources)
+        loss = float((errors**2).sum(axis=1).mean()) + outcomes.outside(targets)
+        yield OutcomeFit(outcomes.values, noise, stack, loss)
 
 
 def simplex_projections(weights: Array) -> Array:

@@ -201,6 +201,11 @@ def parts_of(ridges: Ridges, targets: slice) -> Ridges:
     return tuple(tuple(each.part(targets) for each in kind) for kind in ridges)
 
 
+def moved_to(ridges: Ridges, dealt: DealtRows, targets: Array) -> Ridges:
+    """Return the regressions of other targets on the same features."""
+    return tuple(tuple(each.of_targets(dealt.rows, targets) for each in kind) for kind in ridges)
+
+
 def r2_of(residuals: Array, targets: Array) -> Array:
     """Return one minus the leave-one-out squared errors over those of the mean, shape (q,); 0 for constant targets."""
     total = (constant_errors(targets.mean(axis=0), slice(None), targets) ** 2).sum(axis=0)

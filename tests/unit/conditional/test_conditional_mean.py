@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelmean as km
 from kernelmean.conditional.outcomes import noisy_quantiles, rising_steps, simplex_projections
-from kernelmean.kernels import Gaussian, Laplacian
+from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 from kernelmean.noise import Dirac, Normal
 
 
@@ -25,17 +25,21 @@ def _fan(n=120, seed=0):
 FAN = km.ConditionalMean().fit(*_fan())
 
 
-@parametrize_with_checks([km.ConditionalMean()])
+@parametrize_with_checks([km.ConditionalMean(kernel_x=Gaussian(1.0), about_mean=False)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.parametrize("about_mean", [False, True])
 @pytest.mark.parametrize("estimator", ["kme", "mkme"])
-def test_the_leave_one_out_score_is_that_of_fits_without_the_row(estimator):
+def test_the_leave_one_out_score_is_that_of_fits_without_the_row(estimator, about_mean):
     """With one kernel of x, all of it: kernel ridge regression without row i by its normal equations."""
     X, y = _fan(20)
     kernel = Gaussian(1.0)
-    model = km.ConditionalMean(Gaussian(0.3), kernel_x=kernel, estimator=estimator).fit(X, y)
+    model = km.ConditionalMean(Gaussian(0.3), kernel_x=kernel, estimator=estimator, about_mean=about_mean)
+    model.fit(X, y)
+    points = model.points_
+    assert np.allclose(points[:, 0], y) != about_mean
     ((ridge,),) = (kind.ridges for kind in model.stack_.kinds)
     number = int(model.stack_.kinds[0].chosen[0])
     penalty = 1.0 / ridge.shrunk(np.array([number]))[0, 0] - ridge.values[0]
@@ -48,8 +52,8 @@ def test_the_leave_one_out_score_is_that_of_fits_without_the_row(estimator):
         F = features[rest] - centre
         inverse = np.linalg.inv(F.T @ F + penalty * np.eye(F.shape[1]))
         weights = share * (features[i] - centre) @ inverse @ F.T + 1.0 / 19
-        mu = km.embed(y[rest][:, None], model.kernel_, weights=weights, noise=model.noise_)
-        point = km.embed(y[[i]][:, None], model.kernel_)
+        mu = km.embed(points[rest], model.kernel_, weights=weights, noise=model.noise_)
+        point = km.embed(points[[i]], model.kernel_)
         found.append((mu - point).norm() ** 2)
     assert abs(np.mean(found) - model.loocv_) < 1e-9 * max(1.0, np.abs(ridge.moments).max())
     assert (model.noise_ == Dirac()) == (estimator == "kme")
@@ -78,7 +82,7 @@ def test_the_embedding_is_near_the_exact_one():
 
 def test_noise_helps_few_rows():
     losses = []
-    for seed in range(6):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         X = rng.uniform(-2, 2, size=(15, 1))
         y = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=15)
@@ -207,6 +211,7 @@ def test_a_constant_row_predictor_and_offsets():
     ("call", "message"),
     [
         (lambda X, y: km.ConditionalMean(estimator="s-kmse").fit(X, y), "write one of 'kme', 'mkme', 'mmkme'"),
+        (lambda X, y: km.ConditionalMean(about_mean="yes").fit(X, y), "write 'loocv', True or False"),
         (lambda X, y: km.ConditionalMean(noise_x=Normal(1.0)).fit(X, y), "pass kernel_x="),
         (lambda X, y: km.ConditionalMean(kernel_x="gaussian").fit(X, y), "pass a kernel such as"),
         (lambda X, y: km.ConditionalMean().fit(X, y[:-1]), "one outcome for each row"),
@@ -228,9 +233,19 @@ def test_bad_input_is_refused(call, message):
         call(*_fan(30))
 
 
-def test_functions_of_noisy_outcomes_are_refused():
-    X, y = _fan(20)
-    model = km.ConditionalMean(Gaussian(0.7), estimator="mkme").fit(X, y)
-    assert model.noise_ != Dirac()
-    with pytest.raises(ValueError, match="estimator='kme'"):
-        model.predict(X, np.square)
+def test_what_moves_with_x_is_told_from_what_does_not():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(200, 1))
+    moving = 3.0 * X[:, 0] + 0.2 * rng.normal(size=200)
+    two = np.where(rng.uniform(size=200) < 0.5 + 0.2 * X[:, 0], 2.0, -2.0)
+    model = km.ConditionalMean().fit(X, moving)
+    assert model.about_mean_
+    np.testing.assert_allclose(model.embedding([1.0]).points - model.points_, model.predict([[1.0]])[0])
+    assert not km.ConditionalMean().fit(X, two).about_mean_
+    assert set(np.unique(km.ConditionalMean().fit(X, two).sample(X, random_state=0))) == {-2.0, 2.0}
+    assert not km.ConditionalMean(Polynomial(2)).fit(X, moving).about_mean_
+    one, other = (km.ConditionalMean(about_mean=about).fit(X, moving).loocv_ for about in (True, False))
+    assert model.loocv_ == min(one, other)
+    drawn = model.sample([[1.0]], 300, random_state=0)
+    assert abs(drawn.mean() - 3.0) < 0.1
+    assert abs(drawn.std() - 0.2) < 0.05
