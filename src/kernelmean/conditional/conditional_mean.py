@@ -39,7 +39,7 @@ from .outcomes import (
 from .ridge import RidgeFits
 from .stacking import ScaledColumns, Stack, StackedKind, best_stack, moved_to, parts_of, r2_of
 
-_RANK_X, _CELLS = 500, 2**22
+_RANK_X, _CELLS = 500, 2**23
 _ESTIMATORS = ("kme", "mkme", "mmkme")
 PARTS = (
     *(Stack, StackedKind, RidgeFits, DealtRows, ScaledColumns),
@@ -198,10 +198,10 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             others = OutcomeFeatures.of(self.kernel_, left, rng)
             fits += outcome_fits(moved_to(ridges, dealt, others.features), dealt, others, noises)
         best = min(fits, key=lambda fit: fit.loss)
-        self.stack_, self.noise_, self.about_mean_ = best.stack, best.noise, best.values is left
-        self.points_ = sealed(np.array(best.values))
-        self.loocv_ = best.loss
-        self.r2_ = 1.0 - best.loss / plain.loss_of_constant()
+        self.stack_, self.noise_, self.about_mean_ = best.stack, best.noise, best.outcomes is not plain
+        self.points_ = sealed(np.array(best.outcomes.values))
+        self.loocv_ = best.loocv(dealt)
+        self.r2_ = 1.0 - self.loocv_ / plain.loss_of_constant()
         self.notes_ = (f"{plain.landmarks.summary} stand for the kernel of y",)
 
     def _ridges(self, dealt: DealtRows, targets: Array, rng: np.random.Generator) -> Ridges:

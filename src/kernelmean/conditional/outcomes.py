@@ -77,12 +77,20 @@ class OutcomeFeatures:
 @final
 @dataclass(frozen=True, eq=False)
 class OutcomeFit:
-    """The best stack for the features of outcomes under one noise, and its leave-one-out score."""
+    """The best stack for the features of outcomes under one noise."""
 
-    values: Array
+    outcomes: OutcomeFeatures
     noise: Noise
+    targets: Array
+    sources: Array
     stack: Stack
     loss: float
+    """The leave-one-out score on the rows that strengths and weights were chosen on."""
+
+    def loocv(self, dealt: DealtRows) -> float:
+        """Return the leave-one-out score on all rows."""
+        errors = self.stack.errors(dealt, self.targets, self.sources)
+        return float((errors**2).sum(axis=1).mean()) + self.outcomes.outside(self.targets)
 
 
 def outcome_fits(
@@ -94,10 +102,8 @@ def outcome_fits(
         if not isinstance(noise, Dirac):
             targets, sources = outcomes.with_noise(noise)
             ridges = moved_to(ridges, dealt, sources)
-        stack = best_stack(ridges, dealt, targets, sources, np.ones(targets.shape[1])).stack
-        errors = stack.errors(dealt, targets, sources)
-        loss = float((errors**2).sum(axis=1).mean()) + outcomes.outside(targets)
-        yield OutcomeFit(outcomes.values, noise, stack, loss)
+        best = best_stack(ridges, dealt, targets, sources, np.ones(targets.shape[1]))
+        yield OutcomeFit(outcomes, noise, targets, sources, best.stack, best.loss + outcomes.outside(targets))
 
 
 def simplex_projections(weights: Array) -> Array:

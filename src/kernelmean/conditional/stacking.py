@@ -220,7 +220,7 @@ def constant_errors(mean: Array, some: slice | IntArray, targets: Array, sources
 
 
 class ChosenStack(NamedTuple):
-    """A stack, and the sum of its squared errors at the rows that it was chosen on."""
+    """A stack, and its mean squared error at the rows that it was chosen on, all targets together."""
 
     stack: Stack
     loss: float
@@ -248,7 +248,7 @@ def best_stack(
     if shares is not None:
         grams = np.tensordot(shares, grams, axes=1)[None]
     weights = _simplex_weights(grams)
-    loss = float(np.einsum("kq,qkl,lq->", weights, grams, weights))
+    loss = float(np.einsum("kq,qkl,lq->", weights, grams, weights)) / len(some)
     limits = np.stack([dealt.rows.min(axis=0), dealt.rows.max(axis=0)])
     return ChosenStack(Stack(tuple(kinds), np.repeat(weights, q // weights.shape[1], axis=1), mean, limits), loss)
 
