@@ -4,8 +4,8 @@ Which permutations is decided by sizes alone, so that neither units nor installe
 
 1. All are enumerated when there are at most n_resamples + 1.
 2. At most 32 pairs take random permutations: the textbook test, within milliseconds.
-3. Otherwise rotations of shuffled blocks, evaluated on low-rank factors if a pivoted Cholesky finds a rank at which
-   they cost less, otherwise on tiles. Both give the same p-value: they sum over the same permutations.
+3. Otherwise rotations of shuffled blocks, evaluated on low-rank factors if these are given or a pivoted Cholesky finds
+   them, and they cost less, otherwise on tiles. Both give the same p-value: they sum over the same permutations.
 
 Arrays of other libraries take tiles, never factors: a device makes them faster than it finds pivots. Samples have an
 engine of their own, :mod:`~kernelmean.inference.units`.
@@ -41,7 +41,7 @@ from .permutations import (
 )
 from .problem import Problem
 from .resampling_options import Resampling
-from .rotations.factors import factor_sums, paying_rank
+from .rotations.factors import costs_less, factor_sums, paying_rank
 from .rotations.gathered import DENSE_LIMIT, permutation_sums
 from .rotations.tiles import tile_sums
 from .statistics import SINGLE, Sums, ties
@@ -99,7 +99,8 @@ def _rotated(problem: Problem, how: Resampling) -> Sums:
     problem = problem.shuffled(rotations.shuffle)
     rank = 0 if problem.left.on_device else paying_rank(problem.shape(how.n_resamples))
     factored, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
-    if factored is None:
+    explicit = problem.left.explicit and problem.right.explicit
+    if factored is None or (explicit and not costs_less(factored, rotations)):
         return tile_sums(problem, rotations, how.resources)
     parts = [factor_sums(factored, rotations)]
     if others:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import mmd_test
+from kernelmean.inference import engine, mmd_test
 from kernelmean.inference.resampling_options import Resampling, Resources, resources_of
 from kernelmean.inference.units.layout import Layout
 from kernelmean.inference.units.samples import Labelings
@@ -115,3 +115,21 @@ def test_several_kernels_share_the_permutations():
         for k, kernel in enumerate(kernels):
             alone = mmd_null(X, Y, [kernel], scheme=scheme, rng=4)
             np.testing.assert_allclose(together.values[k], alone.values[0], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize(("n", "carrier"), [(48, "tile_sums"), (300, "factor_sums")])
+def test_given_factors_are_used_where_they_cost_less_and_change_no_p_value(n, carrier, monkeypatch):
+    rng = np.random.default_rng(n)
+    x = rng.normal(size=(n, 1))
+    y, options = x**2 + rng.normal(size=(n, 1)), {"n_resamples": 199, "rng": 0}
+    used = []
+    for name in ("tile_sums", "factor_sums"):
+        run = getattr(engine, name)
+        monkeypatch.setattr(engine, name, lambda *args, run=run, name=name: used.append(name) or run(*args))
+    result = km.hsic_test(x, y, **options)
+    assert set(used) == {carrier}
+    monkeypatch.setattr(engine, "costs_less", lambda *_: carrier == "tile_sums")
+    other = km.hsic_test(x, y, **options)
+    assert set(used) == {"tile_sums", "factor_sums"}
+    assert (other.pvalue, other.scheme) == (result.pvalue, result.scheme) == (result.pvalue, "rotations")
+    np.testing.assert_allclose(other.null_distribution, result.null_distribution, rtol=1e-9)

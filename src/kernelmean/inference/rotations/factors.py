@@ -29,6 +29,9 @@ _ENTRY = 400.0  # an entry of a factor, besides one for every row of it
 _TURNED, _ROW = 167.0, 3.3  # an entry of A Cᵀ, for every rotation and for every row of the sample
 _SEARCH = 6.0e7  # the pivots of one kernel
 
+_TILE_OF_GIVEN = 1.75
+"""How many entries of A Cᵀ under one rotation take as long as an entry of a Gram matrix (8.5 and 15 ns)."""
+
 
 def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
     """Return the sums over all rotations, shape (m, P); rows of the factors in the shuffled order."""
@@ -57,6 +60,14 @@ def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
                 entries += (left[part, rest] @ moved[:, rest].T)[:, :, None]
             total[:, coset] += group.weighted_norms(entries, part)
     return total.reshape(len(total), -1)
+
+
+def costs_less(factored: Factored, rotations: Rotations) -> bool:
+    """Whether given factors, whose ranks are known, take less time than tiles of their Gram matrices."""
+    problem, cosets = factored.problem, len(rotations.cosets)
+    entries = sum(len(group.left) * len(group.right) for group in factored.shared) * cosets * rotations.order
+    tiles = problem.n**2 * (problem.left.count + problem.right.count * cosets)
+    return entries < _TILE_OF_GIVEN * tiles
 
 
 def _at_once(rotations: Rotations, rank: int) -> int:
