@@ -1,7 +1,8 @@
-"""The same rows give the same answer whatever holds them: frames, files, folders and batches."""
+"""The same rows give the same answer whatever holds them: arrays, frames, files, folders, batches and clusters."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -20,34 +21,6 @@ def mixed(seed: int, n: int) -> pd.DataFrame:
     return table.assign(y=table.y.mask(rng.random(n) < 0.1))
 
 
-def held(table: pd.DataFrame, folder: Path) -> list[Any]:
-    """The table in memory, in a file, in a folder of two files, and in batches."""
-    n = len(table)
-    folder.mkdir()
-    table.to_parquet(folder / "whole.parquet", index=False)
-    (folder / "parts").mkdir()
-    for part, rows in enumerate((slice(0, n // 3), slice(n // 3, n))):
-        table[rows].to_parquet(folder / f"parts/{part}.parquet", index=False)
-    return [table, folder / "whole.parquet", folder / "parts", km.read(table, batch_rows=n // 7)]
-
-
-def same(results: list[Any]) -> None:
-    """Comparisons have the same p-values, and the same numbers to 1e-10."""
-    for other in results[1:]:
-        assert (other.pvalue, other.sizes) == (results[0].pvalue, results[0].sizes)
-        assert other.statistic == pytest.approx(results[0].statistic, rel=1e-10)
-        for one, two in zip(results[0].columns, other.columns, strict=True):
-            assert (one.name, one.pvalue) == (two.name, two.pvalue)
-            numbers = [(own.statistic, own.gap, *own.means, *own.interval) for own in (one, two)]
-            assert numbers[0] == pytest.approx(numbers[1], rel=1e-10, nan_ok=True)
-
-
-@pytest.mark.parametrize("n", [60, 3000, 30_000])
-def test_rows_are_compared_alike_wherever_they_are(n: int, tmp_path: Path) -> None:
-    tables = [held(mixed(k, n), tmp_path / f"{k}") for k in range(2)]
-    same([km.compare(*pair, missing="category", n_resamples=99) for pair in zip(*tables, strict=True)])
-
-
 def designed(seed: int, n: int) -> pd.DataFrame:
     """Visits of users in four centers, of which only three are in both tables, with weights, some of them zero."""
     rng = np.random.default_rng([seed, n])
@@ -56,40 +29,80 @@ def designed(seed: int, n: int) -> pd.DataFrame:
     return mixed(seed, n).assign(center=center, user=user, w=rng.uniform(0.0, 2.0, n).round(1))
 
 
+def held(table: pd.DataFrame, folder: Path) -> list[Any]:
+    """The table in memory, in a file, in a folder of two files, in batches, and, of numbers, as an array."""
+    n = len(table)
+    folder.mkdir()
+    table.to_parquet(folder / "whole.parquet", index=False)
+    (folder / "parts").mkdir()
+    for part, rows in enumerate((slice(0, n // 3), slice(n // 3, n))):
+        table[rows].to_parquet(folder / f"parts/{part}.parquet", index=False)
+    array = [table.to_numpy()] if all(kind == np.float64 for kind in table.dtypes) else []
+    return [table, folder / "whole.parquet", folder / "parts", km.read(table, batch_rows=n // 7), *array]
+
+
+def same(one: km.studies.Comparison, other: km.studies.Comparison) -> None:
+    """Comparisons have the same p-values, and the same numbers to 1e-10."""
+    assert (one.pvalue, one.sizes, one.missing) == (other.pvalue, other.sizes, other.missing)
+    assert other.statistic == pytest.approx(one.statistic, rel=1e-10)
+    for first, second in zip(one.columns, other.columns, strict=True):
+        assert (first.name, first.pvalue, first.n_resamples) == (second.name, second.pvalue, second.n_resamples)
+        shares = [[share for each in own.shares for share in each.shares] for own in (first, second)]
+        numbers = [
+            (own.statistic, own.gap, *own.means, *own.interval, *of)
+            for own, of in zip((first, second), shares, strict=True)
+        ]
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-10, nan_ok=True)
+
+
 SLOW = pytest.mark.slow
+TABLES: dict[str, tuple[Callable[[int, int], pd.DataFrame], dict[str, Any]]] = {
+    "numbers": (lambda seed, n: mixed(seed, n)[["x", "y"]].fillna(0.0).set_axis(["x0", "x1"], axis=1), {}),
+    "blank cells": (mixed, {"missing": "category"}),
+    "one kernel": (mixed, {"missing": "drop", "estimator": "kme"}),
+    "strata, weights": (lambda *of: designed(*of).drop(columns="user"), {"strata": "center", "weights": "w"}),
+    "clusters": (lambda *of: designed(*of).drop(columns=["center", "w"]), {"clusters": "user"}),
+    "strata, clusters, weights": (designed, {"strata": "center", "clusters": "user", "weights": "w"}),
+    "pairs": (mixed, {"paired": True}),
+}
+CASES = [
+    *((name, 60, 50) for name in TABLES),
+    ("strata, clusters, weights", 60, 20_000),
+    ("blank cells", 600, 500),
+    ("strata, clusters, weights", 600, 500),
+    *(pytest.param(name, n, 20_000, marks=SLOW) for name in TABLES for n in (60, 3000, 60_000)),
+    pytest.param("one kernel", 3000, 2000, marks=SLOW),
+]
 
 
-@pytest.mark.parametrize(
-    ("n", "limit", "missing"),
-    [
-        (60, 20_000, "drop"),
-        (700, 500, "drop"),
-        pytest.param(3000, 20_000, "category", marks=SLOW),
-        pytest.param(30_000, 20_000, "drop", marks=SLOW),
-    ],
-)
-def test_rows_of_a_design_are_compared_alike_wherever_they_are(
-    n: int, limit: int, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "n", "limit"), CASES)
+def test_rows_are_compared_alike_wherever_they_are(
+    name: str, n: int, limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", limit)
-    tables = [held(designed(k, n), tmp_path / f"{k}") for k in range(2)]
-    options = {"strata": "center", "clusters": "user", "weights": "w", "missing": missing, "n_resamples": 99}
-    results = [km.compare(*pair, **options) for pair in zip(*tables, strict=True)]
-    same(results)
+    for of in ("ADAPTIVE_LIMIT", "TEST_LIMIT"):
+        monkeypatch.setattr(f"kernelmean.tables.limits.{of}", limit)
+    make, options = TABLES[name]
+    options = {"missing": "drop", "n_resamples": 99, **options}
+    first, *others = zip(*(held(make(k, n), tmp_path / f"{k}") for k in range(2)), strict=True)
+    found = km.compare(*first, **options)
+    for tables in others:
+        same(found, km.compare(*tables, **options))
 
 
-@pytest.mark.parametrize(
-    ("n", "limit", "missing"),
-    [(60, 20_000, "drop"), (1500, 500, "drop"), pytest.param(30_000, 20_000, "category", marks=SLOW)],
-)
-def test_pairs_are_compared_alike_wherever_they_are(
-    n: int, limit: int, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", limit)
-    tables = [held(mixed(k, n), tmp_path / f"{k}") for k in range(2)]
-    tables[1][3] = km.read(tables[1][0], batch_rows=n // 5)
-    options = {"paired": True, "missing": missing, "n_resamples": 99}
-    same([km.compare(*pair, **options) for pair in zip(*tables, strict=True)])
+@SLOW
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("n", [60, 3000, 60_000])
+def test_rows_on_two_processes_are_compared_as_those_of_a_frame(n: int) -> None:
+    distributed = pytest.importorskip("distributed", reason="clusters need the extra 'dask'")
+    dask = pytest.importorskip("dask.dataframe")
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+        for name, (make, of) in TABLES.items():
+            how = {"missing": "drop", "n_resamples": 99, **of}
+            tables = [make(k, n) for k in range(2)]
+            there = [dask.from_pandas(own, npartitions=4 + k, sort=False) for k, own in enumerate(tables)]
+            plan = None if name == "pairs" else km.DaskPlan(client)
+            same(km.compare(*tables, **how), km.compare(*there, plan=plan, **how))
 
 
 @pytest.mark.parametrize(

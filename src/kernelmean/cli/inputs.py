@@ -16,11 +16,10 @@ from ..core.words import count, refuse
 from ..inference.adaptive.many_kernels import NAMED
 from ..inference.wording import short
 from ..studies.columns import describe_columns, describe_long
-from ..studies.comparison.comparing import are_read_in_batches
-from ..studies.dependence.rows import placed
 from ..studies.described import DescribedTable
 from ..studies.designs import NO_DESIGN, TableDesign
 from ..studies.row_keys import check_row_order, with_keys
+from ..studies.rows.batchwise import placed
 from ..tables import limits
 from ..tables.batchwise import is_long
 from ..tables.files import PARQUET, ending
@@ -200,9 +199,7 @@ def is_streamed(
         raise ValueError("--stream takes all rows; leave --max-rows out")
     if streams is None:
         streams = (
-            second is not None
-            and reading.max_rows is None
-            and are_read_in_batches(first.source, second.source, estimator)
+            second is not None and reading.max_rows is None and placed((first.source, second.source), estimator)[1]
         )
     return streams
 
@@ -214,7 +211,7 @@ def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: Rea
     if rows.stream is not None:
         return rows.stream
     named = named_table(table.data)
-    return reading.max_rows is None and named.fits_batches and placed(named.source, estimator)[1]
+    return reading.max_rows is None and named.fits_batches and placed((named.source,), estimator)[1]
 
 
 def long_table(table: OneTable, reading: ReadOptions) -> Source:

@@ -8,14 +8,13 @@ from typing import Any, Unpack
 
 from ...core.array import SILENT, Progress, RngLike
 from ...inference.null import HOLM
-from ...inference.request import ESTIMATORS as PLAIN
 from ...plan.plan import Plan, RemotePlan, check_plan
-from ...tables.batchwise import asked_for, is_long, measured, readable
+from ...tables.batchwise import readable
 from ...tables.columns import Encoding, EncodingOptions, spells_out
-from ...tables.read import hold, is_in_memory, is_path, read
+from ...tables.read import check_apart, hold, is_in_memory, is_path, read
 from ...tables.source import Source
 from ..designs import TableDesign
-from ..rows.batchwise import AUTO, row_limit
+from ..rows.batchwise import AUTO, placed, row_limit
 from .in_memory import compare_in_memory
 from .long_tables import compare_in_batches
 from .on_cluster import compare_on_cluster
@@ -108,10 +107,10 @@ def compare(
     concerns the rows with their blank cells (:doc:`/columns`). Columns that are constant over both tables are left out,
     and a note says so. The order of the columns changes nothing.
 
-    O(n² d) time. Tables of more than 20 000 rows, or files of more than 100 000 if ``estimator`` names one kernel, are
-    read twice, batch by batch, in O(n) time and bounded memory, and just as exactly (:doc:`/scale`); to choose
-    yourself, pass ``kernelmean.read(path, in_memory=...)``. The columns of a design are held, and of pairs those
-    that may name rows. Pairs do not go with a DaskPlan.
+    O(n² d) time. Tables of more than 20 000 rows, or 100 000 if ``estimator`` names one kernel, are read twice, batch
+    by batch, in O(n) time and bounded memory, and just as exactly (:doc:`/scale`), wherever they are; to choose
+    yourself, pass ``kernelmean.read(path, in_memory=...)``. The columns of a design are held, and of pairs those that
+    may name rows. Pairs do not go with a DaskPlan.
     Gretton et al. (2012); Xia et al. (2021), section "Two-sample test".
 
     Examples
@@ -143,7 +142,8 @@ def compare(
     if isinstance(plan, RemotePlan):
         design.refuse_cluster("leave plan= out")
         return compare_on_cluster(A, B, plan, asked, row_limit(estimator))
-    (first, second), batches = _placed((A, B), called, estimator)
+    check_apart(A, B)
+    (first, second), batches = placed([_titled(A, called[0]), _titled(B, called[1])], estimator)
     if batches:
         one, two = (_titled(read(table), name) for table, name in zip((first, second), called, strict=True))
         with readable(one, frames=True) as one, readable(two, frames=True) as two:
@@ -153,36 +153,11 @@ def compare(
     return compare_in_memory(*held, replace(asked, notes=tuple(told)))
 
 
-def are_read_in_batches(A: Any, B: Any, estimator: str) -> bool:
-    """Whether two tables are read batch by batch: if asked for, or if one is long and the test can do it."""
-    return _placed((A, B), ("A", "B"), estimator)[1]
-
-
-def _placed(tables: tuple[Any, Any], called: tuple[str, str], estimator: str) -> tuple[list[Any], bool]:
-    """Return two tables, and whether they are read batch by batch; those of unknown length are read up to the limit."""
-    said = asked_for(*tables)
-    found = [
-        table if is_in_memory(table) or is_path(table) else _titled(read(table), name)
-        for table, name in zip(tables, called, strict=True)
-    ]
-    limit = row_limit(estimator)
-    if said is not None or limit is None:
-        return found, bool(said)
-    looks = [_measured(table, limit, held=estimator in PLAIN) for table in found]
-    return [table for table, _ in looks], any(long for _, long in looks)
-
-
-def _measured(table: Any, limit: int, *, held: bool) -> tuple[Any, bool]:
-    """Return a table, and whether it is long; with ``held`` a table in memory never is."""
-    if isinstance(table, Source):
-        return measured(table, limit, frames=True)
-    if is_path(table):
-        return table, is_long(table, limit)
-    shape: tuple[int, ...] = getattr(table, "shape", ())
-    return table, not held and bool(shape) and shape[0] > limit
-
-
-def _titled(source: Source, name: str) -> Source:
+def _titled(table: Any, name: str) -> Any:
+    """Return a table whose errors call it by a name if it has no path; what is in memory or a path stays as it is."""
+    if is_in_memory(table) or is_path(table):
+        return table
+    source = read(table)
     return source.titled(name) if source.titleless else source
 
 

@@ -38,6 +38,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     frames, taken, dropped = _rows(A, B, asked)
     encoded, scan = encoded_and_seen(frames, asked.encoding)
     _check(encoded, names, asked)
+    encoded = encoded.called(names)
     design = taken.of(encoded.frames)
     test = TableTest(asked, design=design)
     stream, stream_alone = as_rng(asked.rng).spawn(2)

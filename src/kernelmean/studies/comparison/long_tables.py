@@ -126,7 +126,7 @@ def check_batches(asked: Asked) -> None:
     if isinstance(asked.bandwidth, str) and asked.bandwidth not in RULES:
         raise ValueError(
             f"bandwidth is {asked.bandwidth!r}, which needs all rows in memory; write {listed(map(repr, RULES))}, or a "
-            "number"
+            "number, or hold all rows: kernelmean.read(..., in_memory=True)"
         )
     check_rules(asked.encoding)
 
@@ -226,7 +226,7 @@ class Tests:
         """Return the result from the sums of all rows; ``notes`` say how these were read."""
         asked, rows, learnt, found = self.drawing.asked, self.drawing.rows, self.learnt, sums.units.all()
         joint, alone = self.joint(found), self.alone(found)
-        encoded = _shown(learnt)
+        encoded = _shown(learnt).called(asked.names)
         summaries = sums.summaries(learnt)
         weigh = None if rows is None else RowWeights.of(rows.taken.of(encoded.frames))
         if weigh is not None and isinstance(sums, TableSums) and sums.places is not None:
@@ -245,7 +245,7 @@ class Tests:
                 *(() if rows is None else rows.notes),
                 *asked.design.notes(numbers=any(isinstance(coding, Numbers) for coding in learnt.codings)),
                 *(() if weigh is None else weigh.notes()),
-                *_notes(encoded, asked.names, learnt.rows),
+                *_notes(encoded, learnt.rows),
                 *joint.notes,
             ),
             missing=learnt.missing,
@@ -304,11 +304,10 @@ def _shown(learnt: Learnt) -> Encoded:
     )
 
 
-def _notes(encoded: Encoded, names: tuple[str, str], rows: tuple[int, ...]) -> tuple[str, ...]:
+def _notes(encoded: Encoded, rows: tuple[int, ...]) -> tuple[str, ...]:
     shown = " and ".join(f"{len(frame):,}" for frame in encoded.frames)
-    sources = [replace(frame, source=name) for frame, name in zip(encoded.frames, names, strict=True)]
     return (
-        *replace(encoded, frames=(sources[0], sources[1])).notes(" over both tables", rows),
+        *encoded.notes(" over both tables", rows),
         f"tests of single columns: numbers by kernels on {LANDMARKS} landmarks each, none for categories",
         f"rows that stand out, pictures and spreads use {shown} rows drawn at random",
     )

@@ -15,12 +15,12 @@ from ...tables.batchwise import readable
 from ...tables.columns import Encoding, EncodingOptions, spells_out
 from ...tables.read import read
 from ..designs import TableDesign
+from ..rows.batchwise import placed
 from .batches import tested_in_batches
 from .designed import DesignedTable
 from .held import tested_in_memory
 from .request import DependenceOptions, named_columns
 from .result import Dependence
-from .rows import placed
 
 
 @spells_out
@@ -132,7 +132,7 @@ def dependence(
         keep_finished=keep_finished,
         adjustment=adjustment,
     )
-    found, batches = placed(table, estimator)
+    (found,), batches = placed((table,), estimator)
     asked.design.check_estimator(estimator, (*PLAIN, *NAMED))
     with readable(read(found), frames=True) as source:
         designed = DesignedTable.of(source, asked)

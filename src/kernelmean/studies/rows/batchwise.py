@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.table import Frame, Table
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
 from ...tables import limits
+from ...tables.batchwise import asked_for, is_long, measured
 from ...tables.columns import Encoding
+from ...tables.read import is_in_memory, is_path, read
+from ...tables.source import Source
 
 AUTO = "auto"
 
@@ -15,6 +22,29 @@ def row_limit(estimator: str) -> int | None:
     if estimator in PLAIN:
         return limits.TEST_LIMIT
     return limits.ADAPTIVE_LIMIT if estimator in (AUTO, *NAMED) else None
+
+
+def placed(tables: Sequence[Any], estimator: str) -> tuple[list[Any], bool]:
+    """Return tables, and whether they are read batch by batch: if asked for, or if one is long, wherever its rows are.
+
+    Those of unknown length are read up to the limit.
+    """
+    said, limit = asked_for(*tables), row_limit(estimator)
+    found = [table if is_in_memory(table) or is_path(table) else read(table) for table in tables]
+    if said is not None or limit is None:
+        return found, bool(said)
+    looks = [_measured(table, limit) for table in found]
+    return [table for table, _ in looks], any(long for _, long in looks)
+
+
+def _measured(table: Any, limit: int) -> tuple[Any, bool]:
+    if isinstance(table, Source):
+        return measured(table, limit, frames=True)
+    if is_path(table):
+        return table, is_long(table, limit)
+    listed = isinstance(table, Frame | Table | list | tuple)
+    shape: tuple[int, ...] = (len(table),) if listed else getattr(table, "shape", ())
+    return table, bool(shape) and shape[0] > limit
 
 
 def check_rules(encoding: Encoding) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -87,6 +87,11 @@ class Encoded(Frozen):
     def kernel(self, kernel: Gaussian) -> Kernel:
         """Return the kernel between rows of :meth:`points`: the kernel of the coordinates, or its expectation."""
         return kernel if self.variances is None else NoisyRows(kernel)
+
+    def called(self, names: Sequence[str]) -> Encoded:
+        """Return the same with other names of the tables in notes."""
+        frames = [replace(frame, source=name) for frame, name in zip(self.frames, names, strict=True)]
+        return replace(self, frames=tuple(frames))
 
     def notes(self, where: str = "", rows: Sequence[int] = ()) -> tuple[str, ...]:
         """Return notes for the reader; ``rows`` are those that were used, if the frames hold only some of them."""
