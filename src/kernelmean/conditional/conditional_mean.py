@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, as_host, slices
 from ..core.frozen import FrozenAttributes, sealed
-from ..core.validate import check_points, validated
+from ..core.validate import check_points, check_range, validated
 from ..core.words import count, listed, refuse
 from ..density import KernelMeanMatching
 from ..embedding.embedding import Embedding, embed
@@ -103,7 +103,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     and weights as they are, leaving row i out is exact. Kinds: linear, products of degree 2, a curve of every column,
     Gaussian kernels (four widths), a Gaussian kernel on learned axes, curves of learned columns, and the constant.
     Columns of X are divided by their deviations; for mixed columns write ``make_pipeline(TableEncoder(), ...)``.
-    O(n m (m + q)) time for m = 100 landmarks, at any number of rows.
+    O(n m (m + q)) time for m = 120 landmarks, at any number of rows.
 
     Conditional mean embeddings: Song, Huang, Smola & Fukumizu (2009); Park & Muandet (2020). Weights are made
     non-negative, for quantiles and samples, by the nearest point of the simplex.
@@ -140,6 +140,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     dealt_: DealtRows = field(init=False)
     outcomes_: Array = field(init=False)
     points_: Array = field(init=False)
+    unit_: Array = field(init=False)
     about_mean_: bool = field(init=False)
     single_: bool = field(init=False)
     n_features_in_: int = field(init=False)
@@ -162,6 +163,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         """
         self._check_options()
         points = as_host(validated(self, X, ensure_min_samples=2))
+        check_range(np.abs(points).max(axis=0), "X holds values up to")
         outcomes = outcomes_of(y, len(points))
         self.single_ = np.asarray(y).ndim == 1
         self.kernel_ = make_kernel(self.kernel_y, self.bandwidth, outcomes)
@@ -182,20 +184,22 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
 
     def _estimate(self, points: Array, outcomes: Array, rng: np.random.Generator) -> None:
         self.scaling_ = ScaledColumns.of(points) if self.kernel_x is None else ScaledColumns.none(points)
-        self.dealt_ = dealt = DealtRows.of(self.scaling_(points), rng)
-        plain = OutcomeFeatures.of(self.kernel_, outcomes, rng)
-        ridges = self._ridges(dealt, np.hstack([plain.features, outcomes]), rng)
-        size = plain.landmarks.size
+        self.dealt_ = dealt = DealtRows.of(self.scaling_(points), outcomes, rng)
+        plain = OutcomeFeatures.of(self.kernel_, outcomes, dealt)
+        deviations = outcomes.std(axis=0)
+        self.unit_ = sealed(np.where(deviations > 0.0, deviations, 1.0))
+        scaled, size = outcomes / self.unit_, plain.landmarks.size
+        ridges = self._ridges(dealt, np.hstack([plain.features, scaled]))
         self.ridges_, self.outcomes_ = parts_of(ridges, slice(size, None)), sealed(np.array(outcomes))
-        self.mean_stack_ = best_stack(self.ridges_, dealt, outcomes, None, 1.0 / outcomes.var(axis=0)).stack
-        left = self.mean_stack_.errors(dealt, outcomes)
+        self.mean_stack_ = best_stack(self.ridges_, dealt, scaled, None, np.ones(len(deviations))).stack
+        left = self.mean_stack_.errors(dealt, scaled) * self.unit_
         self.r2_mean_ = sealed(r2_of(left, outcomes))
         noises = NAMED[self.estimator][0]((left**2).mean(axis=0))[1:]
         fits: list[OutcomeFit] = []
         if self.about_mean is not True:
             fits += outcome_fits(parts_of(ridges, slice(size)), dealt, plain, noises)
         if self.about_mean and isinstance(self.kernel_, Stationary):
-            others = OutcomeFeatures.of(self.kernel_, left, rng)
+            others = OutcomeFeatures.of(self.kernel_, left, dealt)
             fits += outcome_fits(moved_to(ridges, dealt, others.features), dealt, others, noises)
         best = min(fits, key=lambda fit: fit.loss)
         self.stack_, self.noise_, self.about_mean_ = best.stack, best.noise, best.outcomes is not plain
@@ -204,10 +208,10 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         self.r2_ = 1.0 - self.loocv_ / plain.loss_of_constant()
         self.notes_ = (f"{plain.landmarks.summary} stand for the kernel of y",)
 
-    def _ridges(self, dealt: DealtRows, targets: Array, rng: np.random.Generator) -> Ridges:
+    def _ridges(self, dealt: DealtRows, targets: Array) -> Ridges:
         if self.kernel_x is None:
             return ridges_of(dealt, targets)
-        map_x = nystrom(self.kernel_x.resolved(dealt.rows), dealt.rows, _RANK_X, rng=rng)
+        map_x = nystrom(self.kernel_x.resolved(dealt.rows), dealt.rows[dealt.first(_RANK_X)], _RANK_X)
         noise = Dirac() if self.noise_x is None else self.noise_x
         map_x.check_noise(noise)
         return ((RidgeFits.of(KernelFeatures(map_x, noise), dealt.rows, targets),),)
@@ -271,7 +275,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         if not self.about_mean_:
             return np.zeros((len(rows), self.points_.shape[1]))
         with serial_blas:
-            return self.mean_stack_.predict(rows)
+            return self.mean_stack_.predict(rows) * self.unit_
 
     def predict(self, X: Any, f: Callable[[Array], Any] | None = None) -> Array:
         """Return the conditional means of outcomes, or of a function of them, at the rows of ``X``.
@@ -289,7 +293,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         rows = self._scaled(X)
         if f is None:
             with serial_blas:
-                return self._shaped(self.mean_stack_.predict(rows))
+                return self._shaped(self.mean_stack_.predict(rows) * self.unit_)
         values = np.asarray(f(self._shaped(np.array(self.outcomes_))), dtype=np.float64)
         if values.ndim not in (1, 2) or len(values) != len(self.outcomes_):
             raise ValueError(f"f returned the shape {values.shape}; it must return a row for each outcome")
@@ -322,11 +326,14 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def _quantiles(self, weights: Array, column: int, levels: Array) -> Array:
         order = np.argsort(self.points_[:, column], kind="stable")
         values, steps = self.points_[order, column], rising_steps(weights[:, order])
-        if isinstance(self.noise_, Dirac):
-            middles = np.cumsum(steps, axis=1) - steps / 2.0
-            return np.stack([np.interp(levels, m[w > 0], values[w > 0]) for m, w in zip(middles, steps, strict=True)])
-        variances = np.diagonal(self.noise_.matrices(self.outcomes_.shape[1]), 0, -2, -1)  # type: ignore[attr-defined]
-        return noisy_quantiles(values, steps, float(np.sqrt(variances[..., column].max())), levels)
+        deviation = 0.0
+        if not isinstance(self.noise_, Dirac):
+            covariance = self.noise_.matrices(self.points_.shape[1])  # type: ignore[attr-defined]
+            deviation = float(np.sqrt(covariance[..., column, column].max()))
+        if deviation:
+            return noisy_quantiles(values, steps, deviation, levels)
+        middles = np.cumsum(steps, axis=1) - steps / 2.0
+        return np.stack([np.interp(levels, m[w > 0], values[w > 0]) for m, w in zip(middles, steps, strict=True)])
 
     def interval(self, X: Any, level: float = 0.9) -> Array:
         """Return the lower and upper ends of intervals that hold the outcome with a probability, shape (m, 2[, q])."""

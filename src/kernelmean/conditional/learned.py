@@ -29,13 +29,16 @@ class DealtRows:
     """The fold of every row, shape (n,)."""
 
     @classmethod
-    def of(cls, rows: Array, rng: np.random.Generator) -> DealtRows:
-        """Deal rows."""
-        return cls(rows, rng.permutation(len(rows)), rng.permutation(len(rows)) % FOLDS)
+    def of(cls, rows: Array, targets: Array, rng: np.random.Generator) -> DealtRows:
+        """Deal rows, in a way that does not depend on their order: by random sums of their numbers."""
+        keys = [(each * rng.normal(size=each.shape[1])).sum(axis=1) for each in (targets, rows)]
+        places, folds = np.lexsort(keys), np.empty(len(rows), dtype=np.intp)
+        folds[places] = rng.permutation(len(rows)) % FOLDS
+        return cls(rows, places[rng.permutation(len(rows))], folds)
 
     def first(self, size: int) -> IntArray:
-        """Return the numbers of some rows, in ascending order."""
-        return np.sort(self.order[:size])
+        """Return the numbers of some rows drawn at random: all, if they are that few."""
+        return self.order[:size]
 
 
 def ridges_of(dealt: DealtRows, targets: Array) -> Ridges:

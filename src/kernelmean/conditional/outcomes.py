@@ -46,9 +46,9 @@ class OutcomeFeatures:
     features: Array
 
     @classmethod
-    def of(cls, kernel: Kernel, values: Array, rng: np.random.Generator) -> OutcomeFeatures:
+    def of(cls, kernel: Kernel, values: Array, dealt: DealtRows) -> OutcomeFeatures:
         """Return the features from at most 100 landmarks: all rows, if they are that few."""
-        landmarks = nystrom(kernel, values, _MOST_LANDMARKS, rng=rng)
+        landmarks = nystrom(kernel, values[dealt.first(_MOST_LANDMARKS)], _MOST_LANDMARKS)
         return cls(landmarks, values, landmarks(values))
 
     def with_noise(self, noise: Noise) -> tuple[Array, Array]:

@@ -182,14 +182,14 @@ def stacked(Z: Array, targets: Array, *, rng: RngLike = 0) -> Stacked:
     -----
     Kinds: linear; products of degree 2; a curve of every column; Gaussian kernels of all columns (four widths); a
     Gaussian kernel on learned axes, which are stretched by the mean outer product of the gradients of a first fit;
-    fine curves of learned columns; and the constant. Kernels stand on at most 100 landmarks. What is learned is learned
-    from the other half of the rows. With landmarks, axes, strengths and weights as they are, the errors are exactly
-    those of fits without the row. O(n m (m + q)) time for m landmarks.
+    fine curves of learned columns; and the constant. Kernels stand on at most 120 landmarks. What is learned is learned
+    from the other half of the rows. The order of the rows does not matter. With landmarks, axes, strengths and weights
+    as they are, the errors are exactly those of fits without the row. O(n m (m + q)) time for m landmarks.
 
     Stacked regression: Breiman (1996). Gradients: Hristache, Juditsky, Polzehl & Spokoiny (2001).
     """
     scaling = ScaledColumns.of(Z)
-    dealt = DealtRows.of(scaling(Z), as_rng(rng))
+    dealt = DealtRows.of(scaling(Z), targets, as_rng(rng))
     with serial_blas:
         stack = best_stack(ridges_of(dealt, targets), dealt, targets).stack
         residuals = stack.errors(dealt, targets)

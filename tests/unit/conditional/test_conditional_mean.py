@@ -207,6 +207,24 @@ def test_a_constant_row_predictor_and_offsets():
     np.testing.assert_allclose(model.predict(X + 1e6) - 1e6, km.ConditionalMean().fit(X, y).predict(X), atol=1e-3)
 
 
+def test_order_and_units_do_not_matter():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    Y = np.column_stack([X[:, 0] ** 2, X[:, 1]]) + 0.3 * rng.normal(size=(150, 2))
+    expected = km.ConditionalMean().fit(X, Y).quantiles(X[:5], [0.1, 0.9])
+    order = rng.permutation(150)
+    for factor in (1.0, 1e-9, 1e9):
+        model = km.ConditionalMean().fit(factor * X[order], factor * Y[order])
+        np.testing.assert_allclose(model.quantiles(factor * X[:5], [0.1, 0.9]) / factor, expected, atol=1e-4)
+
+
+def test_a_constant_column_of_outcomes_is_predicted():
+    X, y = _fan(40)
+    model = km.ConditionalMean(estimator="mmkme").fit(X, np.column_stack([y, np.full(40, 7.0)]))
+    np.testing.assert_allclose(model.predict(X)[:, 1], 7.0)
+    assert np.isfinite(model.quantiles(X, [0.5])).all()
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

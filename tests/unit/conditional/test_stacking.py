@@ -47,7 +47,7 @@ def test_the_errors_of_a_stack_are_the_weighted_errors_of_its_kinds_and_its_weig
     np.testing.assert_allclose(fit.weights.sum(axis=0), 1.0)
     assert (fit.weights >= 0).all()
     np.testing.assert_allclose(fit.residuals + fit.fitted, targets)
-    dealt = DealtRows.of(fit.scaling(Z), np.random.default_rng(0))
+    dealt = DealtRows.of(fit.scaling(Z), targets, np.random.default_rng(0))
     each = [kind.errors(dealt, slice(None), targets, None) for kind in fit.stack.kinds]
     each.append((targets - targets.mean(axis=0)) * 120 / 119)
     np.testing.assert_allclose(fit.residuals, np.einsum("kq,knq->nq", fit.weights, each), atol=1e-12)
@@ -140,7 +140,7 @@ def test_units_offsets_and_constant_targets_do_not_matter():
 def test_all_targets_can_share_strengths_and_weights():
     Z, rng = _data(80, 2)
     targets = np.column_stack([np.sin(Z[:, 0]), rng.normal(size=80)])
-    dealt = DealtRows.of(Z, rng)
+    dealt = DealtRows.of(Z, targets, rng)
     stack = best_stack(ridges_of(dealt, targets), dealt, targets, None, np.array([1.0, 0.0])).stack
     assert (stack.weights == stack.weights[:, :1]).all()
     assert all(len(set(kind.chosen.tolist())) == 1 for kind in stack.kinds)
@@ -151,7 +151,7 @@ def test_all_targets_can_share_strengths_and_weights():
 def test_a_smoother_gives_the_predictions():
     Z, rng = _data(60, 2)
     targets = np.sin(Z[:, :1]) + 0.1 * rng.normal(size=(60, 1))
-    dealt = DealtRows.of(Z, rng)
+    dealt = DealtRows.of(Z, targets, rng)
     stack = best_stack(ridges_of(dealt, targets), dealt, targets).stack
     new = 2.0 * rng.normal(size=(9, 2))
     weights = stack.smoother(new, Z)
@@ -179,6 +179,16 @@ def test_nothing_that_was_passed_is_changed_and_seeds_are_honoured():
     assert np.array_equal(before[1], targets)
     assert np.array_equal(first, second)
     assert not np.array_equal(first, third)
+
+
+def test_the_order_of_rows_does_not_matter():
+    Z, rng = _data(200, 3)
+    Z[:, 2] = Z[:, 2] > 0
+    Z[100:] = Z[:100]  # each row twice, with other targets
+    targets = np.sin(Z[:, :1]) + 0.3 * rng.normal(size=(200, 1))
+    order = rng.permutation(200)
+    first, second = stacked(Z, targets).residuals, stacked(Z[order], targets[order]).residuals
+    np.testing.assert_allclose(first[order], second, atol=1e-4)
 
 
 def test_rows_beyond_a_block_are_added_up():
