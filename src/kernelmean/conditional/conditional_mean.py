@@ -63,7 +63,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     kernel_x : Kernel, optional
         One kernel for the rows of X as they are, instead of the stack of nine kinds of regression.
     bandwidth : rule, float or array of shape (q,)
-        θ of ``kernel_y``, as in :class:`kernelmean.KernelMean`.
+        θ of ``kernel_y``, as in :class:`kernelmean.KernelMean`; a rule is that of what the predicted mean leaves.
     estimator : {"kme", "mkme", "mmkme"}
         Which noise ε the outcomes get: none, isotropic noise, or noise in proportion to the residual variance of each
         column of Y. Its variance is chosen together with the weights.
@@ -114,8 +114,9 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     >>> X = rng.uniform(-2, 2, size=(300, 1))
     >>> y = np.sin(X[:, 0]) + (0.1 + 0.2 * np.abs(X[:, 0])) * rng.normal(size=300)
     >>> model = ConditionalMean().fit(X, y)
-    >>> model.predict([[1.0]]).round(1), model.interval([[0.0], [2.0]]).round(1).tolist()
-    (array([0.8]), [[-0.4, 0.4], [0.4, 1.3]])
+    >>> low, high = model.interval([[0.0], [2.0]]).T
+    >>> model.predict([[0.0]]).round(1) + 0.0, bool(high[1] - low[1] > 1.5 * (high[0] - low[0]))
+    (array([0.]), True)
     """
 
     holds: ClassVar = PARTS
@@ -166,7 +167,6 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         check_range(np.abs(points).max(axis=0), "X holds values up to")
         outcomes = outcomes_of(y, len(points))
         self.single_ = np.asarray(y).ndim == 1
-        self.kernel_ = make_kernel(self.kernel_y, self.bandwidth, outcomes)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
         with serial_blas:
             self._estimate(points, outcomes, rng)
@@ -185,26 +185,29 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def _estimate(self, points: Array, outcomes: Array, rng: np.random.Generator) -> None:
         self.scaling_ = ScaledColumns.of(points) if self.kernel_x is None else ScaledColumns.none(points)
         self.dealt_ = dealt = DealtRows.of(self.scaling_(points), outcomes, rng)
-        plain = OutcomeFeatures.of(self.kernel_, outcomes, dealt)
         deviations = outcomes.std(axis=0)
         self.unit_ = sealed(np.where(deviations > 0.0, deviations, 1.0))
-        scaled, size = outcomes / self.unit_, plain.landmarks.size
-        ridges = self._ridges(dealt, np.hstack([plain.features, scaled]))
-        self.ridges_, self.outcomes_ = parts_of(ridges, slice(size, None)), sealed(np.array(outcomes))
+        scaled = outcomes / self.unit_
+        seen = OutcomeFeatures.of(make_kernel(self.kernel_y, self.bandwidth, outcomes), outcomes, dealt).features
+        self.ridges_ = parts_of(self._ridges(dealt, np.hstack([scaled, seen])), slice(len(deviations)))
         self.mean_stack_ = best_stack(self.ridges_, dealt, scaled, None, np.ones(len(deviations))).stack
         left = self.mean_stack_.errors(dealt, scaled) * self.unit_
-        self.r2_mean_ = sealed(r2_of(left, outcomes))
+        self.r2_mean_, self.outcomes_ = sealed(r2_of(left, outcomes)), sealed(np.array(outcomes))
+        self.kernel_ = make_kernel(self.kernel_y, self.bandwidth, left if np.ptp(left) > 0.0 else outcomes)
+        self._choose(outcomes, left)
+
+    def _choose(self, outcomes: Array, left: Array) -> None:
+        """Choose between the outcomes and what is left of them, and among noises, by leave-one-out scores."""
         noises = NAMED[self.estimator][0]((left**2).mean(axis=0))[1:]
-        fits: list[OutcomeFit] = []
+        plain, fits = OutcomeFeatures.of(self.kernel_, outcomes, self.dealt_), list[OutcomeFit]()
         if self.about_mean is not True:
-            fits += outcome_fits(parts_of(ridges, slice(size)), dealt, plain, noises)
+            fits += outcome_fits(self.ridges_, self.dealt_, plain, noises)
         if self.about_mean and isinstance(self.kernel_, Stationary):
-            others = OutcomeFeatures.of(self.kernel_, left, dealt)
-            fits += outcome_fits(moved_to(ridges, dealt, others.features), dealt, others, noises)
+            fits += outcome_fits(self.ridges_, self.dealt_, OutcomeFeatures.of(self.kernel_, left, self.dealt_), noises)
         best = min(fits, key=lambda fit: fit.loss)
         self.stack_, self.noise_, self.about_mean_ = best.stack, best.noise, best.outcomes is not plain
         self.points_ = sealed(np.array(best.outcomes.values))
-        self.loocv_ = best.loocv(dealt)
+        self.loocv_ = best.loocv(self.dealt_)
         self.r2_ = 1.0 - self.loocv_ / plain.loss_of_constant()
         self.notes_ = (f"{plain.landmarks.summary} stand for the kernel of y",)
 

@@ -54,6 +54,8 @@ class OutcomeFeatures:
     def with_noise(self, noise: Noise) -> tuple[Array, Array]:
         """Return features of k(y_i, ·) and E k(y_i + ε, ·), shapes (n, r): exact for few rows, else on landmarks."""
         n, noises = len(self.values), (Dirac(), noise)
+        if isinstance(noise, Dirac):
+            return self.features, self.features
         if n > _MOST_LANDMARKS:
             return self.features, self.landmarks(self.values, noise)
         blocks = [
@@ -96,13 +98,11 @@ class OutcomeFit:
 def outcome_fits(
     ridges: Ridges, dealt: DealtRows, outcomes: OutcomeFeatures, noises: Sequence[Noise]
 ) -> Iterator[OutcomeFit]:
-    """Yield the fit without noise, and those under some; ``ridges`` are those of the features without noise."""
+    """Yield the fit without noise, and those under some, on the features of ``ridges``."""
     for noise in (Dirac(), *noises):
-        targets = sources = outcomes.features
-        if not isinstance(noise, Dirac):
-            targets, sources = outcomes.with_noise(noise)
-            ridges = moved_to(ridges, dealt, sources)
-        best = best_stack(ridges, dealt, targets, sources, np.ones(targets.shape[1]))
+        targets, sources = outcomes.with_noise(noise)
+        moved = moved_to(ridges, dealt, sources)
+        best = best_stack(moved, dealt, targets, sources, np.ones(targets.shape[1]))
         yield OutcomeFit(outcomes, noise, targets, sources, best.stack, best.loss + outcomes.outside(targets))
 
 

@@ -61,10 +61,10 @@ def test_the_leave_one_out_score_is_that_of_fits_without_the_row(estimator, abou
 
 def test_the_chosen_strength_has_the_smallest_score():
     X, y = _fan(40)
-    model = km.ConditionalMean(kernel_x=Gaussian(1.0)).fit(X, y)
+    model = km.ConditionalMean(Gaussian(0.7), kernel_x=Gaussian(1.0)).fit(X, y)
     assert 0 < model.r2_ < 1
     assert set(model.kinds_) == {"kernel", "constant"}
-    assert model.loocv_ < km.ConditionalMean(kernel_x=Gaussian(1e-3)).fit(X, y).loocv_
+    assert model.loocv_ < km.ConditionalMean(Gaussian(0.7), kernel_x=Gaussian(1e-3)).fit(X, y).loocv_
 
 
 def _loss(model, mean, deviation):
