@@ -64,6 +64,10 @@ class GroupedRows:
         """Return the sums over the rows of every group, shape (T, ...)."""
         return np.asarray(np.add.reduceat(values, self.edges[:-1], axis=0))
 
+    def means(self, values: Array) -> Array:
+        """Return the means over the rows of every group, shape (T, columns)."""
+        return np.asarray(self.sums(values) / self.sizes[:, None])
+
     def within(self, values: Array) -> Array:
         """Return the sums of squared distances from the mean of the group, for every group and column, (T, columns)."""
         found = np.empty((len(self.sizes), values.shape[1]))

@@ -44,7 +44,7 @@ class GroupWhitening(Frozen):
     @classmethod
     def of(cls, rows: GroupedRows, features: Array) -> Self:
         """Return the map that suits the features of rows, shape (n, m)."""
-        centered = features - np.repeat(rows.sums(features) / rows.sizes[:, None], rows.sizes, axis=0)
+        centered = features - np.repeat(rows.means(features), rows.sizes, axis=0)
         variances, axes = np.linalg.eigh(centered.T @ centered / max(len(features) - len(rows.sizes), 1))
         largest = float(variances[-1])
         if largest > 0.0:  # else all rows of every group are equal
@@ -68,7 +68,7 @@ class Likeness:
     @cached_property
     def means(self) -> Array:
         """Shape (T, m)."""
-        return np.asarray(self.rows.sums(self.table) / self.rows.sizes[:, None])
+        return self.rows.means(self.table)
 
     @cached_property
     def squares(self) -> Array:

@@ -13,7 +13,9 @@ from sklearn.pipeline import make_pipeline
 
 import kernelmean as km
 from kernelmean.estimators import bags_of
-from kernelmean.noise import Dirac, Normal
+from kernelmean.estimators.directions import Directions, best_directions, errors_along
+from kernelmean.estimators.group_rows import GroupedRows
+from kernelmean.noise import Dirac
 
 KERNEL = km.kernels.Gaussian(1.5)
 
@@ -25,39 +27,86 @@ def bags(seed=0, many=12, dim=2):
 
 def test_plain_means_have_the_inner_products_of_embeddings():
     X = bags()
-    features = km.DistributionEncoder(KERNEL, estimator="kme", sharing=np.inf).fit_transform(X)
+    features = km.DistributionEncoder(KERNEL, estimator="kme", directions=None).fit_transform(X)
     means = [km.embed(bag, KERNEL) for bag in X]
     np.testing.assert_allclose(features @ features.T, [[mu @ nu for nu in means] for mu in means], atol=1e-8)
 
 
-@pytest.mark.parametrize("sharing", [0.0, 0.6, "loocv"])
-def test_shared_means_are_those_of_groups(sharing):
-    X = bags()
-    labels = np.repeat(np.arange(len(X)), [*map(len, X)])
-    encoder = km.DistributionEncoder(KERNEL, estimator="kme", sharing=sharing).fit(X)
-    groups = km.GroupMeans(KERNEL, estimator="kme", sharing=sharing).fit(np.concatenate(X), groups=labels)
-    features = encoder.transform(X)
-    assert encoder.sharing_ == groups.sharing_
-    wanted = [[mu @ nu for nu in groups.embeddings_] for mu in groups.embeddings_]
-    np.testing.assert_allclose(features @ features.T, wanted, atol=1e-7)
+def spread(many=40, rows=8, seed=0):
+    """Return bags of three columns whose means lie in a plane, and their places in it."""
+    rng = np.random.default_rng(seed)
+    places = rng.normal(size=(many, 2)) * [1.0, 0.8]
+    return [place @ [[1, 1, 0], [0, 0, 1]] + rng.normal(size=(rows, 3)) for place in places], places
 
 
-def test_a_new_bag_shares_with_those_of_the_fit():
-    X = bags()
-    new = np.random.default_rng(9).normal(size=(5, 2))
-    encoder = km.DistributionEncoder(KERNEL, estimator="kme", sharing=0.3).fit(X)
-    plain = km.DistributionEncoder(KERNEL, estimator="kme", sharing=np.inf).fit(X)
-    truth = km.embed(np.zeros((1, 2)), KERNEL, noise=Normal(1.0))
-    values = plain.map_.landmarks(np.random.default_rng(1).normal(size=(2000, 2)))
-    errors = [np.linalg.norm(e.transform([new])[0] - values.mean(axis=0)) for e in (encoder, plain)]
-    assert errors[0] < 0.7 * errors[1]
-    assert truth @ truth == pytest.approx(values.mean(axis=0) @ values.mean(axis=0), rel=0.05)
+def test_directions_are_the_best_linear_prediction():
+    """One direction of linear features, by the definition: eigenvectors of B, and b / (b + w / n)."""
+    X, _ = spread(rows=5)
+    X[3] = X[3][:2]
+    sizes = np.array([*map(len, X)])
+    whole = np.concatenate(X)
+    found = best_directions(GroupedRows(whole, sizes), whole, 2)
+    deviations = np.concatenate([bag - bag.mean(axis=0) for bag in X])
+    within = deviations.T @ deviations / (len(whole) - len(X))
+    values, axes = np.linalg.eigh(within)
+    root = axes / np.sqrt(values + 0.05 * values[-1])
+    means = (np.stack([bag.mean(axis=0) for bag in X]) - whole.mean(axis=0)) @ root
+    noise = root.T @ within @ root
+    signal, vectors = np.linalg.eigh(np.cov(means.T) - noise * np.mean(1 / sizes))
+    for j in range(2):
+        own, axis = signal[-1 - j], vectors[:, -1 - j]
+        wanted = (means - means.mean(axis=0)) @ axis * own / (own + axis @ noise @ axis / sizes)
+        seen = found(np.stack([bag.mean(axis=0) for bag in X]), sizes)[:, j]
+        np.testing.assert_allclose(seen * np.sign(seen @ wanted), wanted, atol=1e-10)
+
+
+def test_errors_along_directions_are_unbiased():
+    """Its mean over draws of the rows of a bag is the squared distance to the true coordinates, less their square."""
+    rng = np.random.default_rng(0)
+    found = Directions(np.zeros(2), np.eye(2), np.array([2.0, 0.1]), np.array([1.0, 1.0]))
+    truth, sizes = np.array([1.5, -0.2]), np.array([4])
+    rows = truth + rng.normal(size=(4_000, 4, 2))
+    risks = [errors_along(found, GroupedRows(bag - bag.mean(axis=0), sizes), bag.mean(axis=0)[None]) for bag in rows]
+    estimates = found(rows.mean(axis=1), sizes)
+    wanted = np.square(estimates - truth).mean(axis=0) - truth**2
+    error = np.std(risks, axis=0) / np.sqrt(len(rows)) + np.square(estimates - truth).std(axis=0) / np.sqrt(len(rows))
+    assert (np.abs(np.mean(risks, axis=0) - wanted) < 4 * error).all()
+
+
+def test_directions_are_those_in_which_bags_differ():
+    X, _ = spread()
+    encoder = km.DistributionEncoder(km.kernels.Gaussian(30.0), directions=2).fit(X)
+    new, truth = spread(seed=1)
+    assert np.corrcoef(encoder.transform(new)[:, 0], truth[:, 0])[0, 1] ** 2 > 0.8
+    assert np.corrcoef(encoder.transform(new)[:, 1], truth[:, 1])[0, 1] ** 2 > 0.7
+    assert km.DistributionEncoder(directions=1).fit_transform(X).shape == (40, 1)
+
+
+def test_a_bag_of_few_rows_is_nearer_to_the_mean_of_all():
+    X, _ = spread()
+    encoder = km.DistributionEncoder(km.kernels.Gaussian(6.0), directions=1).fit(X)
+    bag = X[0]
+    many = [np.tile(bag, (times, 1)) for times in (1, 10)]
+    few, sure = np.abs(encoder.transform(many)[:, 0])
+    assert 0 < few < sure
+
+
+def test_equal_bags_have_equal_features():
+    encoder = km.DistributionEncoder().fit([np.ones((3, 2)) * np.arange(3)[:, None]] * 4)
+    assert not encoder.transform([np.zeros((1, 2)), np.ones((2, 2))]).any()
+
+
+@pytest.mark.parametrize("many", [2, 3, 4])
+def test_few_bags(many):
+    features = km.DistributionEncoder().fit_transform(bags(many=many))
+    assert features.shape[1] < many
+    assert np.isfinite(features).all()
 
 
 def test_noise_is_chosen_when_the_encoder_is_fitted():
     rng = np.random.default_rng(4)
     X = [rng.normal(size=(5, 2)) * 5.0 + 40.0 * k for k in range(8)]
-    encoder = km.DistributionEncoder(km.kernels.Gaussian(3.0), sharing=np.inf).fit(X)
+    encoder = km.DistributionEncoder(km.kernels.Gaussian(3.0), estimator="mkme", directions=None).fit(X)
     assert not isinstance(encoder.noise_, Dirac)
     smoothed = km.embed(X[0], encoder.map_.landmarks.kernel, noise=encoder.noise_)
     values = encoder.map_.landmarks(X[0])
@@ -94,8 +143,8 @@ def test_pipelines_and_searches(features):
 
 def test_an_array_of_equal_bags_and_a_table_with_groups():
     X = np.random.default_rng(0).normal(size=(6, 5, 2))
-    first = km.DistributionEncoder(sharing=np.inf).fit_transform(X)
-    np.testing.assert_array_equal(first, km.DistributionEncoder(sharing=np.inf).fit_transform(list(X)))
+    first = km.DistributionEncoder(directions=None).fit_transform(X)
+    np.testing.assert_array_equal(first, km.DistributionEncoder(directions=None).fit_transform(list(X)))
     table = pd.DataFrame(X.reshape(-1, 2), columns=["a", "b"])
     labels, again = bags_of(table, np.repeat(list("fedcba"), 5))
     assert labels.tolist() == list("abcdef")
@@ -112,7 +161,7 @@ def test_the_order_of_bags_changes_nothing():
 def test_bags_of_one_row():
     X = [[[0.0, 1.0]], [[2.0, 1.0]], [[5.0, 5.0]]]
     encoder = km.DistributionEncoder().fit(X)
-    assert np.isinf(encoder.sharing_)
+    assert encoder.map_.directions is None
     assert np.isfinite(encoder.transform(X)).all()
 
 
@@ -138,7 +187,9 @@ def test_bags_that_are_refused(X, words):
         ({"features": "spectra"}, "features is 'spectra'; write 'means' or 'slices'"),
         ({"n_features": 0}, "n_features"),
         ({"estimator": "f-kmse"}, "means of groups take"),
-        ({"features": "slices", "estimator": "kme"}, "leave estimator= out"),
+        ({"directions": "loocv"}, "directions is 'loocv'; write 'cv', a number of directions, or None"),
+        ({"directions": 0}, "directions is 0, an integer ≥ 1 is needed"),
+        ({"features": "slices", "estimator": "mkme"}, "leave estimator= out"),
     ],
 )
 def test_options_that_are_refused(options, words):
@@ -153,7 +204,7 @@ def test_other_columns_than_those_of_the_fit():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"sharing": 1.0}, {"features": "slices"}, {"estimator": "kme", "sharing": np.inf}]
+    "options", [{}, {"directions": 2}, {"features": "slices"}, {"estimator": "mkme", "directions": None}]
 )
 def test_it_comes_back_from_a_file(options, tmp_path):
     encoder = km.DistributionEncoder(**options)
@@ -168,4 +219,6 @@ def test_it_comes_back_from_a_file(options, tmp_path):
 def test_parts_of_a_file_that_do_not_go_together():
     found = km.DistributionEncoder().fit(bags()).map_
     with pytest.raises(ValueError, match="do not go together"):
-        replace(found, shared=found.shared[1:])
+        replace(found, directions=replace(found.directions, axes=found.directions.axes[1:], origin=np.zeros(7)))
+    with pytest.raises(ValueError, match="do not go together"):
+        replace(found.directions, noise=found.directions.noise[1:])
