@@ -176,6 +176,9 @@ PAIRS = {
     "sides, both exact, rows 200": (0.5, -0.5, (200, None, None), 1),
     "sides, P exact, rows 200, 200": (0.5, -0.5, (200, None, 200), 1),
     "sides in 5 columns, rows 200, 100, 300": (0.8, -0.8, (200, 100, 300), 5),
+    "sides, rows 20, 20, 20": (0.5, -0.5, (20, 20, 20), 1),
+    "wide sides, rows 10, 10, 10": (1.0, -1.0, (10, 10, 10), 1),
+    "near sides, rows 100, 50, 150": (0.2, -0.2, (100, 50, 150), 1),
     "one model twice, rows 200, 200, 200": (0.7, 0.7, (200, 200, 200), 1),
     "one model twice, rows 200, 100, 400": (0.7, 0.7, (200, 100, 400), 1),
 }
@@ -184,6 +187,10 @@ UNEQUAL = {
     ".4 and .8, rows 200, 200, 200": (0.4, 0.8, (200, 200, 200), 1),
     ".4 and .8, rows 400, 100, 300": (0.4, 0.8, (400, 100, 300), 1),
     ".4 and .8, both exact, rows 200": (0.4, 0.8, (200, None, None), 1),
+    ".1 and .3, rows 50, 100, 150": (0.1, 0.3, (50, 100, 150), 1),
+    ".2 and .4, rows 100, 50, 150": (0.2, 0.4, (100, 50, 150), 1),
+    ".4 and .6, rows 150, 100, 50": (0.4, 0.6, (150, 100, 50), 1),
+    ".4 and .8, rows 15, 30, 10": (0.4, 0.8, (15, 30, 10), 1),
     ".2 and .5, rows 400, 400, 400": (0.2, 0.5, (400, 400, 400), 1),
 }
 
@@ -216,9 +223,9 @@ def jobs() -> dict[str, tuple[Callable[[np.random.Generator, int], dict[str, flo
     """Return every case with its runs and their number."""
     found = {}
     for name, (distribution, n) in NULLS.items():
-        found[f"level/{name}"] = (_level(distribution, n), 100)
+        found[f"level/{name}"] = (_level(distribution, n), 1000)
     for name, (distribution, refit, n) in REFITS.items():
-        found[f"refit/{name}"] = (_refitted(distribution, refit, n), 30)
+        found[f"refit/{name}"] = (_refitted(distribution, refit, n), 200)
     for group, cases, of, d in (("one", ONE, peers_of_one, 1), ("five", FIVE, peers_of_five, 5)):
         peers = None
         for name, draw in cases.items():
@@ -279,18 +286,26 @@ def _covered(result: km.known.CloserResult, exact: float) -> dict[str, float]:
 
 
 def run(only: str, runs: int | None) -> None:
-    """Run what is not yet in the file of results."""
-    done = {json.loads(line)["case"] for line in RESULTS.read_text().splitlines()} if RESULTS.exists() else set()
+    """Run what is not yet in the file of results, up to so many runs of every case."""
+    done = stored()
     for name, (one, many) in jobs().items():
-        if name in done or only not in name:
+        entry = done.get(name, {})
+        first, last = max((len(of) for of in entry.values() if isinstance(of, list)), default=0), runs or many
+        if first >= last or only not in name:
             continue
         start, seed = time.process_time(), zlib.crc32(name.encode())
-        answers = [one(np.random.default_rng([seed, k]), k) for k in range(runs or many)]
-        columns = {key: [round(answer[key], 4) for answer in answers] for key in answers[0]}
+        answers = [one(np.random.default_rng([seed, k]), k) for k in range(first, last)]
         seconds = (time.process_time() - start) / len(answers)
-        with RESULTS.open("a") as file:
-            file.write(json.dumps({"case": name, "seconds": round(seconds, 4), **columns}) + "\n")
+        columns = {key: entry.get(key, []) + [round(answer[key], 4) for answer in answers] for key in answers[0]}
+        done = stored() | {name: {"seconds": round(seconds, 4), **columns}}
+        RESULTS.write_text("".join(json.dumps({"case": case, **found}) + "\n" for case, found in done.items()))
         print(name, {key: round(float(np.mean(np.array(of) <= LEVEL)), 3) for key, of in columns.items()}, flush=True)
+
+
+def stored() -> dict[str, dict]:
+    """Return what was found of every case."""
+    lines = map(json.loads, RESULTS.read_text().splitlines()) if RESULTS.exists() else ()
+    return {line.pop("case"): line for line in lines}
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -304,9 +319,8 @@ def rejected(values: list[float]) -> float:
 def report() -> str:
     """Return the page of results."""
     found = {}
-    for line in RESULTS.read_text().splitlines():
-        entry = json.loads(line)
-        group, name = entry.pop("case").split("/", 1)
+    for case, entry in stored().items():
+        group, name = case.split("/", 1)
         found.setdefault(group, {})[name] = entry
     runs = min(len(entry["fit_test"]) for group in ("one", "five") for entry in found[group].values())
     return PAGE.format(

@@ -329,7 +329,9 @@ def check_weights(weights: Any, n: int, name: str = "weights") -> Array:
 
 
 def check_numbers(value: Any, name: str, *, finite: bool = True) -> Array:
-    """Return ``value`` as a non-empty (finite) float64 array, or raise."""
+    """Return ``value`` as a non-empty (finite) float64 array, or raise, also for a single truth value."""
+    if isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} is {value!r}, and a truth value is no number; pass a number")
     cells = check_cells(value, name)
     try:
         array = np.asarray(cells, dtype=None if cells.dtype.kind == "c" else np.float64)
@@ -356,7 +358,7 @@ def check_positive(value: Any, name: str, *, zero: bool = False) -> Array:
 
 def check_integer(value: Any, name: str, least: int) -> int:
     """Return ``value`` as an integer of at least ``least``."""
-    if not isinstance(value, int | np.integer) or value < least:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} is {value!r}, an integer ≥ {least} is needed")
     return int(value)
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, final, get_args
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import stdtr
 
 from ..core.array import Array, IntArray, RngLike, as_rng, slices
 from ..core.points import check_names_agree
@@ -27,7 +27,7 @@ _TILE = 2**21
 """Values of the kernel that are held at a time."""
 _ROUNDING = 1e-12
 _FEW = 30
-"""With fewer rows or clusters in a sample, a result says that normal approximations need more."""
+"""With fewer rows or clusters in a sample, a result says that its approximation needs more."""
 
 
 def closer_test(
@@ -78,8 +78,10 @@ def closer_test(
     Notes
     -----
     Asymptotically normal (Bounliphone et al. 2016). The variance adds up, row by row, what a row contributes to Δ, so
-    it holds for n ≠ m, and for rows that several samples share. If X, P and Q all come from *one* distribution, no row
-    contributes in the limit: then Δ is not normal, the variance is too large, and the test hardly ever rejects.
+    it holds for n ≠ m, and for rows that several samples share. Because it is estimated, Δ is compared with a t
+    distribution, with one degree of freedom less than the smallest sample has independent units. If X, P and Q all come
+    from *one* distribution, no row contributes in the limit: then Δ is not normal, the variance is too large, and the
+    test hardly ever rejects.
 
     Independent units are rows, or clusters, and Δ is free of pairs within one. O(n m d) time, O(n + m) memory.
 
@@ -242,7 +244,7 @@ def _result(
     models: Sequence[tuple[Model, tuple[str, ...]]],
     alternative: Alternative,
 ) -> CloserResult:
-    """Return the difference of both distances, with its normal approximation."""
+    """Return the difference of both distances, with its approximation by a t distribution."""
     sides = [
         ModelMeans.of(kernel, X, model, (units[0], own)) for (model, _), own in zip(models, units[1:], strict=True)
     ]
@@ -261,16 +263,18 @@ def _result(
         )
     assert units[0] is not None
     own = PairMeans.of(kernel, X, X, (units[0], units[0])).mean
-    z = difference / error
     sizes = tuple(None if mine is None else len(mine) for mine in units)
     independent = [(name, len(np.unique(mine))) for name, mine in zip("XPQ", units, strict=True) if mine is not None]
+    degrees, z = min(number for _, number in independent) - 1, difference / error
     few = [f"{name} {number}" for name, number in independent if number < _FEW]
     what = "rows" if sum(number for _, number in independent) == sum(filter(None, sizes)) else "clusters"
-    notes = [f"the normal approximation needs more {what} than {', '.join(few)}"] if few else []
+    two_sided = alternative == "two-sided"
+    notes = [f"the approximation by a t distribution needs more {what} than {', '.join(few)}"] if few else []
     return CloserResult(
         difference,
-        float({"two-sided": 2.0 * ndtr(-abs(z)), "less": ndtr(z), "greater": ndtr(-z)}[alternative]),
+        float(stdtr(degrees, {"two-sided": -abs(z), "less": z, "greater": -z}[alternative])) * (1 + two_sided),
         error,
+        degrees,
         (own + p.square - 2.0 * p.cross, own + q.square - 2.0 * q.cross),
         alternative,
         f"Relative similarity of two models, asymptotic, {alternative}",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import stdtrit
 
 from ..core.array import SILENT, Progress
 from ..core.frozen import Frozen
@@ -38,6 +38,8 @@ class CloserResult(Frozen, Result):
         Of equal distances, against ``alternative``; asymptotic.
     standard_error : float
         Of ``statistic``.
+    degrees_of_freedom : int
+        Of the t distribution that ``statistic / standard_error`` is compared with.
     distances : (float, float)
         The unbiased MMD² of X and P, and of X and Q; they may be negative.
     alternative : {"two-sided", "less", "greater"}
@@ -56,6 +58,7 @@ class CloserResult(Frozen, Result):
     statistic: float
     pvalue: float
     standard_error: float
+    degrees_of_freedom: int
     distances: tuple[float, float]
     alternative: Alternative
     method: str
@@ -75,7 +78,7 @@ class CloserResult(Frozen, Result):
         """Return the differences that the test does not reject at 1 - level; one-sided, one end is infinite."""
         check_level(level)
         two_sided = self.alternative == "two-sided"
-        reach = float(ndtri(0.5 + level / 2.0 if two_sided else level)) * self.standard_error
+        reach = float(stdtrit(self.degrees_of_freedom, 0.5 + level / 2.0 if two_sided else level)) * self.standard_error
         low = -math.inf if self.alternative == "less" else self.statistic - reach
         return low, math.inf if self.alternative == "greater" else self.statistic + reach
 
@@ -114,12 +117,12 @@ class CloserResult(Frozen, Result):
         del progress
         page = self.describe().document()
         chart = Chart("difference", "The difference of both distances", (self._panel(),), self.verdict())
-        words = "The curve is the normal approximation of what other samples of these sizes would give."
+        words = "The curve is the approximation, by a t distribution, of what other samples of these sizes would give."
         return replace(page, sections=(*page.sections, Section("The difference", (words,), charts=(chart,))))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain names, numbers and texts; an infinite end of the interval is None."""
-        names = ("statistic", "pvalue", "standard_error", "alternative", "method")
+        names = ("statistic", "pvalue", "standard_error", "degrees_of_freedom", "alternative", "method")
         return {
             **{name: getattr(self, name) for name in names},
             "interval": [end if math.isfinite(end) else None for end in self.interval],
@@ -141,10 +144,11 @@ class CloserResult(Frozen, Result):
         return pictures.show(self._panel(), ax, size=(6.0, 3.4), words=self.verdict())
 
     def _panel(self) -> Panel:
-        """Return the normal curve around the difference, shaded within the interval."""
-        center, error = self.statistic, self.standard_error
-        places = np.linspace(center - 4.0 * error, center + 4.0 * error, 161)
-        heights = np.exp(-0.5 * np.square((places - center) / error))
+        """Return the curve of the t distribution around the difference, shaded within the interval."""
+        degrees, center, error = self.degrees_of_freedom, self.statistic, self.standard_error
+        reach = 2.0 * float(stdtrit(degrees, 0.975)) * error
+        places = np.linspace(center - reach, center + reach, 161)
+        heights = (1.0 + np.square((places - center) / error) / degrees) ** (-0.5 * (degrees + 1.0))
         low, high = self.interval
         inside = (places >= low) & (places <= high)
         within, tops = tuple(places[inside].tolist()), tuple(heights[inside].tolist())

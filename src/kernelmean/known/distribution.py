@@ -23,9 +23,13 @@ _ANY = Gaussian(1.0)
 """The kernel of mixtures that are kept as embeddings; another one replaces it."""
 _OF_ONE = 1e-9
 _TAKEN = (
-    "pass a frozen scipy.stats distribution such as norm(0, 1), a fitted GaussianMixture or KernelMeanMatching, "
+    "pass a scipy.stats distribution such as norm(0, 1) or Normal(), a fitted GaussianMixture or KernelMeanMatching, "
     "km.embed(means, kernel, weights=weights, noise=km.noise.Normal(covariances)), or a function (n, rng) that returns "
     "n rows"
+)
+_SEVERAL = (
+    "with arrays of parameters, which are several distributions of one number; pass numbers, or for rows of several "
+    "columns a function (n, rng) that returns n rows"
 )
 
 
@@ -69,6 +73,8 @@ class KnownDistribution:
             return cls(words, fitted.sample, fitted.embedding(_ANY))
         if hasattr(distribution, "rvs"):
             return cls._of_scipy(distribution, name)
+        if _is_random_variable(distribution):
+            return cls._of_random_variable(distribution, name)
         if callable(distribution) and not isinstance(distribution, type):
             called = getattr(distribution, "__name__", "")
             return cls(called if called.isidentifier() else "a function that draws rows", distribution)
@@ -101,16 +107,23 @@ class KnownDistribution:
         label = str(getattr(getattr(frozen, "dist", None), "name", "") or type(frozen).__name__.removesuffix("_frozen"))
         parameters = (*getattr(frozen, "args", ()), *getattr(frozen, "kwds", {}).values())
         if any(np.ndim(parameter) > 0 for parameter in parameters):
-            raise ValueError(
-                f"{name} is scipy.stats.{label} with arrays of parameters, which are several distributions of one "
-                "number; pass numbers, or for rows of several columns a function (n, rng) that returns n rows"
-            )
+            raise ValueError(f"{name} is scipy.stats.{label} {_SEVERAL}")
         mixture = None
         if label == "norm":
             mixture = embed([[frozen.mean()]], _ANY, noise=Normal(frozen.var()))
         elif label == "multivariate_normal":
             mixture = embed(np.atleast_2d(frozen.mean), _ANY, noise=Normal(np.atleast_2d(frozen.cov)))
         return cls(f"scipy.stats.{label}", lambda n, rng: frozen.rvs(size=n, random_state=rng), mixture)
+
+    @classmethod
+    def _of_random_variable(cls, variable: Any, name: str) -> Self:
+        label = type(variable).__name__
+        if np.ndim(variable.mean()) > 0:
+            raise ValueError(f"{name} is scipy.stats.{label} {_SEVERAL}")
+        mixture = None
+        if label in ("Normal", "StandardNormal"):
+            mixture = embed([[variable.mean()]], _ANY, noise=Normal(variable.variance()))
+        return cls(f"scipy.stats.{label}", lambda n, rng: variable.sample((n,), rng=rng), mixture)
 
     def sample(self, n: int, dim: int, rng: np.random.Generator) -> Array:
         """Draw rows, shape (n, dim); raise when what comes has another shape or is not finite."""
@@ -146,8 +159,14 @@ def is_distribution(value: Any) -> bool:
         isinstance(value, KnownDistribution | Embedding)
         or callable(value)
         or hasattr(value, "rvs")
+        or _is_random_variable(value)
         or (hasattr(value, "fit") and hasattr(value, "sample"))
     )
+
+
+def _is_random_variable(value: Any) -> bool:
+    """Whether a value is a random variable such as scipy.stats.Normal()."""
+    return hasattr(value, "icdf") and hasattr(value, "sample")
 
 
 def _scaled(noise: Noise, factor: Array) -> Normal:

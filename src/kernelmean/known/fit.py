@@ -50,8 +50,9 @@ def fit_test(
     ----------
     X : array of shape (n, d), data frame or Series
         The sample, one row at least.
-    distribution : frozen scipy.stats distribution, fitted mixture, Embedding, or callable
-        P, fixed before you saw X. Mixtures are scikit-learn's ``GaussianMixture``, ``KernelMeanMatching`` and
+    distribution : scipy.stats distribution, fitted mixture, Embedding, or callable
+        P, fixed before you saw X, such as ``norm(0, 1)`` or ``Normal()``. Mixtures are scikit-learn's
+        ``GaussianMixture``, ``KernelMeanMatching`` and
         ``km.embed(means, kernel, weights=weights, noise=km.noise.Normal(covariances))``. Of an embedding only the
         distribution counts, not the kernel. A function ``(n, rng)`` returns n rows.
     refit : callable or scikit-learn estimator, instead of ``distribution``

@@ -36,6 +36,7 @@ MESSAGES = [
         "n_resamples is 9; a whole number from 10 is needed, such as 999",
     ),
     (lambda: km.Plan(threads=0), ValueError, "threads is 0, an integer ≥ 1 is needed"),
+    (lambda: km.Plan(threads=True), ValueError, "threads is True, an integer ≥ 1 is needed"),
     (lambda: km.Plan(threads="2"), ValueError, "threads is '2', an integer ≥ 1 is needed"),
     (lambda: km.Plan(memory="1GB"), ValueError, "memory is '1GB', a finite positive number is needed"),
     (lambda: km.Plan(memory=-1), ValueError, "memory is -1, a finite positive number is needed"),
@@ -82,3 +83,19 @@ def test_a_family_that_needs_more_than_a_bandwidth() -> None:
     rows = np.random.default_rng(0).normal(size=(20, 2))
     with pytest.raises(TypeError, match=r"kernel is Matern.*pass a value, such as kernels\.Matern\(1\.5, 'median'\)"):
         km.mmd_test(rows, rows, kernel=km.kernels.Matern)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: km.KernelMean(features=True).fit(np.eye(4)),
+        lambda: km.match_weights(np.eye(4), np.eye(4), cap=True),
+        lambda: km.kernels.Gaussian(True),
+        lambda: km.noise.Normal(np.True_),
+        lambda: km.GroupMeans(sharing=True).fit(np.eye(4), groups=[0, 0, 1, 1]),
+        lambda: km.DistributionEncoder(directions=True).fit(np.ones((3, 4, 2))),
+    ],
+)
+def test_a_truth_value_is_no_number(call):
+    with pytest.raises((TypeError, ValueError), match=r"is (np\.)?True"):
+        call()

@@ -104,6 +104,28 @@ def test_intervals_hold_also_for_rows_that_models_share(shared: bool) -> None:
     assert 1 <= missed <= 12  # of binomial(100, .05) with probability .9925
 
 
+@pytest.mark.parametrize("sizes", [(3, 3, 3), (5, 8, 6), (12, 30, 10)])
+def test_intervals_hold_for_few_rows(sizes: tuple[int, ...]) -> None:
+    """Those of a normal distribution cover .87 to .91 of such differences."""
+    rng, missed = np.random.default_rng(1), 0
+    for _ in range(200):
+        sides = [rng.normal(mean, 1.0, (n, 1)) for mean, n in zip((0.0, 1.0, -1.0), sizes, strict=True)]
+        low, high = closer_test(*sides, kernel=KERNEL).interval
+        missed += not low <= 0.0 <= high
+    assert missed <= 19  # of binomial(200, .05) with probability .998
+
+
+def test_the_pvalue_is_that_of_students_distribution() -> None:
+    for alternative, tail in (("two-sided", 2.0), ("less", 1.0)):
+        result = closer_test(X, P, Q, kernel=KERNEL, alternative=alternative)
+        assert result.degrees_of_freedom == len(P) - 1
+        z = -abs(result.statistic / result.standard_error)
+        assert result.pvalue == pytest.approx(tail * stats.t(17).cdf(z), rel=1e-12)
+    two = closer_test(X, P, Q, kernel=KERNEL, clusters=(np.arange(25) % 2, [5] * 9 + [6] * 9, [7] * 16 + [8] * 15))
+    assert two.degrees_of_freedom == 1
+    assert two.pvalue > 1e-3
+
+
 def test_units_of_columns_and_far_origins_change_nothing() -> None:
     scaled = [rows * [1000.0, 0.01] + [1e6, -3.0] for rows in (X, P, Q)]
     np.testing.assert_allclose(closer_test(*scaled).pvalue, closer_test(X, P, Q).pvalue, rtol=1e-6)
@@ -120,11 +142,11 @@ def test_float32_and_few_rows() -> None:
     single = closer_test(*(rows.astype(np.float32) for rows in (X, P, Q)), kernel=KERNEL)
     assert single.statistic == pytest.approx(closer_test(X, P, Q, kernel=KERNEL).statistic, abs=1e-6)
     few = closer_test(X[:2], P[:2], Q[:3])
-    assert few.notes == ("the normal approximation needs more rows than X 2, P 2, Q 3",)
+    assert few.notes == ("the approximation by a t distribution needs more rows than X 2, P 2, Q 3",)
     many = [np.repeat(rows, 20, axis=0) for rows in (X[:5], P[:6], Q[:7])]
     clusters = [np.repeat(np.arange(count), 20) for count in (5, 6, 7)]
     assert closer_test(*many, clusters=clusters).notes == (
-        "the normal approximation needs more clusters than X 5, P 6, Q 7",
+        "the approximation by a t distribution needs more clusters than X 5, P 6, Q 7",
     )
 
 

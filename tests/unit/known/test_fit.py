@@ -98,6 +98,22 @@ def test_the_true_distribution_is_kept_and_another_refused(distribution: Any) ->
     assert result.kind.name == "means"
 
 
+@pytest.mark.parametrize(("variable", "frozen"), [("Normal", stats.norm(1.0, 2.0)), ("Uniform", stats.uniform(1, 2))])
+def test_random_variables_of_scipy_are_their_frozen_distributions(variable: str, frozen: Any) -> None:
+    options = {"mu": 1.0, "sigma": 2.0} if variable == "Normal" else {"a": 1.0, "b": 3.0}
+    distribution = getattr(stats, variable)(**options)
+    known = KnownDistribution.of(distribution)
+    assert known.name == f"scipy.stats.{variable}"
+    rows = known.sample(500, 1, np.random.default_rng(0))
+    assert stats.kstest(rows[:, 0], frozen.cdf).pvalue > 0.01
+    if variable == "Normal":
+        kernel = km.kernels.Gaussian(1.5)
+        same = KnownDistribution.of(frozen).embedding(kernel)
+        assert (known.embedding(kernel) - same).norm() == pytest.approx(0.0, abs=1e-7)
+    assert fit_test(frozen.rvs(40, random_state=1), distribution, n_resamples=49, rng=0).pvalue > 0.05
+    assert fit_test(frozen.rvs(40, random_state=1), stats.Normal(mu=9.0), n_resamples=49, rng=0).pvalue == 0.02
+
+
 def test_a_matched_mixture_is_a_distribution() -> None:
     assert fit_test(PLANE.rvs(40, random_state=8), matching(), n_resamples=19, rng=0).n_resamples == 19
 
@@ -170,6 +186,7 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "a family": (stats.norm, TypeError, "freeze it"),
     "a family of several columns": (stats.multivariate_normal, TypeError, "multivariate_normal of scipy.stats"),
     "several of one column": (stats.norm([0.0, 1.0], 1.0), ValueError, "arrays of parameters"),
+    "random variables": (stats.Normal(mu=[0.0, 1.0, 2.0]), ValueError, "arrays of parameters"),
     "a name": ("norm", TypeError, "is str, not a distribution; pass"),
     "a class": (dict, TypeError, "is type, not a distribution"),
     "rows": (np.zeros((5, 3)), TypeError, "is ndarray, not a distribution"),

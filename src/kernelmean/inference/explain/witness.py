@@ -294,7 +294,7 @@ def _values(subject: SampleSubject, places: Array, listed: Permutations) -> Iter
 
 def check_level(level: float) -> None:
     """Raise when a confidence level is not between 0 and 1."""
-    if not isinstance(level, Real) or not 0.0 < level < 1.0:
+    if not isinstance(level, Real) or isinstance(level, bool) or not 0.0 < level < 1.0:
         raise ValueError(f"level is {level!r}; pass a number between 0 and 1, such as 0.95")
 
 
