@@ -99,7 +99,11 @@ class Likeness:
 
     def _scaled(self, means: Array, variances: Array, groups: IntArray) -> Array:
         """Return z^(3/2) of means of groups of these numbers, shape (means, T)."""
-        scaled = apart(means, variances, self.means, self.variances)
+        noise = variances[:, None] + self.variances
+        squared = np.square(means).sum(axis=1)[:, None] + np.square(self.means).sum(axis=1) - 2.0 * means @ self.means.T
+        scaled = np.divide(np.maximum(squared - noise, 0.0), noise, out=np.zeros_like(squared), where=noise > 0.0)
+        scaled[(noise <= 0.0) & (squared > 0.0)] = np.inf
+        scaled *= np.sqrt(scaled)  # a power of 3/2, which suits both clusters and gradual change
         scaled[np.arange(len(means)), groups] = 0.0
         return scaled
 
@@ -107,15 +111,6 @@ class Likeness:
 def variances_of_means(squares: Array, sizes: Any, typical: float) -> Array:
     """Return variances of means; a typical row counts as one more, so that a single row has one, too."""
     return np.asarray((squares + typical) / sizes**2)
-
-
-def apart(means: Array, variances: Array, others: Array, their_variances: Array) -> Array:
-    """Return z^(3/2) of means and others, with the variances of these, shape (means, others)."""
-    noise = variances[:, None] + their_variances
-    squared = np.square(means).sum(axis=1)[:, None] + np.square(others).sum(axis=1) - 2.0 * means @ others.T
-    scaled = np.divide(np.maximum(squared - noise, 0.0), noise, out=np.zeros_like(squared), where=noise > 0.0)
-    scaled[(noise <= 0.0) & (squared > 0.0)] = np.inf
-    return np.asarray(scaled * np.sqrt(scaled))  # a power of 3/2, which suits both clusters and gradual change
 
 
 def weights_of(distances: Array, strength: float, groups: IntArray) -> Array:
