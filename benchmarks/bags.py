@@ -188,9 +188,10 @@ training bags.
 TAIL = """
 Directions leave out most of the noise of kernel means. The gain is large where bags vary along few directions and in
 other ways than their means, as the entropy does; there one draw of twenty is nearly singular, with entropies down to
--5.5, and makes most of the means over runs. The share of tumours is a mean over rows, which plain kernel means
-hold already. Of the encoders, slices count components best. All beat a constant; means and deviations are hard to beat
-where they hold the answer. The ridge of directions was set on scikit-learn's tables of wines and digits."""
+-5.5, and makes most of the means over runs. The share of tumours is a mean over rows, which plain kernel means hold
+already, and the gain is small. Of the encoders, slices count components best. All beat a constant; means and
+deviations are hard to beat where they hold the answer. The ridge of directions was set on scikit-learn's tables of
+wines and digits."""
 
 
 if __name__ == "__main__":
