@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .estimators.files import load, save
     from .expected import expected
     from .expected.support import support
+    from .given import ci_test
     from .inference import (
         Design,
         TestResult,
@@ -54,6 +55,7 @@ __all__ = [
     "TableEncoder",
     "TestResult",
     "changes",
+    "ci_test",
     "closer_test",
     "compare",
     "compare_groups",
@@ -87,6 +89,7 @@ _lazy.attach(
         "estimators": "DistributionEncoder GroupMeans KME MKME MMKME KernelMean",
         "estimators.files": "load save",
         "expected": "expected support",
+        "given": "ci_test",
         "inference": "Design TestResult dhsic_test hsic_test k_sample_test mmd_test",
         "inference.cluster": "DaskPlan",
         "inference.monitoring": "DriftMonitor",

@@ -31,6 +31,7 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "mmd_test of pairs": lambda X: km.mmd_test(X, X, design=km.Design(paired=True)),
     "mmd_test in bins": lambda X: km.mmd_test(X, X, scheme="bins"),
     "fit_test": lambda X: km.fit_test(X, lambda n, rng: rng.normal(size=(n, 5))),
+    "ci_test": lambda X: km.ci_test(X, X, X),
     "closer_test": lambda X: km.closer_test(np.eye(5), np.ones((3, 5)), X),
     "compare": lambda X: km.compare(X, X),
     "dependence": km.dependence,
@@ -68,7 +69,7 @@ def test_sparse_tensors_are_refused(taker: str) -> None:
 
 
 def test_the_top_has_few_names() -> None:
-    new = {"ConditionalMean", "DistributionEncoder", "GroupMeans", "closer_test", "fit_test", "match_weights"}
+    new = {"ConditionalMean", "DistributionEncoder", "GroupMeans", "ci_test", "closer_test", "fit_test", "match_weights"}
     assert len({*km.__all__} - new) <= 30
 
 

@@ -72,6 +72,7 @@ MAKERS: dict[str, Callable[[], Result]] = {
     "changes": lambda: km.changes(np.concatenate([X, Y + 3.0]), search=Search(n_resamples=99)),
     "densities": densities,
     "nearer model": lambda: km.closer_test(X, Y, X + 1.0),
+    "given Z": lambda: km.ci_test(X[:, 0], Y[:, 0].tolist() + [0.0] * 5, X[:, 1], rng=0, n_resamples=99, size_runs=2),
     "weights": lambda: km.match_weights(X, Y, rng=0),
     "estimates": lambda: fit_all(X[:12]),
 }

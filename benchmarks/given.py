@@ -1,0 +1,229 @@
+"""Level and power of `ci_test` on the laws that papers on conditional independence publish.
+
+    python benchmarks/given.py run [--only TEXT] [--nulls N] [--alternatives N]    # goes on where it was stopped
+    python benchmarks/given.py report > docs/results/given.md
+
+The tables of a run have the seed of its case and its number; no choice in the library was made on them. Exceptions,
+where a level above .10 was expected, were named before the first run: `EXPECTED`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.stats import norm
+
+import kernelmean as km
+
+RESULTS = Path(__file__).with_suffix(".jsonl")
+LEVEL, SEED = 0.05, 20261128
+Tables = tuple[np.ndarray, np.ndarray, np.ndarray]
+Law = Callable[[np.random.Generator, int], Tables]
+
+
+def circle(rng: np.random.Generator, n: int, *, shared: bool) -> Tables:
+    """Z on the unit circle, X and Y are Z with noise .05, which one coordinate of both shares (SplitKCI)."""
+    angle = rng.uniform(0.0, 2.0 * np.pi, n)
+    Z = np.c_[np.cos(angle), np.sin(angle)]
+    of_y, of_x = 0.05 * rng.normal(size=(2, n, 2))
+    if shared:
+        of_x[:, 0] = of_y[:, 0]
+    return Z + of_x, Z + of_y, Z
+
+
+def waves(rng: np.random.Generator, n: int, *, shared: bool, d: int, beta: float) -> Tables:
+    """X = cos z_1 + .1 u, Y = exp z_2 + .1 v, with the correlation sin(β z_3) of u and v (kci-hardness)."""
+    Z, (u, v) = rng.normal(size=(n, d)), rng.normal(size=(2, n))
+    first, second, third = (Z[:, min(j, d - 1)] for j in range(3))
+    if shared:
+        v = np.sin(beta * third) * u + np.abs(np.cos(beta * third)) * v
+    return np.cos(first) + 0.1 * u, np.exp(second) + 0.1 * v, Z
+
+
+SCALE = np.sqrt(quad(lambda t: np.tanh(1.4 * t) ** 2 * norm.pdf(t), -12.0, 12.0)[0])
+
+
+def moments(rng: np.random.Generator, n: int, *, change: str | None, d: int) -> Tables:
+    """What is left of X changes nothing, the mean or the spread of what is left of Y (CSIC)."""
+    Z, (x, y) = rng.normal(size=(n, d)), rng.normal(size=(2, n))
+    strength = 8.0 / np.sqrt(n)
+    X = np.sin(Z).sum(axis=1) / np.sqrt(d) + x
+    Y = (0.5 * Z + 0.25 * (Z**2 - 1.0)).sum(axis=1) / np.sqrt(d)
+    if change == "mean":
+        return X, Y + strength * np.tanh(1.4 * x) / SCALE + y, Z
+    if change == "spread":
+        y = y * np.exp(0.5 * strength * np.sign(x) * np.sqrt(np.abs(x)) / (2.0 / np.pi) ** 0.25)
+    return X, Y + y, Z
+
+
+SHAPES = (lambda t: t, np.square, np.cos, lambda t: t**3, np.tanh)
+
+
+def index(rng: np.random.Generator, n: int, *, shared: bool, d: int) -> Tables:
+    """X and Y are drawn functions of the mean of Z plus noise; they share a noise in the end or not (CDCIT)."""
+    Z = rng.normal(size=(n, d))
+    X, Y = (SHAPES[rng.integers(5)](Z.mean(axis=1) + 0.25 * rng.normal(size=n)) for _ in range(2))
+    common = 0.5 * rng.normal(size=n) if shared else 0.0
+    return X + common, Y + common, Z
+
+
+def sine(rng: np.random.Generator, n: int, *, law: int) -> Tables:
+    """sin(2π z_1) among seven columns drives X and Y; law 0 is a null (projected covariance measure)."""
+    Z = rng.normal(size=(n, 7))
+    wave = np.sin(2.0 * np.pi * Z[:, 0])
+    noise = {0: 0.1 * rng.normal(size=n), 2: wave * (1.0 - rng.gamma(1.0, 1.0, n))}
+    X = wave + noise.get(law, rng.normal(size=n))
+    more = (0.0, 0.2, 0.4, 0.4 * Z[:, 1])[law] * X**2
+    return X, wave + more + rng.normal(size=n), Z
+
+
+def fan(rng: np.random.Generator, n: int, *, shared: bool) -> Tables:
+    """Mean and spread of X and Y depend on z; a part of the noise is shared or not."""
+    z, u, v = rng.normal(size=(3, n))
+    spread = np.exp(0.5 * z)
+    return z + spread * u, z**2 + spread * (v + 0.3 * shared * u), z
+
+
+def driven(rng: np.random.Generator, n: int, *, shared: bool) -> Tables:
+    """X and Y are both driven by a sine and half a square of two columns; .3 of the noise of X is in Y or not."""
+    Z, (u, v) = rng.normal(size=(n, 2)), 0.5 * rng.normal(size=(2, n))
+    mean = np.sin(Z[:, 0]) + 0.5 * Z[:, 1] ** 2
+    return mean + u, mean + v + 0.3 * shared * u, Z
+
+
+def many(rng: np.random.Generator, n: int, *, c: float) -> Tables:
+    """X = sin(a'Z + e), Y = cos(c X + b'Z + e'), 200 columns (doubly robust generative tests)."""
+    Z = rng.normal(size=(n, 200))
+    a, b = (weights / weights.sum() for weights in rng.uniform(size=(2, 200)))
+    e, f = 0.5 * rng.normal(size=(2, n))
+    X = np.sin(Z @ a + e)
+    return X, np.cos(c * X + Z @ b + f), Z
+
+
+def pair(name: str, law: Callable[..., Tables], sizes: tuple[int, ...], **options: object) -> dict:
+    """Return null and alternative of a law at some sizes."""
+    return {
+        (f"{name}, {kind}", n): (lambda rng, n, s=shared: law(rng, n, shared=s, **options))
+        for n in sizes
+        for kind, shared in (("null", False), ("alternative", True))
+    }
+
+
+CASES: dict[tuple[str, int], Law] = {
+    **pair("circle", circle, (200, 500)),
+    **pair("waves, 1 column", waves, (200, 1000), d=1, beta=3.0),
+    **pair("waves, 3 columns", waves, (200, 1000), d=3, beta=2.0),
+    **{
+        (f"moments, {d} columns, {change or 'null'}", n): (lambda rng, n, c=change, d=d: moments(rng, n, change=c, d=d))
+        for d in (2, 5)
+        for n in (200, 400, 800)
+        for change in (None, "mean", "spread")
+    },
+    **pair("fan", fan, (200, 1000)),
+    **pair("driven", driven, (200,)),
+    **pair("index, 1 column", index, (200, 500), d=1),
+    **pair("index, 5 columns", index, (200, 500), d=5),
+    **pair("index, 20 columns", index, (500,), d=20),
+    **{("sine, null", n): (lambda rng, n: sine(rng, n, law=0)) for n in (250, 1000)},
+    **{(f"sine, law {law}", 250): (lambda rng, n, law=law: sine(rng, n, law=law)) for law in (1, 2, 3)},
+    ("200 columns, null", 2000): lambda rng, n: many(rng, n, c=0.0),
+    ("200 columns, c .45", 2000): lambda rng, n: many(rng, n, c=0.45),
+}
+EXPECTED = {("sine, null", 250), ("index, 5 columns, null", 200), ("index, 20 columns, null", 500)}
+"""Nulls whose level was expected above .10 before the first run."""
+
+
+def pvalues(case: tuple[str, int], runs: int) -> dict:
+    """Return the p-values of one case, with the seconds of one processor that a test took."""
+    code, found, started = zlib.crc32(repr(case).encode()), [], time.process_time()
+    for number in range(runs):
+        X, Y, Z = CASES[case](np.random.default_rng([SEED, code, number]), case[1])
+        found.append(km.ci_test(X, Y, Z, rng=number).pvalue)
+    return {"case": case, "pvalues": found, "seconds": (time.process_time() - started) / runs}
+
+
+def run(only: str, nulls: int, alternatives: int) -> None:
+    """Run what is missing, and append it to the results."""
+    done = {tuple(row["case"]) for row in stored()}
+    for case in CASES:
+        if only in case[0] and case not in done:
+            row = pvalues(case, nulls if "null" in case[0] else alternatives)
+            with RESULTS.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+
+
+def stored() -> list[dict]:
+    """Return the results so far."""
+    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+
+
+def null_of(name: str, n: int, rows: dict) -> np.ndarray | None:
+    """Return the p-values of the null that belongs to an alternative."""
+    return rows.get((f"{name.rpartition(', ')[0]}, null", n))
+
+
+def report() -> None:
+    """Print every case as a table."""
+    found = stored()
+    rows = {tuple(row["case"]): np.array(row["pvalues"]) for row in found}
+    seconds = {tuple(row["case"]): row["seconds"] for row in found}
+    print(HEAD)
+    print("## Levels\n\n| null | n | runs | rejected at .05 | at .01 | ms |\n|---|---|---|---|---|---|")
+    levels = []
+    for (name, n), values in rows.items():
+        if "null" in name:
+            levels.append(float((values <= LEVEL).mean()))
+            note = " (expected above .10)" if (name, n) in EXPECTED else ""
+            cells = f"{len(values)} | {levels[-1]:.3f}{note} | {(values <= 0.01).mean():.3f} | "
+            print(f"| {name.removesuffix(', null')} | {n} | {cells}{1000 * seconds[name, n]:.0f} |")
+    print(f"| **mean** | | | {np.mean(levels):.3f} | | |")
+    print("\n## Power\n\n| alternative | n | runs | rejected at .05 | size-adjusted |\n|---|---|---|---|---|")
+    for (name, n), values in rows.items():
+        if "null" not in name:
+            null = null_of(name, n, rows)
+            adjusted = "" if null is None else f"{(values <= np.quantile(null, LEVEL)).mean():.3f}"
+            shown = name.removesuffix(", alternative")
+            print(f"| {shown} | {n} | {len(values)} | {(values <= LEVEL).mean():.3f} | {adjusted} |")
+    print(TAIL, end="")
+
+
+HEAD = """# Levels and power given Z
+
+`python benchmarks/given.py run` draws tables from published laws, with seeds that took no part in the design of
+[`ci_test`](../guides/given.md), and counts how often it rejects; `report` writes this page. The standard error of a
+level of .05 is .013 in 300 runs and .010 in 500, that of a power at most .05 in 100 runs and .035 in 200.
+"Size-adjusted" takes as its threshold the 5 % quantile of the p-values of the null. Milliseconds are those of one
+processor while it had other work.
+"""
+TAIL = """
+The laws: circle is that of SplitKCI, waves of kci-hardness, moments of CSIC, index of CDCIT, sine of the projected
+covariance measure (Lundborg et al.), 200 columns of the doubly robust generative test; fan and driven are ours. Where
+Z determines X or Y in a run, up to a millionth of its variance, the test refuses, and the run counts as no rejection.
+
+*But* no peer was run here on the same tables.
+"""
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("run", "report"))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--nulls", type=int, default=500)
+    parser.add_argument("--alternatives", type=int, default=200)
+    options = parser.parse_args()
+    if options.what == "run":
+        run(options.only, options.nulls, options.alternatives)
+    else:
+        report()
+
+
+if __name__ == "__main__":
+    main()

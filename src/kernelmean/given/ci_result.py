@@ -1,0 +1,144 @@
+"""What a test of conditional independence returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import numpy as np
+from scipy.special import betaincinv
+
+from ..core.frozen import Frozen
+from ..inference.adaptive.kinds import LEVEL
+from ..inference.base_result import Result
+from ..inference.wording import beside
+from ..report import pictures
+from ..report.description import Description
+from ..report.document import Bars
+
+
+@final
+@dataclass(frozen=True)
+class MemberPvalue:
+    """One of the statistics that are combined: of which features of the residuals of X and Y, and its p-value."""
+
+    name: str
+    pvalue: float
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ConditionalResult(Frozen, Result):
+    """Whether X and Y depend on each other given Z; ``statistic, pvalue = result`` unpacks it.
+
+    Attributes
+    ----------
+    statistic, pvalue : float
+    method : str
+        The test in words.
+    exact : bool
+        Whether the p-value is exact: only strata are given. Else it is asymptotic.
+    shape : (int, int, int, int)
+        Rows, and columns of X, Y and Z that vary.
+    n_strata : int
+    r2 : (float, float) or None
+        The share of the variance of X and Y that Z predicts, by generalized cross-validation, mean over columns.
+    members : tuple of MemberPvalue
+        The combined statistics.
+    size : float or None
+        The share of p ≤ .05 in ``size_runs`` tables like these without dependence.
+    size_runs : int
+    """
+
+    holds: ClassVar[tuple[type[Any], ...] | None] = (MemberPvalue,)
+
+    statistic: float
+    pvalue: float
+    method: str
+    exact: bool
+    shape: tuple[int, int, int, int]
+    n_strata: int
+    r2: tuple[float, float] | None
+    members: tuple[MemberPvalue, ...] = ()
+    size: float | None = None
+    size_runs: int = 0
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def __repr__(self) -> str:
+        return f"ConditionalResult(statistic={self.statistic:.6g}, pvalue={self.pvalue:.4g}, exact={self.exact})"
+
+    @property
+    def size_interval(self) -> tuple[float, float] | None:
+        """The exact 95 % interval of the size (Clopper & Pearson 1934), None where it was not simulated."""
+        if self.size is None:
+            return None
+        hits = round(self.size * self.size_runs)
+        misses = self.size_runs - hits
+        low = float(betaincinv(hits, misses + 1, 0.025)) if hits else 0.0
+        high = float(betaincinv(hits + 1, misses, 0.975)) if misses else 1.0
+        return low, high
+
+    def verdict(self) -> str:
+        """Return the outcome at level .05 in one sentence."""
+        p = beside(self.pvalue, LEVEL)
+        if self.pvalue > LEVEL:
+            known = "the strata are" if self.r2 is None else "Z is"
+            return f"X and Y do not show dependence once {known} known: p = {p}, above {LEVEL:g}."
+        known = "the strata" if self.r2 is None else "Z"
+        return f"X and Y depend on each other beyond {known}: p = {p}, at most {LEVEL:g}."
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the p-value and what it rests on."""
+        n, x, y, z = self.shape
+        found = [
+            ("p-value", f"{self.pvalue:.3g}, {'exact' if self.exact else 'asymptotic, not exact'}"),
+            ("rows", f"{n:,}"),
+            ("columns", f"X {x}, Y {y}" if self.exact else f"X {x}, Y {y}, Z {z}"),
+        ]
+        if self.n_strata > 1:
+            found.append(("strata", f"{self.n_strata:,}"))
+        if self.r2 is not None:
+            found.append(("Z predicts", f"{self.r2[0]:.0%} of the variance of X, {self.r2[1]:.0%} of that of Y"))
+        if self.size is not None and self.size_interval is not None:
+            low, high = self.size_interval
+            runs = f"{self.size_runs} tables like these without dependence"
+            found.append(("size", f"{self.size:.3g} at level .05 ({low:.3g} to {high:.3g}), {runs}"))
+        return found
+
+    def describe(self) -> Description:
+        """Return whether X and Y depend on each other, and the numbers behind it."""
+        return Description(self.method, self.verdict(), self.facts(), notes=self.notes)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else a reader should know."""
+        rests = "the p-value holds where the errors of both regressions on Z are small together, see the guide"
+        return () if self.exact else (rests,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain names, numbers and texts."""
+        names = ("statistic", "pvalue", "method", "exact", "n_strata", "size", "size_runs")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "verdict": self.verdict(),
+            "shape": list(self.shape),
+            "r2": None if self.r2 is None else list(self.r2),
+            "notes": list(self.notes),
+            "members": {member.name: member.pvalue for member in self.members},
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the test as one row."""
+        r2 = (None, None) if self.r2 is None else self.r2
+        return [{"statistic": self.statistic, "pvalue": self.pvalue, "exact": self.exact, "r2_X": r2[0], "r2_Y": r2[1]}]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the evidence of every statistic that was combined, -log10 of its p-value; returns the axes."""
+        found = self.members or (MemberPvalue("all", self.pvalue),)
+        heights = tuple(float(-np.log10(member.pvalue)) for member in found)
+        names = tuple(member.name for member in found)
+        bars = Bars("", "-log10 of the p-value", names, (("evidence", heights),))
+        return pictures.show(bars, ax, size=(6.0, 3.4), words=self.verdict())

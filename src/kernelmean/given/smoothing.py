@@ -1,0 +1,171 @@
+"""What Z leaves of other columns: regressions that are chosen for a small bias, not for a small error.
+
+A product of two residuals has the mean of the product of both biases, so bias costs a test its level and noise only
+some power. Each column takes the basis and the strength with the least generalized cross-validation error (Golub, Heath
+& Wahba 1979), and is then smoothed a third as strongly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from ..core.array import Array, IntArray
+from ..core.frozen import Frozen
+from ..kernels.bandwidth import median_bandwidth
+
+STRENGTHS = 10.0 ** np.arange(-6.5, 2.1, 0.5)
+"""λ in units of the largest eigenvalue of a basis."""
+_UNDERSMOOTHING, _MOST_FREEDOM = 3.0, 0.6
+_WIDTHS, _WIDTHS_OF_ONE, _CURVES = (2.0, 1.0, 0.5), (1.5, 0.7, 0.3), (1.0, 0.35)
+"""Widths of Gaussian kernels in median distances, for several columns and for one; of curves, in deviations."""
+_MOST_RADIAL, _MOST_CURVE, _MOST_FUNCTIONS, _MEDIAN_OF, _DEPENDENT, _LEAST = 50, 25, 100, 150, 1e-6, 1e-9
+
+
+def scaled(columns: Array) -> Array:
+    """Return columns about their means in units of their deviations; constant ones are 0."""
+    centered = columns - columns.mean(axis=0)
+    deviations = centered.std(axis=0)
+    return np.asarray(centered / np.where(deviations > 0.0, deviations, 1.0))
+
+
+def typical_distance(rows: Array) -> float:
+    """Return the median distance of at most 150 different rows, evenly spread in their order; 1 of equal rows."""
+    different = np.unique(rows, axis=0)
+    places = np.unique(np.linspace(0, len(different) - 1, _MEDIAN_OF).astype(int))
+    return float(median_bandwidth(different[places])) if len(places) > 1 else 1.0
+
+
+def gaussian_columns(rows: Array, width: float, rank: int) -> Array:
+    """Return L with LLᵀ near the Gram matrix of a Gaussian kernel, by pivoted Cholesky, shape (n, at most rank)."""
+    squares = np.einsum("nd,nd->n", rows, rows)
+    factor, left = np.zeros((rank, len(rows))), np.ones(len(rows))
+    for k in range(rank):
+        pivot = int(left.argmax())
+        if left[pivot] < _DEPENDENT:
+            return factor[:k].T
+        exponent = (2.0 * (rows @ rows[pivot]) - squares - squares[pivot]) / (2.0 * width**2)
+        row = np.exp(np.minimum(exponent, 0.0)) - factor[:k, pivot] @ factor[:k]
+        factor[k] = row / np.sqrt(left[pivot])
+        left = np.maximum(left - factor[k] ** 2, 0.0)
+        left[pivot] = 0.0
+    return factor.T
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Basis(Frozen):
+    """Orthonormal functions of the rows, with their eigenvalues, the largest 1."""
+
+    name: str
+    functions: Array
+    """Shape (n, r), with mean 0."""
+    values: Array
+    """Shape (r,), ascending."""
+
+    @classmethod
+    def of(cls, name: str, columns: Array) -> Basis:
+        """Return the principal components of columns."""
+        centered = columns - columns.mean(axis=0)
+        values, axes = np.linalg.eigh(centered.T @ centered)
+        kept = values > _LEAST * max(values[-1], np.finfo(float).tiny)
+        values, axes = values[kept], axes[:, kept]
+        return cls(name, centered @ (axes / np.sqrt(values)), values / values[-1:].max(initial=1e-300))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Smoothed(Frozen):
+    """What a regression leaves."""
+
+    residuals: Array
+    """Shape (n, q)."""
+    freedom: Array
+    """Degrees of freedom that every column took, shape (q,)."""
+    r2: Array
+    """One minus the generalized cross-validation error over that of the mean, shape (q,)."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Smoother(Frozen):
+    """Regressions on one table Z: lines, curves of every column, surfaces at three widths, products of degree 2."""
+
+    bases: tuple[Basis, ...]
+
+    @classmethod
+    def of(cls, Z: Array) -> Smoother:
+        """Return the bases that the rows can bear; O(n r² d) time for r at most 250 functions."""
+        (n, d), rows = Z.shape, scaled(Z)
+        bases = [Basis.of("linear", rows)]
+        knots = int(min(_MOST_CURVE, max(6, n / (3 * d))))
+        if d > 1 and d * knots <= n / 2.5:
+            for width in _CURVES:
+                curves = [gaussian_columns(rows[:, [j]], width, knots) for j in range(d)]
+                bases.append(Basis.of(f"curves, width {width:g}", np.hstack(curves)))
+        if d <= _MOST_RADIAL:
+            rank = int(min(max(n / 5, 20), 60 + n / 25, _MOST_FUNCTIONS, n))
+            median = typical_distance(rows)
+            bases += [
+                Basis.of(f"Gaussian, width {width:g}", gaussian_columns(rows, width * median, rank))
+                for width in (_WIDTHS if d > 1 else _WIDTHS_OF_ONE)
+            ]
+        if d > 1 and d * (d + 3) <= min(n, 1000):
+            first, second = np.triu_indices(d)
+            bases.append(Basis.of("degree 2", np.hstack([rows, rows[:, first] * rows[:, second]])))
+        return cls(tuple(bases))
+
+    def __call__(self, targets: Array) -> Smoothed:
+        """Return what is left of targets, shape (n, q); every column has a basis and a strength of its own."""
+        n = len(targets)
+        centered = targets - targets.mean(axis=0)
+        squares = np.einsum("nq,nq->q", centered, centered)
+        plain = squares * n / (n - 1.0) ** 2
+        fits = [_errors(basis, centered, squares) for basis in self.bases]
+        best = np.stack([errors.min(axis=0) for errors in fits])
+        residuals, freedom = centered.copy(), np.ones(targets.shape[1])
+        for number, (basis, errors) in enumerate(zip(self.bases, fits, strict=True)):
+            here = np.flatnonzero((best.argmin(axis=0) == number) & (best.min(axis=0) < plain))
+            strengths = STRENGTHS[errors[:, here].argmin(axis=0)] / _UNDERSMOOTHING
+            shares = basis.values[:, None] / (basis.values[:, None] + strengths)
+            residuals[:, here] -= basis.functions @ (shares * (basis.functions.T @ centered[:, here]))
+            freedom[here] += shares.sum(axis=0)
+        r2 = 1.0 - np.divide(best.min(axis=0), plain, out=np.ones_like(plain), where=plain > 0.0)
+        return Smoothed(residuals, freedom, np.maximum(r2, 0.0))
+
+
+def _errors(basis: Basis, centered: Array, squares: Array) -> Array:
+    """Return the generalized cross-validation errors of all strengths, shape (strengths, q)."""
+    n = len(centered)
+    shares = basis.values / (basis.values + STRENGTHS[:, None])
+    freedom = 1.0 + shares.sum(axis=1)
+    left = squares - (1.0 - (1.0 - shares) ** 2) @ (basis.functions.T @ centered) ** 2
+    errors = np.maximum(left, 0.0) / n / (np.maximum(1.0 - freedom / n, 0.01) ** 2)[:, None]
+    errors[freedom > _MOST_FREEDOM * n] = np.inf
+    return np.asarray(errors)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StratifiedSmoother(Frozen):
+    """A smoother for every stratum of rows."""
+
+    strata: tuple[IntArray, ...]
+    smoothers: tuple[Smoother, ...]
+
+    @classmethod
+    def of(cls, Z: Array, strata: tuple[IntArray, ...]) -> StratifiedSmoother:
+        """Return smoothers of the rows of every stratum."""
+        return cls(strata, tuple(Smoother.of(Z[rows]) for rows in strata))
+
+    def __call__(self, targets: Array) -> Smoothed:
+        """Return what is left; degrees of freedom are added up, shares of variance averaged over rows."""
+        residuals, freedom, r2 = np.empty(targets.shape), np.zeros(targets.shape[1]), np.zeros(targets.shape[1])
+        for rows, smoother in zip(self.strata, self.smoothers, strict=True):
+            part = smoother(targets[rows])
+            residuals[rows] = part.residuals
+            freedom += part.freedom
+            r2 += part.r2 * (len(rows) / len(targets))
+        return Smoothed(residuals, freedom, r2)

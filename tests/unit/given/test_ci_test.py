@@ -1,0 +1,201 @@
+"""Conditional independence: statistics by their definition, exact strata, levels, what it finds, refusals."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import kernelmean as km
+from kernelmean.given import ConditionalResult, ci_test
+from kernelmean.given.products import Columns, Products, signed_statistics
+from kernelmean.given.smoothing import STRENGTHS, Basis, Smoother, gaussian_columns
+
+RNG = np.random.default_rng(0)
+N = 120
+Z = RNG.normal(size=(N, 2))
+X, Y = Z[:, 0] + RNG.normal(size=N), Z[:, 1] ** 2 + RNG.normal(size=N)
+STRATA = np.arange(N) % 3
+
+
+def columns(q: int) -> Columns:
+    return Columns(RNG.normal(size=(N, q)), RNG.random(q), 1.0 + 20.0 * RNG.random(q))
+
+
+def test_a_statistic_is_the_weighted_norm_of_its_definition() -> None:
+    x, y, of_z = columns(2), columns(3), RNG.normal(size=(N, 2))
+    statistics = signed_statistics([Products.of(x, y), Products.of(x, y, of_z)], 1, np.random.default_rng(0))
+    cross = np.einsum("ia,ib->ab", x.values, y.values) / np.sqrt(N)
+    by_z = np.einsum("ia,ib,ic->abc", x.values, y.values, of_z) / np.sqrt(N)
+    both = np.outer(x.weights, y.weights)
+    expected = [np.sum(both * cross**2), np.sum(both[:, :, None] * by_z**2)]
+    np.testing.assert_allclose(statistics[:, 0], expected, rtol=1e-12)
+
+
+def test_signs_are_widened_as_residuals_of_projections_vary() -> None:
+    """Sums of products of residuals of noise have the variance n - r; random signs alone give (n - r)² / n."""
+    n, r, draws = 60, 30, 4000
+    basis = np.linalg.qr(np.random.default_rng(1).normal(size=(n, r)))[0]
+    rng = np.random.default_rng(2)
+    left = rng.normal(size=(2, n, draws))
+    left = left - basis @ (basis.T @ left)
+    sums = np.einsum("id,id->d", *left)
+    signed = np.einsum("id,id->d", left[0] ** 2, left[1] ** 2)
+    one = Columns(np.ones((n, 1)), np.ones(1), np.array([float(r)]))
+    widened = signed.mean() * Products.of(one, one).widening[0] ** 2
+    assert abs(sums.var() / widened - 1.0) < 0.1 < abs(sums.var() / signed.mean() - 1.0)
+
+
+def test_a_residual_is_that_of_the_best_ridge_by_cross_validation() -> None:
+    """By brute force: solves with Gram matrices, for every basis and strength."""
+    smoother, target = Smoother.of(Z), (Y - Y.mean())[:, None]
+    found, center = [], np.eye(N) - 1.0 / N
+    for basis in smoother.bases:
+        gram = (basis.functions * basis.values) @ basis.functions.T
+        for strength in STRENGTHS:
+            hat = gram @ np.linalg.inv(gram + strength * np.eye(N))
+            freedom = 1.0 + np.trace(hat)
+            error = np.mean(((center - hat) @ target) ** 2) / (1.0 - freedom / N) ** 2
+            weaker = gram @ np.linalg.inv(gram + strength / 3.0 * np.eye(N))
+            found.append((error if freedom <= 0.6 * N else np.inf, (center - weaker) @ target))
+    error, residual = min(found, key=lambda pair: float(pair[0]))
+    smoothed = smoother(target)
+    np.testing.assert_allclose(smoothed.residuals, residual, atol=1e-8)
+    np.testing.assert_allclose(smoothed.r2, 1.0 - error / (np.mean(target**2) / (1.0 - 1.0 / N) ** 2), atol=1e-8)
+
+
+def test_factors_give_the_gram_matrix() -> None:
+    factor = gaussian_columns(Z[:40], 1.0, 40)
+    distances = np.square(Z[:40, None] - Z[None, :40]).sum(axis=-1)
+    np.testing.assert_allclose(factor @ factor.T, np.exp(-distances / 2.0), atol=1e-5)
+    basis = Basis.of("", factor)
+    np.testing.assert_allclose(basis.functions.T @ basis.functions, np.eye(len(basis.values)), atol=1e-7)
+
+
+def law(rng: np.random.Generator, *, dependent: bool = False) -> Any:
+    z, (u, v) = rng.normal(size=60), 0.4 * rng.normal(size=(2, 60))
+    return np.sin(z) + u, z**2 + v + (0.8 * u if dependent else 0.0), z
+
+
+def test_it_rejects_at_the_level_and_finds_dependence() -> None:
+    runs = 40
+    found = np.array(
+        [
+            [ci_test(*law(np.random.default_rng([s, i]), dependent=s), rng=i, n_resamples=99).pvalue for s in (0, 1)]
+            for i in range(runs)
+        ]
+    )
+    rejected = (found <= 0.05).sum(axis=0)
+    assert rejected[0] <= binom.ppf(0.999, runs, 0.07)
+    assert rejected[1] >= 0.8 * runs
+
+
+def test_dependence_that_changes_its_sign_with_z_is_found() -> None:
+    rng = np.random.default_rng(3)
+    z, u, v = rng.normal(size=(3, 300))
+    assert ci_test(z + u, z + np.sign(z) * u + v, z, rng=0).pvalue <= 0.01
+    assert ci_test(z + u, z + v, z, rng=0).pvalue > 0.05
+
+
+def test_rows_units_sides_and_precision_change_nothing() -> None:
+    first = ci_test(X, Y, Z, rng=0)
+    mixed = np.random.default_rng(1).permutation(N)
+    others = [
+        ci_test(X[mixed], Y[mixed], Z[mixed], rng=0),
+        ci_test(1e6 * X + 1e9, -1e-5 * Y, Z * [3.0, 1e-3] + 7.0, rng=0),
+        ci_test(Y, X, Z, rng=0),
+        ci_test(X, Y, np.column_stack([Z, np.ones(N)]), rng=0),
+    ]
+    for other in others:
+        np.testing.assert_allclose(other.statistic, first.statistic, rtol=1e-6)
+        assert other.pvalue == first.pvalue
+    np.testing.assert_allclose(ci_test(X.astype("f4"), Y, Z, rng=0).statistic, first.statistic, rtol=1e-3)
+    assert len({ci_test(X, Y, Z, rng=seed).pvalue for seed in range(4)}) > 1
+
+
+def test_inputs_stay_as_they_are() -> None:
+    before = [data.copy() for data in (X, Y, Z)]
+    ci_test(X, Y, Z, rng=0, n_resamples=19, size_runs=1, strata=STRATA)
+    for data, copy in zip((X, Y, Z), before, strict=True):
+        np.testing.assert_array_equal(data, copy)
+
+
+def test_strata_alone_are_the_exact_test_within_them() -> None:
+    result = ci_test(X, Y, strata=np.array(list("abc"))[STRATA], rng=0)
+    exact = km.hsic_test(X, Y, design=km.Design(strata=STRATA), rng=0)
+    assert result.exact
+    assert result.r2 is None
+    assert (result.statistic, result.pvalue) == (exact.statistic, exact.pvalue)
+
+
+def test_strata_with_z_have_regressions_of_their_own() -> None:
+    """The slope differs between strata, so that one regression would leave it in both residuals."""
+    rng = np.random.default_rng(5)
+    z, strata = rng.normal(size=300), np.arange(300) % 2
+    x, y = ((2.0 * strata - 1.0) * z + 0.5 * rng.normal(size=300) for _ in range(2))
+    assert ci_test(x, y, z, rng=0).pvalue <= 0.01
+    result = ci_test(x, y, z, strata=strata, rng=0)
+    assert result.pvalue > 0.05
+    assert result.n_strata == 2
+    assert not result.exact
+
+
+def test_the_size_on_data_like_these() -> None:
+    result = ci_test(X, Y + 2.0 * X, Z, rng=0, n_resamples=99, size_runs=40)
+    assert result.pvalue <= 0.05
+    assert result.size is not None
+    assert result.size_interval is not None
+    assert result.size <= 0.2
+    hits = round(40 * result.size)
+    low, high = result.size_interval
+    np.testing.assert_allclose(binom.cdf(hits, 40, high), 0.025, atol=1e-9)
+    assert not hits or abs(binom.sf(hits - 1, 40, low) - 0.025) < 1e-9
+    assert any(name == "size" for name, _ in result.facts())
+
+
+def test_the_result_says_what_holds() -> None:
+    result = ci_test(X, Y, Z, rng=0)
+    assert isinstance(result, ConditionalResult)
+    assert tuple(result) == (result.statistic, result.pvalue)
+    assert result.r2 is not None
+    assert 0.2 < result.r2[0] < 0.7
+    assert 0.3 < result.r2[1] < 0.9
+    assert "asymptotic" in result.method
+    assert "asymptotic, not exact" in str(result)
+    assert "beyond Z" in ci_test(X, Y + X, Z, rng=0).verdict()
+    assert "beyond the strata" in ci_test(X, Y + 2.0 * X, strata=STRATA, rng=0).verdict()
+    assert len(result.members) == 6
+    assert {*result.to_dict()["members"]} == {one.name for one in result.members}
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "NaN": ({"X": np.where(np.arange(N) == 3, np.nan, X)}, "NaN or infinite"),
+    "infinite": ({"Z": np.full((N, 1), np.inf)}, "NaN or infinite"),
+    "constant X": ({"X": np.ones(N)}, "X is constant"),
+    "constant Z": ({"Z": np.ones(N)}, r"Z is constant .* write hsic_test"),
+    "nothing known": ({"Z": None}, "neither Z nor strata"),
+    "few rows": ({"X": X[:19], "Y": Y[:19], "Z": Z[:19]}, "at least 20"),
+    "other rows": ({"Y": Y[:50]}, "have 120, 50, 120 rows"),
+    "many columns": ({"Z": RNG.normal(size=(N, 61))}, "at most 60 columns"),
+    "Z determines X": ({"X": np.sin(Z[:, 0])}, "Z determines X"),
+    "Z determines Y": ({"Y": 2.0 * Z[:, 1] + 3.0}, "Z determines Y"),
+    "one row a stratum": ({"Z": None, "strata": range(N)}, "one row"),
+    "a blank stratum": ({"strata": [None] * N}, "blank"),
+    "few labels": ({"strata": [1, 2]}, "2 labels for 120 rows"),
+    "small strata": ({"strata": np.arange(N) // 12}, "at least 20"),
+    "no resamples": ({"n_resamples": 0}, "n_resamples"),
+    "a size that is known": ({"Z": None, "strata": STRATA, "size_runs": 3}, "size_runs"),
+    "huge": ({"X": 1e300 * X}, "another unit"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_refused(name: str) -> None:
+    changed, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        ci_test(**{"X": X, "Y": Y, "Z": Z, **changed})
+
+
+def test_text_is_refused() -> None:
+    with pytest.raises(TypeError, match="numbers are needed"):
+        ci_test(["a"] * N, Y, Z)
