@@ -189,23 +189,22 @@ def report() -> None:
         if "null" not in name:
             null = null_of(name, n, rows)
             adjusted = "" if null is None else f"{(values <= np.quantile(null, LEVEL)).mean():.3f}"
-            shown = name.removesuffix(", alternative")
+            shown = name.removesuffix(", alternative").replace(" law ", " alternative ")
             print(f"| {shown} | {n} | {len(values)} | {(values <= LEVEL).mean():.3f} | {adjusted} |")
     print(TAIL, end="")
 
 
 HEAD = """# Levels and power given Z
 
-`python benchmarks/given.py run` draws tables from published laws, with seeds that took no part in the design of
+`python benchmarks/given.py run` draws tables from published settings, with seeds that took no part in the design of
 [`ci_test`](../guides/given.md), and counts how often it rejects; `report` writes this page. The standard error of a
 level of .05 is .013 in 300 runs and .010 in 500, that of a power at most .05 in 100 runs and .035 in 200.
 "Size-adjusted" takes as its threshold the 5 % quantile of the p-values of the null. Milliseconds are those of one
 processor while it had other work.
 """
 TAIL = """
-The laws: circle is that of SplitKCI, waves of kci-hardness, moments of CSIC, index of CDCIT, sine of the projected
-covariance measure (Lundborg et al.), 200 columns of the doubly robust generative test; fan and driven are ours. Where
-Z determines X or Y in a run, up to a millionth of its variance, the test refuses, and the run counts as no rejection.
+The settings: circle is that of SplitKCI, waves of kci-hardness, moments of CSIC, index of CDCIT, sine of the projected
+covariance measure (Lundborg et al.), 200 columns of the doubly robust generative test; fan and driven are ours.
 
 *But* no peer was run here on the same tables.
 """

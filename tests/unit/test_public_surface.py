@@ -69,7 +69,15 @@ def test_sparse_tensors_are_refused(taker: str) -> None:
 
 
 def test_the_top_has_few_names() -> None:
-    new = {"ConditionalMean", "DistributionEncoder", "GroupMeans", "ci_test", "closer_test", "fit_test", "match_weights"}
+    new = {
+        "ConditionalMean",
+        "DistributionEncoder",
+        "GroupMeans",
+        "ci_test",
+        "closer_test",
+        "fit_test",
+        "match_weights",
+    }
     assert len({*km.__all__} - new) <= 30
 
 

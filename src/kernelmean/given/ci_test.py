@@ -66,10 +66,11 @@ def ci_test(
 
     Notes
     -----
-    With Z the p-value is asymptotic: it holds if the biases of both regressions are small together. No test has both
-    level and power for every law (Shah & Peters 2020, theorem 2): see the guide *Given what is known*. Members without
-    w_c look for correlation (generalized covariance measure, Shah & Peters 2020) and, by kernels, for any dependence of
-    residuals (Zhang et al. 2011); signs are those of a wild bootstrap. The order of rows and units do not matter.
+    With Z the p-value is asymptotic: it holds if the errors of both regressions are small together. No test has both
+    level and power for every distribution (Shah & Peters 2020, theorem 2; the guide "Does X still matter once Z is
+    known?"). Statistics without w_c look for correlation (the generalized covariance measure, Shah & Peters 2020) and,
+    by kernels, for any dependence of residuals (Zhang et al. 2011); signs are those of a wild bootstrap. The order of
+    rows and positive units do not matter.
 
     O(n r² + n B p) time for r ≤ 250 functions of Z, B resamples and about 90 products.
 
