@@ -89,6 +89,19 @@ def test_rows_are_compared_alike_wherever_they_are(
         same(found, km.compare(*tables, **options))
 
 
+@pytest.mark.parametrize("name", [name for name in TABLES if name != "pairs"])
+def test_two_groups_are_compared_as_two_tables_are(name: str) -> None:
+    make, of = TABLES[name]
+    options = {"missing": "drop", "n_resamples": 99, **of}
+    tables = [make(k, 60) for k in range(2)]
+    groups = km.compare_groups(pd.concat([own.assign(group=k) for k, own in enumerate(tables)]), "group", **options)
+    found = km.compare(*tables, **options)
+    assert (groups.pvalue, groups.sizes) == (found.pvalue, found.sizes)
+    assert groups.statistic == pytest.approx(found.statistic, rel=1e-10)
+    pvalues = [{column.name: column.pvalue for column in each.columns} for each in (groups, found)]
+    assert pvalues[0] == pvalues[1]
+
+
 @SLOW
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("n", [60, 3000, 60_000])

@@ -149,8 +149,8 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: Table
     how.progress("all groups together", 0, study.steps)
     joint, _ = study.test.run(encoded, order, streams[0], how.n_resamples)
     strengths = study.drawn(streams[2])
-    pairs = study.tested(streams[1], strengths)
-    columns = study.columns(joint, streams[3], strengths)
+    pairs = study.tested(streams[3], strengths)
+    columns = study.columns(joint, streams[1], strengths)  # as in a comparison of two tables
     return GroupComparison(
         by=by,
         groups=names,
