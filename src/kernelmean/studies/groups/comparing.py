@@ -61,7 +61,7 @@ def compare_groups(
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
 ) -> GroupComparison:
-    """Compare three or more groups of the rows of a table: a test of all groups, of every pair, and of every column.
+    """Compare two or more groups of the rows of a table: a test of all groups, of every pair, and of every column.
 
     Parameters
     ----------
@@ -99,7 +99,8 @@ def compare_groups(
     :func:`kernelmean.mmd_test` on the rows of the two groups. Columns are scaled and coded over all groups, and all
     p-values are exact. Those of the pairs are adjusted, by default by Holm's method, which bounds the probability of
     any false finding among the pairs, whichever groups differ; so are those of the columns. The test of all groups
-    keeps the level, and so do the tests of pairs and those of columns, but not all at once.
+    keeps the level, and so do the tests of pairs and those of columns, but not all at once. Two groups have the
+    p-values of :func:`kernelmean.compare` of rows in memory.
 
     A pair that strata, clusters or weights forbid has p = 1. :doc:`/guides/ab` says what that means, and which kernel
     the strengths of pairs and columns share. O(n² d) time for n rows; Gretton et al. (2012).
