@@ -29,7 +29,6 @@ from .candidates import Curves, GaussianFeatures, KernelFeatures, PlainColumns, 
 from .learned import DealtRows, Ridges, ridges_of
 from .outcomes import (
     OutcomeFeatures,
-    OutcomeFit,
     noisy_quantiles,
     outcome_fits,
     outcomes_of,
@@ -199,12 +198,14 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def _choose(self, outcomes: Array, left: Array) -> None:
         """Choose between the outcomes and what is left of them, and among noises, by leave-one-out scores."""
         noises = NAMED[self.estimator][0]((left**2).mean(axis=0))[1:]
-        plain, fits = OutcomeFeatures.of(self.kernel_, outcomes, self.dealt_), list[OutcomeFit]()
-        if self.about_mean is not True:
-            fits += outcome_fits(self.ridges_, self.dealt_, plain, noises)
-        if self.about_mean and isinstance(self.kernel_, Stationary):
-            fits += outcome_fits(self.ridges_, self.dealt_, OutcomeFeatures.of(self.kernel_, left, self.dealt_), noises)
-        best = min(fits, key=lambda fit: fit.loss)
+        plain = OutcomeFeatures.of(self.kernel_, outcomes, self.dealt_)
+        moves = isinstance(self.kernel_, Stationary)
+        if self.about_mean is True and not moves:
+            raise ValueError(f"about_mean is True, and {self.kernel_!r} is no kernel of differences; write 'loocv'")
+        choices = [] if self.about_mean is True else [plain]
+        if self.about_mean and moves:
+            choices.append(OutcomeFeatures.of(self.kernel_, left, self.dealt_))
+        best = min(outcome_fits(self.ridges_, self.dealt_, choices, noises), key=lambda fit: fit.loss)
         self.stack_, self.noise_, self.about_mean_ = best.stack, best.noise, best.outcomes is not plain
         self.points_ = sealed(np.array(best.outcomes.values))
         self.loocv_ = best.loocv(self.dealt_)

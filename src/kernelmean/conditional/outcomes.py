@@ -19,7 +19,7 @@ from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from .learned import DealtRows, Ridges
-from .stacking import Stack, best_stack, constant_errors, moved_to
+from .stacking import Stack, best_stack, constant_errors, moved_to, parts_of
 
 _MOST_LANDMARKS = 100
 _HALVINGS, _DEPENDENT = 50, 1e-13
@@ -96,14 +96,17 @@ class OutcomeFit:
 
 
 def outcome_fits(
-    ridges: Ridges, dealt: DealtRows, outcomes: OutcomeFeatures, noises: Sequence[Noise]
+    ridges: Ridges, dealt: DealtRows, choices: Sequence[OutcomeFeatures], noises: Sequence[Noise]
 ) -> Iterator[OutcomeFit]:
-    """Yield the fit without noise, and those under some, on the features of ``ridges``."""
+    """Yield fits to each of the choices, without noise and under some, on the features of ``ridges``."""
     for noise in (Dirac(), *noises):
-        targets, sources = outcomes.with_noise(noise)
-        moved = moved_to(ridges, dealt, sources)
-        best = best_stack(moved, dealt, targets, sources, np.ones(targets.shape[1]))
-        yield OutcomeFit(outcomes, noise, targets, sources, best.stack, best.loss + outcomes.outside(targets))
+        pairs = [outcomes.with_noise(noise) for outcomes in choices]
+        moved = moved_to(ridges, dealt, np.hstack([sources for _, sources in pairs]))
+        start = 0
+        for outcomes, (targets, sources) in zip(choices, pairs, strict=True):
+            part, start = slice(start, start + sources.shape[1]), start + sources.shape[1]
+            best = best_stack(parts_of(moved, part), dealt, targets, sources, np.ones(targets.shape[1]))
+            yield OutcomeFit(outcomes, noise, targets, sources, best.stack, best.loss + outcomes.outside(targets))
 
 
 def simplex_projections(weights: Array) -> Array:
