@@ -32,25 +32,24 @@ from .table_test import TableTest, check_estimator
 
 def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     """Compare two tables in memory, as :func:`kernelmean.compare` says."""
-    names, progress = asked.names, asked.progress
     check_estimator(asked)
     asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
     frames, taken, dropped = _rows(A, B, asked)
     encoded, scan = encoded_and_seen(frames, asked.encoding)
-    _check(encoded, names, asked)
-    encoded = encoded.called(names)
+    _check(encoded, asked)
+    encoded = encoded.called(asked.names)
     design = taken.of(encoded.frames)
     test = TableTest(asked, design=design)
     stream, stream_alone = as_rng(asked.rng).spawn(2)
     order = encoded.in_table_order()
-    progress("all columns together", 0, 1 + len(order))
+    asked.progress("all columns together", 0, 1 + len(order))
     joint, theta = test.run(encoded, order, stream, asked.n_resamples)
     alone = test.columns(encoded, order, stream_alone)
     weigh = RowWeights.of(design)
     summaries = _summaries(encoded, scan, design)
     is_same, alike = same_rows(*encoded.points()), asked.design.in_series(encoded.frames)
     return Comparison(
-        names=names,
+        names=asked.names,
         sizes=(len(encoded.frames[0]), len(encoded.frames[1])),
         test=joint,
         estimator=asked.estimator,
@@ -110,15 +109,10 @@ def _summaries(encoded: Encoded, scan: TableScan, design: Design) -> list[Column
     return gaps.summaries(found, encoded.codings)
 
 
-def _check(encoded: Encoded, names: tuple[str, str], asked: Asked) -> None:
+def _check(encoded: Encoded, asked: Asked) -> None:
     """Raise if there is nothing to compare, or no exact way to do it."""
-    for frame, name in zip(encoded.frames, names, strict=True):
-        if len(frame) < 2:
-            raise ValueError(f"{name} has {count(len(frame), 'row')}; a comparison needs at least 2 in each table")
-    if not encoded.names:
-        raise ValueError(
-            f"every column of {names[0]} and {names[1]} is constant and the same in both; there is nothing to compare"
-        )
+    asked.check_sizes(map(len, encoded.frames))
+    asked.check_columns(encoded.codings)
     if encoded.variances is not None and asked.estimator != "kme":
         raise noise_needs_kme(asked.estimator)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...core.table import Frame
-from ...core.words import count, listed
+from ...core.words import listed
 from ...inference import TestResult
 from ...inference.adaptive.columns import row_order
 from ...inference.adaptive.coordinates import Columns
@@ -68,7 +68,7 @@ def compare_in_batches(A: Source, B: Source, asked: Asked, given: tuple[Any, Any
         else:
             rows = DesignedRows.of_sources(tables, asked.design, asked.encoding)
         read = _WITH_DESIGN
-        _check_sizes(rows.sizes, asked.names)
+        asked.check_sizes(rows.sizes)
         rest = asked.design.beside(tables[0].names, asked.names[0])
         first, second = (own.reordered(rest).only(kept) for own, kept in zip(tables, rows.looked, strict=True))
         tables = first, second
@@ -144,20 +144,6 @@ def matched(A: Any, B: Any, called: tuple[str, str]) -> tuple[tuple[Any, Any], t
     return (A, B.reordered(A.names)), note
 
 
-def _check_sizes(sizes: Sequence[int], names: tuple[str, str]) -> None:
-    for rows, name in zip(sizes, names, strict=True):
-        if rows < 2:
-            raise ValueError(f"{name} has {count(rows, 'row')}; a comparison needs at least 2 in each table")
-
-
-def _check_learnt(learnt: Learnt, names: tuple[str, str]) -> None:
-    _check_sizes(learnt.rows, names)
-    if not learnt.codings:
-        raise ValueError(
-            f"every column of {names[0]} and {names[1]} is constant and the same in both; there is nothing to compare"
-        )
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Tests:
@@ -184,7 +170,8 @@ class Tests:
     def of(cls, learnt: Learnt, drawing: PilotRows) -> Self:
         """Fit the tests to the pilot."""
         asked, request = drawing.asked, drawing.test.request
-        _check_learnt(learnt, asked.names)
+        asked.check_sizes(learnt.rows)
+        asked.check_columns(learnt.codings)
         units, frames = drawing.placed(learnt)
         learnt = learnt.ordered(frames)
         question = TwoSamples.of(named(learnt.codings, [learnt.coordinates(frame) for frame in frames]), Design())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...core.array import Progress, RngLike
+from ...core.words import count
 from ...inference.null import check_adjustment
 from ...plan.plan import Plan, RemotePlan
 from ...tables.columns import Encoding
+from ...tables.columns.column_codings import Coding
 from ..designs import NO_DESIGN, TableDesign
 
 
@@ -41,3 +44,17 @@ class Asked(Testing):
     names: tuple[str, str]
     notes: tuple[str, ...] = ()
     design: TableDesign = NO_DESIGN
+
+    def check_sizes(self, sizes: Iterable[int]) -> None:
+        """Raise for fewer than two rows of a table."""
+        for rows, name in zip(sizes, self.names, strict=True):
+            if rows < 2:
+                raise ValueError(f"{name} has {count(rows, 'row')}; a comparison needs at least 2 in each table")
+
+    def check_columns(self, codings: Sequence[Coding]) -> None:
+        """Raise if no column varies."""
+        if not codings:
+            one, other = self.names
+            raise ValueError(
+                f"every column of {one} and {other} is constant and the same in both; there is nothing to compare"
+            )
