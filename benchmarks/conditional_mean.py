@@ -234,8 +234,8 @@ def report_means() -> None:
     ]
     print()
     say(
-        f"""A fit takes {min(ratios):.2f} to {max(ratios):.2f} of the time of the search, and gives the whole distribution
-        besides."""
+        f"""A fit takes {min(ratios):.2f} to {max(ratios):.2f} of the time of the search, and gives the whole
+        distribution besides."""
     )
 
 
