@@ -58,6 +58,23 @@ def test_the_errors_of_a_stack_are_the_weighted_errors_of_its_kinds_and_its_weig
     assert fit.r2[2] < 0.1
 
 
+def test_errors_of_a_stack_are_those_of_refits_of_all_kinds_without_the_row():
+    n = 24
+    Z, rng = _data(n, 3)
+    targets = (np.sin(Z[:, 0]) + 0.2 * rng.normal(size=n))[:, None]
+    fit = stacked(Z, targets)
+    dealt = DealtRows.of(fit.scaling(Z), targets, np.random.default_rng(0))
+    for i in (0, 7, 23):
+        rest = np.arange(n) != i
+        prediction = fit.weights[-1, 0] * targets[rest].mean()
+        for kind, weight in zip(fit.stack.kinds, fit.weights[:, 0], strict=False):
+            ridge = kind.ridges[dealt.folds[i] % len(kind.ridges)]
+            features = ridge.features(dealt.rows) - ridge.center
+            error = _refitted(ridge, features, targets, kind.chosen, i)
+            prediction += weight * (targets[i, 0] - error[0])
+        assert abs(targets[i, 0] - prediction - fit.residuals[i, 0]) < 1e-9
+
+
 def test_predictions_without_a_row_are_close_to_those_of_a_fit_without_it():
     Z, rng = _data(200, 2)
     targets = np.sin(2 * Z[:, :1]) + 0.1 * rng.normal(size=(200, 1))
