@@ -1,4 +1,7 @@
-"""Regressions of several kinds, stacked by their exact leave-one-out errors: the core of conditional means."""
+"""Regressions of several kinds, stacked by their exact leave-one-out errors: the core of conditional means.
+
+Stacked regression: Breiman (1996). Gradients that learned axes follow: Hristache, Juditsky, Polzehl & Spokoiny (2001).
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,9 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from ..core.array import Array, IntArray, RngLike, as_rng, slices
+from ..core.array import Array, IntArray, slices
 from ..core.frozen import Frozen
-from ..plan.plan import serial_blas
-from .learned import DealtRows, Ridges, ridges_of
+from .learned import DealtRows, Ridges
 from .ridge import STRENGTHS, RidgeFits
 
 _CHOOSING, _BLOCK, _STEPS, _GAIN = 500, 4096, 500, 1e-4
@@ -134,66 +136,6 @@ class Stack(Frozen):
                 if weights.any():
                     found[block] += weights * kind.errors(dealt, block, targets, sources)
         return found
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Stacked(Frozen):
-    """The conditional mean of targets given rows, with its exact leave-one-out errors."""
-
-    residuals: Array
-    """y_i minus the prediction without row i, shape (n, q)."""
-    fitted: Array
-    """The predictions without row i, shape (n, q)."""
-    r2: Array
-    """One minus the leave-one-out squared error over that of the mean, shape (q,); 0 for constant targets."""
-    stack: Stack
-    scaling: ScaledColumns
-
-    @property
-    def weights(self) -> Array:
-        """Of the kinds, the constant last, shape (kinds + 1, q); columns sum to 1."""
-        return self.stack.weights
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The kinds in words, in the order of the weights."""
-        return self.stack.names
-
-    def predict(self, Z: Array) -> Array:
-        """Return the predictions at new rows, shape (n, q)."""
-        return self.stack.predict(self.scaling(Z))
-
-
-def stacked(Z: Array, targets: Array, *, rng: RngLike = 0) -> Stacked:
-    r"""Return ridge regressions of several kinds, weighted so that their leave-one-out error is smallest.
-
-    Parameters
-    ----------
-    Z : array of shape (n, d)
-        At least two rows of finite numbers. Columns are divided by their deviations; constant ones are left out.
-        Beyond the rows of the fit, lines go on; the other predictions are those at the limits of the columns.
-    targets : array of shape (n, q)
-        Finite numbers. Each has its own strengths and weights.
-    rng : int or Generator
-        Draws landmarks, folds and, beyond 500 rows, the rows that strengths and weights are chosen on.
-
-    Notes
-    -----
-    Kinds: linear; products of degree 2; a curve of every column; Gaussian kernels of all columns (four widths); a
-    Gaussian kernel on learned axes, which are stretched by the mean outer product of the gradients of a first fit;
-    fine curves of learned columns; and the constant. Kernels stand on at most 120 landmarks. What is learned is learned
-    from the other half of the rows. The order of the rows does not matter. With landmarks, axes, strengths and weights
-    as they are, the errors are exactly those of fits without the row. O(n m (m + q)) time for m landmarks.
-
-    Stacked regression: Breiman (1996). Gradients: Hristache, Juditsky, Polzehl & Spokoiny (2001).
-    """
-    scaling = ScaledColumns.of(Z)
-    dealt = DealtRows.of(scaling(Z), targets, as_rng(rng))
-    with serial_blas:
-        stack = best_stack(ridges_of(dealt, targets), dealt, targets).stack
-        residuals = stack.errors(dealt, targets)
-    return Stacked(residuals, targets - residuals, r2_of(residuals, targets), stack, scaling)
 
 
 def parts_of(ridges: Ridges, targets: slice) -> Ridges:
