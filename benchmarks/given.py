@@ -206,7 +206,8 @@ def report_peers(rows: dict) -> None:
         shares = [f"{np.mean(np.array(values) <= LEVEL):.2f}" for values in (ours, row["kci"], row["rcit"])]
         print(f"| {row['case'][0].replace(', alternative', ' (alternative)')} | {' | '.join(shares)} |")
     print(
-        "\ncausal-learn 0.1.4.8 with its defaults; RCIT draws with NumPy's global seed. Standard errors are .02 of a level of .05, at most .05 of a power."
+        "\ncausal-learn 0.1.4.8 with its defaults; RCIT draws with NumPy's global seed. Standard errors are "
+        ".02 of a level of .05, at most .05 of a power."
     )
 
 
