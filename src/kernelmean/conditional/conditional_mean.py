@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, as_host, slices
 from ..core.frozen import FrozenAttributes, sealed
-from ..core.validate import check_points, check_range, validated
+from ..core.validate import check_integer, check_points, check_range, validated
 from ..core.words import count, listed, refuse
 from ..density import KernelMeanMatching
 from ..embedding.embedding import Embedding, embed
@@ -209,7 +209,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         self.stack_, self.noise_, self.about_mean_ = best.stack, best.noise, best.outcomes is not plain
         self.points_ = sealed(np.array(best.outcomes.values))
         self.loocv_ = best.loocv(self.dealt_)
-        self.r2_ = 1.0 - self.loocv_ / plain.loss_of_constant()
+        self.r2_ = 1.0 - self.loocv_ / plain.loss_of_constant(noises)
         self.notes_ = (f"{plain.landmarks.summary} stand for the kernel of y",)
 
     def _ridges(self, dealt: DealtRows, targets: Array) -> Ridges:
@@ -265,7 +265,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         return self._embedded(self._one(x), self.weights)
 
     def _one(self, x: Any) -> Any:
-        row = np.asarray(x)[None] if np.ndim(x) == 1 else x
+        row = np.asarray(x)[None] if np.ndim(x) < 2 else x
         if len(row) != 1:
             raise ValueError(f"x has {count(len(row), 'row')}, and an embedding is that of one; pass X[[i]]")
         return row
@@ -347,6 +347,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
 
     def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Array:
         """Draw outcomes given each row of ``X``, shape (m, n_samples), or (m, n_samples, q)."""
+        check_integer(n_samples, "n_samples", 1)
         weights = self.probabilities(X)
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
         drawn = np.stack([rng.choice(len(w), n_samples, p=w / w.sum()) for w in weights])

@@ -70,10 +70,14 @@ class OutcomeFeatures:
         """Return the mean part of k(y, y) that features do not see."""
         return float((self.landmarks.kernel.diag(self.values) - (features**2).sum(axis=1)).mean())
 
-    def loss_of_constant(self) -> float:
-        """Return the leave-one-out score of the estimate that passes over x."""
-        errors = constant_errors(self.features.mean(axis=0), slice(None), self.features)
-        return float((errors**2).sum(axis=1).mean()) + self.outside(self.features)
+    def loss_of_constant(self, noises: Sequence[Noise]) -> float:
+        """Return the leave-one-out score of the estimate that passes over x, without noise or with the best one."""
+        losses = []
+        for noise in (Dirac(), *noises):
+            targets, sources = self.with_noise(noise)
+            errors = constant_errors(sources.mean(axis=0), slice(None), targets, sources)
+            losses.append(float((errors**2).sum(axis=1).mean()) + self.outside(targets))
+        return min(losses)
 
 
 @final

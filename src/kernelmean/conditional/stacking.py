@@ -119,12 +119,14 @@ class Stack(Frozen):
     def smoother(self, rows: Array, fitted: Array) -> Array:
         """Return how much every row of the fit counts in predictions at scaled rows, shape (rows, n).
 
-        For targets with common strengths and weights; rows sum to 1.
+        For targets with common strengths and weights; rows sum to 1. Beyond the rows of the fit they are those at the
+        limits of the columns: weights that went on along lines would be those of no distribution.
         """
+        within = np.clip(rows, *self.limits)
         found = np.full((len(rows), len(fitted)), self.weights[-1, 0] / len(fitted))
         for kind, weights in zip(self.kinds, self.weights, strict=False):
             if weights[0]:
-                found += weights[0] * kind.smoother(self._within(rows, kind), fitted)
+                found += weights[0] * kind.smoother(within, fitted)
         return found
 
     def errors(self, dealt: DealtRows, targets: Array, sources: Array | None = None) -> Array:

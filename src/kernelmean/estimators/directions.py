@@ -62,7 +62,7 @@ class Directions(Frozen):
         within = scatter / max(int(sizes.sum()) - len(sizes), 1)
         between = np.atleast_2d(np.cov(means, rowvar=False)) - within * np.mean(1.0 / sizes)
         variances, axes = np.linalg.eigh(within)
-        if variances[-1] > 0.0:  # else all rows of every bag are equal
+        if variances[-1] > _ROUNDING**2 * np.einsum("tm,tm->", means, means):  # else all rows of every bag are equal
             axes = axes / np.sqrt(np.maximum(variances, 0.0) + _RIDGE * variances[-1])
         signal, turned = np.linalg.eigh(axes.T @ between @ axes)
         signal, axes = signal[::-1], axes @ turned[:, ::-1]

@@ -70,7 +70,7 @@ def ci_test(
     level and power for every distribution (Shah & Peters 2020, theorem 2; the guide "Does X still matter once Z is
     known?"). Statistics without w_c look for correlation (the generalized covariance measure, Shah & Peters 2020) and,
     by kernels, for any dependence of residuals (Zhang et al. 2011); signs are those of a wild bootstrap. The order of
-    rows and positive units do not matter.
+    rows and positive units do not matter; without Z, other permutations are drawn for rows in another order.
 
     O(n r² + n B p) time for r ≤ 250 functions of Z, B resamples and about 90 products.
 
@@ -167,9 +167,10 @@ def _conditional(
     sides = tuple(Side.of(side, smoother) for side in (x, y))
     for name, side in zip("XY", sides, strict=True):
         if not (side.residuals**2).mean(axis=0).max() > _NOTHING_LEFT:
+            known = "Z determines" if len(strata) == 1 else "Z and the strata determine"
             raise ValueError(
-                f"Z determines {name}: regressions on Z leave less than a millionth of the variance to test; leave "
-                f"what determines {name} out of Z"
+                f"{known} {name}: regressions on Z leave less than a millionth of the variance to test; leave what "
+                f"determines {name} out"
             )
     statistic, pvalue, members = _pvalue(sides, z, n_resamples, draws)
     rejected = 0

@@ -73,7 +73,7 @@ class Side(Frozen):
         functions = basis.functions[:, ::-1][:, :_FEATURES] * np.sqrt(len(rows))
         left = smoother(functions)
         squares = (left.residuals**2).mean(axis=0)
-        whitened = left.residuals / np.sqrt(squares + _RIDGE * squares.max())
+        whitened = left.residuals / np.sqrt(squares + _RIDGE * squares.max(initial=0.0))
         lines = _leading(scaled(residuals), _DIRECTIONS)
         freedom = np.full(lines.shape[1], means.freedom.min())
         return cls(

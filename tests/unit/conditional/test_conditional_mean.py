@@ -218,6 +218,24 @@ def test_order_and_units_do_not_matter():
         np.testing.assert_allclose(model.quantiles(factor * X[:5], [0.1, 0.9]) / factor, expected, atol=1e-4)
 
 
+def test_nothing_is_said_by_a_constant_row_predictor():
+    y = _fan(10)[1]
+    for estimator in ("kme", "mkme", "mmkme"):
+        assert km.ConditionalMean(estimator=estimator).fit(np.ones((10, 1)), y).r2_ == pytest.approx(0.0, abs=1e-9)
+
+
+def test_far_from_the_rows_weights_are_those_at_the_limit():
+    """The mean goes on, the spread does not: weights along a line would leave an interval without any width."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-2, 2, size=(300, 1))
+    model = km.ConditionalMean().fit(X, X[:, 0] + (0.5 + 0.2 * X[:, 0]) * rng.normal(size=300))
+    assert model.kinds_["linear"] > 0.5
+    near, far = np.array([[X.max()], [1e6]])
+    np.testing.assert_allclose(model.weights([far]), model.weights([near]))
+    np.testing.assert_allclose(np.diff(model.interval([far])), np.diff(model.interval([near])), rtol=1e-6)
+    assert model.predict([far])[0] > 1e5
+
+
 def test_a_constant_column_of_outcomes_is_predicted():
     X, y = _fan(40)
     model = km.ConditionalMean(estimator="mmkme").fit(X, np.column_stack([y, np.full(40, 7.0)]))
@@ -238,6 +256,8 @@ def test_a_constant_column_of_outcomes_is_predicted():
         (lambda X, y: km.ConditionalMean().fit(X, np.where(y > 0, np.nan, y)), "y"),
         (lambda X, y: km.ConditionalMean().fit(X, np.array(["a"] * len(X))), "y"),
         (lambda X, y: FAN.embedding(X), "an embedding is that of one"),
+        (lambda X, y: FAN.embedding(0.0), "2D"),
+        (lambda X, y: FAN.sample(X, 0), "n_samples is 0, an integer ≥ 1"),
         (lambda X, y: FAN.quantiles(X, [0.0, 0.5]), "between 0 and 1"),
         (lambda X, y: FAN.quantiles(X, []), "between 0 and 1"),
         (lambda X, y: FAN.interval(X, 95), "between 0 and 1"),

@@ -158,6 +158,12 @@ def test_the_order_of_bags_changes_nothing():
     np.testing.assert_allclose(encoder.transform(X[3:4])[0], encoder.transform(X)[3], rtol=1e-9, atol=1e-12)
 
 
+def test_bags_whose_rows_are_equal():
+    """Rounding is no variance within bags: divided by it, features would be of the size 1e16."""
+    X = [np.full((5, 2), value) for value in np.linspace(-1.0, 1.0, 8)]
+    assert np.abs(km.DistributionEncoder().fit_transform(X)).max() < 10.0
+
+
 def test_bags_of_one_row():
     X = [[[0.0, 1.0]], [[2.0, 1.0]], [[5.0, 5.0]]]
     encoder = km.DistributionEncoder().fit(X)

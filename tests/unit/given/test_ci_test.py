@@ -179,6 +179,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "many columns": ({"Z": RNG.normal(size=(N, 61))}, "at most 60 columns"),
     "Z determines X": ({"X": np.sin(Z[:, 0])}, "Z determines X"),
     "Z determines Y": ({"Y": 2.0 * Z[:, 1] + 3.0}, "Z determines Y"),
+    "Z and the strata determine X": ({"X": STRATA, "strata": STRATA}, "Z and the strata determine X"),
     "one row a stratum": ({"Z": None, "strata": range(N)}, "one row"),
     "a blank stratum": ({"strata": [None] * N}, "blank"),
     "few labels": ({"strata": [1, 2]}, "2 labels for 120 rows"),
