@@ -38,7 +38,7 @@ from kernelmean.inference import Resampling
 from kernelmean.inference.problem import KernelSide
 from kernelmean.inference.questions import TwoSamples
 from kernelmean.inference.request import asked
-from kernelmean.inference.resampling_options import Resources
+from kernelmean.inference.resampling import Resources
 from kernelmean.inference.units.kernel_sums import kernel_sums
 from kernelmean.inference.units.layout import Layout
 

@@ -13,12 +13,12 @@ import kernelmean
 from kernelmean import Design, Plan
 from kernelmean.core import joined
 from kernelmean.core.array import precision
-from kernelmean.inference import Resampling, engine
+from kernelmean.inference import Resampling, permuted_pairs
 from kernelmean.inference.null import Null
 from kernelmean.inference.problem import KernelSide
 from kernelmean.inference.questions import hsic_problem
 from kernelmean.inference.statistics import MMD, ROUNDING, SINGLE, Statistic
-from kernelmean.inference.units import arrangements, layout
+from kernelmean.inference.units import layout, permuted_labels
 from kernelmean.inference.units.kernel_sums import kernel_sums
 from kernelmean.inference.units.samples import Labelings, plain_null
 from kernelmean.plan.plan import serial_blas
@@ -39,8 +39,8 @@ def for_few_rows(scheme: str) -> Iterator[str]:
     """Yield what to pass as ``scheme`` so that a test takes one: rotations of any rows, or bins of 21 or more."""
     with pytest.MonkeyPatch.context() as patch:
         if scheme == "rotations":
-            patch.setattr(arrangements, "_FEW", 0)
-            patch.setattr(engine, "_GATHERED", 0)
+            patch.setattr(permuted_labels, "_FEW", 0)
+            patch.setattr(permuted_pairs, "_GATHERED", 0)
         if scheme == "binned rows":
             patch.setattr(layout, "MOST_BINS", 20)
         yield "auto" if scheme in ("rotations", "binned rows") else scheme
@@ -66,7 +66,9 @@ def labelings_of(side: KernelSide, units: layout.Layout, how: Resampling) -> Lab
 def hsic_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "v", scheme: str = "auto", **options: Any) -> Null:
     """Return HSIC of every pair of kernels under the same permutations."""
     with for_few_rows(scheme) as asked:
-        return engine.permutation_null(hsic_problem((X, Y), kernels, statistic), resampling(scheme=asked, **options))
+        return permuted_pairs.permutation_null(
+            hsic_problem((X, Y), kernels, statistic), resampling(scheme=asked, **options)
+        )
 
 
 def mmd_test(*data: Any, scheme: str = "auto", **options: Any) -> Any:

@@ -14,7 +14,7 @@ from ..core.words import count
 from ..inference import Design, hsic_test
 from ..plan.plan import serial_blas
 from .ci_result import ConditionalResult, MemberPvalue
-from .products import WEIGHTS, Side, combined, products, signed_statistics
+from .products import WEIGHTS, SideResiduals, combined, products, signed_statistics
 from .smoothing import StratifiedSmoother
 
 _FEWEST, _ROUNDING, _NOTHING_LEFT = 20, 1e-10, 1e-6
@@ -164,7 +164,7 @@ def _conditional(
     """Return the asymptotic test, and its size on simulated tables."""
     x, y, z = tables
     smoother = StratifiedSmoother.of(z, strata)
-    sides = tuple(Side.of(side, smoother) for side in (x, y))
+    sides = tuple(SideResiduals.of(side, smoother) for side in (x, y))
     for name, side in zip("XY", sides, strict=True):
         if not (side.residuals**2).mean(axis=0).max() > _NOTHING_LEFT:
             known = "Z determines" if len(strata) == 1 else "Z and the strata determine"
@@ -175,7 +175,8 @@ def _conditional(
     statistic, pvalue, members = _pvalue(sides, z, n_resamples, draws)
     rejected = 0
     for one in generator.spawn(size_runs):
-        simulated = tuple(Side.of(_redrawn(c, s, strata, one), smoother) for c, s in zip((x, y), sides, strict=True))
+        redrawn = [_redrawn(columns, side, strata, one) for columns, side in zip((x, y), sides, strict=True)]
+        simulated = tuple(SideResiduals.of(columns, smoother) for columns in redrawn)
         rejected += _pvalue(simulated, z, n_resamples, one)[1] <= 0.05
     method = "Conditional independence given Z, residual products with random signs, asymptotic"
     r2 = (float(sides[0].r2.mean()), float(sides[1].r2.mean()))
@@ -185,7 +186,7 @@ def _conditional(
 
 
 def _pvalue(
-    sides: Sequence[Side], Z: Array, n_resamples: int, rng: np.random.Generator
+    sides: Sequence[SideResiduals], Z: Array, n_resamples: int, rng: np.random.Generator
 ) -> tuple[float, float, tuple[MemberPvalue, ...]]:
     """Return the combined statistic with its p-value, and those of the members."""
     statistics = signed_statistics(products(sides[0], sides[1], Z), n_resamples, rng)
@@ -196,7 +197,7 @@ def _pvalue(
     return float(together[0]), float((together >= together[0] - slack).mean()), members
 
 
-def _redrawn(columns: Array, side: Side, strata: Sequence[IntArray], rng: np.random.Generator) -> Array:
+def _redrawn(columns: Array, side: SideResiduals, strata: Sequence[IntArray], rng: np.random.Generator) -> Array:
     """Return fitted means plus residuals, in units of their fitted deviations, of other rows of the stratum."""
     deviations = columns.std(axis=0)
     rows = np.arange(len(columns))

@@ -35,7 +35,7 @@ WEIGHTS = {
 
 @final
 @dataclass(frozen=True, eq=False)
-class Columns(Frozen):
+class ResidualColumns(Frozen):
     """Residuals of features of one side, with their weights and degrees of freedom."""
 
     values: Array
@@ -43,14 +43,14 @@ class Columns(Frozen):
     weights: Array
     freedom: Array
 
-    def first(self, number: int) -> Columns:
+    def first(self, number: int) -> ResidualColumns:
         """Return the first columns."""
-        return Columns(self.values[:, :number], self.weights[:number], self.freedom[:number])
+        return ResidualColumns(self.values[:, :number], self.weights[:number], self.freedom[:number])
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Side(Frozen):
+class SideResiduals(Frozen):
     """What Z leaves of X, or of Y."""
 
     residuals: Array
@@ -58,11 +58,11 @@ class Side(Frozen):
     spread: Array
     """Their fitted deviations, shape (n, d)."""
     r2: Array
-    linear: Columns
-    kernel: Columns
+    linear: ResidualColumns
+    kernel: ResidualColumns
 
     @classmethod
-    def of(cls, columns: Array, smoother: StratifiedSmoother) -> Side:
+    def of(cls, columns: Array, smoother: StratifiedSmoother) -> SideResiduals:
         """Return residuals of columns, and of a Gaussian kernel's features of these residuals."""
         means = smoother(scaled(columns))
         residuals = means.residuals
@@ -80,8 +80,8 @@ class Side(Frozen):
             residuals,
             spread,
             means.r2,
-            Columns(lines, np.ones(lines.shape[1]), freedom),
-            Columns(whitened, basis.values[::-1][:_FEATURES], left.freedom),
+            ResidualColumns(lines, np.ones(lines.shape[1]), freedom),
+            ResidualColumns(whitened, basis.values[::-1][:_FEATURES], left.freedom),
         )
 
 
@@ -102,7 +102,7 @@ def functions_of(Z: Array) -> Array:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Products(Frozen):
+class ResidualProducts(Frozen):
     """The products of one member."""
 
     values: Array
@@ -113,7 +113,7 @@ class Products(Frozen):
     """By how much more their sums vary than those with random signs, as a deviation, shape (columns,)."""
 
     @classmethod
-    def of(cls, x: Columns, y: Columns, of_z: Array | None = None) -> Products:
+    def of(cls, x: ResidualColumns, y: ResidualColumns, of_z: Array | None = None) -> ResidualProducts:
         """Return the products of columns of both sides, and of functions of Z."""
         n = len(x.values)
         values = (x.values[:, :, None] * y.values[:, None, :]).reshape(n, -1)
@@ -124,20 +124,20 @@ class Products(Frozen):
         return cls(values, weights, 1.0 / np.sqrt(np.maximum(1.0 - freedom / n, _LEAST_LEFT)))
 
 
-def products(X: Side, Y: Side, Z: Array) -> list[Products]:
+def products(X: SideResiduals, Y: SideResiduals, Z: Array) -> list[ResidualProducts]:
     """Return the products of all members, in the order of ``WEIGHTS``."""
     of_z = functions_of(Z)
     return [
-        Products.of(X.linear, Y.linear),
-        Products.of(X.kernel, Y.kernel),
-        Products.of(X.linear, Y.kernel),
-        Products.of(X.kernel, Y.linear),
-        Products.of(X.linear.first(_LEADING), Y.linear.first(_LEADING), of_z),
-        Products.of(X.kernel.first(_LEADING), Y.kernel.first(_LEADING), of_z[:, :_OF_Z_LEADING]),
+        ResidualProducts.of(X.linear, Y.linear),
+        ResidualProducts.of(X.kernel, Y.kernel),
+        ResidualProducts.of(X.linear, Y.kernel),
+        ResidualProducts.of(X.kernel, Y.linear),
+        ResidualProducts.of(X.linear.first(_LEADING), Y.linear.first(_LEADING), of_z),
+        ResidualProducts.of(X.kernel.first(_LEADING), Y.kernel.first(_LEADING), of_z[:, :_OF_Z_LEADING]),
     ]
 
 
-def signed_statistics(members: list[Products], draws: int, rng: np.random.Generator) -> Array:
+def signed_statistics(members: list[ResidualProducts], draws: int, rng: np.random.Generator) -> Array:
     """Return the statistic of every member, the observed first, then under random signs, shape (members, 1 + draws)."""
     n = len(members[0].values)
     sums = np.zeros((1 + draws, sum(len(member.weights) for member in members)))

@@ -5,11 +5,11 @@ from .adaptive.many_kernels import Adaptive
 from .adaptive.member import Member, PairMember
 from .base_result import Result
 from .designs.design import Design
-from .engine import CustomStatistic
 from .independence import hsic_test
 from .many_samples import dhsic_test, k_sample_test
 from .null import PairOutcome, holm
-from .resampling_options import Resampling
+from .permuted_pairs import CustomStatistic
+from .resampling import Resampling
 from .result import TestResult
 from .two_sample import mmd_test
 

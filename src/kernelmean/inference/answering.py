@@ -20,7 +20,7 @@ from .bins.request import BY_SCHEME, BinnedTest, Reason
 from .gram_matrices import looked_up
 from .questions import JointIndependence, Labelled, Pairs, Question
 from .request import Request
-from .resampling_options import resources_of
+from .resampling import resources_of
 from .result import TestResult
 from .samples import check_one_order_of_all
 

@@ -12,8 +12,7 @@ import numpy as np
 from ..core.array import Array, slices
 from ..core.cached import cached_property
 from .low_rank import Factor, by_rows
-from .problem import Problem
-from .resampling_options import Shape
+from .problem import Problem, Shape
 from .statistics import Sums
 
 _SQUARED = 16

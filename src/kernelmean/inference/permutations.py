@@ -1,4 +1,6 @@
-"""Which permutations a test looks at: all of them, or a random batch; the observed one comes first.
+"""The permutations that a test may look at: all of them, or a random batch; the observed one comes first.
+
+Which of them it takes is decided in ``permuted_pairs.py`` for pairs, in ``units/permuted_labels.py`` for samples.
 
 Those that respect a design stay within cells, move whole units, or flip the signs of pairs.
 """

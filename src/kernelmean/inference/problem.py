@@ -13,13 +13,27 @@ from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean
 from ..kernels import Kernel, Linear
 from ..kernels.distances import Blocks, ExponentialBlocks
 from .low_rank import Coordinates, Factor, pivoted_cholesky, widened
-from .resampling_options import Shape
 from .statistics import Statistic, Sums
 
 Tiles = Callable[[slice, slice], list[Array]]
 KernelPair = tuple[Kernel, Kernel]
 """A kernel for each of two variables."""
 _SHIFT_ROWS = 256
+
+
+@final
+@dataclass(frozen=True)
+class Shape:
+    """The sizes of a call."""
+
+    n: int
+    """Pairs."""
+    n_resamples: int
+    """What was asked for, the observed arrangement not counted."""
+    kernels: tuple[int, int] = (1, 1)
+    """How many different kernels are on the left and on the right."""
+    explicit: bool = False
+    """Whether all kernels are sums over a few of the columns: then factors are used at any rank, and never tiles."""
 
 
 class Side(ABC):

@@ -25,7 +25,7 @@ from ..tables.limits import ADAPTIVE_LIMIT
 from .adaptive.many_kernels import NAMED, Adaptive
 from .designs.design import AnyDesign
 from .permutations import BINS, check_scheme
-from .resampling_options import Resampling
+from .resampling import Resampling
 from .statistics import StatisticForm
 
 MEDIAN_ROWS = 1000
@@ -221,7 +221,7 @@ class Request:
     """One of ``OFFERED``, or "bins"."""
     n_resamples: int
     rng: RngLike
-    """As of :class:`~kernelmean.inference.resampling_options.Resampling`."""
+    """As of :class:`~kernelmean.inference.resampling.Resampling`."""
 
     @property
     def in_bins(self) -> bool:

@@ -343,7 +343,7 @@ class Explained:
         from .explain.subject import check_columns, check_plain
         from .permutations import check_scheme
         from .request import ESTIMATORS, asked
-        from .resampling_options import Resampling
+        from .resampling import Resampling
 
         check_scheme(scheme)
         question = check_columns(check_plain(self.question), self.kernel)

@@ -1,4 +1,9 @@
-"""What is computed: MMD² and HSIC as functions of two sums over a permutation, in one place for every scheme."""
+"""MMD² and HSIC as functions of two sums over a permutation.
+
+``questions/`` choose one of them. A design has a statistic of its own, in its file in ``designs/``; weights that are
+found again under every permutation have theirs in ``estimated/``. What is no function of these sums is a
+``CustomStatistic`` (``permuted_pairs.py``).
+"""
 
 from __future__ import annotations
 

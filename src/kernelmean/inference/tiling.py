@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 from typing import Any, TypeVar
 
 from ..core.array import tile_shape
-from .resampling_options import Resources
+from .resampling import Resources
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -21,7 +21,7 @@ from ..inference.adaptive.many_kernels import Adaptive, combined
 from ..inference.adaptive.views import ViewPart
 from ..inference.null import Null
 from ..inference.permutations import BOOTSTRAP, DRAWS
-from ..inference.resampling_options import check_n_resamples
+from ..inference.resampling import check_n_resamples
 from ..inference.result import TestResult
 from ..inference.units.dealing import PILOT
 from ..plan.plan import serial_blas

@@ -1,4 +1,7 @@
-"""Noises: distributions v(·|x) around every point."""
+"""Noises: distributions v(·|x) around every point.
+
+What a noise makes of a kernel is not said here but above both, in ``expected/``, one rule for each pair of kinds.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from ..inference import TestResult
 from ..inference.adaptive.columns import in_spreads
 from ..inference.adaptive.kinds import EvidenceKind
 from ..inference.null import HOLM, adjusted, enough_for_holm
-from ..inference.resampling_options import check_n_resamples
+from ..inference.resampling import check_n_resamples
 from ..inference.tiling import in_order
 from ..tables.columns.column_codings import Categories, Coding
 

@@ -15,8 +15,8 @@ from checkered import checkered
 from kernelmean import Design
 from kernelmean.inference.bins import samples as samples_module
 from kernelmean.inference.units import layout as layout_module
-from kernelmean.inference.units.arrangements import _arrangements
 from kernelmean.inference.units.layout import Layout
+from kernelmean.inference.units.permuted_labels import _arrangements
 from kernelmean.tables import limits
 
 Array = np.ndarray[Any, Any]

@@ -15,7 +15,7 @@ import kernelmean as km
 from checkered import checkered
 from in_bins import Prepared, coordinates, mmd, sample_sums, samples
 from kernelmean.inference.units import dealing
-from kernelmean.inference.units.arrangements import arrangements
+from kernelmean.inference.units.permuted_labels import arrangements
 from kernelmean.inference.units.unit_sums import UnitSums, dealt_units, in_fixed_order, null_of_sums
 from kernelmean.tables.shuffle import unshuffled
 

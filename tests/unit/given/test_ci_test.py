@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 import kernelmean as km
 from kernelmean.given import ConditionalResult, ci_test
-from kernelmean.given.products import Columns, Products, signed_statistics
+from kernelmean.given.products import ResidualColumns, ResidualProducts, signed_statistics
 from kernelmean.given.smoothing import STRENGTHS, Basis, Smoother, gaussian_columns
 
 RNG = np.random.default_rng(0)
@@ -18,13 +18,15 @@ X, Y = Z[:, 0] + RNG.normal(size=N), Z[:, 1] ** 2 + RNG.normal(size=N)
 STRATA = np.arange(N) % 3
 
 
-def columns(q: int) -> Columns:
-    return Columns(RNG.normal(size=(N, q)), RNG.random(q), 1.0 + 20.0 * RNG.random(q))
+def columns(q: int) -> ResidualColumns:
+    return ResidualColumns(RNG.normal(size=(N, q)), RNG.random(q), 1.0 + 20.0 * RNG.random(q))
 
 
 def test_a_statistic_is_the_weighted_norm_of_its_definition() -> None:
     x, y, of_z = columns(2), columns(3), RNG.normal(size=(N, 2))
-    statistics = signed_statistics([Products.of(x, y), Products.of(x, y, of_z)], 1, np.random.default_rng(0))
+    statistics = signed_statistics(
+        [ResidualProducts.of(x, y), ResidualProducts.of(x, y, of_z)], 1, np.random.default_rng(0)
+    )
     cross = np.einsum("ia,ib->ab", x.values, y.values) / np.sqrt(N)
     by_z = np.einsum("ia,ib,ic->abc", x.values, y.values, of_z) / np.sqrt(N)
     both = np.outer(x.weights, y.weights)
@@ -41,8 +43,8 @@ def test_signs_are_widened_as_residuals_of_projections_vary() -> None:
     left = left - basis @ (basis.T @ left)
     sums = np.einsum("id,id->d", *left)
     signed = np.einsum("id,id->d", left[0] ** 2, left[1] ** 2)
-    one = Columns(np.ones((n, 1)), np.ones(1), np.array([float(r)]))
-    widened = signed.mean() * Products.of(one, one).widening[0] ** 2
+    one = ResidualColumns(np.ones((n, 1)), np.ones(1), np.array([float(r)]))
+    widened = signed.mean() * ResidualProducts.of(one, one).widening[0] ** 2
     assert abs(sums.var() / widened - 1.0) < 0.1 < abs(sums.var() / signed.mean() - 1.0)
 
 

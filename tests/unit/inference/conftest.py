@@ -9,8 +9,8 @@ import pytest
 
 from kernelmean.inference.permutation_groups import Rotations
 from kernelmean.inference.permutations import RandomPermutations
-from kernelmean.inference.units.arrangements import arrangements
 from kernelmean.inference.units.layout import Layout
+from kernelmean.inference.units.permuted_labels import arrangements
 from nulls import for_few_rows
 
 

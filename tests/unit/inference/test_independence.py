@@ -7,7 +7,7 @@ import pytest
 
 from kernelmean import KME, Design
 from kernelmean.inference import Adaptive, Member, PairMember, dhsic_test
-from kernelmean.inference.engine import permutation_null
+from kernelmean.inference.permuted_pairs import permutation_null
 from kernelmean.inference.questions import hsic_problem
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_test

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference.resampling_options import check_n_resamples
+from kernelmean.inference.resampling import check_n_resamples
 from kernelmean.inference.statistics import HSIC, MMD, check_kind
 
 X = np.arange(5001.0)[:, None]

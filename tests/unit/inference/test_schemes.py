@@ -7,8 +7,8 @@ import pytest
 
 from kernelmean.inference.low_rank_problem import split
 from kernelmean.inference.permutation_groups import Rotations
-from kernelmean.inference.problem import KernelSide, Problem
-from kernelmean.inference.resampling_options import Resources, Shape
+from kernelmean.inference.problem import KernelSide, Problem, Shape
+from kernelmean.inference.resampling import Resources
 from kernelmean.inference.rotations import factors
 from kernelmean.inference.rotations.factors import factor_sums, worthwhile_rank
 from kernelmean.inference.rotations.tiles import tile_sums

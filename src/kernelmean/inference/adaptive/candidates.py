@@ -19,7 +19,7 @@ from ...core.array import Array
 from ...kernels import Kernel, Polynomial, TensorProduct
 from ..low_rank import Coordinates
 from ..null import Null
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..rotations.gathered import DENSE_LIMIT
 from ..samples import alone
 from .columns import DIRECT, put_back, row_order

@@ -1,4 +1,9 @@
-"""The default members of the adaptive tests: a table for two samples and one for pairs, with a sentence for each."""
+"""The default members of the adaptive tests: a table for two samples and one for pairs, with a sentence for each.
+
+Single columns and changes have short lists of their own, where they are tested: ``studies/comparison/column_tests.py``,
+``studies/dependence/column_features.py``, ``changes/features.py`` and ``monitoring/scores.py``; joint independence of
+several variables in ``candidates.py``.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from scipy.stats import rankdata
 from ...core.array import Array
 from ...noise import Dirac
 from ..null import Null, snapped, standardized
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from .kinds import LEVEL, kind_of
 from .member import Member, MemberOutcome, PairMember
 from .views import VIEWS

@@ -18,7 +18,7 @@ from ..adaptive.coordinates import Columns, PairDifferences, block_pairs
 from ..questions import Pairs, Question
 from ..questions.many_pairs import ManyPairs, placed_pair
 from ..request import Request
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..result import TestResult
 from ..rotations.stripes import StripeSums
 from ..rotations.windows import StripeWindows, rotations

@@ -18,7 +18,7 @@ from ..null import Null
 from ..questions import Question
 from ..questions.kernel_features import kernel_features, share_held
 from ..request import Request, choose_kernel, representative_rows
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..result import TestResult
 
 

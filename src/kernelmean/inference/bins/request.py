@@ -12,7 +12,7 @@ from ...core.validate import check_integer
 from ..permutations import BINS
 from ..questions import Pairs, Question
 from ..request import Request, is_plain
-from ..resampling_options import check_n_resamples
+from ..resampling import check_n_resamples
 from ..result import TestResult
 
 

@@ -18,7 +18,7 @@ from ..designs.labelled import LabelDesign
 from ..designs.paired import PairedDesign, PairRows, signed_null
 from ..null import Null
 from ..questions import Question
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..result import TestResult
 from ..units.dealing import PILOT, Deals
 from ..units.layout import Units

@@ -26,7 +26,7 @@ from ..low_rank_problem import SharedRows, centered, highest_rank, shared_rows
 from ..null import Null
 from ..permutations import EXACT, RANDOM, Expanded, Permutations, within_cells
 from ..problem import KernelPair, KernelSide, distinct_side
-from ..resampling_options import Resampling, Resources
+from ..resampling import Resampling, Resources
 from ..rotations.gathered import DENSE_LIMIT, gathered
 from ..rotations.stripes import BlockPair
 from ..rotations.wheels import Wheels

@@ -16,7 +16,7 @@ from ...plan.plan import serial_blas
 from ..null import Null
 from ..permutations import within_cells
 from ..problem import KernelSide
-from ..resampling_options import Resampling, Resources
+from ..resampling import Resampling, Resources
 from ..rotations.gathered import DENSE_LIMIT
 from ..statistics import StatisticForm, ties
 from ..tiling import in_order, upper_tiles

@@ -17,7 +17,7 @@ from ..low_rank import Coordinates
 from ..null import Null
 from ..permutations import BINS, EXACT, RANDOM, SignFlips
 from ..problem import KernelSide
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..samples import in_fixed_order
 from ..statistics import StatisticForm, check_kind, named, ties
 from ..units.dealing import MOST_BINS

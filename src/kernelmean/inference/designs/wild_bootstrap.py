@@ -15,7 +15,7 @@ from ...kernels import Kernel
 from ...plan.plan import serial_blas
 from ..null import WILD, Null
 from ..problem import KernelPair, KernelSide
-from ..resampling_options import Resampling, Resources
+from ..resampling import Resampling, Resources
 from ..statistics import StatisticForm, ties
 from ..units.forms import TiledForms, gram_forms, tiled_forms
 

@@ -17,11 +17,11 @@ from ...estimators import KernelMean
 from ...estimators.base import as_filter
 from ...estimators.filters import Filter, Ridge, Scale
 from ...kernels import Kernel
-from ..engine import CustomStatistic
 from ..null import Null
+from ..permuted_pairs import CustomStatistic
 from ..problem import KernelSide
 from ..request import Chosen, KernelOf, is_constant
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..statistics import HSIC, StatisticForm, check_kind
 from .mmd import SOLVED_ROWS, WEIGHTED_ROWS
 from .shrinkage import SCOSE

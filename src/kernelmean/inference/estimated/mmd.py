@@ -21,10 +21,10 @@ from ...estimators.base import as_filter
 from ...estimators.filters import Ridge, Scale
 from ...kernels import Kernel
 from ...noise import Dirac
-from ..engine import CustomStatistic
 from ..null import Null
+from ..permuted_pairs import CustomStatistic
 from ..request import Chosen, base_kernel, fitted, is_constant, median_rows, settled, with_noise
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..statistics import MMD, StatisticForm
 from .shrinkage import ShrunkMMD
 from .weighted_mmd import FilterWeights, WeightedMMD

@@ -23,7 +23,7 @@ from ..adaptive.many_kernels import evidence, in_parts
 from ..null import Null, holm, max_t, standardized
 from ..questions import Pairs, TwoSamples
 from ..request import KernelOf
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..samples import in_fixed_order
 from .features import moments, without_each
 from .subject import PairSubject, SampleSubject, both, check_plain, kernel_for

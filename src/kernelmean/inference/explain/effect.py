@@ -13,7 +13,7 @@ from ...core.array import RngLike, as_rng
 from ...kernels import Categorical, Kernel, Product, Scaled, Sum, TensorProduct
 from ...kernels.base import Stationary
 from ..questions import Pairs, TwoSamples
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from .features import Effect, cross_covariance, difference_of_means
 from .fluctuation import Estimate, Fluctuations, fluctuations
 from .subject import PairSubject, SampleSubject, Subject

@@ -34,7 +34,7 @@ import numpy as np
 
 from ...core.array import Array, slices
 from ...core.cached import cached_property
-from ..resampling_options import check_n_resamples
+from ..resampling import check_n_resamples
 
 Operator = Callable[[Array], Array]
 

@@ -22,11 +22,11 @@ from ...estimators import KernelMean
 from ...kernels import Kernel
 from ...noise import Noise
 from ...plan.plan import Plan
-from ..engine import permutations_of
 from ..permutations import Permutations
+from ..permuted_pairs import permutations_of
 from ..questions import TwoSamples
 from ..request import fitted, is_constant, is_plain
-from ..resampling_options import Resampling, check_n_resamples
+from ..resampling import Resampling, check_n_resamples
 from .fluctuation import LEAST_DRAWS
 from .subject import PairSubject, SampleSubject, hadamard
 

@@ -24,8 +24,8 @@ from ..adaptive.coordinates import Columns
 from ..adaptive.many_kernels import Adaptive, combined
 from ..designs.design import AnyDesign
 from ..designs.labelled import LabelDesign
-from ..engine import permutation_null
 from ..null import Null
+from ..permuted_pairs import permutation_null
 from ..problem import KernelSide, Problem
 from ..request import (
     ESTIMATORS,
@@ -37,7 +37,7 @@ from ..request import (
     median_rows,
     representative_rows,
 )
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..samples import alone
 from ..statistics import ROUNDING, SINGLE, Statistic, StatisticForm
 from ..units.dealing import MOST_PILOT, PILOT

@@ -12,7 +12,7 @@ from ..adaptive.candidates import Evaluated, joint_candidates
 from ..adaptive.many_kernels import Adaptive
 from ..designs.design import AnyDesign
 from ..designs.joint import ManyVariables
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..samples import check_one_order_of_all, names_of
 from ..statistics import StatisticForm
 from .base import OfMany, Tables

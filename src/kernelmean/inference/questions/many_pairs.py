@@ -21,7 +21,7 @@ from ..designs.independence import NAME, PairDesign
 from ..null import Null
 from ..permutations import Permutations, within_cells
 from ..problem import KernelPair
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..rotations.few_units import UnitProducts, meeting_units, moving
 from ..rotations.meeting import together, windows_of
 from ..rotations.stripes import BlockPair, StripeSums, turns_of

@@ -23,7 +23,7 @@ from ..estimated.hsic import pair_estimator
 from ..null import Null
 from ..problem import KernelPair, Problem, distinct_side
 from ..request import ESTIMATORS, HSIC_ESTIMATORS, Chosen, Estimators, Known
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..samples import named_variables
 from ..statistics import HSIC, Statistic, StatisticForm
 from ..units.dealing import PILOT

@@ -18,7 +18,7 @@ from ..designs.wild_bootstrap import WildSamples
 from ..estimated.mmd import EstimatedMMD
 from ..null import Null
 from ..request import ESTIMATORS, MMD_ESTIMATORS, Chosen, Estimators, Known, two_sample_estimator
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..samples import check_one_order, in_fixed_order, named_samples
 from ..statistics import Statistic, StatisticForm
 from ..units.layout import Layout

@@ -12,7 +12,7 @@ from ...core.array import Array, slices
 from ...core.sums import conjugate, stripe_products, stripe_transforms, turned
 from ..low_rank_problem import Factored, SharedRows, most_rank
 from ..permutation_groups import Rotations, block_length
-from ..resampling_options import Shape
+from ..problem import Shape
 from ..statistics import Sums
 
 _ENTRIES = 2**16

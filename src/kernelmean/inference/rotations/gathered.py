@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import Array, IntArray, as_host, joined, like, namespace, slices
 from ..permutations import Permutations
 from ..problem import Problem
-from ..resampling_options import Resources
+from ..resampling import Resources
 from ..statistics import Sums
 from ..tiling import TILE_SHARE, in_order
 

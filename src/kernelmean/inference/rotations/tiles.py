@@ -22,7 +22,7 @@ from scipy import fft
 from ...core.array import Array, as_float64, as_host, joined, like, namespace, slices, to_numpy, total
 from ..permutation_groups import Rotations, Spectrum
 from ..problem import Problem, Side
-from ..resampling_options import Resources
+from ..resampling import Resources
 from ..statistics import Sums
 from ..tiling import Tile, in_order, upper_tiles
 

@@ -14,9 +14,9 @@ from ...core.array import Array, slices
 from ..low_rank import Factor, by_rows
 from ..low_rank_problem import factor_weights, highest_rank
 from ..problem import KernelSide, Tiles
-from ..resampling_options import MIB, Resources
+from ..resampling import MIB, Resources
 from ..tiling import in_order, upper_tiles
-from .arrangements import LabelBatch
+from .permuted_labels import LabelBatch
 
 TILE = 512
 _BATCH_BYTES = 32 * MIB

@@ -13,7 +13,7 @@ from ...core.array import Array, IntArray, as_host, like, namespace, slices, tot
 from ..low_rank import Factor, by_rows
 from ..low_rank_problem import factor_weights
 from ..problem import KernelSide
-from ..resampling_options import Resources
+from ..resampling import Resources
 from ..tiling import Tile, in_order, tile_side, upper_tiles
 from .forms import TILE, FactorForms, Forms, GramForms, TiledForms, paying_factors, tiled_forms
 from .layout import FEWEST, MOST_UNITS, Layout

@@ -22,11 +22,11 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ..null import Null
 from ..permutations import BINS
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..statistics import MMD, ROUNDING, RemovedMeans, Statistic, StatisticForm, Sums, check_kind, named, ties
-from .arrangements import Arrangements, LabelBatch, OfParts, arrangements
 from .kernel_sums import KernelSums
 from .layout import DesignError, Units
+from .permuted_labels import Arrangements, LabelBatch, OfParts, arrangements
 
 _LEAST_SHARE = 1e-8
 _ROUNDED = 1e-9

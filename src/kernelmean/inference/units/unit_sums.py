@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import Array, IntArray, in_host_memory, slices, take_rows
 from ...plan.plan import DEFAULT, Plan
 from ..null import Null
-from ..resampling_options import Resampling
+from ..resampling import Resampling
 from ..statistics import StatisticForm
 from .dealing import Deals
 from .kernel_sums import Block, KernelSums

@@ -15,7 +15,7 @@ from ...core.words import count, leave_out, listed
 from ...inference import mmd_test
 from ...inference.changes import Change, ChangeFeatures, Search
 from ...inference.null import enough_for_holm
-from ...inference.resampling_options import resources_of
+from ...inference.resampling import resources_of
 from ...plan.plan import DEFAULT, Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, as_frames, encode, spells_out
 from ...tables.columns.column_codings import named

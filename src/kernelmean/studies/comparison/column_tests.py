@@ -19,7 +19,7 @@ from ...inference.adaptive.views import Views, ViewSource
 from ...inference.null import Null
 from ...inference.questions import Question
 from ...inference.request import base_kernel, choose_kernel, representative_rows
-from ...inference.resampling_options import Resampling
+from ...inference.resampling import Resampling
 from ...inference.statistics import StatisticForm
 from ...kernels import Kernel
 from ...tables.columns.column_codings import Categories, Coding

@@ -26,7 +26,7 @@ from ...inference.questions import TwoSamples
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
-from ...inference.resampling_options import Resampling
+from ...inference.resampling import Resampling
 from ...inference.units.unit_sums import dealt_units
 from ...plan.plan import DEFAULT, Plan, serial_blas
 from ...tables.columns import Encoded, match_columns

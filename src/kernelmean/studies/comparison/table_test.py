@@ -16,7 +16,7 @@ from ...inference.adaptive.many_kernels import NAMED
 from ...inference.questions import KSamples, TwoSamples
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
-from ...inference.resampling_options import resources_of
+from ...inference.resampling import resources_of
 from ...inference.statistics import StatisticForm
 from ...kernels import Gaussian
 from ...kernels.bandwidth import bandwidth_from

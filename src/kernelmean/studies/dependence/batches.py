@@ -24,7 +24,7 @@ from ...inference.questions.many_pairs import Placed
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
-from ...inference.resampling_options import resources_of
+from ...inference.resampling import resources_of
 from ...inference.rotations.stripes import BlockPair, memory_of
 from ...inference.statistics import ties
 from ...plan.plan import DEFAULT, serial_blas

@@ -17,7 +17,7 @@ from ...inference import Design, TestResult, hsic_test
 from ...inference.adaptive.kinds import EvidenceKind
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import HSIC_ESTIMATORS
-from ...inference.resampling_options import resources_of
+from ...inference.resampling import resources_of
 from ...plan.plan import DEFAULT
 from ...tables.columns import Encoded, encode
 from ...tables.columns.missing import noise_needs_kme

@@ -15,7 +15,7 @@ from ...inference import Design, TestResult
 from ...inference.bins.fitting import Fitted
 from ...inference.designs.independence import PairDesign
 from ...inference.questions.many_pairs import ManyPairs, Placed
-from ...inference.resampling_options import Resampling
+from ...inference.resampling import Resampling
 from ...inference.rotations.few_units import UnitProducts
 from ...inference.rotations.stripes import BlockPair, StripeSums, turns_of
 from ...inference.rotations.windows import Stripes

@@ -16,7 +16,7 @@ from kernelmean.inference.designs import independence
 from kernelmean.inference.designs.independence import PairDesign
 from kernelmean.inference.permutations import AllWithinCells, Expanded, Permutations, WithinCells
 from kernelmean.inference.questions import many_pairs
-from kernelmean.inference.resampling_options import Resampling
+from kernelmean.inference.resampling import Resampling
 from kernelmean.inference.rotations import meeting
 from kernelmean.inference.rotations import wheels as room
 from kernelmean.inference.rotations.few_units import UnitProducts, meeting_units

@@ -11,10 +11,10 @@ import pytest
 
 import kernelmean as km
 from kernelmean.inference.problem import KernelSide
-from kernelmean.inference.resampling_options import Resampling
+from kernelmean.inference.resampling import Resampling
 from kernelmean.inference.units import layout as layout_module
-from kernelmean.inference.units.arrangements import arrangements
 from kernelmean.inference.units.layout import Layout
+from kernelmean.inference.units.permuted_labels import arrangements
 from kernelmean.inference.units.samples import designed_null, several_designed_null, within_strata
 from nulls import labelings_of
 

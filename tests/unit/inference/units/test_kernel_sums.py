@@ -9,8 +9,8 @@ import pytest
 
 from checkered import checkered
 from kernelmean.inference.problem import KernelSide
-from kernelmean.inference.resampling_options import Resampling, Resources
-from kernelmean.inference.units import arrangements, forms, kernel_sums
+from kernelmean.inference.resampling import Resampling, Resources
+from kernelmean.inference.units import forms, kernel_sums, permuted_labels
 from kernelmean.inference.units import layout as layout_module
 from kernelmean.inference.units.samples import designed_null, several_null, within_strata
 from kernelmean.kernels import Gaussian, Laplacian, Linear, Polynomial
@@ -94,7 +94,7 @@ def test_forms_under_labels_are_those_of_any_coefficients(carrier: str, monkeypa
     """Of arrangements that are listed, and of rotations."""
     layout, points = random_rows(1, N).layout(), side(carrier, POINTS, monkeypatch)
     for few in (0, 1000):
-        monkeypatch.setattr(arrangements, "_FEW", few)
+        monkeypatch.setattr(permuted_labels, "_FEW", few)
         labelings = labelings_of(points, layout, Resampling.of("auto", 150, 0))
         assert labelings.scheme == ("random" if few else "rotations")
         for part in labelings.arrangements.parts(40):
@@ -109,7 +109,7 @@ def test_forms_under_labels_are_those_of_any_coefficients(carrier: str, monkeypa
 def few_bins(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bins begin at 31 units, and rotate or are dealt at random."""
     monkeypatch.setattr(layout_module, "MOST_BINS", 30)
-    monkeypatch.setattr(arrangements, "_FEW", request.param)
+    monkeypatch.setattr(permuted_labels, "_FEW", request.param)
 
 
 def labelings_in_bins(layout: layout_module.Layout, n_resamples: int, seed: int) -> np.ndarray:
@@ -117,7 +117,7 @@ def labelings_in_bins(layout: layout_module.Layout, n_resamples: int, seed: int)
     rng = np.random.default_rng(seed)
     bins = layout.in_bins(rng)
     assert bins.binned
-    listed = arrangements.arrangements(bins.cells, bins.labels, n_resamples, rng)
+    listed = permuted_labels.arrangements(bins.cells, bins.labels, n_resamples, rng)
     labels = np.concatenate([part.labels for part in listed.parts(9)])
     found = np.empty((len(labels), layout.n), dtype=int)
     found[:, bins.order] = np.repeat(labels, bins.sizes, axis=1)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kernelmean.inference.units import layout as layout_module
-from kernelmean.inference.units.arrangements import arrangements
 from kernelmean.inference.units.layout import Layout
+from kernelmean.inference.units.permuted_labels import arrangements
 from layouts import PARTS, random_rows
 
 

@@ -40,7 +40,7 @@ from .permutations import (
     takes_all,
 )
 from .problem import Problem
-from .resampling_options import Resampling
+from .resampling import Resampling
 from .rotations.factors import costs_less, factor_sums, paying_rank
 from .rotations.gathered import DENSE_LIMIT, permutation_sums
 from .rotations.tiles import tile_sums

@@ -1,6 +1,7 @@
-"""How a null distribution is found: which permutations, how many, from which seed, with which threads and memory.
+"""What a caller asks of permutations: how many, from which seed, with which threads and memory.
 
-The choice of a scheme depends on the :class:`Shape` of a call, and on the ranks of its kernels.
+Which ones are taken is decided by numbers of rows: for pairs in ``permuted_pairs.py``, for samples in
+``units/permuted_labels.py``, within a design in ``designs/``.
 """
 
 from __future__ import annotations
@@ -17,21 +18,6 @@ from ..core.array import RngLike, as_rng
 from ..plan.plan import Plan, RemotePlan
 
 MIB = 2**20
-
-
-@final
-@dataclass(frozen=True)
-class Shape:
-    """The sizes of a call."""
-
-    n: int
-    """Pairs."""
-    n_resamples: int
-    """What was asked for, the observed arrangement not counted."""
-    kernels: tuple[int, int] = (1, 1)
-    """How many different kernels are on the left and on the right."""
-    explicit: bool = False
-    """Whether all kernels are sums over a few of the columns: then factors are used at any rank, and never tiles."""
 
 
 @final

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chi2
 
 from kernelmean.inference.permutation_groups import Rotations
-from kernelmean.inference.units.arrangements import (
+from kernelmean.inference.units.permuted_labels import (
     AllArrangements,
     Arrangements,
     RandomArrangements,

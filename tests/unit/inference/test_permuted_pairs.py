@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import engine, mmd_test
-from kernelmean.inference.resampling_options import Resampling, Resources, resources_of
+from kernelmean.inference import mmd_test, permuted_pairs
+from kernelmean.inference.resampling import Resampling, Resources, resources_of
 from kernelmean.inference.units.layout import Layout
 from kernelmean.inference.units.samples import Labelings
 from kernelmean.kernels import Gaussian
@@ -51,7 +51,7 @@ def test_the_rule(sizes, n_resamples, expected):
 
 
 def test_a_plan_says_how_many_threads_and_bytes(monkeypatch):
-    monkeypatch.setattr("kernelmean.inference.resampling_options.cpu_count", lambda: 8)
+    monkeypatch.setattr("kernelmean.inference.resampling.cpu_count", lambda: 8)
     assert resources_of(None) == Resources(1, 2.0**30)
     assert resources_of(km.Plan()) == Resources(8, 2.0**30)
     assert resources_of(km.Plan(threads=2)) == Resources(2, 2.0**30)
@@ -124,11 +124,11 @@ def test_given_factors_are_used_where_they_cost_less_and_change_no_p_value(n, ca
     y, options = x**2 + rng.normal(size=(n, 1)), {"n_resamples": 199, "rng": 0}
     used = []
     for name in ("tile_sums", "factor_sums"):
-        run = getattr(engine, name)
-        monkeypatch.setattr(engine, name, lambda *args, run=run, name=name: used.append(name) or run(*args))
+        run = getattr(permuted_pairs, name)
+        monkeypatch.setattr(permuted_pairs, name, lambda *args, run=run, name=name: used.append(name) or run(*args))
     result = km.hsic_test(x, y, **options)
     assert set(used) == {carrier}
-    monkeypatch.setattr(engine, "costs_less", lambda *_: carrier == "tile_sums")
+    monkeypatch.setattr(permuted_pairs, "costs_less", lambda *_: carrier == "tile_sums")
     other = km.hsic_test(x, y, **options)
     assert set(used) == {"tile_sums", "factor_sums"}
     assert (other.pvalue, other.scheme) == (result.pvalue, result.scheme) == (result.pvalue, "rotations")
