@@ -12,6 +12,7 @@ from ..core.table import Table, as_table
 from ..core.validate import check_integer
 from ..core.words import count
 from ..inference import Design, hsic_test
+from ..inference.samples import check_one_order_of_all
 from ..plan.plan import serial_blas
 from .ci_result import ConditionalResult, MemberPvalue
 from .products import WEIGHTS, SideResiduals, combined, products, signed_statistics
@@ -61,8 +62,9 @@ def ci_test(
     Raises
     ------
     TypeError, ValueError
-        When a table is no finite table of numbers, their rows differ, a table or all of its columns are constant, Z
-        determines X or Y, has more columns than half the rows (of a stratum), or a stratum has fewer than 20 rows.
+        When a table is no finite table of numbers, their rows or the order of their indexes differ, a table or all of
+        its columns are constant, Z determines X or Y, has more columns than half the rows (of a stratum), or a stratum
+        has fewer than 20 rows.
 
     Notes
     -----
@@ -84,6 +86,7 @@ def ci_test(
     """
     check_integer(n_resamples, "n_resamples", 1)
     check_integer(size_runs, "size_runs", 0)
+    check_one_order_of_all({"X": X, "Y": Y, "Z": Z, "strata": strata})
     tables = {name: _varying(data, name) for name, data in {"X": X, "Y": Y}.items()}
     if Z is None:
         if strata is None:

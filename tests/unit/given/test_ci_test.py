@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 
@@ -197,6 +198,14 @@ def test_bad_input_is_refused(name: str) -> None:
     changed, message = BAD[name]
     with pytest.raises(ValueError, match=message):
         ci_test(**{"X": X, "Y": Y, "Z": Z, **changed})
+
+
+@pytest.mark.parametrize("name", ["Y", "Z", "strata"])
+def test_indexes_in_another_order_are_refused(name: str) -> None:
+    frames = {"X": pd.Series(X), "Y": pd.Series(Y), "Z": pd.DataFrame(Z), "strata": pd.Series(STRATA)}
+    frames[name] = frames[name].sample(frac=1.0, random_state=0)
+    with pytest.raises(ValueError, match=rf"row i of \w+ and row i of {name} are one unit, and their indexes differ"):
+        ci_test(**frames)
 
 
 def test_text_is_refused() -> None:
