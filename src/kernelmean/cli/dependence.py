@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..core.words import refuse
 from .options import AllRows, MixedTable, OneTable, PairTest, ReportOutput, RowsOfOne, split_names
 from .parameters import command, test_option
 
 if TYPE_CHECKING:
     from ..core.array import Progress
     from ..core.table import Frame
+    from ..given import ConditionalResult
     from ..studies.dependence import Dependence
     from ..studies.designs import TableDesign
     from ..tables.source import Source
+    from .inputs import Input
 
 
 _QUICK = 500
@@ -36,6 +39,14 @@ class TwoGroups(OneTable):
             "--y",
             metavar="NAMES",
             help="The other group: c,d, or one target. By default all other columns.",
+        ),
+    ] = None
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--given",
+            metavar="NAMES",
+            help="What is known: e,f. Tests whether --x still tells something about --y then.",
         ),
     ] = None
 
@@ -63,6 +74,7 @@ class ListedPairs:
     "kernelmean dependence wine --drop target --plot map.png",
     "kernelmean dependence data.csv --y response",
     "kernelmean dependence data.csv --x dose,age --y response",
+    "kernelmean dependence data.csv --x dose --y response --given age,center",
     "kernelmean dependence data.csv --at-least 0.2",
     "kernelmean dependence data.csv --drop id --clusters patient",
     "kernelmean dependence huge.parquet --html report.html",
@@ -92,8 +104,15 @@ def dependence(
     output.check(groups.data, plot=report.plot_path)
     check_picture(report.plot_path)
     limit = row_limit(test.estimator, "takes all rows of a file")
-    also = (*(groups.x or ()), *(groups.y or ()))
+    also = (*(groups.x or ()), *(groups.y or ()), *(groups.given or ()))
     wanted = reading(table, test.seed, *limit, design.of_rows, also)
+    if groups.given:
+        _check_given(design, shown, test, rows)
+        conditional = _given(groups, test, table, read_one(groups.data, wanted))
+        if report.plot_path is not None:
+            write_picture(conditional.plot(), report.plot_path)
+        output.put(conditional, conditional.document() if output.page else None, [])
+        return 0
     with progress(report.quiet) as told:
         streamed = is_one_streamed(groups, rows, test.estimator, wanted)
         if shown.intervals:
@@ -111,6 +130,32 @@ def dependence(
         drawn.append(f"map of all pairs drawn in {report.plot_path}")
     output.put(result, result.document() if output.page else None, drawn)
     return STOPPED if any(pair.stopped for pair in result.pairs) else 0
+
+
+def _check_given(design: RowsOfOne, shown: ListedPairs, test: PairTest, rows: AllRows) -> None:
+    """Raise if options are passed that one conditional test does not have."""
+    plain = PairTest()
+    refuse(
+        "--given makes one test of rows in memory, and columns that are strata are named in it",
+        strata=(design.strata, None),
+        clusters=(design.clusters, None),
+        weights=(design.weights, None),
+        at_least=(shown.at_least, 0.0),
+        intervals=(shown.intervals, None),
+        stream=(rows.stream or None, None),
+        **{name: (getattr(test, name), getattr(plain, name)) for name in ("estimator", "screen", "adjustment")},
+    )
+
+
+def _given(groups: TwoGroups, test: PairTest, table: MixedTable, source: Input) -> ConditionalResult:
+    """Test whether both groups depend on each other once others are known."""
+    from ..studies.given import dependence_given
+
+    names = source.frame.names
+    x, y, given = (split_names(texts or (), names) for texts in (groups.x, groups.y, groups.given))
+    kinds = table.kinds(names, scale=test.scale)
+    result = dependence_given(source.frame, x, y, given, encoding=kinds, n_resamples=test.n_resamples, rng=test.seed)
+    return replace(result, notes=(*source.notes, *result.notes))
 
 
 def _check_intervals(design: TableDesign, streamed: bool) -> None:

@@ -49,6 +49,10 @@ class ConditionalResult(Frozen, Result):
     size : float or None
         The share of p ≤ .05 in ``size_runs`` tables like these without dependence.
     size_runs : int
+    names : (str, str, str)
+        What to call X, Y and what is known.
+    notes : tuple of str
+        What else a reader should know.
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (MemberPvalue,)
@@ -63,6 +67,8 @@ class ConditionalResult(Frozen, Result):
     members: tuple[MemberPvalue, ...] = ()
     size: float | None = None
     size_runs: int = 0
+    names: tuple[str, str, str] = ("X", "Y", "Z")
+    notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -83,25 +89,29 @@ class ConditionalResult(Frozen, Result):
 
     def verdict(self) -> str:
         """Return the outcome at level .05 in one sentence."""
-        p = beside(self.pvalue, LEVEL)
+        p, (x, y, known) = beside(self.pvalue, LEVEL), self.names
         if self.pvalue > LEVEL:
-            known = "the strata are" if self.r2 is None else "Z is"
-            return f"X and Y do not show dependence once {known} known: p = {p}, above {LEVEL:g}."
-        known = "the strata" if self.r2 is None else "Z"
-        return f"X and Y depend on each other beyond {known}: p = {p}, at most {LEVEL:g}."
+            return f"{x} and {y} show no dependence given {known}: p = {p}, above {LEVEL:g}."
+        return f"{x} and {y} depend on each other given {known}: p = {p}, at most {LEVEL:g}."
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the p-value and what it rests on."""
         n, x, y, z = self.shape
+        first, second, known = self.names
         found = [
             ("p-value", f"{self.pvalue:.3g}, {'exact' if self.exact else 'asymptotic, not exact'}"),
             ("rows", f"{n:,}"),
-            ("columns", f"X {x}, Y {y}" if self.exact else f"X {x}, Y {y}, Z {z}"),
+            ("columns", f"{first} {x}, {second} {y}" if self.exact else f"{first} {x}, {second} {y}, {known} {z}"),
         ]
         if self.n_strata > 1:
             found.append(("strata", f"{self.n_strata:,}"))
         if self.r2 is not None:
-            found.append(("Z predicts", f"{self.r2[0]:.0%} of the variance of X, {self.r2[1]:.0%} of that of Y"))
+            found.append(
+                (
+                    f"{known} predicts",
+                    f"{self.r2[0]:.0%} of the variance of {first}, {self.r2[1]:.0%} of that of {second}",
+                )
+            )
         if self.size is not None and self.size_interval is not None:
             low, high = self.size_interval
             runs = f"{self.size_runs} tables like these without dependence"
@@ -112,20 +122,15 @@ class ConditionalResult(Frozen, Result):
         """Return whether X and Y depend on each other, and the numbers behind it."""
         return Description(self.method, self.verdict(), self.facts(), notes=self.notes)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What else a reader should know."""
-        rests = "the p-value holds where the errors of both regressions on Z are small together, see the guide"
-        return () if self.exact else (rests,)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain names, numbers and texts."""
-        names = ("statistic", "pvalue", "method", "exact", "n_strata", "size", "size_runs")
+        plain = ("statistic", "pvalue", "method", "exact", "n_strata", "size", "size_runs")
         return {
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in plain},
             "verdict": self.verdict(),
             "shape": list(self.shape),
             "r2": None if self.r2 is None else list(self.r2),
+            "names": list(self.names),
             "notes": list(self.notes),
             "members": {member.name: member.pvalue for member in self.members},
         }

@@ -153,7 +153,10 @@ def _within_strata(X: Table, Y: Table, strata: Sequence[Any], n_resamples: int, 
     result = hsic_test(X, Y, design=Design(strata=labels.tolist()), n_resamples=n_resamples, rng=rng)
     method = "Conditional independence given strata, exact permutations within strata"
     sizes = (len(X), len(X.names), len(Y.names), 0)
-    return ConditionalResult(result.statistic, result.pvalue, method, True, sizes, int(labels.max()) + 1, None)
+    names = "X", "Y", "the stratum"
+    return ConditionalResult(
+        result.statistic, result.pvalue, method, True, sizes, int(labels.max()) + 1, None, names=names
+    )
 
 
 def _conditional(
@@ -185,7 +188,10 @@ def _conditional(
     r2 = (float(sides[0].r2.mean()), float(sides[1].r2.mean()))
     size = rejected / size_runs if size_runs else None
     shape = (len(x), x.shape[1], y.shape[1], z.shape[1])
-    return ConditionalResult(statistic, pvalue, method, False, shape, len(strata), r2, members, size, size_runs)
+    notes = ("the p-value holds where the errors of both regressions on what is given are small together",)
+    return ConditionalResult(
+        statistic, pvalue, method, False, shape, len(strata), r2, members, size, size_runs, notes=notes
+    )
 
 
 def _pvalue(

@@ -165,8 +165,8 @@ def test_the_result_says_what_holds() -> None:
     assert 0.3 < result.r2[1] < 0.9
     assert "asymptotic" in result.method
     assert "asymptotic, not exact" in str(result)
-    assert "beyond Z" in ci_test(X, Y + X, Z, rng=0).verdict()
-    assert "beyond the strata" in ci_test(X, Y + 2.0 * X, strata=STRATA, rng=0).verdict()
+    assert "given Z" in ci_test(X, Y + X, Z, rng=0).verdict()
+    assert "given the stratum" in ci_test(X, Y + 2.0 * X, strata=STRATA, rng=0).verdict()
     assert len(result.members) == 6
     assert {*result.to_dict()["members"]} == {one.name for one in result.members}
 
