@@ -109,6 +109,8 @@ def test_a_link_stays_a_link_and_what_it_names_is_replaced(tmp_path: Path) -> No
 
 LIMITED = """
 import resource, signal, sys
+
+sys.dont_write_bytecode = True  # what no process has compiled yet would be cut off, and stay so
 from kernelmean.cli import run
 import kernelmean.studies.comparison.table_pass, pyarrow.csv, pyarrow.parquet
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
