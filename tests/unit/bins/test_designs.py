@@ -119,7 +119,7 @@ def designs(parts: str, samples: int) -> Design:
 
 
 @pytest.mark.parametrize(("parts", "options"), checkered(PARTS, [{}, {"estimator": "kme"}]))
-@pytest.mark.parametrize("samples", [2, 3])
+@pytest.mark.parametrize("samples", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_every_place_of_rows_gives_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: str, options: dict[str, Any], samples: int
 ) -> None:
