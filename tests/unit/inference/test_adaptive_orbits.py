@@ -198,10 +198,7 @@ def over_a_random_design(seed, *, equal_sizes, **how):
 
 
 @pytest.mark.parametrize("equal_sizes", [False, True])
-@pytest.mark.parametrize(
-    ("estimator", "seeds"),
-    [("kme", range(6)), ("adaptive", range(1)), pytest.param("adaptive", range(1, 3), marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize(("estimator", "seeds"), [("kme", range(6)), ("adaptive", range(3))])
 def test_clusters_of_any_size(estimator, seeds, equal_sizes):
     found = [over_a_random_design(seed, equal_sizes=equal_sizes, estimator=estimator) for seed in seeds]
     assert [excess(own) for own in found] == [0] * len(found)
