@@ -106,12 +106,14 @@ def dependence(
     limit = row_limit(test.estimator, "takes all rows of a file")
     also = (*(groups.x or ()), *(groups.y or ()), *(groups.given or ()))
     wanted = reading(table, test.seed, *limit, design.of_rows, also)
+    drawn = []
     if groups.given:
         _check_given(design, shown, test, rows)
         conditional = _given(groups, test, table, read_one(groups.data, wanted))
         if report.plot_path is not None:
             write_picture(conditional.plot(), report.plot_path)
-        output.put(conditional, conditional.document() if output.page else None, [])
+            drawn.append(f"evidence of every statistic drawn in {report.plot_path}")
+        output.put(conditional, conditional.document() if output.page else None, drawn)
         return 0
     with progress(report.quiet) as told:
         streamed = is_one_streamed(groups, rows, test.estimator, wanted)
@@ -124,7 +126,6 @@ def dependence(
             source = read_one(groups.data, wanted)
             result = source.told(_tested(groups, design, test, table, source.frame, told), test.seed)
         result = _as_shown(result, shown, test.seed, told)
-    drawn = []
     if report.plot_path is not None:
         write_picture(result.plot(), report.plot_path)
         drawn.append(f"map of all pairs drawn in {report.plot_path}")

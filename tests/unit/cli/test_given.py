@@ -54,6 +54,13 @@ def test_numbers_are_regressed_on_and_categories_are_strata(table: Path, capsys:
     assert alone["pvalue"] == km.ci_test(DOSE, EFFECT, strata=CITY, rng=0).pvalue <= 0.01
 
 
+def test_its_picture_is_drawn_where_that_is_said(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = table.with_suffix(".png")
+    code, output = run(capsys, table, "--x", "dose", "--y", "effect", "--given", "city", "--plot", picture)
+    assert code == 0, output
+    assert picture.stat().st_size > 1000
+
+
 def test_rows_with_blank_cells_are_dropped_where_that_is_said(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert as_json(capsys, table, "blank", "--missing", "drop")["shape"][0] == int((AGE <= 1.0).sum())
     code, output = run(capsys, table, "--x", "dose", "--y", "effect", "--given", "blank")
