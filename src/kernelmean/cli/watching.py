@@ -332,7 +332,7 @@ def _batches(
     if by is None:
         yield Batch(name, select_columns(frame, reading), Path(path).name)
         return
-    chosen = select_columns(frame, reading, also=() if by is None else (by,))
+    chosen = select_columns(frame, reading, also=(by,))
     rest, cells = chosen.select(drop=[by]), chosen[by]
     blank = missing_cells(cells)
     if blank.any():

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, as_host, slices
 from ..core.frozen import FrozenAttributes, sealed
-from ..core.validate import check_integer, check_points, check_range, validated
+from ..core.validate import check_fraction, check_integer, check_points, check_range, validated
 from ..core.words import count, listed, refuse
 from ..density import KernelMeanMatching
 from ..embedding.embedding import Embedding, embed
@@ -341,8 +341,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
 
     def interval(self, X: Any, level: float = 0.9) -> Array:
         """Return the lower and upper ends of intervals that hold the outcome with a probability, shape (m, 2[, q])."""
-        if not (isinstance(level, int | float) and 0 < level < 1):
-            raise ValueError(f"level is {level!r}; pass a number between 0 and 1, such as 0.9")
+        check_fraction(level, "level", 0.9)
         return self.quantiles(X, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
 
     def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Array:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
+from numbers import Real
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -361,6 +362,13 @@ def check_integer(value: Any, name: str, least: int) -> int:
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} is {value!r}, an integer ≥ {least} is needed")
     return int(value)
+
+
+def check_fraction(value: Any, name: str, example: float) -> float:
+    """Return ``value`` as a float between 0 and 1, neither of them, or raise with an example."""
+    if not (isinstance(value, Real) and 0.0 < float(value) < 1.0):
+        raise ValueError(f"{name} is {value!r}; a number between 0 and 1 is needed, such as {example}")
+    return float(value)
 
 
 def as_value(array: Any) -> Any:

@@ -127,21 +127,21 @@ class Embedding(Shown):
     def __neg__(self) -> Embedding:
         return (-1.0) * self
 
-    def __mul__(self, factor: float) -> Embedding:
+    def __mul__(self, factor: float | Real) -> Embedding:
         if not isinstance(factor, Real):
             return NotImplemented
-        if not np.isfinite(factor):
+        if not np.isfinite(float(factor)):
             raise ValueError(f"the factor is {factor!r}, a finite number is needed")
         return replace(self, parts=tuple(part.scaled(float(factor)) for part in self.parts))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, divisor: float) -> Embedding:
+    def __truediv__(self, divisor: float | Real) -> Embedding:
         if not isinstance(divisor, Real):
             return NotImplemented
         if divisor == 0:
             raise ValueError("the divisor is 0; divide by a number that is not, or drop what has no weight")
-        return self * (1.0 / divisor)
+        return self * (1.0 / float(divisor))
 
     def witness(self, other: Embedding) -> Embedding:
         """Return (μ - ν)/|μ - ν|, the function of norm 1 whose two means differ most.

@@ -161,7 +161,7 @@ def make_kernel(
 _FILTERS: dict[str, Filter] = {"scale": Scale(), "ridge": Ridge()}
 
 
-def as_filter(value: str | Filter | None) -> Filter | None:
+def as_filter(value: Any) -> Filter | None:
     """Return the filter of a name, the filter itself, or None."""
     if value is None or isinstance(value, Filter):
         return value

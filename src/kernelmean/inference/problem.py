@@ -163,7 +163,7 @@ class KernelSide(Side):
 
     def permuted(self, order: IntArray) -> KernelSide:
         """Return the side with its points in another order, with the same memory layout."""
-        by_columns = isinstance(self.points, np.ndarray) and self.points.flags.fnc
+        by_columns = not self.on_device and self.points.flags.fnc
         points = self.points.T.take(order, axis=1).T if by_columns else take_rows(self.points, order)
         return replace(self, points=points, copied=True)
 

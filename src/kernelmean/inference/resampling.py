@@ -70,7 +70,7 @@ def check_n_resamples(n_resamples: Any, least: int = 1) -> int:
     return int(n_resamples)
 
 
-def resources_of(plan: Plan | None) -> Resources:
+def resources_of(plan: Plan | RemotePlan | None) -> Resources:
     """Return the threads and bytes of a plan; without one, one thread and 1 GiB."""
     if plan is None:
         return Resources()

@@ -59,7 +59,7 @@ class KernelFunction(Kernel):
     function: Callable[[Array, Array], Any]
 
     def __post_init__(self) -> None:
-        if not callable(self.function) or isinstance(self.function, type | Kernel):
+        if isinstance(self.function, type | Kernel) or not callable(self.function):
             raise TypeError(f"function is {self.function!r}; pass a function of two arrays that returns their matrix")
 
     def __call__(self, X: Array, Y: Array) -> Array:

@@ -60,12 +60,16 @@ class Kernel(ABC):
         return ()
 
     def __add__(self, other: Kernel) -> Kernel:
-        return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return Sum((self, other))
 
     def __mul__(self, other: Kernel | float) -> Kernel:
         if isinstance(other, Kernel):
             return Product((self, other))
-        return Scaled(float(other), self) if isinstance(other, (int, float)) else NotImplemented
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        return Scaled(float(other), self)
 
     __rmul__ = __mul__
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, final, get_args
@@ -154,9 +154,9 @@ def _units(sides: Sequence[Model], clusters: Sequence[Any] | None) -> list[IntAr
     return units
 
 
-def _labelled(sides: Sequence[Model], clusters: Sequence[Any]) -> list[IntArray | None]:
+def _labelled(sides: Sequence[Model], clusters: Any) -> list[IntArray | None]:
     """Return units from labels that mean the same in all samples."""
-    if isinstance(clusters, str) or not isinstance(clusters, Sized) or len(clusters) != len(sides):
+    if isinstance(clusters, str) or not hasattr(clusters, "__len__") or len(clusters) != len(sides):
         raise ValueError("clusters needs three entries: the labels of X, of P and of Q, None for a distribution")
     numbers: dict[Any, int] = {}
     units: list[IntArray | None] = []

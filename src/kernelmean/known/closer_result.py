@@ -12,9 +12,9 @@ from scipy.special import stdtrit
 
 from ..core.array import SILENT, Progress
 from ..core.frozen import Frozen
+from ..core.validate import check_fraction
 from ..inference.adaptive.kinds import LEVEL
 from ..inference.base_result import Result
-from ..inference.explain.witness import check_level
 from ..inference.wording import beside
 from ..kernels import Kernel
 from ..report import pictures
@@ -76,7 +76,7 @@ class CloserResult(Frozen, Result):
 
     def confidence_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the differences that the test does not reject at 1 - level; one-sided, one end is infinite."""
-        check_level(level)
+        check_fraction(level, "level", 0.95)
         two_sided = self.alternative == "two-sided"
         reach = float(stdtrit(self.degrees_of_freedom, 0.5 + level / 2.0 if two_sided else level)) * self.standard_error
         low = -math.inf if self.alternative == "less" else self.statistic - reach

@@ -82,7 +82,7 @@ class Plan:
     memory: float = 2.0**30
 
     def __post_init__(self) -> None:
-        if len(self.block) != 2 or not min(*self.block, self.max_dense) >= 1:
+        if len(tuple(self.block)) != 2 or not min(*self.block, self.max_dense) >= 1:
             raise ValueError(f"{self!r}: block is two positive integers, max_dense is a positive one")
         if self.threads is not None:
             check_integer(self.threads, "threads", 1)

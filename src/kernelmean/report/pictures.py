@@ -203,10 +203,9 @@ def write(figure: Figure, target: str | Path | IO[Any], ending: str) -> None:
     whole = _told(content.getvalue(), words) if ending == ".svg" else content.getvalue()
     if isinstance(target, str | Path):
         write_file(target, whole)
-    elif isinstance(target, io.TextIOBase):
-        target.write(whole.decode())
-    else:
-        target.write(whole)
+        return
+    stream: Any = target
+    stream.write(whole.decode() if isinstance(stream, io.TextIOBase) else whole)
 
 
 def _told(svg: bytes, words: str) -> bytes:

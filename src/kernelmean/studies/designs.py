@@ -66,14 +66,7 @@ class TableDesign:
 
     def __post_init__(self) -> None:
         for part, name in self._named():
-            if isinstance(name, str):
-                object.__setattr__(self, part, column_name(name))
-            else:
-                given = repr(name) if np.ndim(name) == 0 else f"a {type(name).__name__}"
-                cross = f"; {_CROSS}" if isinstance(name, list | tuple) else ""
-                raise TypeError(
-                    f"{part} is {given}; pass the name of a column of the table, such as {part}='center'{cross}"
-                )
+            object.__setattr__(self, part, _name_of_column(part, name))
         if not isinstance(self.paired, bool):
             raise TypeError(f"paired is {self.paired!r}; pass True or False")
         if self.paired and self.columns:
@@ -267,6 +260,15 @@ class TableDesign:
                 )
             if part == "weights":
                 _check_weights(frame, name)
+
+
+def _name_of_column(part: str, name: Any) -> str:
+    """Return the name of a column of a design, or raise where it is anything but a text."""
+    if isinstance(name, str):
+        return column_name(name)
+    given = repr(name) if np.ndim(name) == 0 else f"a {type(name).__name__}"
+    cross = f"; {_CROSS}" if isinstance(name, list | tuple) else ""
+    raise TypeError(f"{part} is {given}; pass the name of a column of the table, such as {part}='center'{cross}")
 
 
 def _check_weights(frame: Frame, name: str) -> None:

@@ -208,7 +208,7 @@ def test_rows_of_a_batch_need_not_be_next_to_each_other(folder: Path, capsys: py
         (["reference.csv", "times.csv", "--by", "at", "--drop", "dese"], "did you mean 'dose'"),
         (["reference.csv", "day1.csv", "--fail-on-drift", "1%"], "'1%' is no number; write 0.01"),
         (["reference.csv", "day1.csv", "--fail-on-drift", "low"], "'low' is no number; write one such as 0.01"),
-        (["reference.csv", "day1.csv", "--fail-on-drift", "2"], "level between 0 and 1"),
+        (["reference.csv", "day1.csv", "--fail-on-drift", "2"], "number between 0 and 1"),
         (["reference.csv", "day1.csv", "--average-run-length", "0"], "a number of rows is needed"),
         (["reference.csv", "day1.csv", "--average-run-length", "9", "--fail-on-drift", "0.1"], "write one"),
         (["reference.csv", "day1.csv", "--checkpoint", "day1.csv"], "named twice"),

@@ -267,7 +267,7 @@ def test_refusals_say_what_is_needed():
     for options, text in [
         ({"alpha": 0.0}, "alpha"),
         ({"alpha": 2}, "alpha"),
-        ({"alpha": "0.01"}, "a level between 0 and 1"),
+        ({"alpha": "0.01"}, "a number between 0 and 1"),
         ({"average_run_length": "many"}, "a number of rows"),
         ({"average_run_length": 0.5}, "a number of rows"),
         ({"average_run_length": float("inf")}, "a number of rows"),

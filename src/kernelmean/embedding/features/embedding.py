@@ -350,7 +350,7 @@ def smoothed(mu: Embedding, noise: Noise) -> Embedding:
     return replace(mu, parts=(part_of(mu).mapped(lambda term: term.damped(mu.features, noise)),))
 
 
-def part_of(mu: Embedding) -> FeaturePart:
+def part_of(mu: Any) -> FeaturePart:
     """Return the part of an embedding by features; raise for any other."""
     if not (isinstance(mu, Embedding) and isinstance(mu.parts[0], FeaturePart)):
         raise TypeError(f"{mu!r} is not an embedding by features; write features.embed(X, features) first")

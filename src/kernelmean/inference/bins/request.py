@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Self, final
+
+import numpy as np
 
 from ...core.array import RngLike, as_rng
 from ...core.validate import check_integer
@@ -83,6 +84,6 @@ class BinnedTest:
 
 def seed_of(rng: RngLike) -> int:
     """Return the seed of a test in bins, drawn from a generator or at random unless it is an integer."""
-    if isinstance(rng, Integral) and not isinstance(rng, bool):
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool):
         return check_integer(rng, "rng", 0)
     return int(as_rng(rng).integers(2**63))

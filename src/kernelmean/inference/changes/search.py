@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import SILENT, Progress
-from ...core.validate import check_integer
+from ...core.validate import check_fraction, check_integer
 from .features import ChangeFeatures
 from .places import coordinates, interval, most
 from .scan import FIRST, HOPELESS, Draws, Scan, scan
@@ -91,8 +91,7 @@ class Search:
     n_resamples: int = 999
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.level < 1.0:
-            raise ValueError(f"level is {self.level!r}; a number between 0 and 1 is needed, such as 0.05")
+        check_fraction(self.level, "level", 0.05)
         for name in ("shortest", "block", "n_resamples"):
             check_integer(getattr(self, name), name, 1)
         most = max(self.n_resamples, _MOST_RESAMPLES)

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from ...core.array import RngLike, as_rng
+from ...core.validate import check_fraction
 from ...kernels import Categorical, Kernel, Product, Scaled, Sum, TensorProduct
 from ...kernels.base import Stationary
 from ..questions import Pairs, TwoSamples
@@ -17,7 +18,6 @@ from ..resampling import Resampling
 from .features import Effect, cross_covariance, difference_of_means
 from .fluctuation import Estimate, Fluctuations, fluctuations
 from .subject import PairSubject, SampleSubject, Subject
-from .witness import check_level
 
 _LONG, _EQUAL = re.compile(r"\d+\.\d{4,}(?:e-?\d+)?"), re.compile(r"\(([\d.e-]+)(?:, \1)+\)")
 """Numbers of many digits, and a tuple of equal ones."""
@@ -142,7 +142,7 @@ def effect_size(
     subject: Subject, *, level: float = 0.95, n_resamples: int = 999, rng: RngLike = None
 ) -> EffectSize | DependenceSize:
     """Return the size of a difference, or of a dependence; see :meth:`kernelmean.TestResult.effect_size`."""
-    check_level(level)
+    check_fraction(level, "level", 0.95)
     if isinstance(subject, SampleSubject):
         return _difference(subject, level, n_resamples, as_rng(rng))
     return _dependence(subject, level, n_resamples, as_rng(rng))

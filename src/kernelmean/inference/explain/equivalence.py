@@ -9,7 +9,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from ...core.array import Array, RngLike, as_rng
-from ...core.validate import check_positive
+from ...core.validate import check_fraction, check_positive
 from ...core.words import refuse
 from ...kernels import Kernel
 from ...report.description import Description, Shown
@@ -17,7 +17,6 @@ from .effect import maximum_dependence, maximum_distance
 from .features import Effect, cross_covariance, difference_of_means
 from .fluctuation import fluctuations
 from .subject import PairSubject, SampleSubject, Subject
-from .witness import check_level
 
 Method = Literal["simulated", "bound"]
 
@@ -102,7 +101,7 @@ class Hypothesis:
 
     def check(self, shares: str, most: float) -> None:
         """Raise when the margin or the unit does not fit the subject."""
-        check_level(self.level)
+        check_fraction(self.level, "level", 0.95)
         if self.unit not in ("distance", shares):
             raise ValueError(f"unit is {self.unit!r}; pass 'distance' or {shares!r}")
         if np.ndim(check_positive(self.margin, "margin")):

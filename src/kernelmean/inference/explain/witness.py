@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from numbers import Real
 from typing import Any, final
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from ...core.array import Array, IntArray, RngLike, as_host
 from ...core.frozen import Frozen
 from ...core.points import points_like
-from ...core.validate import check_points, check_same_columns
+from ...core.validate import check_fraction, check_points, check_same_columns
 from ...embedding.embedding import Embedding, embed
 from ...estimators import KernelMean
 from ...kernels import Kernel
@@ -246,7 +245,7 @@ def witness_bands(
     -----
     O(p (n + m) n_resamples) time, O((p + n + m) batch) memory.
     """
-    check_level(level)
+    check_fraction(level, "level", 0.95)
     places = subject.pooled if points is None else as_host(points_like(points, subject.names, "points", "X and Y"))
     check_same_columns(subject.pooled, places, ("the samples", "points"))
     how = Resampling.of("auto", check_n_resamples(n_resamples, LEAST_DRAWS), rng)
@@ -290,12 +289,6 @@ def _values(subject: SampleSubject, places: Array, listed: Permutations) -> Iter
     size = max(16, _BATCH_BYTES // (8 * (subject.n + len(places))))
     for batch in listed.batches(min(size, listed.count)):
         yield subject.plan.matmul(blocks, len(places), subject.n, subject.signed[batch.T])
-
-
-def check_level(level: float) -> None:
-    """Raise when a confidence level is not between 0 and 1."""
-    if not isinstance(level, Real) or isinstance(level, bool) or not 0.0 < level < 1.0:
-        raise ValueError(f"level is {level!r}; pass a number between 0 and 1, such as 0.95")
 
 
 def means_of(question: TwoSamples, subject: SampleSubject) -> tuple[Embedding, Embedding]:

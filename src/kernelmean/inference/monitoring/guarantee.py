@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from ...core.array import Array, IntArray
+from ...core.validate import check_fraction
 
 _LEVEL = 0.05
 _AT_ONCE, _SCALE = 0.2, 100.0
@@ -33,17 +34,12 @@ class Guarantee:
     def of(cls, alpha: float | None, average_run_length: float | None) -> Guarantee:
         """Check what the caller asked for; the default is the level .05."""
         if average_run_length is None:
-            level = _LEVEL if alpha is None else alpha
-            if not (isinstance(level, Real) and 0.0 < level < 1.0):
-                raise ValueError(f"alpha is {alpha!r}; a level between 0 and 1 is needed, such as 0.01")
-            return cls(float(level), None)
+            return cls(check_fraction(_LEVEL if alpha is None else alpha, "alpha", 0.01), None)
         if alpha is not None:
             raise ValueError(
                 "alpha= is a level at all times, average_run_length= a mean number of rows to a false alarm; write one"
             )
-        if not (isinstance(average_run_length, Real) and 1.0 <= average_run_length < math.inf):
-            raise ValueError(f"average_run_length is {average_run_length!r}; a number of rows is needed, such as 10000")
-        return cls(None, float(average_run_length))
+        return cls(None, _run_length(average_run_length))
 
     @property
     def log_threshold(self) -> float:
@@ -58,6 +54,12 @@ class Guarantee:
         if self.alpha is not None:
             return f"level {self.alpha:g}"
         return f"at least {self.average_run_length:,.10g} rows to a false alarm on average"
+
+
+def _run_length(rows: Any) -> float:
+    if not (isinstance(rows, Real) and 1.0 <= float(rows) < math.inf):
+        raise ValueError(f"average_run_length is {rows!r}; a number of rows is needed, such as 10000")
+    return float(rows)
 
 
 def paid_at_level(rows: IntArray) -> Array:

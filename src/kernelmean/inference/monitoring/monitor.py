@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, replace
 from functools import partial
-from numbers import Real
 from typing import Any, Self, final
 
 import numpy as np
 
 from ...core.array import SILENT, Array, IntArray, Progress
 from ...core.table import Frame
-from ...core.validate import check_integer
+from ...core.validate import check_fraction, check_integer
 from ...core.words import count, passed
 from ...plan.plan import serial_blas
 from ...tables.columns.encoding import Encoding
@@ -273,8 +272,7 @@ class DriftMonitor:
         >>> state.detected_at, monitor.changed_between()
         (117, (66, 110))
         """
-        if not (isinstance(confidence, Real) and 0.0 < confidence < 1.0):
-            raise ValueError(f"confidence is {confidence!r}; a number between 0 and 1 is needed, such as 0.95")
+        check_fraction(confidence, "confidence", 0.95)
         if self._detected_at is None:
             return None
         with serial_blas:

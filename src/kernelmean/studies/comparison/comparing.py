@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -27,7 +28,7 @@ def compare(
     A: Any,
     B: Any,
     *,
-    names: tuple[str, str] | None = None,
+    names: Sequence[str] | None = None,
     estimator: str = AUTO,
     bandwidth: Any = "median",
     n_resamples: int = 999,
@@ -124,7 +125,7 @@ def compare(
     """
     if names is not None and (isinstance(names, str) or len(names) != 2):
         raise ValueError(f"names is {names!r}; write one for each table, such as names=('before', 'after')")
-    called = (_called(A, "A"), _called(B, "B")) if names is None else names
+    called = (_called(A, "A"), _called(B, "B")) if names is None else (names[0], names[1])
     design = TableDesign(strata, clusters, weights, paired)
     asked = Asked(
         names=called,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.array import Progress, RngLike
+from ...core.validate import check_fraction
 from ...core.words import count
 from ...inference.null import check_adjustment
 from ...plan.plan import Plan, RemotePlan
@@ -33,8 +34,7 @@ class Testing:
 
     def __post_init__(self) -> None:
         check_adjustment(self.adjustment)
-        if not 0.0 < self.level < 1.0:
-            raise ValueError(f"level is {self.level!r}; a number between 0 and 1 is needed, such as 0.05")
+        check_fraction(self.level, "level", 0.05)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from ...core.array import Progress, RngLike
 from ...core.words import count, did_you_mean, listed
@@ -21,7 +21,7 @@ Pair: TypeAlias = tuple[str, str]
 Groups: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def named_columns(group: str, given: str | Iterable[str]) -> tuple[str, ...]:
+def named_columns(group: str, given: str | Iterable[Any]) -> tuple[str, ...]:
     """Return the names of a group of columns, ``x`` or ``y``, or raise where it holds cells."""
     names = (given,) if isinstance(given, str) else tuple(given)
     cell = next((name for name in names if not isinstance(name, str)), None)

@@ -115,11 +115,11 @@ def compare_groups(
     >>> result.columns[0].name
     'petal length (cm)'
     """
-    for name, column in (("strata", strata), ("clusters", clusters), ("weights", weights)):
-        if isinstance(by, str) and column == by:
-            raise ValueError(f"{name}={column!r} names the column of the groups; pass another column, or leave it out")
     given = hold(table, "compare_groups")
     frames = split_groups(to_frame(given, "the table"), by, groups)
+    for name, column in (("strata", strata), ("clusters", clusters), ("weights", weights)):
+        if isinstance(column, str) and column == by:
+            raise ValueError(f"{name}={column!r} names the column of the groups; pass another column, or leave it out")
     how = Testing(
         estimator=estimator,
         bandwidth=bandwidth,

@@ -99,7 +99,7 @@ class TextFormat:
         return tuple(name for name in self.na_values if name != EVERY) if isinstance(self.na_values, Mapping) else ()
 
 
-def _words(words: str | Iterable[str]) -> tuple[str, ...]:
+def _words(words: str | Iterable[Any]) -> tuple[str, ...]:
     """Return the texts of missing cells, without blanks around them."""
     found = (words,) if isinstance(words, str) else tuple(words)
     if not all(isinstance(word, str) and word.strip() for word in found):
