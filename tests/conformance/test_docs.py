@@ -122,13 +122,3 @@ def test_all_brings_every_extra_that_a_user_may_want() -> None:
     assert set(one.removeprefix("kernelmean[").removesuffix("]").split(",")) == {*extras} - {
         *("all", "docs", "notebook", "test", "dev")  # for work on the library
     }
-
-
-def test_one_version_everywhere() -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert kernelmean.__version__ == version
-    paper = tomllib.loads((ROOT / "paper" / "pyproject.toml").read_text())["project"]
-    assert paper["version"] == version
-    assert f"kernelmean[cli]=={version}" in paper["dependencies"]
-    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
-    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
