@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -11,5 +12,7 @@ from forked import Forks, forks
 @pytest.fixture(scope="session")
 def fork() -> Iterator[Forks]:
     """Return the process that forks, which takes seconds to start: one for all files."""
+    if sys.platform != "linux":
+        pytest.skip("its sockets and descriptors are those of Linux")
     with forks() as server:
         yield server

@@ -279,7 +279,9 @@ def endless(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
-PLACES: dict[str, Damage] = {"folder": a_folder, "link to nowhere": linked, "pipe": a_pipe, "endless device": endless}
+PLACES: dict[str, Damage] = {"folder": a_folder, "link to nowhere": linked}
+if hasattr(os, "mkfifo"):
+    PLACES |= {"pipe": a_pipe, "endless device": endless}
 
 
 def cut(what: str, share: float) -> Damage:

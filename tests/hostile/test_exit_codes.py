@@ -21,6 +21,7 @@ from checkered import checkered
 from kernelmean.cli import main
 from kernelmean.cli.app import Command
 
+ENDING = [each for each in signal.Signals if each.name in ("SIGHUP", "SIGKILL", "SIGSEGV", "SIGTERM")]
 PROGRAM = (sys.executable, "-c", MAIN)
 ALPHA = ("--fail-on-drift", "0.1", "--quiet")
 COMPARE = ("compare", "first.csv", "second.csv", "--resamples", "99", *ALPHA)
@@ -155,7 +156,7 @@ main()
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of Unix")
 @pytest.mark.parametrize(
     ("words", "number"),
-    checkered([COMPARE, MONITOR], [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGSEGV]),
+    checkered([COMPARE, MONITOR], ENDING),
     ids=lambda value: value.name if isinstance(value, signal.Signals) else value[0],
 )
 def test_a_signal_that_ends_the_process(words: tuple[str, ...], number: signal.Signals, fork: Forks) -> None:

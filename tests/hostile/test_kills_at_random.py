@@ -25,6 +25,8 @@ import pytest
 import kernelmean as km
 from kernelmean_paper.store import read_log
 
+if os.name == "nt":
+    pytest.skip("signals are those of Unix", allow_module_level=True)
 pytestmark = pytest.mark.slow
 KILLS = int(os.environ.get("KERNELMEAN_KILLS", "100")) // 5
 """Of every test here."""

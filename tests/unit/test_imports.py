@@ -54,6 +54,30 @@ try:
 except PermissionError:
     print(json.dumps(light))
 """
+AS_IN_A_BROWSER = """
+import os, sys, threading
+sys.modules.update(dict.fromkeys(["_multiprocessing", "jinja2", "matplotlib", "numba", "pyarrow", "rich", "typer"]))
+def refuse(*_):
+    raise RuntimeError("can't start new thread")
+threading.Thread.start = refuse
+os.cpu_count = lambda: 1
+for name in {"fork", "process_cpu_count", "sched_getaffinity"} & set(dir(os)):
+    delattr(os, name)
+"""
+COMPUTED = """
+import io, json
+import numpy as np, pandas as pd
+import kernelmean as km
+first = "size,kind,day\\n" + "".join(f"{k * k % 7},{'ab'[k % 2]},2024-01-{k % 28 + 1:02}\\n" for k in range(40))
+A, B = (pd.read_csv(io.StringIO(text), parse_dates=["day"]) for text in (first, first.replace("2,a", "9,b")))
+X = np.sin(np.arange(40.0)).reshape(20, 2)
+long, moved = np.tile(X, (20, 1)), np.tile(X + 0.1, (20, 1))
+compared = km.compare(A, B, n_resamples=19)
+found = [compared.pvalue, *([column.name, column.pvalue] for column in compared.columns)]
+found += [km.mmd_test(long, moved, estimator="kme", scheme="bins", n_resamples=9, rng=0).pvalue]
+found += [km.dependence(A, n_resamples=19).pairs[0].pvalue, km.hsic_test(X, X**2, n_resamples=19, rng=0).pvalue]
+found += [km.MMKME().fit(X).loocv_]
+"""
 FRESH = """
 import json, sys, types
 from kernelmean.estimators import saved_kinds
@@ -132,6 +156,11 @@ class TestImport:
         loaded = set(said_by(TYPICAL_USE_WITHOUT_NETWORK))
         assert "kernelmean.inference.permuted_pairs" in loaded
         assert loaded.isdisjoint(OPTIONAL | {"scipy.signal"})
+
+    def test_without_threads_processes_and_optional_packages_the_numbers_are_the_same(self) -> None:
+        names: dict[str, Any] = {}
+        exec(COMPUTED, names)
+        assert said_by(AS_IN_A_BROWSER + COMPUTED + "print(json.dumps(found))") == names["found"]
 
     def test_help_is_shown_without_loading_what_computes(self) -> None:
         code = "import sys\nfrom kernelmean.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"

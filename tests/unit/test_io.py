@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -195,3 +197,18 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
         km.save(mean, tmp_path / "file.npz")
         assert read.result(timeout=10) == (tmp_path / "file.npz").read_bytes()
     assert pipe.is_fifo()
+
+
+def test_a_disk_that_cannot_flush_folders_is_no_error_but_a_broken_one_is(tmp_path, monkeypatch):
+    def refuse(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(number, os.strerror(number))
+
+    mean = km.embed([[0.0], [1.0]], km.kernels.Gaussian(1.0))
+    monkeypatch.setattr(os, "fsync", refuse)
+    number = errno.EINVAL
+    km.save(mean, tmp_path / "mean.npz")
+    assert load(tmp_path / "mean.npz").kernel == mean.kernel
+    number = errno.EIO
+    with pytest.raises(OSError, match=os.strerror(errno.EIO)):
+        km.save(mean, tmp_path / "mean.npz")

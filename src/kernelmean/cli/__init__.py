@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..core import lazy as _lazy
-from .stderr import FAILURE, missing_library, tell
+from .stderr import FAILURE, PLAIN, missing_library, tell
 
 if TYPE_CHECKING:
     from .app import app, run
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(0)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # for a λ on a terminal without one
+            stream.reconfigure(errors=PLAIN)  # for a λ on a terminal without one
     sys.exit(_run(arguments))
 
 

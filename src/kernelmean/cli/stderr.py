@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import sys
@@ -11,6 +12,19 @@ FAILURE = 70
 """The exit code when kernelmean itself failed. Only drifted data may give 1."""
 
 _EXTRA = ("typer", "rich", "pyarrow")
+PLAIN = "kernelmean.plain"
+"""How characters are written that the encoding of a stream lacks, such as those of a pipe on Windows."""
+_PLAIN_SIGNS = {"−": "-", "≤": "<=", "≥": ">="}
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """Return signs of numbers in plain characters, and anything else as question marks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_PLAIN_SIGNS.get(each, "?") for each in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(PLAIN, _plainly)
 
 
 def tell(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 _LARGEST_TEXT = 2**28
+_NO_SYNC = (errno.EINVAL, errno.ENOTSUP)
+"""What a file system says that has no fsync of folders."""
 
 
 @contextmanager
@@ -64,12 +67,15 @@ def is_special(target: Path) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the names of the files in a folder to the disk, if the system can."""
+    """Flush the names of the files in a folder to the disk; Windows and some mounted disks have no way to do it."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
     finally:
         os.close(handle)
 

@@ -14,7 +14,8 @@ _WAIT = 0.2  # seconds after which a thread checks whether it is still needed
 def ahead(items: Iterable[Item], size: int = 1) -> Generator[Item]:
     """Yield items in order while a thread makes the next ones, at most ``size`` + 1 of them.
 
-    An error in making an item is raised when its turn comes; the thread ends when the iterator is closed.
+    An error in making an item is raised when its turn comes; the thread ends when the iterator is closed. Where none
+    starts, as in a browser, each item is made when its turn comes.
 
     Examples
     --------
@@ -43,7 +44,9 @@ def ahead(items: Iterable[Item], size: int = 1) -> Generator[Item]:
             put((False, error))
 
     thread = threading.Thread(target=make, daemon=True)
-    thread.start()
+    if not _starts(thread):
+        yield from items
+        return
     try:
         while True:
             more, item = waiting.get()
@@ -56,3 +59,11 @@ def ahead(items: Iterable[Item], size: int = 1) -> Generator[Item]:
     finally:
         closed.set()
         thread.join()
+
+
+def _starts(thread: threading.Thread) -> bool:
+    try:
+        thread.start()
+    except RuntimeError:
+        return False
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import platform
@@ -19,6 +20,7 @@ import pytest
 import kernelmean as km
 from kernelmean import compare
 from kernelmean.cli import main, versions
+from kernelmean.cli.stderr import PLAIN
 from kernelmean.tables import read_frame, split_groups
 
 RNG = np.random.default_rng(0)
@@ -247,6 +249,14 @@ def test_screens_that_have_no_greek_letters(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, check=False, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "? = " in done.stdout
+
+
+def test_signs_of_numbers_stay_where_the_encoding_has_none_for_them() -> None:
+    written = io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding="cp1252", errors=PLAIN)
+    stream.write("gap −1.06 ≤ 2, MMD² ± λ")
+    stream.flush()
+    assert written.getvalue().decode("cp1252") == "gap -1.06 <= 2, MMD² ± ?"
 
 
 class TestHelp:

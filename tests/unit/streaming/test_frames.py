@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,15 +79,24 @@ def test_sums_over_parts_of_tables_merge() -> None:
         assert x.absent.sum() == table["x"].isna().sum()
 
 
-def test_reading_ahead_keeps_order_raises_and_ends() -> None:
+def test_reading_ahead_keeps_order_raises_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing() -> object:
         yield 1
         raise ValueError("bad row")
+
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
 
     items = ahead(failing())
     assert next(items) == 1
     with pytest.raises(ValueError, match="bad row"):
         next(items)
+    no_threads = ahead(failing())
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refused)
+        assert next(no_threads) == 1
+        with pytest.raises(ValueError, match="bad row"):
+            next(no_threads)
     endless = ahead(iter(int, 1))
     assert next(endless) == 0
     endless.close()
