@@ -16,6 +16,7 @@ from kernelmean.studies import columns
 from kernelmean.studies.columns import describe_columns, describe_long
 from kernelmean.studies.described import DescribedColumn
 from kernelmean.tables.columns import Encoding, encode
+from kernelmean.tables.columns.kinds import KINDS
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -39,7 +40,7 @@ CELLS: dict[str, tuple[Any, str]] = {
     "endless": ([np.inf, *range(N - 1)], "none of the kinds"),
     "wide": ([f"c{k % 30}" for k in range(N)], "category"),
 }
-STOPPING = {name for name, (_, taken) in CELLS.items() if taken not in columns.KINDS.values()}
+STOPPING = {name for name, (_, taken) in CELLS.items() if taken not in {kind.taken for kind in KINDS.values()}}
 
 
 def frame(*names: str) -> Frame:

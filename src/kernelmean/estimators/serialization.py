@@ -31,6 +31,7 @@ from ..noise.base import Noise
 from ..noise.normal import Normal
 from ..noise.sampled import Sampled
 from ..report.description import Shown
+from ..tables.columns.kinds import Coding, ColumnKind
 from .base import MeanEstimator
 from .filters import Filter
 
@@ -77,8 +78,10 @@ def saved_kinds() -> Mapping[str, Kind]:
         for cls in _concrete(base)
         if is_dataclass(cls) and cls not in (KernelFunction, Precomputed)
     ]
+    parts = [(cls, partial(_checked, cls)) for base in (ColumnKind, Coding) for cls in _concrete(base)]
     values += [PointPart, FeaturePart, FeatureSums, Score, Total]
     table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in values}
+    table |= {cls.__name__: Kind(cls, _field_names(cls), make) for cls, make in parts}
     table["Sampled"] = replace(table["Sampled"], make=_sampled)
     table["Normal"] = Kind(Normal, ("covariance", "form"), Normal.of_form)
     table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)

@@ -11,12 +11,9 @@ from ..core.array import Array, IntArray
 from ..core.cells import label, missing_cells
 from ..core.table import Frame
 from ..core.words import cut, signed
-from ..tables.columns.column_codings import Coding, Numbers, labels_in
+from ..tables.columns.kinds import Coding
 from ..tables.columns.summaries import ABSENT
 
-_SPANS = (("years", 365.25 * 86400.0), ("days", 86400.0), ("hours", 3600.0), ("seconds", 1.0))
-_ENOUGH = 3.0
-"""A span of time has at least so many units."""
 _LONGEST = 40
 """The most letters of a cell."""
 
@@ -35,29 +32,22 @@ class Axis:
 
     @classmethod
     def of(cls, coding: Coding, *frames: Frame) -> Axis:
-        """Return the axis of a column; for times, in the largest unit of which there are at least three."""
-        name, kind = coding.name, coding.type.kind
-        if not isinstance(coding, Numbers) or kind not in ("datetime", "duration"):
-            return cls(name, name, coding, 1.0)
-        values = np.concatenate([coding.numbers(frame) for frame in frames])
-        reach = float(np.nanmax(np.abs(values)))
-        unit, seconds = next((one for one in _SPANS if reach >= _ENOUGH * one[1]), _SPANS[-1])
-        after = f" after {np.datetime64(coding.origin, 'ns').astype('datetime64[s]')}" if kind == "datetime" else ""
-        return cls(name, f"{name}, {unit}{after.replace('T00:00:00', '')}", coding, seconds)
+        """Return the axis of a column."""
+        label, unit = coding.type.axis(coding, frames)
+        return cls(coding.name, label, coding, unit)
 
     @property
     def ordered(self) -> bool:
-        """Whether the cells are numbers or times, which have places on an axis."""
-        return isinstance(self.coding, Numbers) and self.coding.type.kind != "ordinal"
+        """Whether the cells have places on the axis, as numbers and times have."""
+        return self.coding.type.on_axis
 
     @property
     def levels(self) -> tuple[str, ...]:
         """The levels of an ordinal column, lowest first; empty for others."""
-        return self.coding.type.levels
+        return self.coding.type.order
 
     def values(self, frame: Frame) -> Array:
         """Return the places of the cells on the axis, shape (n,), NaN where missing."""
-        assert isinstance(self.coding, Numbers), "categories have no places"
         return self.coding.numbers(frame) / self.unit
 
     def cells(self, frame: Frame) -> Any:
@@ -72,7 +62,7 @@ def drawn(n: int, most: int, rng: np.random.Generator) -> IntArray:
 
 def names_of(coding: Coding, frame: Frame) -> Any:
     """Return the names of the categories of a column, "(missing)" for missing cells, shape (n,)."""
-    labels = labels_in(coding, frame)
+    labels = coding.labels(frame)
     return np.where(missing_cells(labels), ABSENT, labels)
 
 

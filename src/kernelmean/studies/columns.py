@@ -13,20 +13,20 @@ from ..core.array import SILENT, IntArray, Progress
 from ..core.cell_formats import joint_readings
 from ..core.cells import missing_cells
 from ..core.table import Frame
-from ..core.words import Advice, count, cut, leave_out, percent
+from ..core.words import Advice, cut, leave_out, percent
 from ..tables.columns import Encoding
-from ..tables.columns.column_codings import TooManyCategoriesError
+from ..tables.columns.agreement import Named
 from ..tables.columns.copies import repeated_cells
 from ..tables.columns.inspection import Inspection
-from ..tables.columns.kinds import ColumnType, Named, label_counts
+from ..tables.columns.kinds import KINDS, CategoryKind, ColumnKind, TooManyCategoriesError
+from ..tables.columns.labels import label_counts
 from ..tables.columns.missing import rules_for
 from ..tables.columns.scan import TableScan
 from ..tables.columns.texts import Finding, insist
 from ..tables.drawn import Drawn
-from ..tables.limits import MAX_CATEGORIES
 from ..tables.source import Source
 from .cells import texts_of as as_read
-from .described import FEW_BLANK, KINDS, DescribedColumn, DescribedTable, drop_option
+from .described import FEW_BLANK, DescribedColumn, DescribedTable, drop_option
 
 _SHOWN, _LONGEST, _FEW_LEVELS, _TWO = 3, 20, 20, 2
 _DRAWN = 100_000
@@ -158,7 +158,7 @@ class _ToDescribe:
         """The missing cells of all rows."""
         return self.seen.missing[self.name]
 
-    def kind(self) -> tuple[ColumnType, bool]:
+    def kind(self) -> tuple[ColumnKind, bool]:
         """Return the kind, and whether cells differ; raise as a comparison does, but not for missing cells."""
         own = replace(self.frame, cells={self.name: self.frame[self.name]})
         missing = {self.name: "category" if self.rule == "error" else self.rule}
@@ -221,8 +221,8 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
     distinct, values = column.values()
     taken, why, change, stops = _refused(finding) if finding is not None else _kind(column, note, distinct)
     few = distinct is not None and _TWO < distinct <= _FEW_LEVELS
-    may_differ = few and column.named.find(column.name) is None and (taken == KINDS["categorical"] or column.is_whole)
-    decide = stops or note is not None or taken not in KINDS.values() or may_differ
+    may_differ = few and column.named.find(column.name) is None and (taken == CategoryKind.taken or column.is_whole)
+    decide = stops or note is not None or taken not in [kind.taken for kind in KINDS.values()] or may_differ
     if column.rule == "error" and 0 < missing < column.seen.n_rows:
         rules = "drop or category" if missing <= FEW_BLANK * column.seen.n_rows else "category or drop"
         change = f"{change}; its blank cells: missing= {rules}"
@@ -252,38 +252,26 @@ def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[
         return "none of the kinds", what, mend or leave_out([name]), True
     noted = [note.removeprefix(f"{name} ")] if note else []
     most = column.encoding.max_categories
-    pooled = kind.kind == "categorical" and (distinct or 0) > most
+    pooled = kind.by_shares and (distinct or 0) > most
     noted += [f"the {most:,} most frequent are kept, and the others are one category"] * pooled
     constant = [] if varies else ["the same in every row, so left out"]
     why = "; ".join([_reason(column, kind, distinct or 0), *noted, *constant])
-    return KINDS[kind.kind], why, _change(column, kind, varies, distinct or 0), False
+    return kind.taken, why, _change(column, kind, distinct or 0), False
 
 
-def _reason(column: _ToDescribe, kind: ColumnType, distinct: int) -> str:
+def _reason(column: _ToDescribe, kind: ColumnKind, distinct: int) -> str:
     """Return in a few words why a column is of its kind."""
     named = column.named
     if column.name in named.ordinal:
         return "ordinal= names its levels"
     if column.name in named.categorical:
         return "categorical= names it"
-    if kind.kind == "numeric":
-        return "whole numbers" if column.is_whole else "numbers"
-    if kind.kind == "categorical" and column.name not in column.frame.declared:
-        return f"text with {count(distinct, 'different value')}"
-    words = {"boolean": "true and false", "datetime": "dates or times", "duration": "spans of time or times of the day"}
-    return words.get(kind.kind, "its type says so")
+    return kind.why(distinct, whole=column.is_whole, declared=column.name in column.frame.declared)
 
 
-def _change(column: _ToDescribe, kind: ColumnType, varies: bool, distinct: int) -> str:
+def _change(column: _ToDescribe, kind: ColumnKind, distinct: int) -> str:
     """Return the options that take a column for something else."""
     name, named = column.name, column.named
     if named.find(name) is not None:
         return f"without {'ordinal=' if name in named.ordinal else insist('categorical', [name])}"
-    options = []
-    if kind.kind == "numeric" and varies and column.is_whole and _TWO < distinct <= MAX_CATEGORIES:
-        options.append(f"{insist('categorical', [name])} if they are codes")
-    if kind.kind == "categorical" and varies and _TWO < distinct <= _FEW_LEVELS:
-        options.append(f"ordinal={{{name!r}: ['lowest', '…', 'highest']}} if they are ordered")
-    if kind.kind == "ordinal":
-        options.append(f"{insist('categorical', [name])} if the order says nothing")
-    return ", or ".join([*options, drop_option(name)])
+    return ", or ".join([*kind.others(name, distinct, whole=column.is_whole), drop_option(name)])

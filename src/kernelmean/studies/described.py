@@ -9,16 +9,8 @@ from typing import Any, final
 from ..core.cell_formats import Reading, ways
 from ..core.words import Advice, count, listed
 from ..report.description import Description, Grid, Shown
+from ..tables.columns.kinds import CategoryKind
 
-KINDS = {
-    "numeric": "number",
-    "boolean": "truth value",
-    "categorical": "category",
-    "ordinal": "ordered levels",
-    "datetime": "time",
-    "duration": "span of time",
-}
-"""The kinds of columns in plain words."""
 FEW_BLANK = 0.05
 """The share of rows with blank cells up to which these rows are better left out."""
 
@@ -30,7 +22,7 @@ class DescribedColumn:
 
     name: str
     taken: str
-    """One of ``KINDS``, or why it is none of them: "identifier", "free text", "codes"."""
+    """What a kind of column says, or why it is none of them: "identifier", "free text", "codes"."""
     why: str
     change: str
     """The options that take it for something else, or what to write instead."""
@@ -135,7 +127,7 @@ class DescribedTable(Shown):
         options = self.options()
         facts = [("they take it with", options)] if options else []
         facts += [("blank cells", self._blank_cells())] if self._blank_only else []
-        if any(column.taken == KINDS["categorical"] and not column.stops for column in self.columns):
+        if any(column.taken == CategoryKind.taken and not column.stops for column in self.columns):
             facts.append(("with --by", "compare may stop at more columns: those that number the rows within a group"))
         if others.rows:
             says = "rows() or --verbose says why each is taken so, and what changes it"

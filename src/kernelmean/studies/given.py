@@ -12,7 +12,6 @@ from ..core.table import Frame
 from ..core.words import listed
 from ..given import ConditionalResult, ci_test
 from ..tables.columns import Encoded, Encoding, encode
-from ..tables.columns.column_codings import Categories
 
 
 def dependence_given(
@@ -39,7 +38,7 @@ def dependence_given(
         raise ValueError("missing='noise' does not go with given; write missing='category', or 'drop'")
     if not any(name in encoded.groups for name in given):
         raise ValueError("all columns of given are constant; name one that varies")
-    discrete = [each.name for each in encoded.codings if isinstance(each, Categories) and each.name in given]
+    discrete = [own.name for own in encoded.codings if own.category_weight is not None and own.name in given]
     known = [name for name in given if name in encoded.groups and name not in discrete]
     result = ci_test(
         _coordinates(encoded, x, "x"),

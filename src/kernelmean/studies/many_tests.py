@@ -37,7 +37,7 @@ from ..inference.adaptive.kinds import EvidenceKind
 from ..inference.null import HOLM, adjusted, enough_for_holm
 from ..inference.resampling import check_n_resamples
 from ..inference.tiling import in_order
-from ..tables.columns.column_codings import Categories, Coding
+from ..tables.columns.kinds import Coding
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -255,7 +255,7 @@ class Contrasts:
     def of(cls, coding: Coding, points: Array) -> Self:
         """Return the contrasts of the coordinates (n, k) of one column, over the rows of all tables."""
         most = max(1, min(_MOST_CONTRASTS, len(points) // _ROWS_PER_CONTRAST))
-        if isinstance(coding, Categories) and points.shape[1] > 1:
+        if coding.category_weight is not None and points.shape[1] > 1:
             frequent = np.argsort(-points.sum(axis=0), kind="stable")
             shares = _orthonormal(points[:, frequent])
             return cls((shares, shares[:most]), False)

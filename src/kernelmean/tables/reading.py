@@ -16,7 +16,7 @@ from ..core.cells import Declared, column_name, label, time_label
 from ..core.table import Frame, Table, as_table
 from ..core.words import count, listed
 from .columns import match_columns
-from .columns.kinds import as_labels
+from .columns.labels import as_labels
 from .columns.summaries import ABSENT
 from .datasets import BUILT_IN
 from .files import natural_order

@@ -7,21 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
 from ...core.array import Array
 from ...core.cells import Cells, missing_cells
 from ...core.table import Frame, to_frame
 from ...core.words import all_incomplete, count
-from ...tables.columns.column_codings import Categories, Coding, Numbers, pooled_categories
+from ...tables.columns.agreement import Named, check_types, recognised
+from ...tables.columns.coordinates import notes_on
 from ...tables.columns.encoding import Encoding
-from ...tables.columns.kinds import Named, as_labels, check_types
+from ...tables.columns.kinds import Coding
 from ...tables.columns.matching import match_columns
 from ...tables.columns.missing import sifted
 from ...tables.columns.scan import TableScan
 from ...tables.columns.texts import NOT_TIMES, Finding, identifies, refusal
 
-_FARTHEST = 1e6  # standard deviations: beyond, every kernel is 0 and waves lose their phase
 _MARK = np.sqrt(2.0)
 _RULES = ("error", "drop", "category")
 
@@ -58,7 +57,7 @@ class RowCoder:
     def notes(self, rows: int) -> tuple[str, ...]:
         """Return notes on what the codings of so many rows of a reference leave out."""
         where = f" in the {rows:,} rows of the reference to which columns are fitted"
-        return (*pooled_categories(self.codings, where),)
+        return notes_on(self.codings, where)
 
     def frame(self, rows: Any, name: str) -> Frame:
         """Return rows as a frame with the columns that were fitted, or say what is wrong with them."""
@@ -74,14 +73,14 @@ class RowCoder:
         """Return the coordinates of the rows of a frame that :meth:`frame` made, shape (n, D)."""
         blocks, marks = [], []
         for coding in self.codings:
-            new = _unseen(coding, frame)
+            new = coding.unseen(frame)
             cells, template = frame[coding.name].copy(), self.template[coding.name]
             if cells.dtype.kind != template.dtype.kind:  # all are missing, which fits any type
                 cells = np.full(len(cells), None, template.dtype)
             cells[new] = template[0]
             known = Frame({coding.name: cells}, frame.source, rows=frame.rows, declared=frame.declared)
             with np.errstate(over="ignore"):  # what is infinite is bounded as well
-                blocks.append(_bounded(coding, coding.coordinates(known)))
+                blocks.append(coding.bounded(coding.coordinates(known)))
             marks.append(_MARK * new)
         return np.column_stack([*blocks, *marks])
 
@@ -91,27 +90,6 @@ def _typical(coding: Coding, frame: Frame) -> Cells:
     cells = frame[coding.name]
     first = int(np.argmin(missing_cells(cells)))
     return cells[first : first + 1]
-
-
-def _unseen(coding: Coding, frame: Frame) -> npt.NDArray[np.bool_]:
-    """Return which cells of a column hold what the fitted rows did not, shape (n,)."""
-    if isinstance(coding, Categories):
-        known = {*coding.categories, *coding.pooled, *([None] if coding.missing else [])}
-        return np.array([label not in known for label in as_labels(frame, coding.name)], dtype=bool)
-    assert isinstance(coding, Numbers)
-    absent = missing_cells(frame[coding.name])
-    new = absent if coding.complete else np.zeros_like(absent)
-    if coding.deviation > 0.0:
-        return new
-    return np.asarray(new | (~absent & (coding.numbers(frame) != coding.center)))
-
-
-def _bounded(coding: Coding, block: Array) -> Array:
-    """Return the block with its first coordinate, the number, bounded; an indicator of missing cells stays as it is."""
-    if not isinstance(coding, Numbers) or not coding.deviation:
-        return block
-    center, reach = coding.center / coding.unit, _FARTHEST * coding.deviation / coding.unit
-    return np.column_stack([np.clip(block[:, :1], center - reach, center + reach), block[:, 1:]])
 
 
 def checked_reference(frame: Frame, encoding: Encoding) -> Frame:
@@ -126,7 +104,7 @@ def checked_reference(frame: Frame, encoding: Encoding) -> Frame:
     seen.add(frame, 0)
     judged = {name: finding for name, (finding, _) in seen.judged().items() if finding is not None}
     dates = [name for name, finding in judged.items() if finding.taken == NOT_TIMES]
-    dates += [name for name, cells in frame.cells.items() if cells.dtype.kind == "M" and not encoding.named.find(name)]
+    dates += [name for name in frame.names if _is_dated(frame, name) and not encoding.named.find(name)]
     what = "holds dates, which differ in every later table"
     for name in frame.names:
         texts = {cell for cell in frame[name] if isinstance(cell, str)} if frame[name].dtype == object else set()
@@ -147,6 +125,12 @@ def checked_reference(frame: Frame, encoding: Encoding) -> Frame:
     except ValueError as another:
         raise type(error)(f"{error}. Also, {another}") from None
     raise error
+
+
+def _is_dated(frame: Frame, name: str) -> bool:
+    """Return whether every later table differs from a column."""
+    kind = recognised(frame, name)
+    return kind is not None and kind.dated
 
 
 def _fitting(frame: Frame, encoding: Encoding) -> Frame:

@@ -6,9 +6,9 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
-from ...core.words import cut, signed
+from ...core.words import cut, listed, signed
 from ...tables.columns import CategoryShares
-from .means_in_words import as_dates, as_mean
+from ...tables.columns.kinds import KINDS, ColumnKind
 
 _LONGEST_CELL = 24
 
@@ -65,6 +65,16 @@ class ColumnDifference:
     shares: tuple[CategoryShares, ...] = ()
     interval: tuple[float, float] = (math.nan, math.nan)
 
+    def __post_init__(self) -> None:
+        """Check the kind."""
+        if self.kind not in KINDS:
+            raise ValueError(f"{self.name} is of the kind {self.kind!r}, which is none of {listed(KINDS)}")
+
+    @property
+    def type(self) -> type[ColumnKind]:
+        """What the kind answers."""
+        return KINDS[self.kind]
+
     def content(self) -> dict[str, Any]:
         """Return the values for JSON, with None where a column has no mean."""
         known = {"means": self.means, "interval": self.interval}
@@ -74,11 +84,11 @@ class ColumnDifference:
     @property
     def category(self) -> str | None:
         """Of categories, the one whose share changed most, for its size."""
-        return None if self.kind != "categorical" else self._most.category
+        return None if not self.type.by_shares else self._most.category
 
     def shown(self) -> tuple[float, float]:
         """Return what is shown of the column in each table: its mean, or the share of ``category``."""
-        if self.kind != "categorical":
+        if not self.type.by_shares:
             return self.means
         first, second = self._most.shares
         return first, second
@@ -92,22 +102,13 @@ class ColumnDifference:
         gap, ends = self.means[0] - self.means[1], self.interval
         if math.isnan(gap):
             return ""
-        unit, divisor = ("", 1.0) if self.kind not in ("datetime", "duration") else _unit_of_time(gap)
+        unit, divisor = self.type.unit(gap)
         span = "" if math.isnan(ends[0]) else f" ({signed(ends[0] / divisor)} to {signed(ends[1] / divisor)})"
         return f"{signed(gap / divisor)}{span}{unit}"
 
     def describe(self) -> tuple[str, str]:
         """Return what the column is like in each table, in a few words: its mean, or a category and its share."""
-        if self.kind == "categorical":
-            first, second = (cut(f"{share:.1%} {self.category}", _LONGEST_CELL) for share in self.shown())
-        elif self.kind == "datetime":
-            first, second = as_dates(self.means)
-        else:
-            first, second = (as_mean(mean, self.kind) for mean in self.means)
+        if not self.type.by_shares:
+            return self.type.written(self.means)
+        first, second = (cut(f"{share:.1%} {self.category}", _LONGEST_CELL) for share in self.shown())
         return first, second
-
-
-def _unit_of_time(seconds: float) -> tuple[str, float]:
-    """Return a unit for a span of time, and its seconds."""
-    units = ((" days", 86400.0), (" h", 3600.0), (" s", 0.0))
-    return next((unit, size or 1.0) for unit, size in units if abs(seconds) >= 2 * size)

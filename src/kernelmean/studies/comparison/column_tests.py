@@ -22,8 +22,8 @@ from ...inference.request import base_kernel, choose_kernel, representative_rows
 from ...inference.resampling import Resampling
 from ...inference.statistics import StatisticForm
 from ...kernels import Kernel
-from ...tables.columns.column_codings import Categories, Coding
 from ...tables.columns.encoded import groups_of
+from ...tables.columns.kinds import Coding
 from ..many_tests import OneTest
 from ..rows.categories import category_weights
 
@@ -65,7 +65,7 @@ def column_tests(
         chosen = np.array(places)
         points = source.points[:, chosen]
         rule = estimator.combination if isinstance(estimator, Adaptive) else ""
-        if isinstance(coding, Categories):
+        if coding.category_weight is not None:
             views = _of_categories(source, coding, bandwidth, chosen, several=bool(rule))
         else:
             gaussian = _gaussian(points, coding, bandwidth)
@@ -80,7 +80,7 @@ def held_test(question: Question, coding: Coding, rule: str, statistic: Statisti
     (points,) = question.tables
     order = row_order(points)
     source, chosen = ViewSource(points[order]), np.arange(points.shape[1])
-    if isinstance(coding, Categories):
+    if coding.category_weight is not None:
         views = _of_categories(source, coding, "median", chosen, several=True)
     else:
         views = _of_numbers(source, _members(_gaussian(source.points, coding, "median")), chosen)
@@ -130,7 +130,7 @@ def _alone(points: Array, estimator: KernelMean, name: str) -> tuple[Member, ...
     return (Member(AS_IT_IS, choose_kernel(points, estimator, representative_rows(points), name).kernel),)
 
 
-def _of_categories(source: ViewSource, coding: Categories, bandwidth: Any, chosen: IntArray, *, several: bool) -> Views:
+def _of_categories(source: ViewSource, coding: Coding, bandwidth: Any, chosen: IntArray, *, several: bool) -> Views:
     """Return the coordinates of categories with the weights of members on them."""
     points = source.points[:, chosen]
     gaussian = _gaussian(points, coding, bandwidth)

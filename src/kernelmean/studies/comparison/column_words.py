@@ -12,7 +12,6 @@ from ...core.array import Array
 from ...core.words import leave_out, listed, percent, signed
 from ...inference.wording import brief, titles
 from ...tables.columns import Encoded, MissingCells
-from ...tables.columns.kinds import as_numbers
 from ...tables.columns.summaries import ABSENT
 from ..designs import TableDesign
 from .column import ColumnDifference
@@ -75,7 +74,7 @@ def facts_on_columns(result: Compared) -> list[tuple[str, str]]:
     """Return what the table of columns does not show: dates, changed spreads, categories."""
     spreads = changed_spreads(result)
     alone = [words for column in differing(result) for words in lone_categories(result, column)]
-    dates = [column.name for column in differing(result) if column.kind == "datetime"]
+    dates = [column.name for column in differing(result) if column.type.dated]
     return [
         *([("dates", _on_dates(dates))] if dates and len(result.columns) > len(dates) else []),
         *([("spread", "; ".join(spreads))] if spreads else []),
@@ -118,7 +117,7 @@ def _beyond_chance(result: Compared, spreads: tuple[TableSpread, ...]) -> float:
 
 def lone_categories(result: Compared, column: ColumnDifference) -> list[str]:
     """Return in words the most frequent category of either table that the other lacks by more than chance."""
-    if column.kind != "categorical" or result.design:
+    if not column.type.by_shares or result.design:
         return []
     found = []
     for here, other in ((0, 1), (1, 0)):
@@ -137,7 +136,7 @@ def lone_categories(result: Compared, column: ColumnDifference) -> list[str]:
 def blank_cells(result: Compared, column: ColumnDifference) -> tuple[str, ...]:
     """Return what to say of blank cells in either table, if they differ more than the means do, and beyond chance."""
     shares = result.missing.shares(column.name, result.sizes)
-    if not shares or column.kind == "categorical" or result.design:
+    if not shares or column.type.by_shares or result.design:
         return "", ""
     n, m = result.sizes
     whole = (n * shares[0] + m * shares[1]) / (n + m)
@@ -169,10 +168,10 @@ def on_columns(result: Compared) -> str:
 
 def spreads_of(result: Compared, column: ColumnDifference) -> tuple[TableSpread, ...]:
     """Return how a column of numbers is spread in both tables, weighted as the means; nothing of few rows."""
-    if column.kind != "numeric":
+    if not column.type.plain or column.shares:
         return ()
     coding = next(own for own in result.encoded.codings if own.name == column.name)
-    cells = [as_numbers(frame, column.name, coding.type) for frame in result.encoded.frames]
+    cells = [coding.numbers(frame) for frame in result.encoded.frames]
     known = [np.isfinite(own) for own in cells]
     weights = [own.astype(np.float64) for own in known] if result.row_weights is None else result.row_weights(known)
     spreads = []

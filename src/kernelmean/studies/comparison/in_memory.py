@@ -15,7 +15,6 @@ from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
 from ...tables.columns import ColumnSummary, Encoded, as_frames
-from ...tables.columns.column_codings import Numbers
 from ...tables.columns.copies import same_rows
 from ...tables.columns.encoded import encoded_and_seen
 from ...tables.columns.missing import noise_needs_kme
@@ -60,7 +59,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
             *series_notes(alike),
             *asked.notes,
             *dropped,
-            *asked.design.notes(numbers=any(isinstance(coding, Numbers) for coding in encoded.codings)),
+            *asked.design.notes(numbers=any(coding.category_weight is None for coding in encoded.codings)),
             *([] if weigh is None else weigh.notes()),
             *(() if is_same else encoded.repeated(taken.clusters(encoded.frames))),
             *_notes(encoded, theta),

@@ -30,7 +30,7 @@ from ...inference.resampling import Resampling
 from ...inference.units.unit_sums import dealt_units
 from ...plan.plan import DEFAULT, Plan, serial_blas
 from ...tables.columns import Encoded, match_columns
-from ...tables.columns.column_codings import Numbers, named
+from ...tables.columns.coordinates import named
 from ...tables.source import Source
 from ..many_tests import ManyTests, OneTest, Run
 from ..rows.batchwise import check_rules
@@ -230,7 +230,7 @@ class Tests:
                 *asked.notes,
                 *notes,
                 *(() if rows is None else rows.notes),
-                *asked.design.notes(numbers=any(isinstance(coding, Numbers) for coding in learnt.codings)),
+                *asked.design.notes(numbers=any(coding.category_weight is None for coding in learnt.codings)),
                 *(() if weigh is None else weigh.notes()),
                 *_notes(encoded, learnt.rows),
                 *joint.notes,

@@ -22,8 +22,8 @@ from ...core.array import Array, IntArray
 from ...core.table import Frame
 from ...inference import Design
 from ...inference.designs.labels import codes
-from ...tables.columns.column_codings import Categories, Coding, Numbers
-from ...tables.columns.kinds import as_labels
+from ...tables.columns.kinds import Coding
+from ...tables.columns.labels import as_labels
 from ...tables.columns.summaries import (
     UNKNOWN,
     CategoryShares,
@@ -31,7 +31,6 @@ from ...tables.columns.summaries import (
     Interval,
     interval,
     pooled_within,
-    shares_of,
 )
 from .row_weights import tiny_strata
 
@@ -283,18 +282,16 @@ class MeansInPlaces:
         units = 0 if places.of_units is None else len(places.of_units)
         self._codings = codings
         self._numbers = {
-            coding.name: NumbersInPlaces(places.count, units)
-            for coding in codings
-            if isinstance(coding, Numbers) or coding.type.kind == "boolean"
+            coding.name: NumbersInPlaces(places.count, units) for coding in codings if coding.type.averaged
         }
         self._categories = {
-            coding.name: CategoriesInPlaces(places.count) for coding in codings if isinstance(coding, Categories)
+            coding.name: CategoriesInPlaces(places.count) for coding in codings if coding.category_weight is not None
         }
 
     def add(self, frame: Frame, rows: RowPlaces) -> None:
         """Add some rows."""
         for coding in self._codings:
-            if isinstance(coding, Categories):
+            if coding.name in self._categories:
                 self._categories[coding.name].add(as_labels(frame, coding.name).tolist(), rows)
             if coding.name in self._numbers:
                 self._numbers[coding.name].add(_numbers(coding, frame), rows)
@@ -312,12 +309,12 @@ class MeansInPlaces:
 
     def _summary(self, coding: Coding, places: Places) -> ColumnSummary:
         shares: tuple[CategoryShares, ...] = ()
-        if isinstance(coding, Categories):
-            shares = shares_of(coding, self._categories[coding.name].counts())
-            if coding.name not in self._numbers:
-                return ColumnSummary((math.nan, math.nan), shares)
-        numbers, (middle, unit) = self._numbers[coding.name], _standard(coding)
-        origin = middle + (coding.origin / 1e9 if isinstance(coding, Numbers) else 0.0)
+        if coding.name in self._categories:
+            shares = coding.shares(self._categories[coding.name].counts())
+        if coding.name not in self._numbers:
+            return ColumnSummary((math.nan, math.nan), shares)
+        numbers, (middle, unit) = self._numbers[coding.name], coding.standard
+        origin = middle + coding.offset
         means = tuple(mean * unit + origin for mean in numbers.means)
         low, high = numbers.interval(places.of_units)
         return ColumnSummary(means, shares, numbers.deviation(within=places.within) * unit, (low * unit, high * unit))
@@ -328,7 +325,7 @@ class GapsOfPairs:
     """How far the numbers of columns are apart in pairs."""
 
     def __init__(self, codings: Sequence[Coding]) -> None:
-        self._codings = [own for own in codings if isinstance(own, Numbers) or own.type.kind == "boolean"]
+        self._codings = [own for own in codings if own.type.averaged]
         self._gaps = {coding.name: MomentsByPlace(1) for coding in self._codings}
 
     def add(self, first: Frame, second: Frame) -> None:
@@ -346,23 +343,17 @@ class GapsOfPairs:
         ]
 
     def _interval(self, coding: Coding) -> Interval:
-        unit, gaps = _standard(coding)[1], self._gaps[coding.name]
+        unit, gaps = coding.standard[1], self._gaps[coding.name]
         freedom = gaps.masses - 1.0
         if freedom[0] < 1.0:
             return UNKNOWN
         return interval(gaps.means[0] * unit, gaps.squares * unit**2 / freedom / gaps.masses, freedom)
 
 
-def _standard(coding: Coding) -> tuple[float, float]:
-    """Return what is subtracted from the numbers of a column, and what divides them."""
-    return (coding.center, coding.deviation or 1.0) if isinstance(coding, Numbers) else (0.0, 1.0)
-
-
 def _numbers(coding: Coding, frame: Frame) -> Array:
     """Return the numbers of a column less its mean, in its deviations."""
-    middle, unit = _standard(coding)
-    cells = coding.numbers(frame) if isinstance(coding, Numbers) else np.asarray(frame[coding.name], dtype=np.float64)
-    return np.asarray((cells - middle) / unit)
+    middle, unit = coding.standard
+    return np.asarray((coding.numbers(frame) - middle) / unit)
 
 
 def _pooled(parts: Any, table: IntArray) -> IntArray:

@@ -9,8 +9,8 @@ import numpy as np
 from ...inference.null import adjusted
 from ...noise import Noise, Normal
 from ...tables.columns import ColumnSummary
-from ...tables.columns.column_codings import Coding, Numbers
 from ...tables.columns.encoded import groups_of
+from ...tables.columns.kinds import Coding
 from ..many_tests import OneTest
 from .column import ColumnDifference
 
@@ -29,8 +29,7 @@ def ranked(
     variances = np.broadcast_to(noise.variances(dim), (dim,)) if isinstance(noise, Normal) else np.zeros(dim)
     columns = []
     for coding, found in zip(codings, summaries, strict=True):
-        own = groups[coding.name]
-        own = own[:1] if isinstance(coding, Numbers) else own  # an indicator of missing cells has no unit
+        own = groups[coding.name][: coding.measured]
         spread = coding.scale * float(np.sqrt(variances[list(own)].sum()))
         first, second = found.means
         own_test = alone[coding.name]

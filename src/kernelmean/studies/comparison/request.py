@@ -12,7 +12,7 @@ from ...core.words import count
 from ...inference.null import check_adjustment
 from ...plan.plan import Plan, RemotePlan
 from ...tables.columns import Encoding
-from ...tables.columns.column_codings import Coding
+from ...tables.columns.kinds import Coding
 from ..designs import NO_DESIGN, TableDesign
 
 

@@ -147,7 +147,7 @@ class Comparison(Compared, JointTest, Study):
     @property
     def numbers(self) -> tuple[str, ...]:
         """The columns of numbers and truth values, those that differ most first."""
-        return tuple(column.name for column in self.columns if column.kind in ("numeric", "boolean"))
+        return tuple(column.name for column in self.columns if column.type.plain)
 
     def plot(self, columns: Sequence[str] = (), *, rng: RngLike = 0) -> Figure:
         """Draw where columns of numbers differ, as ``plots.column_witnesses`` of the compared rows.
@@ -236,7 +236,8 @@ class Comparison(Compared, JointTest, Study):
         ]
         strong = frozenset((k, 0) for k, column in enumerate(self.columns) if values[column.name] <= self.level)
         below = "; unbiased MMD² may be below 0" if any(column.statistic < 0.0 for column in self.columns) else ""
-        below += "; ordered levels count from 0" if any(own.kind == "ordinal" for own in self.columns) else ""
+        footnotes = dict.fromkeys(column.type.footnote for column in self.columns)
+        below += "".join(f"; {note}" for note in footnotes if note)
         none = "can be found to differ" if self.limits() else "is shown to differ"
         title = "Columns that differ most" if strong else f"Columns, none of which {none}"
         title = f"{title} (gap: first minus second; sd: {self.sd_within}{below})"

@@ -15,7 +15,8 @@ from ...core.table import Frame
 from ...inference.adaptive.coordinates import Columns, PairDifferences
 from ...inference.units.unit_sums import RowUnits, UnitSums
 from ...plan.plan import Plan
-from ...tables.columns.column_codings import Coding, coordinates_of
+from ...tables.columns.coordinates import coordinates_of
+from ...tables.columns.kinds import Coding
 from ...tables.columns.summaries import ColumnSummary
 from ...tables.prefetch import ahead
 from ...tables.source import Source, in_step

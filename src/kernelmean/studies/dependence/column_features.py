@@ -21,7 +21,7 @@ from ...inference.low_rank import Coordinates
 from ...inference.request import base_kernel, choose_kernel, representative_rows
 from ...inference.rotations.stripes import BlockPair
 from ...kernels import Kernel
-from ...tables.columns.column_codings import Categories, Coding
+from ...tables.columns.kinds import Coding
 from ..rows.categories import category_weights
 
 LANDMARKS = 48
@@ -83,7 +83,7 @@ class ColumnFeatures:
         rows = pilot[:, places]
         points = rows[row_order(rows)]
         source = ViewSource(points)
-        if isinstance(coding, Categories):
+        if coding.category_weight is not None:
             gaussian = base_kernel(points, "gaussian", "median", representative_rows(points), coding.name).kernel
             shares = category_weights(coding, points, gaussian, several=isinstance(estimator, Adaptive))
             views = Views.as_they_are(source, shares, np.arange(len(places)))

@@ -87,7 +87,7 @@ def _column(result: Comparison, column: ColumnDifference) -> str:
     within = "" if design.strata is None else " within strata"
     size = f"{signed(column.gap, '+z.2f')} standard deviations {result.sd_within}"
     gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size})"  # nan: there is none
-    of = "" if column.kind == "categorical" else "mean " if design.weights is None else "weighted mean "
+    of = "" if column.type.by_shares else "mean " if design.weights is None else "weighted mean "
     extreme = "".join(f"; the most extreme value in {own.name} is {own.extreme}" for own in spreads if own.extreme)
     return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}{extreme}", 3 * _LONGEST)
 

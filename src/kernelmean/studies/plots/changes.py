@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...report import Curve, Panel
 from ...tables.columns import Encoded
-from ...tables.columns.column_codings import Coding
+from ...tables.columns.kinds import Coding
 from ..cells import Axis, names_of
 
 _MOST_PANELS, _MOST_PLACES = 4, 200

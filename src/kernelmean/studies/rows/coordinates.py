@@ -8,8 +8,8 @@ from typing import Self, final
 
 from ...core.array import Array, slices
 from ...core.table import Frame
-from ...tables.columns.column_codings import Coding, coordinates_of
-from ...tables.columns.kinds import ColumnType
+from ...tables.columns.coordinates import coordinates_of
+from ...tables.columns.kinds import Coding, ColumnKind
 from ...tables.columns.missing import Missing, sifted
 from ...tables.source import Source
 from .first_look import Learnt
@@ -43,7 +43,7 @@ class UsedRows:
     """How rows become coordinates: those with missing cells are left out where the rule of a column says so."""
 
     codings: tuple[Coding, ...]
-    types: dict[str, ColumnType]
+    types: dict[str, ColumnKind]
     missing: Missing
 
     @classmethod

@@ -11,10 +11,11 @@ import numpy as np
 from ...core.array import Array, IntArray, Progress
 from ...core.table import Frame
 from ...inference.units.dealing import MOST_PILOT, Deal, Deals
-from ...tables.columns.column_codings import Coding, coordinates_of
+from ...tables.columns.coordinates import coordinates_of
 from ...tables.columns.encoded import by_shape
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
+from ...tables.columns.kinds import Coding
 from ...tables.columns.missing import MissingCells
 from ...tables.columns.scan import TableScan
 from ...tables.drawn import Drawn, Picked

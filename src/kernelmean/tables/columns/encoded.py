@@ -15,10 +15,10 @@ from ...core.frozen import Frozen, sealed
 from ...core.table import Frame, check_size, to_frame
 from ...core.words import listed
 from ...kernels import Gaussian, Kernel
-from .column_codings import Categories, Coding, Numbers, pooled_categories, side_by_side, variances_of
+from .coordinates import notes_on, side_by_side, variances_of
 from .copies import repeated_rows
 from .encoding import Encoding
-from .kinds import ColumnType
+from .kinds import Coding
 from .matching import match_columns
 from .missing import MissingCells, MissingColumn
 from .noisy import NoisyRows
@@ -97,8 +97,7 @@ class Encoded(Frozen):
         """Return notes for the reader; ``rows`` are those that were used, if the frames hold only some of them."""
         constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
         missing = self.missing.notes([frame.source for frame in self.frames], rows or tuple(map(len, self.frames)))
-        pooled = pooled_categories(self.codings, where)
-        return (*missing, *constant, *pooled, *self.remarks)
+        return (*missing, *constant, *notes_on(self.codings, where), *self.remarks)
 
     def repeated(self, clusters: Sequence[IntArray] | None = None) -> tuple[str, ...]:
         """Return a note if many rows are copies of another one, with ``clusters`` of one in another cluster."""
@@ -112,15 +111,12 @@ class Encoded(Frozen):
 
 ENCODED: tuple[type[Any], ...] = (
     Encoded,
-    Numbers,
-    Categories,
-    ColumnType,
     Frame,
     Declared,
     MissingCells,
     MissingColumn,
 )
-"""What files of results may hold about the tables behind them."""
+"""What files of results may hold about the tables behind them, beside kinds of columns and their codings."""
 
 
 def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> Encoded:

@@ -17,10 +17,11 @@ from ...core.validate import validated
 from ...core.words import listed
 from ...noise import Normal
 from ..limits import MAX_CATEGORIES
-from .column_codings import Coding, coordinates_of, variances_of
+from .agreement import Named, check_types
+from .coordinates import coordinates_of, variances_of
 from .encoded import as_frames, groups_of
 from .encoding import Encoding
-from .kinds import Named, check_types
+from .kinds import Coding
 from .matching import match_columns
 from .missing import Missing, sifted
 from .scan import TableScan

@@ -12,8 +12,8 @@ from ...core.table import Frame
 from ...core.validate import check_integer
 from ...core.words import EVERY, did_you_mean, listed
 from ..limits import MAX_CATEGORIES
+from .agreement import Named
 from .inspection import Inspection
-from .kinds import Named
 from .missing import Missing, rules_for
 
 

@@ -13,7 +13,7 @@ from scipy.special import gammaln
 from ...core.array import Array
 from ...core.table import Frame
 from ...core.words import listed
-from .kinds import Named
+from .agreement import Named, recognised
 from .texts import Finding, TextCells, refusal
 
 MOST_KEPT = 2**20
@@ -234,14 +234,15 @@ class Inspection:
         """Inspect some rows of a table."""
         self._sources.setdefault(frame.source)
         for name in self._open:
-            cells, declared = frame[name], frame.declared.get(name)
-            if cells.dtype == object and (declared is None or declared.kind == "categorical"):
-                self._declared[name] = declared is not None
+            kind = recognised(frame, name)
+            inspected = "" if kind is None else kind.inspected
+            if inspected == "texts":
+                self._declared[name] = name in frame.declared
                 self._texts.setdefault(name, TextCells(name, self._most + 1)).add(frame, table)
-            elif cells.dtype == np.float64 and declared is None and name in self._numbers:
+            elif inspected == "numbers" and name in self._numbers:
                 seen = self._integers.setdefault(name, [IntegersSeen() for _ in range(self._tables)])
-                seen[table].add(cells)
-                self._days.setdefault(name, DaysSeen()).add(cells)
+                seen[table].add(frame[name])
+                self._days.setdefault(name, DaysSeen()).add(frame[name])
 
     def merge(self, other: Inspection) -> None:
         """Add the inspection of the rows that follow, with the same columns."""

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.cells import column_name, missing_cells
 from ...core.table import Frame
 from ...core.words import EVERY, count, did_you_mean, leave_out, listed, percent
-from .kinds import ColumnType
+from .kinds import ColumnKind
 
 RULES = ("error", "drop", "category", "noise")
 _NAMED = "'error', 'drop', 'category' or 'noise'"
@@ -164,8 +164,8 @@ def _written_rule(missing: Missing, names: Iterable[str], rule: str) -> str:
     return f"missing={rules!r}"
 
 
-def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:
-    others = [name for name in names if types[name].kind not in ("numeric", "datetime", "duration")]
+def _check_noise(names: Sequence[str], types: Mapping[str, ColumnKind]) -> None:
+    others = [name for name in names if not types[name].noisy]
     if others:
         raise ValueError(
             f"missing='noise' is for numbers and times, and {others[0]!r} is {types[others[0]].kind}; write a rule for "
@@ -182,7 +182,7 @@ def noise_needs_kme(estimator: str) -> ValueError:
 
 
 def sifted(
-    frame: Frame, types: Mapping[str, ColumnType], missing: Missing, *, drops: bool = True
+    frame: Frame, types: Mapping[str, ColumnKind], missing: Missing, *, drops: bool = True
 ) -> tuple[Frame, dict[str, int]]:
     """Return some rows without those to leave out (there may be none), and the missing cells of columns that have some.
 

@@ -11,9 +11,9 @@ from ...core.array import Array
 from ...core.cells import missing_cells
 from ...core.table import Frame
 from ...core.words import all_incomplete
-from .column_codings import Coding, TooManyCategoriesError
+from .agreement import agreed_kind, check_codes, odd_number
 from .encoding import Encoding
-from .kinds import ColumnType, agreed_type, check_codes, odd_number
+from .kinds import Coding, ColumnKind, TooManyCategoriesError
 from .missing import MissingCells, MissingColumn, rules_for, sifted
 from .seen import ColumnSeen
 from .summaries import ColumnSummary
@@ -40,7 +40,7 @@ class TableScan:
 
     def __init__(self, names: Sequence[str], encoding: Encoding, tables: int) -> None:
         self.encoding = encoding
-        self._columns = {name: ColumnSeen(name, None, (), False, np.zeros(tables), None) for name in names}
+        self._columns = {name: ColumnSeen(name, None, np.zeros(tables), None) for name in names}
         self.rows, self.left_out = np.zeros(tables), np.zeros(tables)
         self.rules = rules_for(encoding.missing, list(names))
         self._blank = {name: np.zeros(tables) for name in names}
@@ -77,7 +77,7 @@ class TableScan:
             self._blank[name][table] += cells
         for column in self.columns if len(used) else ():
             column.add(used, table)
-            column.check_categories(self.encoding)
+            column.check(self.encoding)
         self.rows[table] += len(used)
         self.left_out[table] += len(frame) - len(used)
         return used
@@ -98,7 +98,7 @@ class TableScan:
         for name, cells in other._blank.items():
             self._blank[name] = self._blank[name] + cells
         for column in self.columns:
-            column.check_categories(self.encoding)
+            column.check(self.encoding)
 
     def agree(self, frame: Frame) -> None:
         """Settle the types of the columns of some rows; raise if one differs from before."""
@@ -111,10 +111,10 @@ class TableScan:
             return
         before, named = self._first.setdefault(name, []), self._named.find(name)
         if named is None:
-            self._columns[name].settle(agreed_type([*before, frame], name))
+            self._columns[name].kind = agreed_kind([*before, frame], name)
         else:
             check_codes([*before, frame], name)
-            self._columns[name].settle(named)
+            self._columns[name].kind = named
         places = [] if before else [int(np.argmax(known))]
         odd = None if named is None or len(before) > 1 else odd_number(frame, name)
         before += [frame.select([name]).take([place]) for place in (*places, odd) if place is not None]
@@ -132,7 +132,7 @@ class TableScan:
         return tuple(self._columns.values())
 
     @property
-    def types(self) -> dict[str, ColumnType]:
+    def types(self) -> dict[str, ColumnKind]:
         """The types of the columns; of those without any cell numeric."""
         return {name: column.type for name, column in self._columns.items()}
 

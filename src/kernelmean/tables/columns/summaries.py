@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 import numpy as np
 from scipy.special import stdtrit
 
 from ...core.array import Array
-from .column_codings import Categories
 
 LEVEL = 0.95
 UNKNOWN = (math.nan, math.nan)
@@ -47,20 +46,6 @@ class ColumnSummary:
     def gap(self) -> float:
         """The first mean minus the second, in standard deviations within the tables; nan where these are 0."""
         return (self.means[0] - self.means[1]) / self.deviation if self.deviation > 0.0 else np.nan
-
-
-def shares_of(coding: Categories, counts: Sequence[Mapping[Any, float]]) -> tuple[CategoryShares, ...]:
-    """Return the shares of the categories of a column from their counts in every table; None is a missing cell."""
-    every = [float(sum(own.values())) or 1.0 for own in counts]
-    named: list[tuple[str, tuple[str | None, ...]]] = [(each, (each,)) for each in coding.categories]
-    named += [(coding.others, coding.pooled)] * bool(coding.pooled) + [(ABSENT, (None,))] * coding.missing
-    return tuple(
-        CategoryShares(
-            name,
-            tuple(float(sum(own.get(each, 0) for each in those)) / n for own, n in zip(counts, every, strict=True)),
-        )
-        for name, those in named
-    )
 
 
 def interval(gap: float, variances: Array, freedom: Array) -> Interval:

@@ -1,0 +1,259 @@
+"""What every kind of column answers; a kind is one file: its :class:`ColumnKind`, what is seen of it, its coding.
+
+A subclass of :class:`ColumnKind` that has a ``kind`` is known everywhere once its file is imported in ``__init__.py``:
+columns are recognised, read in batches, encoded, compared, described, drawn and saved by the methods here.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+from ....core.array import Array
+from ....core.cells import Cells, Declared, missing_cells
+from ....core.table import Frame
+from ....core.words import signed
+from ..labels import as_labels
+from ..summaries import CategoryShares, ColumnSummary
+
+Inspected: TypeAlias = Literal["", "numbers", "texts"]
+KINDS: dict[str, type[ColumnKind]] = {}
+"""Every kind by its name."""
+IS_MISSING = " is missing"
+"""How the name of a coordinate ends that is positive where a cell is blank, and 0 elsewhere."""
+NOT_FITTED = "which the tables that were fitted did not; fit on all tables: TableEncoder().fit_tables(A, B)"
+
+
+@dataclass(frozen=True)
+class ColumnKind(ABC):
+    """The kind of a column, the same in all tables."""
+
+    kind: ClassVar[str]
+    """Its name, such as "numeric"."""
+    taken: ClassVar[str]
+    """What ``describe`` says that a column is taken for."""
+    sign: ClassVar[str] = "its type says so"
+    """Why, in a few words."""
+    inspected: ClassVar[Inspected] = ""
+    """Whether its cells may be something else: numbers identifiers or dates, texts numbers, dates or free text."""
+    by_shares: ClassVar[bool] = False
+    """Whether a column is shown by the shares of its values, not by a mean."""
+    averaged: ClassVar[bool] = True
+    """Whether the mean of :meth:`numbers` describes a column."""
+    plain: ClassVar[bool] = False
+    """Whether cells are numbers, which plots and standard deviations take as they are."""
+    dated: ClassVar[bool] = False
+    """Whether tables of different times differ in it, whatever else does."""
+    ordered: ClassVar[bool] = True
+    """Whether a trend can run along it."""
+    on_axis: ClassVar[bool] = True
+    """Whether pictures show cells as places on an axis, not one by one."""
+    noisy: ClassVar[bool] = False
+    """Whether a missing cell can be a noisy number, by ``missing="noise"``."""
+    footnote: ClassVar[str] = ""
+    """What a reader of its means has to know."""
+
+    def __init_subclass__(cls) -> None:
+        """Register a kind under its name."""
+        if "kind" in cls.__dict__:
+            KINDS[cls.kind] = cls
+
+    def __str__(self) -> str:
+        return self.kind
+
+    @classmethod
+    @abstractmethod
+    def recognised(cls, cells: Cells, declared: Declared | None) -> Self | None:
+        """Return the kind if the cells of a column, some of them not missing, are of it; one kind takes any cells."""
+
+    def check(self, frame: Frame, name: str) -> None:
+        """Raise when some cells of a column are of another kind."""
+        del frame, name
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The levels that cells may have, lowest first, if they are named."""
+        return ()
+
+    @abstractmethod
+    def seen(self, tables: int) -> Seen:
+        """Return what is seen of a column in so many tables before the first cell."""
+
+    def numbers(self, frame: Frame, name: str, origin: int = 0) -> Array:
+        """Return the cells as numbers, shape (n,), NaN where missing; times in seconds after ``origin``."""
+        del origin
+        raise TypeError(f"{frame.source}: column {name!r} is {self}, which has no numbers")
+
+    def origin(self, frame: Frame, name: str, known: npt.NDArray[np.bool_]) -> int:
+        """Return what to subtract from the cells, some of which are known, before float64 would round; of times."""
+        del frame, name, known
+        return 0
+
+    # -- in words and pictures -----------------------------------------------------------------------------------------
+
+    def why(self, distinct: int, *, whole: bool, declared: bool) -> str:
+        """Return why a column is of the kind: its different cells, whether they are whole numbers, or declared."""
+        del distinct, whole, declared
+        return self.sign
+
+    def others(self, name: str, distinct: int, *, whole: bool) -> list[str]:
+        """Return the options that take such a column for another kind, and when."""
+        del name, distinct, whole
+        return []
+
+    @classmethod
+    def written(cls, means: tuple[float, float]) -> tuple[str, str]:
+        """Return the means of two tables in words."""
+        first, second = (cls.mean_in_words(mean) if math.isfinite(mean) else "none" for mean in means)
+        return first, second
+
+    @classmethod
+    def mean_in_words(cls, mean: float) -> str:
+        """Return a mean in the units of its column."""
+        return signed(mean)
+
+    @classmethod
+    def unit(cls, gap: float) -> tuple[str, float]:
+        """Return the unit in which to write a difference of means, and what to divide it by."""
+        del gap
+        return "", 1.0
+
+    def axis(self, coding: Any, frames: Sequence[Frame]) -> tuple[str, float]:
+        """Return the label of the axis of a column in pictures, and what to divide :meth:`Coding.numbers` by."""
+        del frames
+        return coding.name, 1.0
+
+
+@final
+@dataclass(frozen=True)
+class Wanted:
+    """What decides on a coding beside the cells that are known."""
+
+    rule: str
+    """What is done with missing cells."""
+    absent: float
+    """How many there are."""
+    rows: float
+    """How many rows there are."""
+    scale: bool
+    """Whether numbers are divided by their standard deviation."""
+    most: int
+    """How many categories are kept."""
+    whole: bool = True
+    """Whether all rows were seen."""
+
+
+class Seen(ABC):
+    """What is seen of the known cells of a column in every table."""
+
+    @abstractmethod
+    def add(self, frame: Frame, name: str, known: npt.NDArray[np.bool_], table: int) -> None:
+        """Add some rows of a table; some cells are known."""
+
+    @abstractmethod
+    def __add__(self, other: Any) -> Seen:
+        """Return what is seen of the rows of both."""
+
+    @abstractmethod
+    def coding(self, name: str, wanted: Wanted) -> Coding:
+        """Return how the column becomes coordinates."""
+
+    @abstractmethod
+    def summary(self, coding: Any, absent: Array) -> ColumnSummary:
+        """Return what the column is like in every table, given its missing cells there."""
+
+    def check(self, name: str, most: int) -> None:
+        """Raise as soon as there is too much to remember, if the caller keeps at most so many categories."""
+        del name, most
+
+
+@dataclass(frozen=True)
+class Coding(ABC):
+    """The map from the cells of a column to its coordinates, found from all rows of all tables."""
+
+    name: str
+    type: ColumnKind
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names of the coordinates."""
+
+    @property
+    @abstractmethod
+    def varies(self) -> bool:
+        """Whether some rows have different coordinates."""
+
+    @abstractmethod
+    def coordinates(self, frame: Frame) -> Array:
+        """Return the coordinates of the rows, shape (n, k)."""
+
+    @abstractmethod
+    def unseen(self, frame: Frame) -> npt.NDArray[np.bool_]:
+        """Return which cells the rows that were fitted did not hold, so that :meth:`coordinates` may refuse them."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """How much of the column one unit of a coordinate represents."""
+
+    @property
+    def measured(self) -> int:
+        """How many of the coordinates, the first ones, have this unit."""
+        return len(self.names)
+
+    @property
+    def category_weight(self) -> float | None:
+        """C where coordinates say no more than which cells are equal, c [x = y]; None where they have distances."""
+        return None
+
+    @property
+    def standard(self) -> tuple[float, float]:
+        """What to subtract from :meth:`numbers`, and to divide them by, before they are added up."""
+        return 0.0, 1.0
+
+    @property
+    def offset(self) -> float:
+        """What to add to :meth:`numbers` to have them in the units of the column."""
+        return 0.0
+
+    def numbers(self, frame: Frame) -> Array:
+        """Return the cells as numbers, shape (n,), NaN where missing."""
+        return self.type.numbers(frame, self.name)
+
+    def labels(self, frame: Frame) -> Cells:
+        """Return the cells as the names of categories, None where missing, shape (n,)."""
+        return as_labels(frame, self.name)
+
+    def shares(self, counts: Sequence[Mapping[Any, float]]) -> tuple[CategoryShares, ...]:
+        """Return the shares of categories from their counts in every table; None is a missing cell."""
+        del counts
+        return ()
+
+    def bounded(self, block: Array) -> Array:
+        """Return coordinates (n, k) that are not so far away that kernels lose them."""
+        return block
+
+    def note(self, where: str) -> str | None:
+        """Return what a reader should know about how the column is encoded."""
+        del where
+        return None
+
+    @property
+    def variance_of_missing(self) -> float:
+        """The variance of the noise in the first coordinate of a missing cell."""
+        return 0.0
+
+    @final
+    def variances(self, frame: Frame) -> Array:
+        """Return the variances of the noise of the coordinates, shape (n, k); 0 where a cell is known."""
+        out = np.zeros((len(frame), len(self.names)))
+        if self.variance_of_missing:
+            out[missing_cells(frame[self.name]), 0] = self.variance_of_missing
+        return out
