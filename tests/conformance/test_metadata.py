@@ -76,3 +76,30 @@ def test_the_parts_of_the_whole_check_are_those_that_nox_and_workflows_name() ->
     called = re.findall(r"run: \.ci/run(.*)", workflows)
     assert called
     assert {name for line in called for name in line.split()} <= parts
+
+
+SECTIONS = [
+    *("Summary", "Statement of need", "State of the field", "Software design", "Research impact statement"),
+    *("AI usage disclosure", "Acknowledgements", "References"),
+]
+"""Those that the Journal of Open Source Software asks for, in its order."""
+
+
+def test_the_draft_of_the_paper_has_the_sections_the_references_and_the_length_that_are_asked() -> None:
+    front, body = text("joss/paper.md").split("\n---\n", 1)
+    assert f'title: "{json.loads(text(".zenodo.json"))["title"]}"' in front
+    assert re.findall(r"^# (.*)$", body, flags=re.MULTILINE) == SECTIONS
+    assert 750 <= len(body.split()) <= 1750
+    listed = re.findall(r"^@\w+\{(\w+),", text("joss/paper.bib"), flags=re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    assert set(listed) == set(re.findall(r"@(\w+)", body))
+
+
+def test_figures_of_the_draft_stand_on_the_page_of_evidence() -> None:
+    impact = text("joss/paper.md").split("# Research impact statement")[1].split("\n# ")[0]
+    figures = re.findall(r"(?<![\w.])[+-]?\d[\d.,]*(?<![.,])(?: ± [\d.]*\d)?", re.sub(r"@\w+", "", impact))
+    assert len(figures) > 10
+    evidence = text("docs/evidence.md")
+    assert [
+        figure for figure in figures if not re.search(rf"(?<![\d.]){re.escape(figure)}(?![\d.]*\d)", evidence)
+    ] == []

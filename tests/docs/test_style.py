@@ -35,7 +35,7 @@ def found(text: str) -> list[str]:
 
 
 def pages() -> Iterator[Path]:
-    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))
+    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "joss/paper.md"))
     for path in sorted((ROOT / "docs").rglob("*.md")):
         if path != STYLE and not path.relative_to(ROOT).as_posix().startswith(GENERATED):
             yield path
