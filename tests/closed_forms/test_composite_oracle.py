@@ -177,6 +177,7 @@ def test_a_missing_pair_raises_and_says_what_to_write():
         expected(Linear() * Gaussian(1.0), X, X, Normal(0.1))
 
 
+@pytest.mark.slow
 def test_sampled_noise_approaches_the_closed_form_and_stays_positive():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(8, 2))

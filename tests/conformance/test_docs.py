@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import kernelmean
+from checkered import mostly_slow
 from kernelmean.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +31,10 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(kernelmean.__pa
 PYTHON_PAGES = [
     page for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if ">>>" in page.read_text()
 ]
+
+
+LONG = ("ab.md", "big-data.md", "fit.md", "many-columns.md", "scale.md")
+"""Pages whose examples have many rows, columns or resamples: they wait for ``-m slow``."""
 
 
 def command(marker: str) -> str:
@@ -60,7 +65,11 @@ def test_docstrings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctest.testmod(module).failed == 0
 
 
-@pytest.mark.parametrize("page", PYTHON_PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    mostly_slow(PYTHON_PAGES, *(page for page in PYTHON_PAGES if page.name not in LONG)),
+    ids=lambda page: page.name,
+)
 def test_pages(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if ">>> import torch" in page.read_text(encoding="utf-8"):
         pytest.importorskip("torch", reason=f"torch IS MISSING: {page.name} is not run")

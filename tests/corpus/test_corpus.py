@@ -153,7 +153,7 @@ def some_columns(name: str) -> list[str]:
     return ["--columns", ",".join(genes)] if name == "1500 columns.csv" else []
 
 
-@named(READ, step=4)
+@named(READ, step=8)
 def test_commands_find_in_a_file_what_they_find_in_its_meaning(
     name: str, entry: Any, corpus: Path, tmp_path: Path, printed: Printed
 ) -> None:

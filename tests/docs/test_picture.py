@@ -20,6 +20,7 @@ __all__ = ["script"]
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_picture_shows_the_whole_report_of_the_command_in_the_readme(
     script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

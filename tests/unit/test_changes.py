@@ -138,6 +138,7 @@ def test_a_change_of_a_relation_says_what_shows_it() -> None:
     assert result.describe().grids[0].header[:3] == ("rows before", "adjusted p", "what changes")
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_nothing(table: pd.DataFrame, found: Changes) -> None:
     for threads in (1, 3):
         assert km.changes(table, "day", search=QUICK, plan=km.Plan(threads=threads)).to_dict() == found.to_dict()

@@ -93,6 +93,7 @@ def covered(design: Design, values: list[np.ndarray[Any, Any]], truth: float) ->
     return low <= truth <= high
 
 
+@pytest.mark.slow  # counted at length in benchmarks/gap_coverage.py
 def test_intervals_cover_within_strata_with_clusters_and_weights() -> None:
     rng = np.random.default_rng(8)
     drawn = [of_clusters(rng) for _ in range(1000)]

@@ -99,7 +99,7 @@ def test_gram_is_dense_only_as_far_as_the_plan_allows(symmetric):
         plan.gram(Gaussian(1.3).blocks(X, X), 101, 100)
 
 
-@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("symmetric", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_memory_stays_far_below_the_matrix(symmetric):
     n, threads = 20_000, 2
     X = points(n, 2)

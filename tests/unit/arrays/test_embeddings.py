@@ -55,7 +55,7 @@ def _results(kernel: kernels.Kernel, A: Any, B: Any, v: noise.Noise, w: noise.No
     return [*found, mu(B)] if isinstance(w, noise.Dirac) else found
 
 
-@pytest.mark.parametrize(("kernel", "name"), checkered(ALL_KERNELS, list(ALL_NOISES)), ids=repr)
+@pytest.mark.parametrize(("kernel", "name"), checkered(ALL_KERNELS, list(ALL_NOISES), every=4), ids=repr)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_expectations_and_embeddings_are_those_of_numpy(library: Library, kernel: Any, name: str) -> None:
     A, B = (library.rounded(Z) for Z in _points(name))

@@ -49,6 +49,7 @@ def powers(test: Any, in_bins: Any, trials: int, estimator: str | None) -> Any:
 CASES = pytest.mark.parametrize(("test", "in_bins"), [(km.mmd_test, mmd), (km.hsic_test, hsic)], ids=["mmd", "hsic"])
 
 
+@pytest.mark.slow  # counted at length in benchmarks/bins_power.py
 @CASES
 def test_power_is_near_that_of_the_rows(test: Any, in_bins: Any) -> None:
     found, exact = powers(test, in_bins, 50, "kme")

@@ -56,7 +56,7 @@ def orbit(labels: Array, strata: Array, seed: int) -> list[Array]:
     return orders
 
 
-@pytest.mark.parametrize(("parts", "estimator", "samples"), checkered(PARTS, ["kme", "adaptive"], [2, 3]))
+@pytest.mark.parametrize(("parts", "estimator", "samples"), checkered(PARTS, ["kme", "adaptive"], [2, 3], every=3))
 def test_pvalues_of_a_whole_orbit_are_exact(
     monkeypatch: pytest.MonkeyPatch, parts: str, estimator: str, samples: int
 ) -> None:
@@ -118,7 +118,7 @@ def designs(parts: str, samples: int) -> Design:
     return Design(**{part: tuple(said[part][:samples]) for part in parts.split()})
 
 
-@pytest.mark.parametrize(("parts", "options"), checkered(PARTS, [{}, {"estimator": "kme"}]))
+@pytest.mark.parametrize(("parts", "options"), checkered(PARTS, [{}, {"estimator": "kme"}], every=4))
 @pytest.mark.parametrize("samples", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_every_place_of_rows_gives_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: str, options: dict[str, Any], samples: int

@@ -160,7 +160,9 @@ RUNS, LEVEL = 24, 0.1
 MOST = int(binom.ppf(1 - 1e-4, RUNS, LEVEL))  # exceeded once in 10 000 times by a test of exactly this level
 
 
-@pytest.mark.parametrize("rule", ["drop", "category", MIXED_RULES])
+@pytest.mark.parametrize(
+    "rule", ["drop", *(pytest.param(rule, marks=pytest.mark.slow) for rule in ("category", MIXED_RULES))]
+)
 def test_tables_of_one_law_are_rarely_called_different(rule: Any) -> None:
     joint = family = 0
     for seed in range(RUNS):

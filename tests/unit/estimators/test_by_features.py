@@ -138,7 +138,7 @@ def test_noise_shrinks_as_one_over_n():
     assert 99 < found[0] / found[1] < 101
 
 
-@pytest.mark.parametrize("name", ["mkme", "mmkme"])
+@pytest.mark.parametrize("name", ["mkme", pytest.param("mmkme", marks=pytest.mark.slow)])
 def test_a_noise_from_rows_drawn_has_nearly_the_gain_of_the_best(name, monkeypatch):
     """Where all rows are drawn, it is the best."""
     phi = features.nystrom(Gaussian(3.0), LONG_TAILS, 100)
@@ -271,7 +271,7 @@ def test_one_pass_serves_all_estimators(tmp_path):
     assert (at_the_same_parameters(fit, rows) - fit.embedding_).norm() <= fit.error_
 
 
-@pytest.mark.parametrize("name", ["kme", "s-kmse", "mkme", "mmkme"])
+@pytest.mark.parametrize("name", mostly_slow(["kme", "s-kmse", "mkme", "mmkme"], "kme", "s-kmse"))
 def test_fourier_features_say_their_standard_error(name, tmp_path):
     phi = features.fourier(Gaussian(1.5), 2, 2048, design="quasi")
     fit, exact = NAMED[name](features=phi).fit(CLUSTERS), NAMED[name](Gaussian(1.5)).fit(CLUSTERS)

@@ -89,7 +89,7 @@ def test_pairs(kind, dims):
     assert found[:, 0].min() <= 4 / 120 or kind != "normal"
 
 
-@pytest.mark.parametrize("rule", ["log-mean-exp", "max", "mean", "aggregate"])
+@pytest.mark.parametrize("rule", mostly_slow(["log-mean-exp", "max", "mean", "aggregate"], "log-mean-exp", "aggregate"))
 def test_other_rules(rule):
     assert excess(over_labelings(rows("ties", 6, 2), 2, estimator=Adaptive(rule))) == 0
     assert excess(over_pairings(rows("normal", 4, 1), rows("ties", 4, 2), estimator=Adaptive(rule))) == 0
@@ -136,7 +136,7 @@ def test_pairs_on_few_landmarks(kind, n):
     assert excess(over_pairings(rows(kind, n, 2), rows(kind, n, 1, seed=1))) == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, "ties", "heavy tails"))
 @pytest.mark.usefixtures("few_landmarks")
 def test_strata_with_weights_on_few_landmarks(kind):
     points, weights = rows(kind, 8, 2), np.random.default_rng(2).uniform(0.1, 3.0, 8)
@@ -161,7 +161,7 @@ def test_pairs_of_samples_on_few_landmarks(kind):
     assert excess(pvalues(exchanged)) == 0
 
 
-@pytest.mark.parametrize("kind", mostly_slow(KINDS, "ties", "heavy tails"))
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, "ties"))
 @pytest.mark.usefixtures("few_landmarks")
 def test_several_samples_and_several_variables_on_few_landmarks(kind, monkeypatch):
     points, labels = rows(kind, 5, 2), sorted(set(permutations([0, 1, 1, 2, 2])))
@@ -198,7 +198,9 @@ def over_a_random_design(seed, *, equal_sizes, **how):
 
 
 @pytest.mark.parametrize("equal_sizes", [False, True])
-@pytest.mark.parametrize(("estimator", "seeds"), [("kme", range(6)), ("adaptive", range(3))])
+@pytest.mark.parametrize(
+    ("estimator", "seeds"), [("kme", range(6)), pytest.param("adaptive", range(3), marks=pytest.mark.slow)]
+)
 def test_clusters_of_any_size(estimator, seeds, equal_sizes):
     found = [over_a_random_design(seed, equal_sizes=equal_sizes, estimator=estimator) for seed in seeds]
     assert [excess(own) for own in found] == [0] * len(found)
@@ -248,6 +250,7 @@ def test_clusters(over, kind):
     assert excess(over(kind)) == 0
 
 
+@pytest.mark.slow
 def test_landmarks_by_row_number_would_not_be_exact(monkeypatch):
     def by_number(self, most, rng):
         return np.arange(min(most, len(self.points)))
@@ -293,7 +296,7 @@ ORBITS = {"strata": (in_strata, 9, 1), "clusters": (in_clusters, 6, 2), "three s
 IDLE = [("strata", "v"), ("clusters", "v"), ("three samples", "u"), ("three samples", "v")]
 
 
-@pytest.mark.parametrize(("kind", "case"), checkered(["normal", "heavy tails"], IDLE))
+@pytest.mark.parametrize(("kind", "case"), checkered(["normal", "heavy tails"], IDLE, every=4))
 def test_idle_columns_leave_the_list_of_statistics_to_the_data_alone(kind, case):
     orbit, statistic = case
     over, n, each = ORBITS[orbit]
@@ -305,6 +308,7 @@ def test_idle_columns_leave_the_list_of_statistics_to_the_data_alone(kind, case)
         assert excess(np.array([[min(pair.adjusted for pair in own.pairs)] for own in results])) == 0
 
 
+@pytest.mark.slow
 def test_groups_and_columns_of_a_comparison_with_idle_columns():
     points, found = with_idle_columns("normal", 6), []
     for labels in {own for own in permutations("aabbcc") if sorted("abc", key=own.index) == [*"abc"]}:  # up to names

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from checkered import mostly_slow
 from kernelmean.inference import Adaptive, Member, PairMember
 from kernelmean.inference.questions import base
 from kernelmean.inference.units import unit_sums
@@ -179,7 +180,7 @@ def test_pairs_of_samples_are_combined_like_the_whole():
     assert all(pair.adjusted >= pair.pvalue for pair in found.pairs)
 
 
-@pytest.mark.parametrize("kind", ["normal", "ties"])
+@pytest.mark.parametrize("kind", mostly_slow(["normal", "ties"], "ties"))
 def test_several_samples_over_all_labelings(kind):
     points = np.random.default_rng(3).normal(size=(6, 2))
     points = np.round(points) if kind == "ties" else points
@@ -216,7 +217,7 @@ def test_joint_members_are_plain_kernels_in_units_of_the_spread():
     )
 
 
-@pytest.mark.parametrize("kind", ["normal", "ties"])
+@pytest.mark.parametrize("kind", mostly_slow(["normal", "ties"], "ties"))
 def test_joint_independence_over_all_pairings(kind):
     x, y, z = (np.round(own) if kind == "ties" else own for own in tables(4, 3, dim=1))
     orders = list(product(map(list, permutations(range(4))), repeat=2))[::29]

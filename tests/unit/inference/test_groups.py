@@ -67,6 +67,7 @@ def test_few_rows_get_enough_permutations_from_cosets():
         assert (group.cosets[0] == np.arange(n)).all()
 
 
+@pytest.mark.slow
 def test_blocks_are_long_enough_fast_and_leave_few_rows():
     for n in [*range(2, 3000, 7), 9973, 10_007, 99_991, 200_000]:
         for count in (20, 1000, 1700, 20_000):

@@ -31,6 +31,7 @@ def test_unequal_sizes_are_weighted_by_their_own_sizes(brute, scheme):
     assert results[0].pvalue == results[1].pvalue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", TWO_SAMPLES)
 def test_power_does_not_depend_on_which_sample_is_larger(scheme):
     sizes, how = [(64, 192), (192, 64)], {"estimator": "kme", "scheme": scheme, "n_resamples": 99}

@@ -93,14 +93,14 @@ def pairs(name, law, n, trials, n_resamples, levels, seed):
 
 
 @pytest.mark.parametrize(
-    ("name", "law"), checkered([name for name in TWO_SAMPLES if name not in SLOW_FITS], ["normal", "binary"])
+    ("name", "law"), checkered([name for name in TWO_SAMPLES if name not in SLOW_FITS], ["normal", "binary"], every=3)
 )
 def test_two_samples(name, law):
     two_samples(name, law, (5, 7), 50 if "s-kmse" in name else 20, 19, LEVELS, 1)
 
 
 @pytest.mark.parametrize(
-    ("name", "law"), checkered([name for name in PAIRS if name not in SLOW_FITS], ["normal", "binary"])
+    ("name", "law"), checkered([name for name in PAIRS if name not in SLOW_FITS], ["normal", "binary"], every=3)
 )
 def test_independence(name, law):
     pairs(name, law, 8, 20 if name in ("mkme", "fcose") else 50, 19, LEVELS, 2)

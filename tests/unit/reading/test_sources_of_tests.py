@@ -88,7 +88,7 @@ def of_tables(name: str, estimator: str | None) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "place", "estimator"), checkered(list(TESTS), list(PLACES), [None, "f-kmse", "adaptive"])
+    ("name", "place", "estimator"), checkered(list(TESTS), list(PLACES), [None, "f-kmse", "adaptive"], every=4)
 )
 def test_few_rows_give_the_result_of_the_table(name: str, place: str, estimator: str | None, tmp_path: Path) -> None:
     test, X, Y = TESTS[name]
@@ -120,7 +120,12 @@ BINS: dict[str, Any] = {"scheme": "bins"}
 
 @pytest.mark.parametrize(
     ("name", "place", "estimator"),
-    checkered(list(TESTS), [own for own in PLACES if own not in ("polars", "source of a file")], [None, "adaptive"]),
+    checkered(
+        list(TESTS),
+        [place for place in PLACES if place not in ("polars", "source of a file")],
+        [None, "adaptive"],
+        every=3,
+    ),
 )
 def test_many_rows_go_by_bins_with_one_p_value_in_all_places(
     name: str, place: str, estimator: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -322,6 +322,7 @@ def test_clusters_in_several_samples_in_bins(monkeypatch, options):
         assert added.statistic == pytest.approx(held.statistic, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_clusters_in_several_samples_in_bins_keep_the_level(monkeypatch):
     monkeypatch.setattr(layout, "MOST_BINS", 20)
     monkeypatch.setattr(layout, "_LEAST", 8)

@@ -70,8 +70,8 @@ def check(found: kernel_sums.KernelSums, layout: layout_module.Layout, kernels: 
     [
         *checkered(["factors"], [512], PARTS, [False, True]),
         ("tiles", 1, "weights", True),
-        *checkered(["tiles"], [7, 512], PARTS, [False, True]),
-        *checkered(["streamed"], [7, 512], PARTS, [False, True]),
+        *checkered(["tiles"], [7, 512], PARTS, [False, True], every=3),
+        *checkered(["streamed"], [7, 512], PARTS, [False, True], every=3),
         *checkered(["device"], [7], ["", "strata", "clusters"], [False, True]),  # weights are for NumPy's arrays
     ],
 )
