@@ -1,4 +1,4 @@
-"""A kernel, a noise, a filter and a question are one file each: closed forms, support, files and reports follow.
+"""A kernel, a noise, a filter, a question, a kind of column are one file each: closed forms, files and reports follow.
 
 The files are loaded under names within the package, as if they lay there, in a process of its own, which then runs the
 tests of closed forms for what they added. A command that is added is in ``tests/unit/cli/test_other_packages.py``.
@@ -96,7 +96,7 @@ import sys
 from importlib import util
 from pathlib import Path
 
-for name in ("kernels.toy", "noise.toy", "estimators.toy"):
+for name in ("kernels.toy", "noise.toy", "estimators.toy", "tables.columns.kinds.toy"):
     spec = util.spec_from_file_location(f"kernelmean.{name}", Path(__file__).with_name(f"{name}.py"))
     sys.modules[spec.name] = module = util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -221,12 +221,167 @@ for refused in (
         print(error)
 """
 
+COLUMN_KIND = '''
+import re
+from dataclasses import dataclass
+import numpy as np
+from kernelmean.tables.columns.kinds import Coding, ColumnKind, Seen
+from kernelmean.tables.columns.summaries import ColumnSummary
+
+DEGREES = re.compile("[0-9.]+°")
+
+@dataclass(frozen=True)
+class AngleKind(ColumnKind):
+    """Directions such as 270°."""
+
+    kind, taken, sign = "angle", "direction", "degrees"
+    averaged = False  # 359° and 1° have the mean 0°
+
+    @classmethod
+    def recognised(cls, cells, declared):
+        texts = set(cells.tolist()) - {None} if cells.dtype == object and declared is None else ()
+        return cls() if texts and all(isinstance(own, str) and DEGREES.fullmatch(own) for own in texts) else None
+
+    def numbers(self, frame, name, origin=0):
+        return np.array([np.nan if cell is None else float(cell.removesuffix("°")) % 360 for cell in frame[name]])
+
+    def seen(self, tables):
+        return AnglesSeen(self, np.zeros(tables), np.zeros(tables, complex))
+
+    @classmethod
+    def mean_in_words(cls, mean):
+        return f"{mean % 360:.0f}°"
+
+    @classmethod
+    def unit(cls, gap):
+        return "°", 1.0
+
+    def axis(self, coding, frames):
+        return f"{coding.name}, degrees", 1.0
+
+@dataclass(eq=False)
+class AnglesSeen(Seen):
+    """How many there are in every table, and their sum as points of a circle."""
+
+    kind: AngleKind
+    counts: np.ndarray
+    sums: np.ndarray
+
+    def add(self, frame, name, known, table):
+        self.counts[table] += known.sum()
+        self.sums[table] += np.exp(1j * np.deg2rad(self.kind.numbers(frame, name)[known])).sum()
+
+    def __add__(self, other):
+        return AnglesSeen(self.kind, self.counts + other.counts, self.sums + other.sums)
+
+    def coding(self, name, wanted):
+        spread = 1.0 - np.abs(self.sums.sum() / max(self.counts.sum(), 1.0)) ** 2
+        blank = wanted.rule == "category" and 0.0 < wanted.absent < wanted.rows
+        return Angles(name, self.kind, float(np.sqrt(spread)) if spread > 1e-12 else 0.0, blank)
+
+    def summary(self, coding, absent):
+        first, *others = np.rad2deg(np.angle(self.sums)) % 360
+        near = [first + (other - first + 180) % 360 - 180 for other in others]  # the shorter way round
+        return ColumnSummary((float(first), *map(float, near)), ())
+
+@dataclass(frozen=True)
+class Angles(Coding):
+    """The point of a circle in standard deviations, and where a cell is blank its centre and a third coordinate."""
+
+    spread: float
+    blank: bool
+
+    @property
+    def names(self):
+        return (f"cos {self.name}", f"sin {self.name}", *[f"{self.name} is missing"] * self.blank)
+
+    @property
+    def varies(self):
+        return self.spread > 0.0 or self.blank
+
+    @property
+    def scale(self):
+        return float(np.rad2deg(self.spread))
+
+    def unseen(self, frame):
+        return np.isnan(self.numbers(frame)) & (not self.blank)
+
+    def coordinates(self, frame):
+        turns = np.exp(1j * np.deg2rad(self.numbers(frame))) / (self.spread or 1.0)
+        absent = np.isnan(turns)
+        if absent.any() and not self.blank:
+            raise ValueError(f"{frame.source}: column {self.name!r} has missing cells; fit on all tables")
+        turns[absent] = 0.0
+        return np.column_stack([turns.real, turns.imag, *[1.0 * absent] * self.blank])
+'''
+TOLD = """
+import numpy as np
+import pandas as pd
+import kernelmean as km
+from kernelmean.inference.monitoring import DriftMonitor
+
+def winds(middle, seed, n=90):
+    rng = np.random.default_rng(seed)
+    angles = rng.normal(middle, 30.0, n)
+    speed = 3.0 * np.cos(np.deg2rad(angles)) + rng.normal(size=n)
+    wind = [f"{own % 360:.1f}°" for own in angles]
+    return pd.DataFrame({"wind": wind, "speed": speed, "arm": rng.choice(["a", "b"], n)})
+
+A, B, C = winds(355, 0), winds(355, 1), winds(15, 2)
+few = {"n_resamples": 99, "rng": 0}
+alike, differ = km.compare(A, B, **few), km.compare(A, C, **few)
+turned = [own.assign(wind=[f"{(float(angle[:-1]) + 100) % 360:.1f}°" for angle in own["wind"]]) for own in (A, C)]
+def wind(result):
+    (found,) = (column for column in result.columns if column.name == "wind")
+    return found
+assert alike.test.pvalue > 0.05 and wind(alike).pvalue > 0.05
+assert differ.columns[0] == wind(differ) and wind(differ).pvalue <= 0.05
+here, there = (wind(km.compare(*own, estimator="kme", **few)) for own in ((A, C), turned))
+assert abs(here.statistic - there.statistic) < 1e-12 and here.pvalue == there.pvalue  # no direction is the first
+mean = np.rad2deg(np.angle(np.exp(1j * np.deg2rad(A["wind"].str[:-1].astype(float))).mean())) % 360
+assert wind(differ).describe()[0] == f"{mean:.0f}°" and abs(wind(differ).means[0] - mean) < 1e-9
+print(*wind(differ).describe(), wind(differ).difference())
+assert "wind, degrees" in differ.to_html()
+differ.save("winds.npz")
+again = km.load("winds.npz")
+assert again.summary() == differ.summary() and again.encoded.codings == differ.encoded.codings
+
+for own, file in ((A, "a.csv"), (C, "c.csv")):
+    own.to_csv(file, index=False)
+held = km.compare("a.csv", "c.csv", **few)
+read = km.compare(*(km.read(file, in_memory=False) for file in ("a.csv", "c.csv")), **few)
+assert wind(held).content() == wind(differ).content() and wind(read).describe() == wind(differ).describe()
+assert "all rows were read twice" in read.notes[0] and abs(wind(read).statistic - wind(differ).statistic) < 1e-12
+found = km.dependence(C, **few)
+strongest = next(pair for pair in found.pairs if {pair.x, pair.y} == {"wind", "speed"})
+assert strongest.adjusted <= 0.05 and "wind, degrees" in found.to_html()
+assert km.dependence(km.read("c.csv", in_memory=False), **few).pairs[0].strength > 0.05
+
+blank = A.assign(wind=A["wind"].where(A.index > 9))
+assert km.compare(blank, C, missing="category", **few).encoded.groups["wind"][2:]
+within = km.compare(A, C, strata="arm", **few)
+assert wind(within).pvalue <= 0.05 and within.summary()
+assert not np.isfinite(wind(within).means).any()  # a design knows means of numbers, and none round a circle
+monitor = DriftMonitor(pd.concat([A, B]))
+monitor.update(winds(355, 3))
+assert monitor.update(winds(100, 4)).detected_at is not None
+for other in (["left"] * 90, ["1°"] * 89 + ["north"]):
+    try:
+        km.compare(A, C.assign(wind=other), **few)
+    except ValueError as error:
+        print(error)
+try:
+    km.compare(blank, C, missing="noise", estimator="kme", **few)
+except ValueError as error:
+    print(error)
+"""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("toys")
     files = {"kernels.toy": KERNEL, "noise.toy": NOISE, "estimators.toy": FILTER, "toys": LOADED}
-    files["questions.toy"] = QUESTION
+    files |= {"questions.toy": QUESTION, "tables.columns.kinds.toy": COLUMN_KIND}
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     return folder
@@ -242,9 +397,9 @@ def run(folder: Path, *words: str, at: Path | None = None) -> str:
 
 @pytest.fixture(scope="module")
 def printed(folder: Path) -> list[list[str]]:
-    """Lines of what uses the kernel, the noise and the filter, and of what asks the questions, in one process."""
-    (folder / "both.py").write_text(f"import toys\n{USED}\nprint('== asked')\n{ASKED}")
-    return [part.splitlines() for part in run(folder, "both.py").split("== asked\n")]
+    """Lines of what uses the kernel, the noise and the filter, of columns, and of questions, in one process."""
+    (folder / "all.py").write_text("\nprint('== next')\n".join([f"import toys\n{USED}", TOLD, ASKED]))
+    return [part.splitlines() for part in run(folder, "all.py").split("== next\n")]
 
 
 def test_what_was_added_is_listed_saved_and_used(printed: list[list[str]]) -> None:
@@ -277,7 +432,15 @@ def test_the_closed_forms_and_the_backends_try_what_was_added(folder: Path) -> N
 
 
 def test_a_question_is_answered_by_every_estimator_and_scheme_and_reported(printed: list[list[str]]) -> None:
-    *verbs, estimator = printed[1]
+    *verbs, estimator = printed[2]
     assert len(verbs) == 2
     assert all("this test asked something else; call mmd_test or hsic_test" in words for words in verbs)
     assert "estimator is 's-kmse'; pass one of 'kme', 'mkme', 'mmkme', 'adaptive'" in estimator
+
+
+def test_a_kind_of_column_is_compared_read_drawn_saved_and_watched(printed: list[list[str]]) -> None:
+    means, left, north, noise = printed[1]
+    assert means == "358° 16° −17.47°"
+    assert "column 'wind' is angle in A ('358.8°' in row 1) and categorical in B ('left' in row 1)" in left
+    assert "and categorical in B ('1°' in row 1)" in north
+    assert "missing='noise' is for numbers and times, and 'wind' is angle" in noise

@@ -44,7 +44,7 @@ class Axis:
     @property
     def levels(self) -> tuple[str, ...]:
         """The levels of an ordinal column, lowest first; empty for others."""
-        return self.coding.type.order
+        return self.coding.type.levels
 
     def values(self, frame: Frame) -> Array:
         """Return the places of the cells on the axis, shape (n,), NaN where missing."""

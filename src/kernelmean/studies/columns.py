@@ -255,23 +255,16 @@ def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[
     pooled = kind.by_shares and (distinct or 0) > most
     noted += [f"the {most:,} most frequent are kept, and the others are one category"] * pooled
     constant = [] if varies else ["the same in every row, so left out"]
-    why = "; ".join([_reason(column, kind, distinct or 0), *noted, *constant])
-    return kind.taken, why, _change(column, kind, distinct or 0), False
+    reason, change = _reasons(column, kind, distinct or 0)
+    return kind.taken, "; ".join([reason, *noted, *constant]), change, False
 
 
-def _reason(column: _ToDescribe, kind: ColumnKind, distinct: int) -> str:
-    """Return in a few words why a column is of its kind."""
-    named = column.named
-    if column.name in named.ordinal:
-        return "ordinal= names its levels"
-    if column.name in named.categorical:
-        return "categorical= names it"
-    return kind.why(distinct, whole=column.is_whole, declared=column.name in column.frame.declared)
-
-
-def _change(column: _ToDescribe, kind: ColumnKind, distinct: int) -> str:
-    """Return the options that take a column for something else."""
+def _reasons(column: _ToDescribe, kind: ColumnKind, distinct: int) -> tuple[str, str]:
+    """Return in a few words why a column is of its kind, and the options that take it for something else."""
     name, named = column.name, column.named
-    if named.find(name) is not None:
-        return f"without {'ordinal=' if name in named.ordinal else insist('categorical', [name])}"
-    return ", or ".join([*kind.others(name, distinct, whole=column.is_whole), drop_option(name)])
+    if name in named.ordinal:
+        return "ordinal= names its levels", "without ordinal="
+    if name in named.categorical:
+        return "categorical= names it", f"without {insist('categorical', [name])}"
+    why, others = kind.reasons(name, distinct, whole=column.is_whole, declared=name in column.frame.declared)
+    return why, ", or ".join([*others, drop_option(name)])

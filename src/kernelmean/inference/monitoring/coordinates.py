@@ -13,7 +13,7 @@ from ...core.cells import Cells, missing_cells
 from ...core.table import Frame, to_frame
 from ...core.words import all_incomplete, count
 from ...tables.columns.agreement import Named, check_types, recognised
-from ...tables.columns.coordinates import notes_on
+from ...tables.columns.encoded import notes_on
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import Coding
 from ...tables.columns.matching import match_columns
@@ -104,13 +104,14 @@ def checked_reference(frame: Frame, encoding: Encoding) -> Frame:
     seen.add(frame, 0)
     judged = {name: finding for name, (finding, _) in seen.judged().items() if finding is not None}
     dates = [name for name, finding in judged.items() if finding.taken == NOT_TIMES]
-    dates += [name for name in frame.names if _is_dated(frame, name) and not encoding.named.find(name)]
+    kinds = {name: kind for name in frame.names if (kind := recognised(frame, name)) and not encoding.named.find(name)}
+    dates += [name for name, kind in kinds.items() if kind.dated]
     what = "holds dates, which differ in every later table"
-    for name in frame.names:
-        texts = {cell for cell in frame[name] if isinstance(cell, str)} if frame[name].dtype == object else set()
+    for name in (name for name, kind in kinds.items() if kind.inspected == "texts"):
+        texts = {cell for cell in frame[name] if isinstance(cell, str)}
         cells = len(frame) - int(missing_cells(frame[name]).sum())
         too_many = len(texts) > encoding.max_categories and identifies(len(texts), [(len(texts), cells)])
-        if too_many and not encoding.named.find(name):
+        if too_many:
             many = (
                 f"has {len(texts):,} different texts in {count(len(frame), 'row')}, so it is an identifier or free text"
             )
@@ -125,12 +126,6 @@ def checked_reference(frame: Frame, encoding: Encoding) -> Frame:
     except ValueError as another:
         raise type(error)(f"{error}. Also, {another}") from None
     raise error
-
-
-def _is_dated(frame: Frame, name: str) -> bool:
-    """Return whether every later table differs from a column."""
-    kind = recognised(frame, name)
-    return kind is not None and kind.dated
 
 
 def _fitting(frame: Frame, encoding: Encoding) -> Frame:

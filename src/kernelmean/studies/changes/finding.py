@@ -18,7 +18,7 @@ from ...inference.null import enough_for_holm
 from ...inference.resampling import resources_of
 from ...plan.plan import DEFAULT, Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, as_frames, encode, spells_out
-from ...tables.columns.coordinates import named
+from ...tables.columns.encoded import named
 from ...tables.neighbors import Alike, Neighbors
 from ...tables.read import hold
 from ...tables.readers import PLAIN, TextColumns

@@ -30,7 +30,7 @@ from ...inference.resampling import Resampling
 from ...inference.units.unit_sums import dealt_units
 from ...plan.plan import DEFAULT, Plan, serial_blas
 from ...tables.columns import Encoded, match_columns
-from ...tables.columns.coordinates import named
+from ...tables.columns.encoded import named
 from ...tables.source import Source
 from ..many_tests import ManyTests, OneTest, Run
 from ..rows.batchwise import check_rules

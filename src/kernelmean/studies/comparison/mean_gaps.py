@@ -313,8 +313,8 @@ class MeansInPlaces:
             shares = coding.shares(self._categories[coding.name].counts())
         if coding.name not in self._numbers:
             return ColumnSummary((math.nan, math.nan), shares)
-        numbers, (middle, unit) = self._numbers[coding.name], coding.standard
-        origin = middle + coding.offset
+        numbers, (middle, unit, offset) = self._numbers[coding.name], coding.standard
+        origin = middle + offset
         means = tuple(mean * unit + origin for mean in numbers.means)
         low, high = numbers.interval(places.of_units)
         return ColumnSummary(means, shares, numbers.deviation(within=places.within) * unit, (low * unit, high * unit))
@@ -352,7 +352,7 @@ class GapsOfPairs:
 
 def _numbers(coding: Coding, frame: Frame) -> Array:
     """Return the numbers of a column less its mean, in its deviations."""
-    middle, unit = coding.standard
+    middle, unit, _ = coding.standard
     return np.asarray((coding.numbers(frame) - middle) / unit)
 
 

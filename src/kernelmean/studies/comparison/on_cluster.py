@@ -22,7 +22,7 @@ from ...inference.bins.request import seed_of
 from ...inference.units.unit_sums import RowUnits
 from ...plan.plan import DEFAULT, Plan, RemotePlan, serial_blas
 from ...tables.columns import Encoding
-from ...tables.columns.coordinates import coordinates_of
+from ...tables.columns.encoded import coordinates_of
 from ...tables.source import joined, numbered
 from ..rows.coordinates import LABEL as SECOND
 from ..rows.coordinates import UsedRows

@@ -29,7 +29,8 @@ def ranked(
     variances = np.broadcast_to(noise.variances(dim), (dim,)) if isinstance(noise, Normal) else np.zeros(dim)
     columns = []
     for coding, found in zip(codings, summaries, strict=True):
-        own = groups[coding.name][: coding.measured]
+        own = groups[coding.name]
+        own = own[:1] if coding.category_weight is None else own  # an indicator of missing cells has no unit
         spread = coding.scale * float(np.sqrt(variances[list(own)].sum()))
         first, second = found.means
         own_test = alone[coding.name]

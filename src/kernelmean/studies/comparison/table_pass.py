@@ -15,7 +15,7 @@ from ...core.table import Frame
 from ...inference.adaptive.coordinates import Columns, PairDifferences
 from ...inference.units.unit_sums import RowUnits, UnitSums
 from ...plan.plan import Plan
-from ...tables.columns.coordinates import coordinates_of
+from ...tables.columns.encoded import coordinates_of
 from ...tables.columns.kinds import Coding
 from ...tables.columns.summaries import ColumnSummary
 from ...tables.prefetch import ahead

@@ -23,7 +23,7 @@ from ...kernels.bandwidth import bandwidth_from
 from ...plan.plan import RemotePlan, check_plan
 from ...tables import limits
 from ...tables.columns import Encoded
-from ...tables.columns.coordinates import named
+from ...tables.columns.encoded import named
 from ...tables.read import read
 from ..many_tests import UNSCREENED, ManyTests, OneTest, Run, runs
 from .column_tests import held_test

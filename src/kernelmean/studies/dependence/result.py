@@ -319,7 +319,7 @@ class Dependence(JointTest, Study):
     @property
     def _ordered(self) -> set[str]:
         """The columns that a trend can run along."""
-        return {coding.name for coding in self.encoded.codings if coding.type.ordered}
+        return {coding.name for coding in self.encoded.codings if coding.category_weight is None}
 
     def grid(self, *, kinds: bool = True) -> Grid:
         """Return the listed pairs as texts, with the kind of dependence of each if any has one."""

@@ -8,7 +8,7 @@ from typing import Self, final
 
 from ...core.array import Array, slices
 from ...core.table import Frame
-from ...tables.columns.coordinates import coordinates_of
+from ...tables.columns.encoded import coordinates_of
 from ...tables.columns.kinds import Coding, ColumnKind
 from ...tables.columns.missing import Missing, sifted
 from ...tables.source import Source

@@ -11,8 +11,7 @@ import numpy as np
 from ...core.array import Array, IntArray, Progress
 from ...core.table import Frame
 from ...inference.units.dealing import MOST_PILOT, Deal, Deals
-from ...tables.columns.coordinates import coordinates_of
-from ...tables.columns.encoded import by_shape
+from ...tables.columns.encoded import by_shape, coordinates_of
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
 from ...tables.columns.kinds import Coding

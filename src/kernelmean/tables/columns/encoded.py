@@ -12,10 +12,9 @@ from ...core.array import Array, IntArray
 from ...core.cached import cached_property
 from ...core.cells import Declared
 from ...core.frozen import Frozen, sealed
-from ...core.table import Frame, check_size, to_frame
+from ...core.table import Frame, Table, check_size, to_frame
 from ...core.words import listed
 from ...kernels import Gaussian, Kernel
-from .coordinates import notes_on, side_by_side, variances_of
 from .copies import repeated_rows
 from .encoding import Encoding
 from .kinds import Coding
@@ -174,6 +173,35 @@ def as_frames(tables: Sequence[Any], names: Sequence[str]) -> tuple[Frame, ...]:
     named = next((frame for frame in frames if frame.named), frames[0])
     first = frames[0] if frames[0].named else match_columns(named, frames[0])[0]
     return (first, *(match_columns(first, frame)[0] for frame in frames[1:]))
+
+
+def coordinates_of(codings: Sequence[Coding], frame: Frame) -> Array:
+    """Return the coordinates of several columns side by side, shape (n, D)."""
+    return side_by_side(codings, [coding.coordinates(frame) for coding in codings], len(frame))
+
+
+def named(codings: Iterable[Coding], samples: Sequence[Array]) -> list[Any]:
+    """Return coordinates with their names, or as they are where two of them are called the same."""
+    labels = tuple(label for coding in codings for label in coding.names)
+    return [Table(sealed(own), labels) for own in samples] if len({*labels}) == len(labels) else [*samples]
+
+
+def variances_of(codings: Sequence[Coding], frame: Frame) -> Array:
+    """Return the variances of the noise of :func:`coordinates_of`, shape (n, D)."""
+    return side_by_side(codings, [coding.variances(frame) for coding in codings], len(frame))
+
+
+def side_by_side(codings: Sequence[Coding], blocks: Sequence[Array], n: int) -> Array:
+    """Return the blocks of all columns as one array, after checking their shapes against the names of coordinates."""
+    for coding, block in zip(codings, blocks, strict=True):
+        if block.shape != (n, len(coding.names)):
+            raise AssertionError(f"{coding.name!r} has the coordinates {coding.names}, not a block of {block.shape}")
+    return np.concatenate(blocks, axis=1) if blocks else np.zeros((n, 0))
+
+
+def notes_on(codings: Iterable[Coding], where: str = "") -> tuple[str, ...]:
+    """Return notes on how columns are encoded."""
+    return tuple(note for coding in codings if (note := coding.note(where)) is not None)
 
 
 def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:

@@ -18,8 +18,7 @@ from ...core.words import listed
 from ...noise import Normal
 from ..limits import MAX_CATEGORIES
 from .agreement import Named, check_types
-from .coordinates import coordinates_of, variances_of
-from .encoded import as_frames, groups_of
+from .encoded import as_frames, coordinates_of, groups_of, variances_of
 from .encoding import Encoding
 from .kinds import Coding
 from .matching import match_columns

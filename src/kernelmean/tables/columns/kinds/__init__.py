@@ -1,24 +1,14 @@
 """What columns hold: one file a kind, imported here; every kind answers what ``base.py`` asks."""
 
-from .base import KINDS, Coding, ColumnKind, Seen, Wanted
-from .categories import CategoryKind, TooManyCategoriesError
-from .durations import DurationKind
-from .levels import LevelKind
-from .numbers import NumberKind
-from .times import TimeKind
-from .truth_values import TruthKind
-
-__all__ = [
-    "KINDS",
-    "CategoryKind",
-    "Coding",
-    "ColumnKind",
-    "DurationKind",
-    "LevelKind",
-    "NumberKind",
-    "Seen",
-    "TimeKind",
-    "TooManyCategoriesError",
-    "TruthKind",
-    "Wanted",
-]
+from .base import KINDS as KINDS
+from .base import Coding as Coding
+from .base import ColumnKind as ColumnKind
+from .base import Seen as Seen
+from .base import Wanted as Wanted
+from .categories import CategoryKind as CategoryKind
+from .categories import TooManyCategoriesError as TooManyCategoriesError
+from .durations import DurationKind as DurationKind
+from .levels import LevelKind as LevelKind
+from .numbers import NumberKind as NumberKind
+from .times import TimeKind as TimeKind
+from .truth_values import TruthKind as TruthKind

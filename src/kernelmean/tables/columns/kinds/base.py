@@ -1,7 +1,8 @@
 """What every kind of column answers; a kind is one file: its :class:`ColumnKind`, what is seen of it, its coding.
 
 A subclass of :class:`ColumnKind` that has a ``kind`` is known everywhere once its file is imported in ``__init__.py``:
-columns are recognised, read in batches, encoded, compared, described, drawn and saved by the methods here.
+columns are recognised, read in batches, encoded, compared, described, drawn and saved by the methods here. What looks
+at coordinates in rooms above asks :attr:`Coding.category_weight`: tests of single columns, screens, strata.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, TypeAlias, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,6 @@ from ....core.words import signed
 from ..labels import as_labels
 from ..summaries import CategoryShares, ColumnSummary
 
-Inspected: TypeAlias = Literal["", "numbers", "texts"]
 KINDS: dict[str, type[ColumnKind]] = {}
 """Every kind by its name."""
 IS_MISSING = " is missing"
@@ -34,30 +34,20 @@ NOT_FITTED = "which the tables that were fitted did not; fit on all tables: Tabl
 class ColumnKind(ABC):
     """The kind of a column, the same in all tables."""
 
-    kind: ClassVar[str]
-    """Its name, such as "numeric"."""
-    taken: ClassVar[str]
-    """What ``describe`` says that a column is taken for."""
-    sign: ClassVar[str] = "its type says so"
-    """Why, in a few words."""
-    inspected: ClassVar[Inspected] = ""
-    """Whether its cells may be something else: numbers identifiers or dates, texts numbers, dates or free text."""
-    by_shares: ClassVar[bool] = False
-    """Whether a column is shown by the shares of its values, not by a mean."""
-    averaged: ClassVar[bool] = True
-    """Whether the mean of :meth:`numbers` describes a column."""
-    plain: ClassVar[bool] = False
-    """Whether cells are numbers, which plots and standard deviations take as they are."""
-    dated: ClassVar[bool] = False
-    """Whether tables of different times differ in it, whatever else does."""
-    ordered: ClassVar[bool] = True
-    """Whether a trend can run along it."""
-    on_axis: ClassVar[bool] = True
-    """Whether pictures show cells as places on an axis, not one by one."""
-    noisy: ClassVar[bool] = False
-    """Whether a missing cell can be a noisy number, by ``missing="noise"``."""
-    footnote: ClassVar[str] = ""
-    """What a reader of its means has to know."""
+    kind: ClassVar[str]  # its name, such as "numeric"
+    taken: ClassVar[str]  # what ``describe`` says that such a column is taken for
+    sign: ClassVar[str] = "its type says so"  # and why
+    inspected: ClassVar[str] = ""  # "numbers" or "texts" that may be identifiers, dates, free text
+    by_shares: ClassVar[bool] = False  # whether it is shown by the shares of its values, not by a mean
+    averaged: ClassVar[bool] = True  # whether the mean of its numbers describes it
+    plain: ClassVar[bool] = False  # whether cells are numbers that plots and standard deviations take as they are
+    dated: ClassVar[bool] = False  # whether tables of different times differ in it, whatever else does
+    on_axis: ClassVar[bool] = True  # whether pictures show cells as places on an axis, not one by one
+    noisy: ClassVar[bool] = False  # whether a missing cell can be a noisy number, by ``missing="noise"``
+    footnote: ClassVar[str] = ""  # what a reader of its means has to know
+
+    levels: tuple[str, ...] = ()
+    """The levels that cells may have, lowest first, where they have names."""
 
     def __init_subclass__(cls) -> None:
         """Register a kind under its name."""
@@ -68,18 +58,14 @@ class ColumnKind(ABC):
         return self.kind
 
     @classmethod
-    @abstractmethod
     def recognised(cls, cells: Cells, declared: Declared | None) -> Self | None:
-        """Return the kind if the cells of a column, some of them not missing, are of it; one kind takes any cells."""
+        """Return the kind if it is that of a column with some cell; here if the type of the column declares it."""
+        del cells
+        return cls(declared.levels) if declared is not None and declared.kind == cls.kind else None
 
     def check(self, frame: Frame, name: str) -> None:
         """Raise when some cells of a column are of another kind."""
         del frame, name
-
-    @property
-    def order(self) -> tuple[str, ...]:
-        """The levels that cells may have, lowest first, if they are named."""
-        return ()
 
     @abstractmethod
     def seen(self, tables: int) -> Seen:
@@ -97,15 +83,10 @@ class ColumnKind(ABC):
 
     # -- in words and pictures -----------------------------------------------------------------------------------------
 
-    def why(self, distinct: int, *, whole: bool, declared: bool) -> str:
-        """Return why a column is of the kind: its different cells, whether they are whole numbers, or declared."""
-        del distinct, whole, declared
-        return self.sign
-
-    def others(self, name: str, distinct: int, *, whole: bool) -> list[str]:
-        """Return the options that take such a column for another kind, and when."""
-        del name, distinct, whole
-        return []
+    def reasons(self, name: str, distinct: int, *, whole: bool, declared: bool) -> tuple[str, list[str]]:
+        """Return why a column of so many different cells is of the kind, and the options that take it for another."""
+        del name, distinct, whole, declared
+        return self.sign, []
 
     @classmethod
     def written(cls, means: tuple[float, float]) -> tuple[str, str]:
@@ -201,12 +182,7 @@ class Coding(ABC):
     @property
     @abstractmethod
     def scale(self) -> float:
-        """How much of the column one unit of a coordinate represents."""
-
-    @property
-    def measured(self) -> int:
-        """How many of the coordinates, the first ones, have this unit."""
-        return len(self.names)
+        """How much of the column one unit of a coordinate represents, of the first one where they have distances."""
 
     @property
     def category_weight(self) -> float | None:
@@ -214,14 +190,9 @@ class Coding(ABC):
         return None
 
     @property
-    def standard(self) -> tuple[float, float]:
-        """What to subtract from :meth:`numbers`, and to divide them by, before they are added up."""
-        return 0.0, 1.0
-
-    @property
-    def offset(self) -> float:
-        """What to add to :meth:`numbers` to have them in the units of the column."""
-        return 0.0
+    def standard(self) -> tuple[float, float, float]:
+        """What to subtract from :meth:`numbers` and divide them by, and what to add for the units of the column."""
+        return 0.0, 1.0, 0.0
 
     def numbers(self, frame: Frame) -> Array:
         """Return the cells as numbers, shape (n,), NaN where missing."""

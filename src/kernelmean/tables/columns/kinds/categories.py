@@ -8,21 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any, ClassVar, Self, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from ....core.array import Array, IntArray
 from ....core.cell_formats import has_decimal_comma, is_number
-from ....core.cells import Cells, Declared, loses_digits, shared
+from ....core.cells import Cells, loses_digits, shared
 from ....core.table import Frame
 from ....core.words import count, leave_out
 from ...limits import MOST_COUNTED
 from ..labels import as_labels, cell_counts, label_counts
 from ..summaries import ABSENT, CategoryShares, ColumnSummary
 from ..texts import TextCells, identifies, mend, refusal
-from .base import IS_MISSING, NOT_FITTED, Coding, ColumnKind, Inspected, Seen, Wanted
+from .base import IS_MISSING, NOT_FITTED, Coding, ColumnKind, Seen, Wanted
 
 _FEW_LEVELS = 20
 
@@ -31,19 +31,8 @@ _FEW_LEVELS = 20
 class CategoryKind(ColumnKind):
     """Categories without an order; texts that no other kind takes are such."""
 
-    kind: ClassVar[str] = "categorical"
-    taken: ClassVar[str] = "category"
-    inspected: ClassVar[Inspected] = "texts"
-    by_shares: ClassVar[bool] = True
-    averaged: ClassVar[bool] = False
-    ordered: ClassVar[bool] = False
-    on_axis: ClassVar[bool] = False
-
-    @classmethod
-    def recognised(cls, cells: Cells, declared: Declared | None) -> Self | None:
-        """Take what is declared so."""
-        del cells
-        return cls() if declared is not None and declared.kind == "categorical" else None
+    kind, taken, inspected = "categorical", "category", "texts"
+    by_shares, averaged, on_axis = True, False, False
 
     def check(self, frame: Frame, name: str) -> None:
         """Raise unless a column of objects holds text, and not numbers as text; its type may say that it does."""
@@ -58,15 +47,12 @@ class CategoryKind(ColumnKind):
         """Return what a column is like in tables in which its categories occur so often; they have no mean."""
         return ColumnSummary((math.nan,) * len(counts), shares)
 
-    def why(self, distinct: int, *, whole: bool, declared: bool) -> str:
-        """Say how many there are."""
+    def reasons(self, name: str, distinct: int, *, whole: bool, declared: bool) -> tuple[str, list[str]]:
+        """Suggest an order of a few categories."""
         del whole
-        return self.sign if declared else f"text with {count(distinct, 'different value')}"
-
-    def others(self, name: str, distinct: int, *, whole: bool) -> list[str]:
-        """Few categories may have an order."""
-        del whole
-        return [f"ordinal={{{name!r}: ['lowest', '…', 'highest']}} if they are ordered"] * (2 < distinct <= _FEW_LEVELS)
+        few = 2 < distinct <= _FEW_LEVELS
+        levels = [f"ordinal={{{name!r}: ['lowest', '…', 'highest']}} if they are ordered"] * few
+        return self.sign if declared else f"text with {count(distinct, 'different value')}", levels
 
 
 @final

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self, final
+from typing import Self, final
 
 from ....core.cells import Cells, Declared
 from ....core.words import signed
@@ -15,9 +15,7 @@ from .times import InSeconds
 class DurationKind(InSeconds):
     """Spans of time."""
 
-    kind: ClassVar[str] = "duration"
-    taken: ClassVar[str] = "span of time"
-    sign: ClassVar[str] = "spans of time or times of the day"
+    kind, taken, sign = "duration", "span of time", "spans of time or times of the day"
 
     @classmethod
     def recognised(cls, cells: Cells, declared: Declared | None) -> Self | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self, final
+from typing import final
 
 import numpy as np
 
 from ....core.array import Array
-from ....core.cells import Cells, Declared
 from ....core.table import Frame
 from ....core.words import listed
 from ..labels import as_labels
@@ -19,28 +18,13 @@ from .numbers import OnALine
 @final
 @dataclass(frozen=True)
 class LevelKind(OnALine):
-    """Levels with an order."""
+    """Levels, lowest first."""
 
-    levels: tuple[str, ...]
-    """Lowest first."""
-    kind: ClassVar[str] = "ordinal"
-    taken: ClassVar[str] = "ordered levels"
-    on_axis: ClassVar[bool] = False
-    footnote: ClassVar[str] = "ordered levels count from 0"
+    kind, taken, footnote = "ordinal", "ordered levels", "ordered levels count from 0"
+    on_axis = False
 
     def __str__(self) -> str:
         return f"{self.kind} ({' < '.join(self.levels)})"
-
-    @classmethod
-    def recognised(cls, cells: Cells, declared: Declared | None) -> Self | None:
-        """Take what is declared so."""
-        del cells
-        return cls(declared.levels) if declared is not None and declared.kind == "ordinal" else None
-
-    @property
-    def order(self) -> tuple[str, ...]:
-        """The levels."""
-        return self.levels
 
     def numbers(self, frame: Frame, name: str, origin: int = 0) -> Array:
         """Return the rank of every cell, or raise where one is no level."""
@@ -57,7 +41,7 @@ class LevelKind(OnALine):
             )
         return np.array([order[cell] for cell in labels], dtype=np.float64)
 
-    def others(self, name: str, distinct: int, *, whole: bool) -> list[str]:
+    def reasons(self, name: str, distinct: int, *, whole: bool, declared: bool) -> tuple[str, list[str]]:
         """Levels may be meant as categories."""
-        del distinct, whole
-        return [f"{insist('categorical', [name])} if the order says nothing"]
+        del distinct, whole, declared
+        return self.sign, [f"{insist('categorical', [name])} if the order says nothing"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from ...limits import MAX_CATEGORIES
 from ..labels import finite
 from ..summaries import ColumnSummary, of_moments, pooled_within
 from ..texts import insist
-from .base import IS_MISSING, NOT_FITTED, Coding, ColumnKind, Inspected, Seen, Wanted
+from .base import IS_MISSING, NOT_FITTED, Coding, ColumnKind, Seen, Wanted
 
 _LARGEST_EXPONENT, _FAR = 1000, 2.0**400
 _FARTHEST = 1e6  # standard deviations: beyond, every kernel is 0 and waves lose their phase
@@ -36,11 +36,8 @@ class OnALine(ColumnKind):
 class NumberKind(OnALine):
     """Numbers."""
 
-    kind: ClassVar[str] = "numeric"
-    taken: ClassVar[str] = "number"
-    inspected: ClassVar[Inspected] = "numbers"
-    plain: ClassVar[bool] = True
-    noisy: ClassVar[bool] = True
+    kind, taken, inspected = "numeric", "number", "numbers"
+    plain = noisy = True
 
     @classmethod
     def recognised(cls, cells: Cells, declared: Declared | None) -> Self | None:
@@ -52,15 +49,11 @@ class NumberKind(OnALine):
         del origin
         return finite(frame, name)
 
-    def why(self, distinct: int, *, whole: bool, declared: bool) -> str:
-        """Say whether all are whole."""
-        del distinct, declared
-        return "whole numbers" if whole else "numbers"
-
-    def others(self, name: str, distinct: int, *, whole: bool) -> list[str]:
+    def reasons(self, name: str, distinct: int, *, whole: bool, declared: bool) -> tuple[str, list[str]]:
         """Whole numbers may be codes."""
-        few = whole and 2 < distinct <= MAX_CATEGORIES
-        return [f"{insist('categorical', [name])} if they are codes"] * few
+        del declared
+        codes = [f"{insist('categorical', [name])} if they are codes"] * (whole and 2 < distinct <= MAX_CATEGORIES)
+        return "whole numbers" if whole else "numbers", codes
 
     @classmethod
     def mean_in_words(cls, mean: float) -> str:
@@ -140,19 +133,9 @@ class Numbers(Coding):
         return np.column_stack([np.clip(block[:, :1], center - reach, center + reach), block[:, 1:]])
 
     @property
-    def measured(self) -> int:
-        """The number; an indicator of missing cells has no unit."""
-        return 1
-
-    @property
-    def standard(self) -> tuple[float, float]:
-        """The mean and the standard deviation."""
-        return self.center, self.deviation or 1.0
-
-    @property
-    def offset(self) -> float:
-        """The origin of times, in seconds."""
-        return self.origin / 1e9
+    def standard(self) -> tuple[float, float, float]:
+        """The mean, the standard deviation, and the origin of times, in seconds."""
+        return self.center, self.deviation or 1.0, self.origin / 1e9
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ _ENOUGH = 3.0
 class InSeconds(OnALine):
     """Cells that are counted in seconds."""
 
-    noisy: ClassVar[bool] = True
+    noisy = True
 
     def numbers(self, frame: Frame, name: str, origin: int = 0) -> Array:
         """Return the seconds after ``origin``."""
@@ -54,10 +54,8 @@ class TimeKind(InSeconds):
 
     zoned: bool = False
     """Whether they have a zone."""
-    kind: ClassVar[str] = "datetime"
-    taken: ClassVar[str] = "time"
-    sign: ClassVar[str] = "dates or times"
-    dated: ClassVar[bool] = True
+    kind, taken, sign = "datetime", "time", "dates or times"
+    dated = True
 
     def __str__(self) -> str:
         return self.kind + " with a time zone" * self.zoned
@@ -65,7 +63,7 @@ class TimeKind(InSeconds):
     @classmethod
     def recognised(cls, cells: Cells, declared: Declared | None) -> Self | None:
         """Take times; only a zone is declared of them."""
-        return cls(declared is not None) if cells.dtype.kind == "M" else None
+        return cls(zoned=declared is not None) if cells.dtype.kind == "M" else None
 
     def origin(self, frame: Frame, name: str, known: npt.NDArray[np.bool_]) -> int:
         """Return the earliest one."""

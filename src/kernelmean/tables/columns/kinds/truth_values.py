@@ -6,15 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self, final
+from typing import final
 
 import numpy as np
 
 from ....core.array import Array
-from ....core.cells import Cells, Declared
 from ....core.table import Frame
 from ..summaries import CategoryShares, ColumnSummary, of_moments, pooled_within
-from .base import Inspected
 from .categories import CategoryKind
 
 
@@ -23,19 +21,8 @@ from .categories import CategoryKind
 class TruthKind(CategoryKind):
     """Truth values."""
 
-    kind: ClassVar[str] = "boolean"
-    taken: ClassVar[str] = "truth value"
-    sign: ClassVar[str] = "true and false"
-    inspected: ClassVar[Inspected] = ""
-    by_shares: ClassVar[bool] = False
-    averaged: ClassVar[bool] = True
-    plain: ClassVar[bool] = True
-
-    @classmethod
-    def recognised(cls, cells: Cells, declared: Declared | None) -> Self | None:
-        """Take what is declared so."""
-        del cells
-        return cls() if declared is not None and declared.kind == "boolean" else None
+    kind, taken, sign, inspected = "boolean", "truth value", "true and false", ""
+    by_shares, averaged, plain = False, True, True
 
     def numbers(self, frame: Frame, name: str, origin: int = 0) -> Array:
         """Return 1 for true cells."""
