@@ -225,7 +225,7 @@ COLUMN_KIND = '''
 import re
 from dataclasses import dataclass
 import numpy as np
-from kernelmean.tables.columns.kinds import Coding, ColumnKind, Seen
+from kernelmean.tables.columns.kinds import Coding, ColumnKind, CellsSeen
 from kernelmean.tables.columns.summaries import ColumnSummary
 
 DEGREES = re.compile("[0-9.]+°")
@@ -260,7 +260,7 @@ class AngleKind(ColumnKind):
         return f"{coding.name}, degrees", 1.0
 
 @dataclass(eq=False)
-class AnglesSeen(Seen):
+class AnglesSeen(CellsSeen):
     """How many there are in every table, and their sum as points of a circle."""
 
     kind: AngleKind

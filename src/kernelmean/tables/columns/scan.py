@@ -14,7 +14,7 @@ from ...core.table import Frame
 from ...core.words import all_incomplete
 from .agreement import agreed_kind, check_codes, odd_number
 from .encoding import Encoding
-from .kinds import Coding, ColumnKind, NumberKind, Seen, TooManyCategoriesError, Wanted
+from .kinds import CellsSeen, Coding, ColumnKind, NumberKind, TooManyCategoriesError, Wanted
 from .missing import MissingCells, MissingColumn, rules_for, sifted
 from .summaries import ColumnSummary
 
@@ -27,7 +27,7 @@ class ColumnSeen:
     name: str
     kind: ColumnKind | None
     absent: Array
-    values: Seen | None
+    values: CellsSeen | None
 
     @property
     def type(self) -> ColumnKind:
@@ -65,7 +65,7 @@ class ColumnSeen:
         """Return what the column is like in every table."""
         return self._known().summary(coding, self.absent)
 
-    def _known(self) -> Seen:
+    def _known(self) -> CellsSeen:
         """Return what was seen, also of a column without any cell."""
         return self.values or self.type.seen(len(self.absent))
 

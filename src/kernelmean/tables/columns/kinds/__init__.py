@@ -1,9 +1,9 @@
 """What columns hold: one file a kind, imported here; every kind answers what ``base.py`` asks."""
 
 from .base import KINDS as KINDS
+from .base import CellsSeen as CellsSeen
 from .base import Coding as Coding
 from .base import ColumnKind as ColumnKind
-from .base import Seen as Seen
 from .base import Wanted as Wanted
 from .categories import CategoryKind as CategoryKind
 from .categories import TooManyCategoriesError as TooManyCategoriesError

@@ -68,7 +68,7 @@ class ColumnKind(ABC):
         del frame, name
 
     @abstractmethod
-    def seen(self, tables: int) -> Seen:
+    def seen(self, tables: int) -> CellsSeen:
         """Return what is seen of a column in so many tables before the first cell."""
 
     def numbers(self, frame: Frame, name: str, origin: int = 0) -> Array:
@@ -130,7 +130,7 @@ class Wanted:
     """Whether all rows were seen."""
 
 
-class Seen(ABC):
+class CellsSeen(ABC):
     """What is seen of the known cells of a column in every table."""
 
     @abstractmethod
@@ -138,7 +138,7 @@ class Seen(ABC):
         """Add some rows of a table; some cells are known."""
 
     @abstractmethod
-    def __add__(self, other: Any) -> Seen:
+    def __add__(self, other: Any) -> CellsSeen:
         """Return what is seen of the rows of both."""
 
     @abstractmethod

@@ -22,7 +22,7 @@ from ...limits import MOST_COUNTED
 from ..labels import as_labels, cell_counts, label_counts
 from ..summaries import ABSENT, CategoryShares, ColumnSummary
 from ..texts import TextCells, identifies, mend, refusal
-from .base import IS_MISSING, NOT_FITTED, Coding, ColumnKind, Seen, Wanted
+from .base import IS_MISSING, NOT_FITTED, CellsSeen, Coding, ColumnKind, Wanted
 
 _FEW_LEVELS = 20
 
@@ -183,7 +183,7 @@ class Categories(Coding):
 
 @final
 @dataclass(frozen=True, eq=False)
-class CategoriesSeen(Seen):
+class CategoriesSeen(CellsSeen):
     """How often every category occurs in every table."""
 
     kind: CategoryKind

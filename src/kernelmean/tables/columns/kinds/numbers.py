@@ -17,7 +17,7 @@ from ...limits import MAX_CATEGORIES
 from ..labels import finite
 from ..summaries import ColumnSummary, of_moments, pooled_within
 from ..texts import insist
-from .base import IS_MISSING, NOT_FITTED, Coding, ColumnKind, Seen, Wanted
+from .base import IS_MISSING, NOT_FITTED, CellsSeen, Coding, ColumnKind, Wanted
 
 _LARGEST_EXPONENT, _FAR = 1000, 2.0**400
 _FARTHEST = 1e6  # standard deviations: beyond, every kernel is 0 and waves lose their phase
@@ -140,7 +140,7 @@ class Numbers(Coding):
 
 @final
 @dataclass(eq=False)
-class NumbersSeen(Seen):
+class NumbersSeen(CellsSeen):
     """Counts, means and sums of squares about the mean of the numbers of every table."""
 
     kind: ColumnKind
