@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from .estimators.files import load, save
     from .expected import expected
     from .expected.support import support
-    from .given import ci_test
     from .inference import (
         Design,
         TestResult,
+        ci_test,
         dhsic_test,
         hsic_test,
         k_sample_test,
@@ -89,8 +89,7 @@ _lazy.attach(
         "estimators": "DistributionEncoder GroupMeans KME MKME MMKME KernelMean",
         "estimators.files": "load save",
         "expected": "expected support",
-        "given": "ci_test",
-        "inference": "Design TestResult dhsic_test hsic_test k_sample_test mmd_test",
+        "inference": "Design TestResult ci_test dhsic_test hsic_test k_sample_test mmd_test",
         "inference.cluster": "DaskPlan",
         "inference.monitoring": "DriftMonitor",
         "kernels.bandwidth": "median_bandwidth",

@@ -14,7 +14,7 @@ from .parameters import command, test_option
 if TYPE_CHECKING:
     from ..core.array import Progress
     from ..core.table import Frame
-    from ..given import ConditionalResult
+    from ..inference import ConditionalResult
     from ..studies.dependence import Dependence
     from ..studies.designs import TableDesign
     from ..tables.source import Source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -74,11 +75,11 @@ class GaussianFeatures(Frozen):
     """L⁻ᵀ, shape (m, m)."""
 
     @classmethod
-    def of(cls, width: float, points: Array) -> GaussianFeatures:
-        """Return the features of some landmarks, without those that others explain."""
+    def of(cls, width: float, points: Array, most: int | None = None) -> GaussianFeatures:
+        """Return the features of some landmarks: greedy pivots, without those that others explain."""
         kept = nystrom(Gaussian(width), points, len(points))
-        inverse = solve_triangular(kept.triangle, np.eye(kept.size), lower=True)
-        return cls(Gaussian(width), kept.points, inverse.T)
+        inverse = solve_triangular(kept.triangle[:most, :most], np.eye(len(kept.points[:most])), lower=True)
+        return cls(Gaussian(width), kept.points[:most], inverse.T)
 
     def __call__(self, coordinates: Array) -> Array:
         """Return the features, shape (n, m)."""
@@ -156,16 +157,25 @@ class KernelFeatures(RegressionFeatures):
         return self.map(rows, self.noise)
 
 
-def curves(drawn: Array, *, fine: bool = False) -> list[Curves]:
-    """Return curves of all columns on common knots, made for drawn scaled rows; none for one column, or for many."""
-    d = drawn.shape[1]
-    knots, width = min(_MOST_KNOTS, _MOST // d), _FINE_CURVE if fine else _CURVE
-    if d < 2 or knots < _FEWEST_KNOTS:
-        return []
+def curves(drawn: Array, width: float, knots: int) -> Curves:
+    """Return curves of all columns, Gaussian kernels on common knots, made for drawn scaled rows."""
     levels = (np.arange(knots) + 0.5) / knots
     even = drawn.min() + levels * np.ptp(drawn)
     points = np.unique((np.quantile(drawn, levels) + even) / 2.0)[:, None]  # dense where rows are, and none far apart
-    return [Curves(GaussianFeatures.of(width, points), np.ones(d), "additive")]
+    return Curves(GaussianFeatures.of(width, points), np.ones(drawn.shape[1]), "additive")
+
+
+def surfaces(drawn: Array, median: float, widths: Sequence[float]) -> list[Radial]:
+    """Return Gaussian kernels of all columns on drawn landmarks, their widths in units of the median distance."""
+    axes = np.eye(drawn.shape[1])
+    return [Radial(GaussianFeatures.of(width * median, drawn), axes, f"Gaussian, width {width:g}") for width in widths]
+
+
+def stacked_curves(drawn: Array, *, fine: bool = False) -> list[Curves]:
+    """Return the curves of a stack, none for one column or for many."""
+    d = drawn.shape[1]
+    knots = min(_MOST_KNOTS, _MOST // d)
+    return [] if d < 2 or knots < _FEWEST_KNOTS else [curves(drawn, _FINE_CURVE if fine else _CURVE, knots)]
 
 
 def candidates(rows: Array, drawn: Array) -> list[RegressionFeatures]:
@@ -177,9 +187,5 @@ def candidates(rows: Array, drawn: Array) -> list[RegressionFeatures]:
     found: list[RegressionFeatures] = [PlainColumns()]
     if d > 1 and d * (d + 3) // 2 <= _MOST:
         found.append(Quadratic())
-    found += curves(drawn)
-    median = float(median_bandwidth(drawn))
-    found += [
-        Radial(GaussianFeatures.of(width * median, drawn), np.eye(d), f"Gaussian, width {width:g}") for width in _WIDTHS
-    ]
-    return found
+    found += stacked_curves(drawn)
+    return [*found, *surfaces(drawn, float(median_bandwidth(drawn)), _WIDTHS)]

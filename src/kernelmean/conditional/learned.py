@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from ..core.array import Array, IntArray
-from .candidates import Curves, GaussianFeatures, Radial, RegressionFeatures, candidates, curves
+from .candidates import Curves, GaussianFeatures, Radial, RegressionFeatures, candidates, stacked_curves
 from .ridge import RidgeFits
 
 Ridges = tuple[tuple[RidgeFits, ...], ...]
@@ -75,7 +75,7 @@ def _first_fit(features: RegressionFeatures, rows: Array, targets: Array) -> Arr
 
 def learned_curves(rows: Array, targets: Array) -> list[Curves]:
     """Return curves that vary more along columns that the targets change with; none where there are no curves."""
-    first = curves(rows, fine=True)
+    first = stacked_curves(rows, fine=True)
     return [each.weighted(rows, _first_fit(each, rows, targets)) for each in first]
 
 

@@ -39,7 +39,6 @@ AnyArray = npt.NDArray[Any]
 _DERIVED = ("kernel_", "noise_", "weights_")
 _HOMES = (
     "conditional",
-    "given",
     "tables.columns",
     "embedding.features",
     "inference",

@@ -5,6 +5,7 @@ from .adaptive.many_kernels import Adaptive
 from .adaptive.member import Member, PairMember
 from .base_result import Result
 from .designs.design import Design
+from .given import ConditionalResult, MemberPvalue, ci_test
 from .independence import hsic_test
 from .many_samples import dhsic_test, k_sample_test
 from .null import PairOutcome, holm
@@ -15,15 +16,18 @@ from .two_sample import mmd_test
 
 __all__ = [
     "Adaptive",
+    "ConditionalResult",
     "CustomStatistic",
     "Design",
     "EvidenceKind",
     "Member",
+    "MemberPvalue",
     "PairMember",
     "PairOutcome",
     "Resampling",
     "Result",
     "TestResult",
+    "ci_test",
     "dhsic_test",
     "holm",
     "hsic_test",

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.array import Array, RngLike
 from ..core.table import Frame
 from ..core.words import listed
-from ..given import ConditionalResult, ci_test
+from ..inference import ConditionalResult, ci_test
 from ..tables.columns import Encoded, Encoding, encode
 
 

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.given import ConditionalResult, ci_test
-from kernelmean.given.products import ResidualColumns, ResidualProducts, signed_statistics
-from kernelmean.given.smoothing import STRENGTHS, Basis, Smoother, gaussian_columns
+from kernelmean.conditional.smoothing import STRENGTHS, Basis, Smoother, gaussian_features
+from kernelmean.inference import ConditionalResult, ci_test
+from kernelmean.inference.given.products import ResidualColumns, ResidualProducts, signed_statistics
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -68,7 +68,7 @@ def test_a_residual_is_that_of_the_best_ridge_by_cross_validation() -> None:
 
 
 def test_factors_give_the_gram_matrix() -> None:
-    factor = gaussian_columns(Z[:40], 1.0, 40)
+    factor = gaussian_features(Z[:40], 1.0, 40)(Z[:40])
     distances = np.square(Z[:40, None] - Z[None, :40]).sum(axis=-1)
     np.testing.assert_allclose(factor @ factor.T, np.exp(-distances / 2.0), atol=1e-5)
     basis = Basis.of("", factor)

@@ -15,13 +15,14 @@ import numpy as np
 from ..core.array import Array, IntArray
 from ..core.frozen import Frozen
 from ..kernels.bandwidth import median_bandwidth
+from .candidates import GaussianFeatures, PlainColumns, Quadratic, RegressionFeatures, curves, surfaces
 
 STRENGTHS = 10.0 ** np.arange(-6.5, 2.1, 0.5)
 """λ in units of the largest eigenvalue of a basis."""
 _UNDERSMOOTHING, _MOST_FREEDOM = 3.0, 0.6
 _WIDTHS, _WIDTHS_OF_ONE, _CURVES = (2.0, 1.0, 0.5), (1.5, 0.7, 0.3), (1.0, 0.35)
 """Widths of Gaussian kernels in median distances, for several columns and for one; of curves, in deviations."""
-_MOST_RADIAL, _MOST_CURVE, _MOST_FUNCTIONS, _MEDIAN_OF, _DEPENDENT, _LEAST = 50, 25, 100, 150, 1e-6, 1e-9
+_MOST_RADIAL, _MOST_CURVE, _MOST_FUNCTIONS, _MEDIAN_OF, _DRAWN, _LEAST = 50, 25, 100, 150, 300, 1e-9
 
 
 def scaled(columns: Array) -> Array:
@@ -32,26 +33,14 @@ def scaled(columns: Array) -> Array:
 
 
 def typical_distance(rows: Array) -> float:
-    """Return the median distance of at most 150 different rows, evenly spread in their order; 1 of equal rows."""
-    different = np.unique(rows, axis=0)
-    places = np.unique(np.linspace(0, len(different) - 1, _MEDIAN_OF).astype(int))
-    return float(median_bandwidth(different[places])) if len(places) > 1 else 1.0
+    """Return the median distance, of at most 150 rows; 1 of equal rows."""
+    return float(median_bandwidth(rows, exact_up_to=_MEDIAN_OF)) if np.ptp(rows, axis=0).any() else 1.0
 
 
-def gaussian_columns(rows: Array, width: float, rank: int) -> Array:
-    """Return L with LLᵀ near the Gram matrix of a Gaussian kernel, by pivoted Cholesky, shape (n, at most rank)."""
-    squares = np.einsum("nd,nd->n", rows, rows)
-    factor, left = np.zeros((rank, len(rows))), np.ones(len(rows))
-    for k in range(rank):
-        pivot = int(left.argmax())
-        if left[pivot] < _DEPENDENT:
-            return factor[:k].T
-        exponent = (2.0 * (rows @ rows[pivot]) - squares - squares[pivot]) / (2.0 * width**2)
-        row = np.exp(np.minimum(exponent, 0.0)) - factor[:k, pivot] @ factor[:k]
-        factor[k] = row / np.sqrt(left[pivot])
-        left = np.maximum(left - factor[k] ** 2, 0.0)
-        left[pivot] = 0.0
-    return factor.T
+def gaussian_features(rows: Array, width: float, rank: int) -> GaussianFeatures:
+    """Return features of a Gaussian kernel, from at most ``rank`` of 300 rows that are evenly spread in their order."""
+    drawn = rows[np.unique(np.linspace(0, len(rows) - 1, _DRAWN).astype(int))]
+    return GaussianFeatures.of(width, drawn, rank)
 
 
 @final
@@ -99,23 +88,17 @@ class Smoother(Frozen):
     def of(cls, Z: Array) -> Smoother:
         """Return the bases that the rows can bear; O(n r² d) time for r at most 250 functions."""
         (n, d), rows = Z.shape, scaled(Z)
-        bases = [Basis.of("linear", rows)]
+        features: list[RegressionFeatures] = [PlainColumns()]
         knots = int(min(_MOST_CURVE, max(6, n / (3 * d))))
         if d > 1 and d * knots <= n / 2.5:
-            for width in _CURVES:
-                curves = [gaussian_columns(rows[:, [j]], width, knots) for j in range(d)]
-                bases.append(Basis.of(f"curves, width {width:g}", np.hstack(curves)))
+            features += [curves(rows, width, knots) for width in _CURVES]
         if d <= _MOST_RADIAL:
             rank = int(min(max(n / 5, 20), 60 + n / 25, _MOST_FUNCTIONS, n))
-            median = typical_distance(rows)
-            bases += [
-                Basis.of(f"Gaussian, width {width:g}", gaussian_columns(rows, width * median, rank))
-                for width in (_WIDTHS if d > 1 else _WIDTHS_OF_ONE)
-            ]
+            median, widths = typical_distance(rows), _WIDTHS if d > 1 else _WIDTHS_OF_ONE
+            features += surfaces(gaussian_features(rows, median * widths[-1], rank).points, median, widths)
         if d > 1 and d * (d + 3) <= min(n, 1000):
-            first, second = np.triu_indices(d)
-            bases.append(Basis.of("degree 2", np.hstack([rows, rows[:, first] * rows[:, second]])))
-        return cls(tuple(bases))
+            features.append(Quadratic())
+        return cls(tuple(Basis.of(each.name, each(rows)) for each in features))
 
     def __call__(self, targets: Array) -> Smoothed:
         """Return what is left of targets, shape (n, q); every column has a basis and a strength of its own."""

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, final
 import numpy as np
 from scipy.special import betaincinv
 
-from ..core.frozen import Frozen
-from ..inference.adaptive.kinds import LEVEL
-from ..inference.base_result import Result
-from ..inference.wording import beside
-from ..report import pictures
-from ..report.description import Description
-from ..report.document import Bars
+from ...core.frozen import Frozen
+from ...report import pictures
+from ...report.description import Description
+from ...report.document import Bars
+from ..adaptive.kinds import LEVEL
+from ..base_result import Result
+from ..wording import beside
 
 
 @final

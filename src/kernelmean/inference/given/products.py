@@ -15,10 +15,10 @@ from typing import final
 
 import numpy as np
 
-from ..core.array import Array, slices
-from ..core.frozen import Frozen
-from ..inference.adaptive.many_kernels import harmonic
-from .smoothing import Basis, StratifiedSmoother, gaussian_columns, scaled, typical_distance
+from ...conditional.smoothing import Basis, StratifiedSmoother, gaussian_features, scaled, typical_distance
+from ...core.array import Array, slices
+from ...core.frozen import Frozen
+from ..adaptive.many_kernels import harmonic
 
 _FEATURES, _RANK, _CLIP, _RIDGE, _LEAST_SCALE, _LEAST_LEFT = 6, 30, 4.0, 0.1, 0.05, 0.2
 _DIRECTIONS, _LEADING, _OF_Z, _OF_Z_LEADING = 10, 3, 8, 4
@@ -69,7 +69,7 @@ class SideResiduals(Frozen):
         logs = np.log(residuals**2 + _LEAST_SCALE * np.maximum((residuals**2).mean(axis=0), np.finfo(float).tiny))
         spread = np.exp(0.5 * (logs - smoother(logs).residuals))
         rows = np.clip(scaled(residuals / spread), -_CLIP, _CLIP)
-        basis = Basis.of("", gaussian_columns(rows, typical_distance(rows), _RANK))
+        basis = Basis.of("", gaussian_features(rows, typical_distance(rows), _RANK)(rows))
         functions = basis.functions[:, ::-1][:, :_FEATURES] * np.sqrt(len(rows))
         left = smoother(functions)
         squares = (left.residuals**2).mean(axis=0)
@@ -95,7 +95,7 @@ def functions_of(Z: Array) -> Array:
     """Return eight leading functions of Z that tell where in Z dependence may change, shape (n, 8)."""
     rows = scaled(Z)
     width = typical_distance(rows) * (0.7 if rows.shape[1] == 1 else 1.0)
-    basis = Basis.of("", gaussian_columns(rows, width, _RANK))
+    basis = Basis.of("", gaussian_features(rows, width, _RANK)(rows))
     scores = basis.functions[:, ::-1][:, :_OF_Z] * np.sqrt(len(rows) * basis.values[::-1][:_OF_Z])
     return np.clip(scores, -_LEADING, _LEADING)
 

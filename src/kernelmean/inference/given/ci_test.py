@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ..core.array import Array, IntArray, RngLike, as_rng
-from ..core.table import Table, as_table
-from ..core.validate import check_integer
-from ..core.words import count
-from ..inference import Design, hsic_test
-from ..inference.samples import check_one_order_of_all
-from ..plan.plan import serial_blas
+from ...conditional.smoothing import StratifiedSmoother
+from ...core.array import Array, IntArray, RngLike, as_rng
+from ...core.table import Table, as_table
+from ...core.validate import check_integer
+from ...core.words import count
+from ...plan.plan import serial_blas
+from ..designs.design import Design
+from ..independence import hsic_test
+from ..samples import check_one_order_of_all
 from .ci_result import ConditionalResult, MemberPvalue
 from .products import WEIGHTS, SideResiduals, combined, products, signed_statistics
-from .smoothing import StratifiedSmoother
 
 _FEWEST, _ROUNDING, _NOTHING_LEFT = 20, 1e-10, 1e-6
 
