@@ -73,6 +73,7 @@ MAKERS: dict[str, Callable[[], Result]] = {
     "densities": densities,
     "nearer model": lambda: km.closer_test(X, Y, X + 1.0),
     "given Z": lambda: km.ci_test(X[:, 0], Y[:, 0].tolist() + [0.0] * 5, X[:, 1], rng=0, n_resamples=99, size_runs=2),
+    "beyond Z": lambda: km.mmd_test(X, Y, given=(np.arange(len(X)) % 7, np.arange(len(Y)) % 7), n_resamples=99, rng=0),
     "weights": lambda: km.match_weights(X, Y, rng=0),
     "estimates": lambda: fit_all(X[:12]),
 }

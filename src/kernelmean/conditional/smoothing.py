@@ -73,8 +73,8 @@ class Smoothed(Frozen):
     """Shape (n, q)."""
     freedom: Array
     """Degrees of freedom that every column took, shape (q,)."""
-    r2: Array
-    """One minus the generalized cross-validation error over that of the mean, shape (q,)."""
+    left_out: Array | None = None
+    """The leave-one-out errors on request, shape (n, q)."""
 
 
 @final
@@ -100,8 +100,11 @@ class Smoother(Frozen):
             features.append(Quadratic())
         return cls(tuple(Basis.of(each.name, each(rows)) for each in features))
 
-    def __call__(self, targets: Array) -> Smoothed:
-        """Return what is left of targets, shape (n, q); every column has a basis and a strength of its own."""
+    def __call__(self, targets: Array, *, leave_out: bool = False) -> Smoothed:
+        """Return what is left of targets, shape (n, q); every column has a basis and a strength of its own.
+
+        Leave-one-out errors, if they are asked for, are exact for these: residuals by 1 - leverage.
+        """
         n = len(targets)
         centered = targets - targets.mean(axis=0)
         squares = np.einsum("nq,nq->q", centered, centered)
@@ -109,14 +112,16 @@ class Smoother(Frozen):
         fits = [_errors(basis, centered, squares) for basis in self.bases]
         best = np.stack([errors.min(axis=0) for errors in fits])
         residuals, freedom = centered.copy(), np.ones(targets.shape[1])
+        leverage = np.full(targets.shape, 1.0 / n) if leave_out else None
         for number, (basis, errors) in enumerate(zip(self.bases, fits, strict=True)):
             here = np.flatnonzero((best.argmin(axis=0) == number) & (best.min(axis=0) < plain))
             strengths = STRENGTHS[errors[:, here].argmin(axis=0)] / _UNDERSMOOTHING
             shares = basis.values[:, None] / (basis.values[:, None] + strengths)
             residuals[:, here] -= basis.functions @ (shares * (basis.functions.T @ centered[:, here]))
             freedom[here] += shares.sum(axis=0)
-        r2 = 1.0 - np.divide(best.min(axis=0), plain, out=np.ones_like(plain), where=plain > 0.0)
-        return Smoothed(residuals, freedom, np.maximum(r2, 0.0))
+            if leverage is not None and len(here):
+                leverage[:, here] += basis.functions**2 @ shares
+        return Smoothed(residuals, freedom, None if leverage is None else residuals / np.maximum(1 - leverage, _LEAST))
 
 
 def _errors(basis: Basis, centered: Array, squares: Array) -> Array:
@@ -143,12 +148,16 @@ class StratifiedSmoother(Frozen):
         """Return smoothers of the rows of every stratum."""
         return cls(strata, tuple(Smoother.of(Z[rows]) for rows in strata))
 
-    def __call__(self, targets: Array) -> Smoothed:
-        """Return what is left; degrees of freedom are added up, shares of variance averaged over rows."""
-        residuals, freedom, r2 = np.empty(targets.shape), np.zeros(targets.shape[1]), np.zeros(targets.shape[1])
-        for rows, smoother in zip(self.strata, self.smoothers, strict=True):
-            part = smoother(targets[rows])
+    def __call__(self, targets: Array, *, leave_out: bool = False) -> Smoothed:
+        """Return what is left; degrees of freedom are added up."""
+        parts = [
+            smoother(targets[rows], leave_out=leave_out)
+            for rows, smoother in zip(self.strata, self.smoothers, strict=True)
+        ]
+        residuals, errors = np.empty((2, *targets.shape))
+        for rows, part in zip(self.strata, parts, strict=True):
             residuals[rows] = part.residuals
-            freedom += part.freedom
-            r2 += part.r2 * (len(rows) / len(targets))
-        return Smoothed(residuals, freedom, r2)
+            if part.left_out is not None:
+                errors[rows] = part.left_out
+        freedom = np.sum([part.freedom for part in parts], axis=0)
+        return Smoothed(residuals, freedom, errors if leave_out else None)

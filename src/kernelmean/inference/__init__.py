@@ -5,7 +5,7 @@ from .adaptive.many_kernels import Adaptive
 from .adaptive.member import Member, PairMember
 from .base_result import Result
 from .designs.design import Design
-from .given import ConditionalResult, MemberPvalue, ci_test
+from .given import AdjustedDifference, AdjustedResult, ConditionalResult, MemberPvalue, ci_test
 from .independence import hsic_test
 from .many_samples import dhsic_test, k_sample_test
 from .null import PairOutcome, holm
@@ -16,6 +16,8 @@ from .two_sample import mmd_test
 
 __all__ = [
     "Adaptive",
+    "AdjustedDifference",
+    "AdjustedResult",
     "ConditionalResult",
     "CustomStatistic",
     "Design",

@@ -2,21 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from ..core.array import RngLike
+from ..core.words import refuse
 from ..estimators import KernelMean
 from ..estimators.base import KernelLike
 from ..plan.plan import Plan, RemotePlan
 from .adaptive.many_kernels import Adaptive
 from .answering import answer
 from .designs.design import AnyDesign, check_design
+from .given.adjusted import adjusted_test
+from .given.adjusted_result import AdjustedResult
 from .questions import TwoSamples
 from .request import KernelOf, Request, asked
 from .result import TestResult
 from .statistics import StatisticForm
 
 Estimator = str | KernelMean | KernelOf | Adaptive
+
+
+@overload
+def mmd_test(
+    X: Any,
+    Y: Any,
+    *,
+    kernel: KernelLike | None = None,
+    estimator: Estimator | None = None,
+    design: AnyDesign | None = None,
+    statistic: StatisticForm | None = None,
+    scheme: str = "auto",
+    n_resamples: int = 999,
+    rng: RngLike = None,
+    plan: Plan | RemotePlan | None = None,
+    given: None = None,
+) -> TestResult: ...
+
+
+@overload
+def mmd_test(
+    X: Any,
+    Y: Any,
+    *,
+    given: tuple[Any, Any],
+    design: AnyDesign | None = None,
+    n_resamples: int = 999,
+    rng: RngLike = None,
+) -> AdjustedResult: ...
 
 
 def mmd_test(
@@ -31,7 +63,8 @@ def mmd_test(
     n_resamples: int = 999,
     rng: RngLike = None,
     plan: Plan | RemotePlan | None = None,
-) -> TestResult:
+    given: tuple[Any, Any] | None = None,
+) -> TestResult | AdjustedResult:
     r"""Test whether two samples come from one distribution, by the maximum mean discrepancy and exact permutations.
 
     .. math:: \widehat{\mathrm{MMD}}^2 = \overline{k(x, x')} + \overline{k(y, y')} - 2 \overline{k(x, y)}
@@ -65,11 +98,16 @@ def mmd_test(
         The seed. The same seed gives the same p-value, whatever the plan.
     plan : Plan or DaskPlan, optional
         Threads, by default one (in bins all), and memory; or a cluster, see :class:`kernelmean.DaskPlan`.
+    given : pair of arrays (n, e) and (m, e), or data frames, optional
+        Known columns of the rows of X and of Y. The test then asks whether X and Y differ beyond what these explain:
+        it is :func:`kernelmean.ci_test` of the label of the sample and the columns. Of the options above only strata
+        of a design, ``n_resamples`` and ``rng`` go with it; see :doc:`/guides/given`.
 
     Returns
     -------
-    TestResult
-        Unpacks as ``(statistic, pvalue)``; ``members`` lists the kernels of an adaptive test.
+    TestResult or AdjustedResult
+        Unpacks as ``(statistic, pvalue)``; ``members`` lists the kernels of an adaptive test. With ``given``
+        ``differences`` of means as they are and adjusted, ``effective_rows`` and ``weights``.
 
     Raises
     ------
@@ -107,6 +145,11 @@ def mmd_test(
     20
     """
     checked = check_design(design)
+    if given is not None:
+        reason = "given= makes one test of what regressions leave"
+        refuse(reason, kernel=(kernel, None), estimator=(estimator, None), statistic=(statistic, None))
+        refuse(reason, scheme=(scheme, "auto"), plan=(plan, None))
+        return adjusted_test(X, Y, given, design=checked, n_resamples=n_resamples, rng=rng)
     wanted = asked(kernel, estimator, TwoSamples.known(checked), adaptive=not checked.in_series)
     form: StatisticForm = ("v" if checked.says_more or checked.in_series else "u") if statistic is None else statistic
     return answer(TwoSamples, (X, Y), Request(wanted, checked, form, scheme, n_resamples, rng), plan)

@@ -34,17 +34,12 @@ def dependence_given(
     if twice:
         raise ValueError(f"{listed(twice)} stands in more than one of x, y and given; a column belongs to one group")
     encoded = encode((table.select((*x, *y, *given)),), ("the table",), encoding)
-    if encoded.variances is not None:
-        raise ValueError("missing='noise' does not go with given; write missing='category', or 'drop'")
-    if not any(name in encoded.groups for name in given):
-        raise ValueError("all columns of given are constant; name one that varies")
-    discrete = [own.name for own in encoded.codings if own.category_weight is not None and own.name in given]
-    known = [name for name in given if name in encoded.groups and name not in discrete]
+    discrete, known = known_columns(encoded, given)
     result = ci_test(
         _coordinates(encoded, x, "x"),
         _coordinates(encoded, y, "y"),
         encoded.coordinates(known)[0] if known else None,
-        strata=_crossed(encoded, discrete) if discrete else None,
+        strata=crossed(encoded, discrete)[0] if discrete else None,
         n_resamples=n_resamples,
         rng=rng,
     )
@@ -58,7 +53,18 @@ def _coordinates(encoded: Encoded, names: Iterable[str], group: str) -> Array:
     return encoded.coordinates(varying)[0]
 
 
-def _crossed(encoded: Encoded, names: Iterable[str]) -> list[int]:
-    """Return the number of the combination of categories that every row has."""
-    cells = encoded.coordinates(names)[0]
-    return np.unique(cells, axis=0, return_inverse=True)[1].ravel().tolist()
+def known_columns(encoded: Encoded, given: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return which given columns are strata, and which are regressed on."""
+    if encoded.variances is not None:
+        raise ValueError("missing='noise' does not go with given; write missing='category', or 'drop'")
+    if not any(name in encoded.groups for name in given):
+        raise ValueError("all columns of given are constant; name one that varies")
+    discrete = [each.name for each in encoded.codings if each.category_weight is not None and each.name in given]
+    return discrete, [name for name in given if name in encoded.groups and name not in discrete]
+
+
+def crossed(encoded: Encoded, names: Iterable[str]) -> tuple[list[int], ...]:
+    """Return the number of the combination of categories that every row of every table has."""
+    tables = encoded.coordinates(names)
+    numbers = np.unique(np.concatenate(tables), axis=0, return_inverse=True)[1].ravel()
+    return tuple(part.tolist() for part in np.split(numbers, np.cumsum([len(table) for table in tables])[:-1]))

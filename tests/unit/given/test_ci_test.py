@@ -60,11 +60,19 @@ def test_a_residual_is_that_of_the_best_ridge_by_cross_validation() -> None:
             freedom = 1.0 + np.trace(hat)
             error = np.mean(((center - hat) @ target) ** 2) / (1.0 - freedom / N) ** 2
             weaker = gram @ np.linalg.inv(gram + strength / 3.0 * np.eye(N))
-            found.append((error if freedom <= 0.6 * N else np.inf, (center - weaker) @ target))
-    error, residual = min(found, key=lambda pair: float(pair[0]))
-    smoothed = smoother(target)
+            fitted = (basis.functions * np.sqrt(basis.values), strength / 3.0)
+            found.append((error if freedom <= 0.6 * N else np.inf, (center - weaker) @ target, *fitted))
+    _, residual, features, weaker = min(found, key=lambda fit: float(fit[0]))
+    smoothed = smoother(target, leave_out=True)
     np.testing.assert_allclose(smoothed.residuals, residual, atol=1e-8)
-    np.testing.assert_allclose(smoothed.r2, 1.0 - error / (np.mean(target**2) / (1.0 - 1.0 / N) ** 2), atol=1e-8)
+    assert smoothed.left_out is not None
+    for row in (0, 7, 60):
+        others = np.delete(np.arange(N), row)
+        middle, mean = features[others].mean(axis=0), target[others].mean()
+        rows = features[others] - middle
+        slope = np.linalg.solve(rows.T @ rows + weaker * np.eye(rows.shape[1]), rows.T @ (target[others] - mean))
+        error = target[row] - mean - (features[row] - middle) @ slope
+        np.testing.assert_allclose(smoothed.left_out[row], error, atol=1e-8)
 
 
 def test_factors_give_the_gram_matrix() -> None:

@@ -43,7 +43,7 @@ class ConditionalResult(Frozen, Result):
         Rows, and columns of X, Y and Z that vary.
     n_strata : int
     r2 : (float, float) or None
-        The share of the variance of X and Y that Z predicts, by generalized cross-validation, mean over columns.
+        The share of the variance of X and Y that Z predicts, by leave-one-out, mean over columns.
     members : tuple of MemberPvalue
         The combined statistics.
     size : float or None

@@ -16,6 +16,7 @@ from typing import final
 import numpy as np
 
 from ...conditional.smoothing import Basis, StratifiedSmoother, gaussian_features, scaled, typical_distance
+from ...conditional.stacking import r2_of
 from ...core.array import Array, slices
 from ...core.frozen import Frozen
 from ..adaptive.many_kernels import harmonic
@@ -57,15 +58,19 @@ class SideResiduals(Frozen):
     """Of the scaled columns, shape (n, d)."""
     spread: Array
     """Their fitted deviations, shape (n, d)."""
+    left_out: Array
+    """Leave-one-out errors of the scaled columns, shape (n, d)."""
     r2: Array
+    """The share of the variance of every column that Z predicts, by these errors, shape (d,)."""
     linear: ResidualColumns
     kernel: ResidualColumns
 
     @classmethod
     def of(cls, columns: Array, smoother: StratifiedSmoother) -> SideResiduals:
         """Return residuals of columns, and of a Gaussian kernel's features of these residuals."""
-        means = smoother(scaled(columns))
-        residuals = means.residuals
+        targets = scaled(columns)
+        means = smoother(targets, leave_out=True)
+        residuals, left_out = means.residuals, np.asarray(means.left_out)
         logs = np.log(residuals**2 + _LEAST_SCALE * np.maximum((residuals**2).mean(axis=0), np.finfo(float).tiny))
         spread = np.exp(0.5 * (logs - smoother(logs).residuals))
         rows = np.clip(scaled(residuals / spread), -_CLIP, _CLIP)
@@ -79,7 +84,8 @@ class SideResiduals(Frozen):
         return cls(
             residuals,
             spread,
-            means.r2,
+            left_out,
+            np.maximum(r2_of(left_out, targets), 0.0),
             ResidualColumns(lines, np.ones(lines.shape[1]), freedom),
             ResidualColumns(whitened, basis.values[::-1][:_FEATURES], left.freedom),
         )
@@ -121,7 +127,12 @@ class ResidualProducts(Frozen):
         if of_z is not None:
             values = (values[:, :, None] * of_z[:, None, :]).reshape(n, -1)
             weights, freedom = np.repeat(weights, of_z.shape[1]), np.repeat(freedom, of_z.shape[1])
-        return cls(values, weights, 1.0 / np.sqrt(np.maximum(1.0 - freedom / n, _LEAST_LEFT)))
+        return cls(values, weights, widening(freedom, n))
+
+
+def widening(freedom: Array, n: int) -> Array:
+    """Return by how much more a sum of products of residuals varies than its terms say, as a deviation."""
+    return np.asarray(1.0 / np.sqrt(np.maximum(1.0 - freedom / n, _LEAST_LEFT)))
 
 
 def products(X: SideResiduals, Y: SideResiduals, Z: Array) -> list[ResidualProducts]:

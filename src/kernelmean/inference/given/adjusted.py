@@ -1,0 +1,159 @@
+r"""Do two samples differ beyond what other columns explain? Their label and their columns, given the others.
+
+With r = T - ê(z) what Z leaves of the label T (1 in X, 0 in Y) and s = y - m̂(z) what it leaves of a column, the
+products r s are those of :func:`kernelmean.ci_test`, and the adjusted difference is
+
+.. math:: θ = \sum_i r_i s_i / \sum_i r_i^2.
+
+It is the difference between X and Y at equal z, averaged over z with weights e (1 - e): most where both samples are
+found, nothing where only one is (overlap weights; Li, Morgan & Zaslavsky 2018). No propensity is divided by. Its error
+is a product of the errors of both regressions (Robinson 1988), so it is right if either is (doubly robust). Within
+strata it is the difference with weights :math:`A_s B_s / (A_s + B_s)` of :class:`kernelmean.Design`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from ...conditional.smoothing import Smoothed, StratifiedSmoother, gaussian_features, scaled, typical_distance
+from ...core.array import Array, IntArray, RngLike, as_rng
+from ...core.table import Table
+from ...core.validate import check_integer
+from ...core.words import count
+from ...plan.plan import serial_blas
+from ..designs.design import AnyDesign, Design
+from ..designs.samples import pooled_codes
+from ..samples import check_one_order, matched
+from .adjusted_result import AdjustedDifference, AdjustedResult
+from .ci_result import ConditionalResult
+from .products import widening
+from .rows import KnownRows, stratum_numbers, varying_columns
+from .testing import tested, within_strata
+
+_FEATURES = 100
+
+
+def adjusted_test(
+    X: Any,
+    Y: Any,
+    given: tuple[Any, Any] | None,
+    *,
+    design: AnyDesign,
+    n_resamples: int = 999,
+    rng: RngLike = None,
+) -> AdjustedResult:
+    """Test whether X and Y differ beyond what ``given`` and the strata explain; see :func:`kernelmean.mmd_test`.
+
+    ``given`` holds the known columns of the rows of X and of Y, None where strata are all that is known.
+    """
+    check_integer(n_resamples, "n_resamples", 1)
+    samples = matched(X, Y)
+    sizes = len(samples[0]), len(samples[1])
+    strata = _strata(design, sizes)
+    label = Table(np.repeat([1.0, 0.0], sizes)[:, None], ("sample",))
+    columns = varying_columns(_pooled(samples), "X and Y together")
+    remove: Callable[[Array], Smoothed]
+    order: IntArray
+    with serial_blas:
+        if given is None:
+            order, remove = np.arange(sum(sizes)), _stratum_means(stratum_numbers(strata, sum(sizes)))
+            left = remove(label.values)
+            _check_overlap(label.values - left.residuals, label.values)
+            test = within_strata(label, columns, strata or (), n_resamples, rng)
+        else:
+            rows = KnownRows.of(label, columns, _known((X, Y), given), strata)
+            order, remove = rows.order, StratifiedSmoother.of(rows.z, rows.strata)
+            left = remove(rows.x)
+            _check_overlap(rows.x - left.residuals, rows.x)
+            test = tested(rows, rows.sides(remove, ("the sample", "the columns")), n_resamples, as_rng(rng).spawn(1)[0])
+        test = replace(test, names=("the sample", "the columns", "Z"))
+        return _with_differences(test, sizes, columns, order, left, remove)
+
+
+def _strata(design: AnyDesign, sizes: Sequence[int]) -> list[int] | None:
+    """Return the strata of the rows of both samples, or raise for a design that says anything else."""
+    more = (design.clusters, design.weights, design.series) if isinstance(design, Design) else (design,)
+    if not isinstance(design, Design) or design.paired or any(part is not None for part in more):
+        raise ValueError(f"given= goes with independent rows and their strata only; leave the rest of {design!r} out")
+    numbers = pooled_codes(design.strata, sizes, "strata")[0]
+    return None if numbers is None else numbers.tolist()
+
+
+def _pooled(samples: Sequence[Table]) -> Table:
+    """Return the rows of both samples as one table."""
+    return Table(np.vstack([each.values for each in samples]), samples[0].names, samples[0].named)
+
+
+def _known(samples: tuple[Any, Any], given: Any) -> Table:
+    """Return the known columns that vary, of all rows."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise TypeError(f"given is {type(given).__name__}; pass the known columns of both samples, given=(Zx, Zy)")
+    names = "given[0]", "given[1]"
+    known = matched(given[0], given[1], names)
+    for sample, of_sample, table, name, of in zip(samples, given, known, "XY", names, strict=True):
+        check_one_order(sample, of_sample, (name, of))
+        if len(sample) != len(table):
+            raise ValueError(
+                f"{name} has {count(len(sample), 'row')} and {of} {len(table):,}; pass those of the same rows"
+            )
+    return varying_columns(_pooled(known), "given", "there is nothing to adjust for; leave it out")
+
+
+def _stratum_means(labels: IntArray) -> Callable[[Array], Smoothed]:
+    """Return what takes the means of strata off columns."""
+    sizes = np.bincount(labels)
+
+    def remove(columns: Array) -> Smoothed:
+        means = np.stack([np.bincount(labels, column) / sizes for column in columns.T], axis=1)
+        return Smoothed(columns - means[labels], np.full(columns.shape[1], float(len(sizes))))
+
+    return remove
+
+
+def _check_overlap(predicted: Array, label: Array) -> None:
+    """Raise where predictions tell all rows of X from all of Y."""
+    if predicted[label == 1.0].min() > predicted[label == 0.0].max():
+        raise ValueError(
+            "there is no overlap: what is given tells every row of X from every row of Y, so that no rows of both are "
+            "alike in it; leave out what the samples were chosen by, or compare rows from where both are found"
+        )
+
+
+def _difference(label: Array, columns: Array) -> tuple[Array, Array]:
+    """Return Σ r s / Σ r² of columns s with their variances, both of shape (q,), of what is left of a label r."""
+    mass = float(label @ label)
+    gaps = label @ columns / mass
+    return gaps, np.square(label) @ np.square(columns - label[:, None] * gaps) / mass**2
+
+
+def _with_differences(
+    test: ConditionalResult,
+    sizes: tuple[int, int],
+    columns: Table,
+    order: IntArray,
+    left: Smoothed,
+    remove: Callable[[Array], Smoothed],
+) -> AdjustedResult:
+    """Return the result: differences of means and of kernel means, as they are and adjusted."""
+    n, values, label = len(order), columns.values[order], left.residuals[:, 0]
+    plain = (order < sizes[0]) - sizes[0] / n
+    smoothed = remove(values)
+    gaps, variances = _difference(label, smoothed.residuals)
+    raw, _ = _difference(plain, values - values.mean(axis=0))
+    freedom = np.minimum(left.freedom, smoothed.freedom)
+    reach = stdtrit(np.maximum(n - freedom - 1.0, 1.0), 0.975) * np.sqrt(variances) * widening(freedom, n)
+    bounds = zip(columns.names, raw, gaps, gaps - reach, gaps + reach, values.std(axis=0), strict=True)
+    differences = tuple(AdjustedDifference(name, *map(float, numbers)) for name, *numbers in bounds)
+    spread = scaled(values)
+    features = gaussian_features(spread, typical_distance(spread), _FEATURES)(spread)
+    pairs = (plain, features - features.mean(axis=0)), (label, remove(features).residuals)
+    mmd2 = [float(np.square(gap).sum() - var.sum()) for gap, var in (_difference(*pair) for pair in pairs)]
+    weights = np.empty(n)
+    weights[order] = np.where(plain > 0.0, label, -label)
+    weights /= np.repeat(np.add.reduceat(weights, [0, sizes[0]]), sizes)
+    return AdjustedResult(test, sizes, differences, weights, (mmd2[0], mmd2[1]))

@@ -1,0 +1,177 @@
+"""What a comparison of two samples returns when other columns are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from ...core.array import Array
+from ...core.frozen import Frozen
+from ...core.words import number_range
+from ...report import pictures
+from ...report.description import Description, Grid
+from ...report.document import Bars
+from ..adaptive.kinds import LEVEL
+from ..base_result import Result
+from ..wording import beside
+from .ci_result import ConditionalResult, MemberPvalue
+
+
+@final
+@dataclass(frozen=True)
+class AdjustedDifference:
+    """How far the means of a column are apart, X minus Y, in its units."""
+
+    name: str
+    raw: float
+    """As they are."""
+    adjusted: float
+    """Once the known columns have explained what they can."""
+    low: float
+    high: float
+    """The approximate 95 % interval of the adjusted difference."""
+    deviation: float
+    """Of the column over both samples."""
+
+    def times(self, factor: float) -> AdjustedDifference:
+        """Return the difference in another unit."""
+        numbers = (self.raw, self.adjusted, self.low, self.high, self.deviation)
+        return AdjustedDifference(self.name, *(factor * number for number in numbers))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers by name."""
+        return {
+            "of": self.name,
+            "difference": self.raw,
+            "adjusted_difference": self.adjusted,
+            "low": self.low,
+            "high": self.high,
+        }
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """Return the name and the numbers as texts."""
+        return self.name, f"{self.raw:.3g}", f"{self.adjusted:.3g}", number_range([self.low, self.high])
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class AdjustedResult(Frozen, Result):
+    """Whether two samples differ beyond what known columns explain; ``statistic, pvalue = result`` unpacks it.
+
+    Attributes
+    ----------
+    test : ConditionalResult
+        The test of the label of the sample and the columns, given what is known: what is exact or asymptotic, and how
+        well what is known predicts both.
+    sizes : (int, int)
+        The rows of X and of Y.
+    differences : tuple of AdjustedDifference
+        Those of the means of all columns that vary.
+    weights : array of shape (n + m,)
+        How much the rows of X and then of Y count in the adjusted difference; each sample's sum to 1.
+    mmd2 : (float, float)
+        The unbiased squared distance of the kernel means of the columns in deviations, as they are and adjusted, on at
+        most 100 features of the Gaussian kernel with the median distance. Once nothing is left, it is about 0.
+    names : (str, str, str)
+        What to call X, Y and what is known.
+    """
+
+    holds: ClassVar[tuple[type[Any], ...] | None] = (AdjustedDifference, ConditionalResult, MemberPvalue)
+
+    test: ConditionalResult
+    sizes: tuple[int, int]
+    differences: tuple[AdjustedDifference, ...]
+    weights: Array
+    mmd2: tuple[float, float]
+    names: tuple[str, str, str] = ("X", "Y", "Z")
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self.test)
+
+    def __repr__(self) -> str:
+        return f"AdjustedResult(statistic={self.statistic:.6g}, pvalue={self.pvalue:.4g}, exact={self.exact})"
+
+    @property
+    def statistic(self) -> float:
+        """The statistic of the test."""
+        return self.test.statistic
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of the test."""
+        return self.test.pvalue
+
+    @property
+    def exact(self) -> bool:
+        """Whether the p-value is exact: only strata are given."""
+        return self.test.exact
+
+    @property
+    def effective_rows(self) -> tuple[float, float]:
+        """How many rows of either sample with equal weights tell as much as those with the weights: the overlap."""
+        n = self.sizes[0]
+        first, second = (1.0 / float(np.square(part).sum()) for part in (self.weights[:n], self.weights[n:]))
+        return first, second
+
+    def verdict(self, level: float = LEVEL) -> str:
+        """Return the outcome in one sentence."""
+        p, (first, second, known) = beside(self.pvalue, level), self.names
+        if self.pvalue > level:
+            return f"{first} and {second} show no difference beyond what {known} explains: p = {p}, above {level:g}."
+        return f"{first} and {second} differ beyond what {known} explains: p = {p}, at most {level:g}."
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the p-value and what it rests on."""
+        first, second, known = self.names
+        exact = "exact" if self.exact else "asymptotic, not exact"
+        effective = [f"{rows:,.0f} of {size:,}" for rows, size in zip(self.effective_rows, self.sizes, strict=True)]
+        found = [
+            ("p-value", f"{self.pvalue:.3g}, {exact}"),
+            ("overlap", f"{first} counts as {effective[0]} rows, {second} as {effective[1]}"),
+            ("squared distance", f"{self.mmd2[0]:.3g}, adjusted {self.mmd2[1]:.3g} (MMD² of a Gaussian kernel)"),
+        ]
+        if self.test.n_strata > 1:
+            found.append(("strata", f"{self.test.n_strata:,}"))
+        if self.test.r2 is not None:
+            label, columns = self.test.r2
+            predicts = f"{label:.0%} of the variance of the sample, {columns:.0%} of that of the columns"
+            found.append((f"{known} predicts", predicts))
+        return found
+
+    def describe(self) -> Description:
+        """Return whether the samples differ, and the differences of columns."""
+        header = ("column", "difference", "adjusted", "95 % interval")
+        rows = tuple(difference.cells() for difference in self.differences)
+        grid = Grid(f"Means of {self.names[0]} minus {self.names[1]}", header, rows, noun="column")
+        return Description(self.test.method, self.verdict(), self.facts(), (grid,), self.test.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain names, numbers and texts."""
+        first, second = self.effective_rows
+        return {
+            **self.test.to_dict(),
+            "verdict": self.verdict(),
+            "names": list(self.names),
+            "sizes": list(self.sizes),
+            "effective_rows": [first, second],
+            "mmd2": list(self.mmd2),
+            "differences": [difference.to_dict() for difference in self.differences],
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for every column."""
+        return [{**difference.to_dict(), "pvalue_of_all": self.pvalue} for difference in self.differences]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the differences of the means, as they are and adjusted, in deviations; returns the axes."""
+        names = tuple(difference.name for difference in self.differences)
+        raw, adjusted = (
+            tuple(float(getattr(each, kind) / each.deviation) for each in self.differences)
+            for kind in ("raw", "adjusted")
+        )
+        label = f"mean of {self.names[0]} minus {self.names[1]}, in deviations"
+        bars = Bars("", label, names, (("as they are", raw), ("adjusted", adjusted)))
+        return pictures.show(bars, ax, size=(6.0, 3.4), words=self.verdict())
