@@ -2,7 +2,7 @@
 
 ``python benchmarks/accuracy.py`` draws 100 cases of every form of tests/precision/forms.py (``--cases N`` others), from
 the seed 0 (``--seed``), and prints the largest error of each. ``--write`` puts the table into docs/accuracy.md and
-draws docs/figures/accuracy.svg. Needs the extra "test"; some five minutes of one core.
+draws docs/figures/accuracy.svg. Needs the group "test"; some five minutes of one core.
 """
 
 from __future__ import annotations

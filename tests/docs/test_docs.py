@@ -201,7 +201,7 @@ def test_what_pages_import_is_in_the_reference() -> None:
 
 
 def test_constraints_pin_what_builds_the_site() -> None:
-    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["docs"]
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["docs"]
     pinned = {line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines()}
     names = {re.split(r"[\[>=<]", each)[0].lower() for each in wanted} - {"kernelmean"}
     assert names <= pinned
@@ -240,8 +240,8 @@ def test_an_example_without_words_for_its_picture_is_refused(tmp_path: Path) -> 
 
 
 def test_formulas_become_mathml_and_unknown_commands_are_refused() -> None:
-    pytest.importorskip("latex2mathml", reason="formulas need the extra 'docs'")
-    pytest.importorskip("sphinx", reason="formulas need the extra 'docs'")
+    pytest.importorskip("latex2mathml", reason="formulas need the group 'docs'")
+    pytest.importorskip("sphinx", reason="formulas need the group 'docs'")
     mathml = extension("mathml").mathml
     assert 'class="overline"' in mathml(r"\overline{k(x, x')}", block=True)
     assert "<mo>∼</mo>" in mathml("x ∼ v", block=False)
