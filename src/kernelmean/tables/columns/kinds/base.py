@@ -76,11 +76,6 @@ class ColumnKind(ABC):
         del origin
         raise TypeError(f"{frame.source}: column {name!r} is {self}, which has no numbers")
 
-    def origin(self, frame: Frame, name: str, known: npt.NDArray[np.bool_]) -> int:
-        """Return what to subtract from the cells, some of which are known, before float64 would round; of times."""
-        del frame, name, known
-        return 0
-
     # -- in words and pictures -----------------------------------------------------------------------------------------
 
     def reasons(self, name: str, distinct: int, *, whole: bool, declared: bool) -> tuple[str, list[str]]:
@@ -116,18 +111,12 @@ class ColumnKind(ABC):
 class Wanted:
     """What decides on a coding beside the cells that are known."""
 
-    rule: str
-    """What is done with missing cells."""
-    absent: float
-    """How many there are."""
-    rows: float
-    """How many rows there are."""
-    scale: bool
-    """Whether numbers are divided by their standard deviation."""
-    most: int
-    """How many categories are kept."""
-    whole: bool = True
-    """Whether all rows were seen."""
+    rule: str  # what is done with missing cells
+    absent: float  # how many there are
+    rows: float  # of so many
+    scale: bool  # whether numbers are divided by their standard deviation
+    most: int  # how many categories are kept
+    whole: bool = True  # whether all rows were seen
 
 
 class CellsSeen(ABC):
@@ -186,7 +175,7 @@ class Coding(ABC):
 
     @property
     def category_weight(self) -> float | None:
-        """C where coordinates say no more than which cells are equal, c [x = y]; None where they have distances."""
+        """The c of coordinates c [x = y], which say only which cells are equal; None where they have distances."""
         return None
 
     @property

@@ -148,7 +148,7 @@ class Categories(Coding):
 
     @property
     def category_weight(self) -> float | None:
-        """C."""
+        """The weight c."""
         return self.weight
 
     def labels(self, frame: Frame) -> Cells:

@@ -30,6 +30,11 @@ class OnALine(ColumnKind):
         """Return the moments of no rows."""
         return NumbersSeen.start(self, tables)
 
+    def origin(self, frame: Frame, name: str, known: npt.NDArray[np.bool_]) -> int:
+        """Return what to subtract from the cells, some of which are known, before float64 would round; of times."""
+        del frame, name, known
+        return 0
+
 
 @final
 @dataclass(frozen=True)
@@ -143,7 +148,7 @@ class Numbers(Coding):
 class NumbersSeen(CellsSeen):
     """Counts, means and sums of squares about the mean of the numbers of every table."""
 
-    kind: ColumnKind
+    kind: OnALine
     origin: int
     """For times, what was subtracted, in nanoseconds."""
     earliest: int
@@ -159,7 +164,7 @@ class NumbersSeen(CellsSeen):
     """The extremes of every table, shape (tables,)."""
 
     @classmethod
-    def start(cls, kind: ColumnKind, tables: int) -> Self:
+    def start(cls, kind: OnALine, tables: int) -> Self:
         """Return the summary of no rows."""
         counts, means, squares = np.zeros((3, tables))
         highs = np.full(tables, -np.inf)
