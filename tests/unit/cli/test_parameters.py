@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 import typer
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 import kernelmean as km
 from kernelmean.cli import app, run, takes_options
+from kernelmean.inference.changes.search import Search
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,25 @@ def test_an_option_says_the_same_in_every_command_that_takes_it() -> None:
     for param in (param for command in commands for param in command.params):
         said.setdefault(param.name, set()).add((str(getattr(param, "help", None)), str(param.default)))
     assert {name for name, texts in said.items() if len(texts) > 1} == different
+
+
+@pytest.mark.parametrize(
+    ("name", "door", "least"),
+    [
+        ("compare", km.compare, 13),
+        ("dependence", km.dependence, 12),
+        ("changes", km.changes, 8),
+        ("changes", Search, 5),
+    ],
+)
+def test_options_have_the_defaults_of_the_functions_that_they_reach(name: str, door: Any, least: int) -> None:
+    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
+    options = {"rng" if param.name == "seed" else param.name: param.default for param in command.params}
+    taken = inspect.signature(door).parameters.items()
+    both = {own: (options[own], param.default) for own, param in taken if own in options and param.default != ()}
+    different = {"block"} if door is km.changes else set()  # None there: Search decides
+    assert {own for own, (said, default) in both.items() if said != default} == different
+    assert len(both) >= least
 
 
 def test_every_command_that_writes_numbers_takes_the_common_options() -> None:

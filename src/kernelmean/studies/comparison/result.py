@@ -94,7 +94,7 @@ class Comparison(Compared, JointTest, Study):
     notes: tuple[str, ...]
     missing: MissingCells
     encoded: Encoded = field(repr=False)
-    level: float = 0.05
+    level: float
     seed: int | None = None
     design: TableDesign = NO_DESIGN
     row_weights: RowWeights | None = field(default=None, repr=False)

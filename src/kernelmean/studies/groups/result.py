@@ -149,8 +149,8 @@ class GroupComparison(JointTest, Study):
     notes: tuple[str, ...]
     missing: MissingCells
     encoded: Encoded = field(repr=False)
+    level: float
     name: str = "the table"
-    level: float = 0.05
     seed: int | None = None
     design: TableDesign = NO_DESIGN
     adjustment: str = HOLM
