@@ -23,7 +23,7 @@ from .browser import NAMES, Page, executable, opened
 
 ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("KERNELMEAN_SITE", ROOT / "docs" / "_build" / "html"))
-PAPER = ROOT / "results" / "paper" / "report.html"
+PAPER = ROOT / "paper" / "results" / "report.html"
 AXE = os.environ.get("KERNELMEAN_AXE")
 PHONE, SCREEN = 390, 1280
 JUDGED = (

@@ -18,7 +18,7 @@ DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MOST_LINES = 120
 NUMBER = re.compile(r"(?<![\w.])[+-]?\d*\.?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?%?")
-ELSEWHERE = {"reproduce.md": ROOT / "results" / "paper" / "report.html"}
+ELSEWHERE = {"reproduce.md": ROOT / "paper" / "results" / "report.html"}
 """Where the figures of a page are that it does not repeat."""
 
 
