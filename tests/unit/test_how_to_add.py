@@ -370,10 +370,16 @@ for other in (["left"] * 90, ["1°"] * 89 + ["north"]):
         km.compare(A, C.assign(wind=other), **few)
     except ValueError as error:
         print(error)
-try:
-    km.compare(blank, C, missing="noise", estimator="kme", **few)
-except ValueError as error:
-    print(error)
+kind = type(next(own.type for own in differ.encoded.codings if own.name == "wind"))
+for wrong in (
+    lambda: km.compare(blank, C, missing="noise", estimator="kme", **few),
+    lambda: type("Again", (kind,), {"kind": "angle"}),
+    lambda: type("Other", (kind,), {"kind": "bearing"}) and km.compare(A, C, **few),
+):
+    try:
+        wrong()
+    except ValueError as error:
+        print(error)
 """
 
 
@@ -439,8 +445,10 @@ def test_a_question_is_answered_by_every_estimator_and_scheme_and_reported(print
 
 
 def test_a_kind_of_column_is_compared_read_drawn_saved_and_watched(printed: list[list[str]]) -> None:
-    means, left, north, noise = printed[1]
+    means, left, north, noise, again, both = printed[1]
     assert means == "358° 16° −17.47°"
     assert "column 'wind' is angle in A ('358.8°' in row 1) and categorical in B ('left' in row 1)" in left
     assert "and categorical in B ('1°' in row 1)" in north
     assert "missing='noise' is for numbers and times, and 'wind' is angle" in noise
+    assert again == "Again is called 'angle', as AngleKind is; rename one"
+    assert both == "A: column 'wind' is angle and bearing; let one of these kinds recognise such cells"

@@ -139,8 +139,11 @@ def recognised(frame: Frame, name: str) -> ColumnKind | None:
     cells, declared = frame[name], frame.declared.get(name)
     if is_blank(cells):
         return None
-    found = (kind.recognised(cells, declared) for kind in KINDS.values())
-    return next((kind for kind in found if kind is not None), CategoryKind())
+    found = [own for kind in KINDS.values() if (own := kind.recognised(cells, declared)) is not None]
+    if len(found) > 1:
+        kinds = " and ".join(map(str, found))
+        raise ValueError(f"{frame.source}: column {name!r} is {kinds}; let one of these kinds recognise such cells")
+    return found[0] if found else CategoryKind()
 
 
 def _own_kind(frame: Frame, name: str) -> ColumnKind | None:

@@ -51,8 +51,8 @@ class ColumnKind(ABC):
 
     def __init_subclass__(cls) -> None:
         """Register a kind under its name."""
-        if "kind" in cls.__dict__:
-            KINDS[cls.kind] = cls
+        if "kind" in cls.__dict__ and KINDS.setdefault(cls.kind, cls) is not cls:
+            raise ValueError(f"{cls.__name__} is called {cls.kind!r}, as {KINDS[cls.kind].__name__} is; rename one")
 
     def __str__(self) -> str:
         return self.kind
