@@ -20,7 +20,7 @@ PICTURE = DOCS / "figures" / "report.png"
 MEANS = DOCS / "figures" / "kernel_mean.png"
 COMMAND = re.compile(r"^\$ kernelmean (.*)$", flags=re.MULTILINE)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-SIZE = (1100, 720)
+SIZE = (1280, 720)
 
 
 def write_report(page: Path) -> None:

@@ -58,12 +58,12 @@ class Grid:
 
     def words_on_rest(self) -> tuple[str, ...]:
         """Return the sentence on the rows that a page leaves out, if any."""
-        rest = self.left_out(self._on_page())
+        rest = self.left_out(self.on_page())
         return (f"Left out here: {rest}.",) if rest else ()
 
     def table(self, caption: str = "") -> TextTable:
         """Return the table for a page: the first rows, and a column that says which of them stand out."""
-        rows, header, strong = tuple(self.rows[: self._on_page()]), self.header, self._standing_out()
+        rows, header, strong = tuple(self.rows[: self.on_page()]), self.header, self._standing_out()
         if self.mark:
             k = self.names  # beside the names, in sight on a phone
             header = (*header[:k], self.mark, *header[k:])
@@ -76,7 +76,7 @@ class Grid:
     def _standing_out(self) -> set[int]:
         return {row for row, _ in self.strong}
 
-    def _on_page(self) -> int:
+    def on_page(self) -> int:
         """Return how many rows a page shows: the first ones, and all up to the last that stands out."""
         return max(MOST_ROWS, min(max(self._standing_out(), default=0) + 1, _MOST_ON_PAGE))
 

@@ -17,6 +17,29 @@ class TextTable:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     emphasis: frozenset[tuple[int, int]] = frozenset()
+    sketches: tuple[Sketches, ...] = ()
+    """Columns of small pictures."""
+
+
+@dataclass(frozen=True)
+class Sketches:
+    """A column of small pictures under a head, one for every row of a table; None leaves a cell empty."""
+
+    head: str
+    pictures: tuple[AnySketch | None, ...]
+    after: int = 1
+    """How many columns of text stand before it."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """A value and its interval on an axis from -``reach`` to ``reach``."""
+
+    title: str
+    value: float
+    low: float
+    high: float
+    reach: float
 
 
 @dataclass(frozen=True)
@@ -148,6 +171,7 @@ class HeatMap:
 
 
 AnyPanel = Panel | Surface | Bars | HeatMap
+AnySketch = Panel | Bars | Extent
 
 
 @dataclass(frozen=True)

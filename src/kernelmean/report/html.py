@@ -10,14 +10,15 @@ from . import charts, pictures, templates
 from .document import Anchors, Section, numeric_columns
 from .figures import BARS, has_errors, numbers
 from .palette import variables
+from .sketches import sketch
 
 
 @dataclass(frozen=True)
 class Document:
     """A title, a summary in plain words, sections, and how it was made (versions, seed, commit).
 
-    ``headline`` is the one sentence that a reader in a hurry needs. ``overview`` answers the next questions, each in a
-    few lines. Both come before the summary.
+    ``headline`` is the one sentence that a reader in a hurry needs, ``strip`` its figures. ``overview`` answers the
+    next questions, each in a few lines: before the summary, or after the first section if there is a strip.
     """
 
     title: str
@@ -26,6 +27,7 @@ class Document:
     made_by: tuple[tuple[str, str], ...] = ()
     headline: str = ""
     overview: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    strip: tuple[tuple[str, str], ...] = ()
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, for notebooks: it runs no script and leaves the notebook alone."""
@@ -71,6 +73,7 @@ def render(document: Document) -> str:
         named=anchors.take,
         numeric_columns=numeric_columns,
         drawing=charts.drawing,
+        sketch=sketch,
         numbers=numbers,
         has_errors=has_errors,
         bars=BARS,

@@ -160,7 +160,7 @@ class TestFiles:
         code, out, _ = run(capsys, *PAIR, "--html", "r.html")
         assert code == 0
         assert "note: without figures: write: pip install it" in out
-        assert "<svg" not in (folder / "r.html").read_text()
+        assert '<svg class="panel' not in (folder / "r.html").read_text()
 
 
 EVIL = ("=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "＝1+1")

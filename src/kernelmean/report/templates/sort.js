@@ -8,7 +8,7 @@ for (const table of document.querySelectorAll(".scroll > table")) {
   };
   const compared = (a, b) => typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
   heads.forEach((head, k) => {
-    if (!head.textContent.trim()) return;
+    if (!head.textContent.trim() || head.classList.contains("drawn")) return;
     const numeric = head.classList.contains("number"), button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ...core.array import Progress
 from ...core.words import count, listed, percent
 from ...inference.null_page import made_by, null_section
 from ...inference.wording import brief, titles
-from ...report import Chart, Document, Section, TextTable
-from ..comparison import Comparison
+from ...report import Chart, Document, Extent, Section, Sketches, TextTable
+from ..comparison import ColumnDifference, Comparison
 from ..comparison.column_words import changed_spreads, facts_on_columns, on_columns
 from ..plots.witness import witness_panel
 from ..study import page
 from .evidence import Evidence, gather
-from .overview import MOST_NAMED, of_comparison
+from .overview import MOST_NAMED, of_comparison, strip_of
 from .parts import caveats
 
 
@@ -51,8 +53,10 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
     """
     said, labels = result.describe(), titles(result.names)
     dealt = result.design.permuted("the rows were dealt at random to the two tables")
+    spreads = changed_spreads(result, MOST_NAMED)
+    changed = (("Further changes of spread", tuple(spreads)),) if spreads else ()
     sections = (
-        _columns(result),
+        _columns(result, evidence, labels),
         _shapes(result, evidence, labels),
         *_rows(evidence, labels),
         null_section(result.test, dealt, said.in_detail().without("design", "kind", *dict(facts_on_columns(result)))),
@@ -62,39 +66,55 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
         title=said.title,
         headline=said.sentence,
         summary=(),
-        overview=of_comparison(result, evidence.effect),
+        overview=(*of_comparison(result, evidence.effect), *changed),
+        strip=tuple(strip_of(result, evidence.effect)),
         sections=sections,
         made_by=made_by(result.test, result.seed),
     )
 
 
-def _columns(result: Comparison) -> Section:
-    level, grid = result.level, result.grid(intervals=True)
-    words = [
-        on_columns(result),
-        f"Each column was tested alone. Adjusted p-values are for all columns together: if none differed, one of at "
-        f"most {level:g} would come up with probability at most {level:g}.",
-    ]
-    if len(result.columns) == 1:
-        words = [on_columns(result)]
-    if any(column.shares for column in result.columns):
-        words.append(
-            "Of categories, the one whose share differs most for its size is named; of truth values, the share of true "
-            "ones."
-        )
-    spreads = changed_spreads(result, MOST_NAMED)
-    if spreads:
-        words.append(f"Further changes of spread: {'; '.join(spreads)}.")
-    if len(result.columns) > 1 and any(column.difference() for column in result.columns):
-        words.append("Intervals are for each column alone, not adjusted for their number.")
+def _columns(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> Section:
+    grid = result.grid(intervals=True)
     below = ", so it may be below 0" if any(column.statistic < 0.0 for column in result.columns) else ""
     estimate = f"is an unbiased estimate of how far two distributions are apart, 0 where they are equal{below}"
     if result.design.columns:
         estimate = "estimates how far two distributions are apart, and is a little above 0 where they are equal"
     caption = (
-        f"Columns, those that differ most first; a positive gap: the mean of the first table is larger; MMD² {estimate}"
+        f"Columns, those that differ most first. Areas: {labels[0]}; lines: {labels[1]}. A positive gap: the mean of "
+        f"the first table is larger; MMD² {estimate}"
     )
-    return Section("Which columns differ", (*words, *grid.words_on_rest()), tables=(grid.table(caption),))
+    table = replace(_by_use(replace(grid, mark="").table(caption)), sketches=tuple(_sketches(result, evidence)))
+    return Section("Which columns differ", (on_columns(result), *grid.words_on_rest()), tables=(table,))
+
+
+def _by_use(table: TextTable) -> TextTable:
+    """Return the table with adjusted p-values beside the names, and those of single tests and MMD² at the end."""
+    last = [table.header.index(head) for head in ("p", "MMD²")]
+    first = [0, table.header.index("adjusted p")]
+    order = [*first, *(k for k in range(len(table.header)) if k not in (*first, *last)), *last]
+    header, *rows = (tuple(row[k] for k in order) for row in (table.header, *table.rows))
+    return replace(table, header=header, rows=tuple(rows))
+
+
+def _sketches(result: Comparison, evidence: Evidence) -> Iterator[Sketches]:
+    """Yield the distributions of the columns of the table, and their gaps with intervals, if there are any."""
+    yield Sketches("distributions", evidence.sketches)
+    columns = result.columns[: len(evidence.sketches)]
+    ends = [_in_sd(column) for column in columns]
+    reach = max((abs(end) for own in ends for end in own if not math.isnan(end)), default=0.0)
+    if reach > 0.0:
+        pictures = tuple(
+            None if any(map(math.isnan, own)) else Extent(f"{column.name}: the gap and its interval", *own, reach)
+            for column, own in zip(columns, ends, strict=True)
+        )
+        yield Sketches("gap (95 % interval)", pictures, after=2)
+
+
+def _in_sd(column: ColumnDifference) -> tuple[float, float, float]:
+    """Return the gap of a column and the ends of its interval, in standard deviations; nan where there is none."""
+    difference = column.means[0] - column.means[1]
+    unit = column.gap / difference if difference else math.nan
+    return column.gap, column.interval[0] * unit, column.interval[1] * unit
 
 
 def _shapes(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> Section:
@@ -150,6 +170,23 @@ def _rows(evidence: Evidence, labels: tuple[str, str]) -> Iterator[Section]:
     yield Section("Which rows stand out", (words,), tables=(table,))
 
 
+def _on_table(result: Comparison) -> Iterator[str]:
+    """Yield how the table of columns is to be read."""
+    level, several = result.level, len(result.columns) > 1
+    if several:
+        yield (
+            f"Each column was tested alone. Adjusted p-values are for all columns together: if none differed, one of "
+            f"at most {level:g} would come up with probability at most {level:g}."
+        )
+    if several and any(column.difference() for column in result.columns):
+        yield "Intervals are for each column alone, not adjusted for their number."
+    if any(column.shares for column in result.columns):
+        yield (
+            "Of categories, the one whose share differs most for its size is named; of truth values, the share of true "
+            "ones."
+        )
+
+
 def _assumption(result: Comparison) -> str:
     """Return in words what the p-value needs."""
     if result.design:
@@ -178,6 +215,7 @@ def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
         yield f"A small p says that there is a difference, not that it is large or matters{effect}."
     elif not result.design:
         yield "To show that a difference is smaller than some margin, test for equivalence instead."
+    yield from _on_table(result)
     if len(result.columns) > 1:
         yield (
             f"The test of all columns keeps the level {level:g}, and so do those of single columns, but not both at "

@@ -52,6 +52,8 @@ class Evidence:
     smallest p-values."""
     marginals: tuple[Panel | Bars, ...]
     """The distributions of these columns, in which rows count as in the means."""
+    sketches: tuple[Panel | Bars, ...]
+    """The distributions of all columns that a page lists, in its order."""
     witnesses: dict[str, WitnessBands]
     """The witnesses of those columns that have many values, over a grid in the units of the axis, shape (61, 1)."""
     rows: tuple[TellingRow, ...]
@@ -95,12 +97,11 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     alike = result.row_weights is None  # contributions count all rows alike, so they would show the strata
     rows = _telling(encoded, points, chosen, _kernel(result), shown) if alike and result.differ() else ()
     codings = {coding.name: coding for coding in encoded.codings}
-    axes = [Axis.of(codings[name], *encoded.frames) for name in shown]
-    tables = dict(zip(titles(result.names), result.encoded.frames, strict=True))
-    cells = [{label: axis.cells(table) for label, table in tables.items()} for axis in axes]
-    marginals = tuple(
-        marginal(axis.name, own, label=axis.label, order=axis.levels, weigh=result.row_weights)
-        for axis, own in zip(axes, cells, strict=True)
+    listed = [column.name for column in result.columns[: result.grid().on_page()]]
+    outlines = {name: _outlines(result, Axis.of(codings[name], *encoded.frames)) for name in listed}
+    axes, marginals = (
+        [Axis.of(codings[name], *encoded.frames) for name in shown],
+        tuple(outlines[name] for name in shown),
     )
     frames = [frame.take(own) for frame, own in zip(encoded.frames, chosen, strict=True)]
     found = [
@@ -109,7 +110,16 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
         if isinstance(panel, Panel) and not result.design
     ]
     witnesses = {name: bands for name, bands in found if bands is not None}
-    return Evidence(effect, shown, marginals, witnesses, rows, (len(points[0]), len(points[1])))
+    return Evidence(
+        effect, shown, marginals, tuple(outlines.values()), witnesses, rows, (len(points[0]), len(points[1]))
+    )
+
+
+def _outlines(result: Comparison, axis: Axis) -> Panel | Bars:
+    """Return how a column is distributed in both tables."""
+    tables = zip(titles(result.names), result.encoded.frames, strict=True)
+    cells = {label: axis.cells(table) for label, table in tables}
+    return marginal(axis.name, cells, label=axis.label, order=axis.levels, weigh=result.row_weights)
 
 
 def _shown(result: Comparison) -> tuple[str, ...]:

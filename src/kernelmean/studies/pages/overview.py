@@ -24,6 +24,19 @@ _AFTERWARDS = (
 )
 
 
+def strip_of(result: Comparison, effect: EffectSize | None) -> Iterator[tuple[str, str]]:
+    """Yield the figures of a comparison: rows, columns, blank cells, how many columns differ, how much, and p."""
+    yield "rows", " and ".join(f"{size:,}" for size in result.sizes)
+    found, columns = len(differing(result)), len(result.columns)
+    yield "columns that differ", f"{found:,} of {columns:,}"
+    yield "blank cells", f"{sum(sum(column.cells) for column in result.missing.columns):,}"
+    if effect is not None:
+        share = effect.explained
+        value, low, high = (percent(max(end, 0.0)) for end in (share.value, share.low, share.high))
+        yield "variation between the tables", f"{value} ({low} to {high})"
+    yield "p", f"{result.test.pvalue:.3g}"
+
+
 def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     """Return how large a difference is, of what kind, in which columns, and what to do next."""
     found = differing(result)

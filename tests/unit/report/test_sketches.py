@@ -1,0 +1,51 @@
+"""Small pictures in tables: their lines stand where the numbers are."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kernelmean.report import Bars, Extent, HeatMap, Panel, Sketches, Steps
+from kernelmean.report.sketches import sketch
+
+
+def numbers(text: str, pattern: str) -> list[float]:
+    return [float(found) for found in re.findall(pattern, text)]
+
+
+def test_outlines_have_the_heights_of_their_histograms() -> None:
+    first, second = Steps("A", (0.0, 1.0, 2.0), (0.25, 0.75)), Steps("B", (0.0, 1.0, 2.0), (0.5, 0.5))
+    one, two = re.findall(r'<path d="(.*?)"', sketch(Panel("x", "x", "share", steps=(first, second))))
+    assert numbers(one, r"V([\d.]+)")[:2] == [28.5 - 27.0 / 3.0, 1.5]  # a third, and all of the height
+    assert numbers(two, r"V([\d.]+)")[:2] == [10.5, 10.5]
+    assert numbers(one, r"H([\d.]+)") == [60.0, 118.5]
+
+
+def test_outlines_of_long_tails_have_a_logarithmic_axis() -> None:
+    panel = Panel("x", "x", "share", steps=(Steps("A", (1.0, 10.0, 100.0), (0.5, 0.5)),), x_log=True)
+    assert numbers(sketch(panel), r"H([\d.]+)") == [60.0, 118.5]
+
+
+def test_bars_have_the_heights_of_shares() -> None:
+    text = sketch(Bars("x", "share", ("no", "yes"), (("A", (0.5, 0.5)), ("B", (1.0, 0.0)))))
+    assert numbers(text, r' height="([\d.]+)"') == [13.5, 13.5, 27.0, 0.0]
+
+
+def test_a_value_and_its_interval_stand_beside_zero() -> None:
+    text = sketch(Extent("gap", 0.5, 0.0, 2.0, 1.0))
+    assert numbers(text, r'cx="([\d.]+)"') == [pytest.approx(1.5 + 117.0 * 0.75, abs=0.05)]
+    assert numbers(text, r'x1="([\d.]+)"') == [60.0, 60.0]
+    assert numbers(text, r'x2="([\d.]+)"')[1] == 118.5  # beyond the axis it stays at its end
+
+
+def test_names_are_escaped_and_other_pictures_refused() -> None:
+    assert 'aria-label="&lt;b&gt; &quot;x&quot;"' in sketch(Extent('<b> "x"', 0.0, 0.0, 0.0, 1.0))
+    with pytest.raises(TypeError, match="a sketch needs a Panel"):
+        sketch(HeatMap("a map", "share", (), (), ()))  # type: ignore[arg-type]
+
+
+def test_nothing_is_drawn_where_there_is_nothing() -> None:
+    assert sketch(Panel("x", "x", "share", steps=(Steps("A", (0.0, 1.0), (0.0,)),))).count("<path") == 1
+    assert Sketches("gap", (None,)).after == 1
+    assert sketch(None) == ""
