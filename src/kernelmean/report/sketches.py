@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import singledispatch
 from html import escape
 from math import log
@@ -10,16 +11,33 @@ from math import log
 from .document import AnySketch, Bars, Extent, Panel, Steps
 
 _WIDTH, _HEIGHT, _MARGIN = 120.0, 30.0, 1.5
-_BASE, _TALLEST = _HEIGHT - _MARGIN, _HEIGHT - 2 * _MARGIN
-_LOOKS = (
-    'fill="var(--series-1)" fill-opacity="0.45" stroke="none"',
-    'fill="none" stroke="var(--series-2)" stroke-width="1.6"',
-)
-"""An area and a line: samples are told apart without their colours."""
+_STRIP = 16.0
+"""The height of one of many samples."""
+_AREA = 'fill="var(--series-1)" fill-opacity="0.45" stroke="none"'
+_LINE = 'fill="none" stroke="var(--series-2)" stroke-width="1.6"'
+"""An area and a line: two samples are told apart without their colours."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a sample is drawn: from which height upwards, how far, and how."""
+
+    base: float
+    tallest: float
+    look: str
+
+
+def _places(samples: int) -> list[_Place]:
+    """Return places for samples: two over one another, more of them below one another."""
+    if samples <= 2:
+        return [_Place(_HEIGHT - _MARGIN, _HEIGHT - 2 * _MARGIN, look) for look in (_AREA, _LINE)[:samples]]
+    return [_Place(_STRIP * (k + 1) - _MARGIN, _STRIP - 2 * _MARGIN, _AREA) for k in range(samples)]
 
 
 def sketch(picture: AnySketch | None) -> str:
     """Return a small picture as an SVG element that follows the colours of the page; "" for None.
+
+    Two samples are an area and a line over one another, more of them areas below one another.
 
     Examples
     --------
@@ -28,51 +46,58 @@ def sketch(picture: AnySketch | None) -> str:
     """
     if picture is None:
         return ""
-    view = f'viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}"'
-    return f'<svg class="sketch" {view} role="img" aria-label="{escape(picture.title)}">{_body(picture)}</svg>'
+    body, height = _body(picture)
+    view = f'viewBox="0 0 {_WIDTH:g} {height:g}"'
+    return f'<svg class="sketch" {view} role="img" aria-label="{escape(picture.title)}">{body}</svg>'
 
 
 @singledispatch
-def _body(picture: AnySketch) -> str:
+def _body(picture: AnySketch) -> tuple[str, float]:
+    """Return the elements of a picture, and its height."""
     raise TypeError(f"a sketch needs a Panel with steps, Bars or an Extent, got {type(picture).__name__}")
 
 
 @_body.register
-def _(picture: Panel) -> str:
-    """Return outlines of histograms over one another."""
+def _(picture: Panel) -> tuple[str, float]:
+    """Return outlines of histograms."""
+    places = _places(len(picture.steps))
     edges = [edge for steps in picture.steps for edge in steps.edges]
-    tallest = max((height for steps in picture.steps for height in steps.heights), default=0.0) or 1.0
+    highest = _highest([steps.heights for steps in picture.steps])
     x = _axis((log(edge) for edge in edges) if picture.x_log else edges)
-    return "".join(
-        f'<path d="{_outline(steps, x, tallest, log_axis=picture.x_log)}" {look}/>'
-        for steps, look in zip(picture.steps, _LOOKS, strict=False)
+    drawn = (
+        f'<path d="{_outline(steps, x, top, place, log_axis=picture.x_log)}" {place.look}/>'
+        for steps, top, place in zip(picture.steps, highest, places, strict=True)
     )
+    return "".join(drawn), _height(places)
 
 
-def _outline(steps: Steps, x: _Axis, tallest: float, *, log_axis: bool) -> str:
-    places = [x(log(edge) if log_axis else edge) for edge in steps.edges]
-    heights = [_BASE - _TALLEST * height / tallest for height in steps.heights]
-    path = "".join(f"V{y:.1f}H{right:.1f}" for y, right in zip(heights, places[1:], strict=True))
-    return f"M{places[0]:.1f} {_BASE:g}{path}V{_BASE:g}"
+def _outline(steps: Steps, x: _Axis, top: float, place: _Place, *, log_axis: bool) -> str:
+    ends = [x(log(edge) if log_axis else edge) for edge in steps.edges]
+    heights = [place.base - place.tallest * height / top for height in steps.heights]
+    path = "".join(f"V{y:.1f}H{right:.1f}" for y, right in zip(heights, ends[1:], strict=True))
+    return f"M{ends[0]:.1f} {place.base:g}{path}V{place.base:g}"
 
 
 @_body.register
-def _(picture: Bars) -> str:
-    """Return shares of values, the samples side by side."""
-    values = [shares for _, shares in picture.series[: len(_LOOKS)]]
-    tallest = max((share for shares in values for share in shares), default=0.0) or 1.0
+def _(picture: Bars) -> tuple[str, float]:
+    """Return shares of values: those of two samples side by side, of more of them below one another."""
+    places, values = _places(len(picture.series)), [shares for _, shares in picture.series]
+    highest = _highest(values)
     wide = (_WIDTH - 2 * _MARGIN) / max(len(picture.names), 1)
-    bar = 0.8 * wide / max(len(values), 1)
-    return "".join(
-        f'<rect x="{_MARGIN + k * wide + (0.1 * wide + which * bar):.1f}" y="{_BASE - _TALLEST * share / tallest:.1f}"'
-        f' width="{bar:.1f}" height="{_TALLEST * share / tallest:.1f}" {look}/>'
-        for which, (shares, look) in enumerate(zip(values, _LOOKS, strict=False))
+    beside = len(values) if len(values) <= 2 else 1
+    bar = 0.8 * wide / max(beside, 1)
+    drawn = (
+        f'<rect x="{_MARGIN + k * wide + 0.1 * wide + (which % beside) * bar:.1f}"'
+        f' y="{place.base - place.tallest * share / top:.1f}"'
+        f' width="{bar:.1f}" height="{place.tallest * share / top:.1f}" {place.look}/>'
+        for which, (shares, top, place) in enumerate(zip(values, highest, places, strict=True))
         for k, share in enumerate(shares)
     )
+    return "".join(drawn), _height(places)
 
 
 @_body.register
-def _(picture: Extent) -> str:
+def _(picture: Extent) -> tuple[str, float]:
     """Return a value and its interval beside 0."""
     x, middle = _axis((-picture.reach, picture.reach)), _HEIGHT / 2
     zero, low, high, value = map(x, (0.0, picture.low, picture.high, picture.value))
@@ -80,7 +105,17 @@ def _(picture: Extent) -> str:
         f'<line x1="{zero:.1f}" x2="{zero:.1f}" y1="0" y2="{_HEIGHT:g}" stroke="var(--edge)"/>'
         f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{middle:g}" y2="{middle:g}" stroke="var(--ink)" stroke-width="2"/>'
         f'<circle cx="{value:.1f}" cy="{middle:g}" r="3.5" fill="var(--ink)"/>'
-    )
+    ), _HEIGHT
+
+
+def _highest(samples: Sequence[Sequence[float]]) -> list[float]:
+    """Return what is as high as its place allows: one height for two samples over one another, else one of each."""
+    own = [max(heights, default=0.0) for heights in samples]
+    return [top or 1.0 for top in (own if len(own) > 2 else [max(own)] * len(own))]
+
+
+def _height(places: Sequence[_Place]) -> float:
+    return max((place.base for place in places), default=_HEIGHT - _MARGIN) + _MARGIN
 
 
 class _Axis:

@@ -49,3 +49,12 @@ def test_nothing_is_drawn_where_there_is_nothing() -> None:
     assert sketch(Panel("x", "x", "share", steps=(Steps("A", (0.0, 1.0), (0.0,)),))).count("<path") == 1
     assert Sketches("gap", (None,)).after == 1
     assert sketch(None) == ""
+
+
+def test_more_than_two_samples_stand_below_one_another() -> None:
+    steps = tuple(Steps(name, (0.0, 1.0), (1.0,)) for name in "ABC")
+    text = sketch(Panel("x", "x", "share", steps=steps))
+    assert numbers(text, r"V([\d.]+)H") == [1.5, 17.5, 33.5]
+    assert 'viewBox="0 0 120 48"' in text
+    bars = sketch(Bars("x", "share", ("no",), (("A", (1.0,)), ("B", (0.5,)), ("C", (0.2,)))))
+    assert numbers(bars, r' y="([\d.]+)"') == [1.5, 17.5, 33.5]  # each as high as its place

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ...core.array import SILENT, Progress
-from ...core.words import count
+from ...core.words import count, listed
 from ...inference.null_page import made_by, null_section
-from ...report import Chart, Document, Section
+from ...inference.wording import brief
+from ...report import Bars, Chart, Document, Panel, Section, Sketches
+from ...report.marginals import marginal
+from ...tables.columns.kinds import Coding
+from ..cells import Axis
 from ..groups import GroupComparison
 from ..plots.groups import near_map
 from ..study import page
@@ -84,8 +89,21 @@ def _columns(result: GroupComparison) -> Section:
         "All groups were tested on every column alone, and the strength is that of the two groups that differ most in "
         f"it. Adjusted p-values are for all {count(len(result.columns), 'column')} together."
     )
-    table = grid.table("Columns, those in which groups differ most clearly first")
+    table = grid.table(
+        "Columns, those in which groups differ most clearly first. Distributions, "
+        f"{'areas and lines' if len(result.groups) == 2 else 'from top to bottom'}: {listed(map(brief, result.groups))}"
+    )
+    codings = {coding.name: coding for coding in result.encoded.codings}
+    pictures = tuple(_outlines(result, codings[column.name]) for column in result.columns[: grid.on_page()])
+    table = replace(table, sketches=(Sketches("distributions", pictures),))
     return Section("Columns", (words, *grid.words_on_rest()), tables=(table,))
+
+
+def _outlines(result: GroupComparison, coding: Coding) -> Panel | Bars:
+    """Return how a column is distributed in every group; rows count alike."""
+    axis = Axis.of(coding, *result.encoded.frames)
+    cells = {name: axis.cells(frame) for name, frame in zip(result.groups, result.encoded.frames, strict=True)}
+    return marginal(axis.name, cells, label=axis.label, order=axis.levels)
 
 
 def _caveats(result: GroupComparison) -> Iterator[str]:
