@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from ..core.words import listed
-from .options import AUTO, LongTables, MixedTable, ReportOutput, RowsOfTwo, TwoSampleTest, TwoTables
+import typer
+
+from ..core.words import listed, refuse
+from .options import AUTO, LongTables, MixedTable, ReportOutput, RowsOfTwo, TwoSampleTest, TwoTables, split_names
 from .parameters import command, read_level, running_option
 from .spelling import comma_separated, worded
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from ..studies.designs import TableDesign
     from ..studies.groups import GroupComparison
     from ..tables.columns import Encoding
-    from .inputs import ReadOptions
+    from .inputs import Input, ReadOptions
 
     Pair: TypeAlias = tuple[Any, Any]
 
@@ -40,19 +42,34 @@ class Drift:
     ] = None
 
 
+@dataclass(frozen=True)
+class ComparedTables(TwoTables):
+    """Two tables, and which of their columns are known."""
+
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--given",
+            metavar="NAMES",
+            help="What is known: e,f. Tests whether the other columns differ beyond what these explain.",
+        ),
+    ] = None
+
+
 @command(
     "kernelmean compare before.csv after.csv",
     "kernelmean compare trial.parquet --by arm --groups placebo,drug --drop id",
     "kernelmean compare before.csv after.csv --html report.html",
     "kernelmean compare wine --by target --groups 0,1 --json result.json",
     "kernelmean compare trial.parquet --by arm --strata center",
+    "kernelmean compare patients.csv --by drug --given age,center",
     "kernelmean compare before.csv after.csv --paired --drop id",
     "kernelmean compare last-week.parquet today.parquet --fail-on-drift 0.01 --quiet",
     "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme",
     "kernelmean compare big/*.parquet other/*.parquet --scheduler tcp://10.0.0.1:8786",
 )
 def compare(
-    tables: TwoTables,
+    tables: ComparedTables,
     design: RowsOfTwo,
     test: TwoSampleTest,
     table: MixedTable,
@@ -69,7 +86,7 @@ def compare(
     """
     from ..inference.wording import short  # slow to import, which help can do without
     from .drift import LEVEL, check_drift, check_power, drifted
-    from .inputs import reading, row_limit
+    from .inputs import read_tables, reading, row_limit
     from .named_tables import named_tables
     from .outputs import check_picture
     from .progress import progress
@@ -83,7 +100,10 @@ def compare(
     check_picture(report.plot_path)
     _check_design(design.of_rows, tables, report)
     limit = row_limit(test.estimator, "takes all rows of two files", in_memory=tables.by is not None)
-    rows = reading(table, test.seed, *limit, design.of_rows)
+    rows = reading(table, test.seed, *limit, design.of_rows, tables.given or ())
+    if tables.given:
+        _check_given(design, test, long, drift)
+        return _given(tables.given, test, table, read_tables(*pair, tables, rows), report)
     result: Comparison | GroupComparison
     with progress(report.quiet) as step, _opened(pair, tables, long, rows, test.estimator) as read:
         how = _how(test, table.kinds(read.tables[0].names, scale=test.scale), level, step, read.plan)
@@ -99,6 +119,48 @@ def compare(
         drawn.append(_draw(report.plot_path, result, test.seed))
     output.put(result, page, drawn)
     return drifted(drift.fail_on_drift, result.test)
+
+
+def _check_given(design: RowsOfTwo, test: TwoSampleTest, long: LongTables, drift: Drift) -> None:
+    """Raise if options are passed that a comparison given columns does not have."""
+    plain = TwoSampleTest()
+    refuse(
+        "--given compares two tables in memory, and columns that are strata are named in it",
+        **{name: (getattr(design, name), getattr(RowsOfTwo(), name)) for name in ("strata", "clusters", "weights")},
+        paired=(design.paired, False),
+        stream=(long.stream or None, None),
+        scheduler=(long.scheduler, None),
+        fail_on_drift=(drift.fail_on_drift, None),
+        **{name: (getattr(test, name), getattr(plain, name)) for name in ("estimator", "bandwidth")},
+    )
+
+
+def _given(
+    given: list[str], test: TwoSampleTest, table: MixedTable, read: Sequence[Input], report: ReportOutput
+) -> int:
+    """Compare two tables beyond what some of their columns explain, and show the result."""
+    from ..studies.compared_given import compare_given  # slow to import
+    from .outputs import write_picture
+
+    if len(read) > 2:
+        raise ValueError(f"--given compares two groups, and there are {len(read)}; name two with --groups")
+    first, second = read
+    result = compare_given(
+        first.frame,
+        second.frame,
+        split_names(given, first.frame.names),
+        encoding=table.kinds(first.frame.names, scale=test.scale),
+        n_resamples=test.n_resamples,
+        rng=test.seed,
+        adjustment=test.adjustment,
+    )
+    result = replace(result, notes=tuple(dict.fromkeys((*first.notes, *second.notes, *result.notes))))
+    drawn = []
+    if report.plot_path is not None:
+        write_picture(result.plot(), report.plot_path)
+        drawn.append(f"differences drawn in {report.plot_path}")
+    report.output.put(result, result.document() if report.output.page else None, drawn)
+    return 0
 
 
 def _check_design(design: TableDesign, tables: TwoTables, report: ReportOutput) -> None:

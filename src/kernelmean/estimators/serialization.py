@@ -43,6 +43,7 @@ _HOMES = (
     "embedding.features",
     "inference",
     "studies.changes",
+    "studies.compared_given",
     "studies.comparison",
     "studies.covariate_shift",
     "studies.dependence",

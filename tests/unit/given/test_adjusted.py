@@ -123,7 +123,7 @@ def test_it_says_what_it_found() -> None:
     frames = [pd.DataFrame(rows, columns=["dose", "age"]) for rows in (X, Y)]
     result = km.mmd_test(*frames, given=(pd.Series(ZX[:, 0]), pd.Series(ZY[:, 0])), rng=0)
     assert isinstance(result, AdjustedResult)
-    assert "beyond what Z explains" in result.verdict()
+    assert "beyond what is explained by Z" in result.verdict()
     assert [row["of"] for row in result.rows()] == ["dose", "age"]
     assert result.to_dict()["sizes"] == [40, 40]
     assert "asymptotic" in str(result)

@@ -36,10 +36,12 @@ class AdjustedDifference:
     deviation: float
     """Of the column over both samples."""
 
-    def times(self, factor: float) -> AdjustedDifference:
-        """Return the difference in another unit."""
+    def times(self, factor: float, unit: str = "") -> AdjustedDifference:
+        """Return the difference in another unit, which the name tells."""
         numbers = (self.raw, self.adjusted, self.low, self.high, self.deviation)
-        return AdjustedDifference(self.name, *(factor * number for number in numbers))
+        return AdjustedDifference(
+            f"{self.name}, {unit.strip()}" if unit else self.name, *(factor * each for each in numbers)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name."""
@@ -116,12 +118,13 @@ class AdjustedResult(Frozen, Result):
         first, second = (1.0 / float(np.square(part).sum()) for part in (self.weights[:n], self.weights[n:]))
         return first, second
 
-    def verdict(self, level: float = LEVEL) -> str:
-        """Return the outcome in one sentence."""
-        p, (first, second, known) = beside(self.pvalue, level), self.names
-        if self.pvalue > level:
-            return f"{first} and {second} show no difference beyond what {known} explains: p = {p}, above {level:g}."
-        return f"{first} and {second} differ beyond what {known} explains: p = {p}, at most {level:g}."
+    def verdict(self) -> str:
+        """Return the outcome at level .05 in one sentence."""
+        p, (first, second, known) = beside(self.pvalue, LEVEL), self.names
+        beyond = f"beyond what is explained by {known}: p = {p}"
+        if self.pvalue > LEVEL:
+            return f"{first} and {second} show no difference {beyond}, above {LEVEL:g}."
+        return f"{first} and {second} differ {beyond}, at most {LEVEL:g}."
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the p-value and what it rests on."""
