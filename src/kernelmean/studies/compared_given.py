@@ -179,5 +179,5 @@ def _in_units(test: AdjustedResult, coding: Coding) -> tuple[AdjustedDifference,
     """Return the differences of a column in its units: those of its mean, or of the shares of its categories."""
     measured = coding.names if coding.category_weight is not None else coding.names[:1]
     gaps = [each.times(coding.scale) for each in test.differences if each.name in measured]
-    units = [coding.type.unit(max(gap.high, -gap.low)) for gap in gaps]
+    units = [coding.type.unit(max(abs(gap.raw), abs(gap.adjusted))) for gap in gaps]
     return tuple(gap.times(1.0 / size, unit) for gap, (unit, size) in zip(gaps, units, strict=True))

@@ -119,6 +119,15 @@ def test_weights_say_how_much_of_both_samples_is_alike() -> None:
     assert min(alike.effective_rows) > 35.0
 
 
+def test_few_effective_rows_are_told() -> None:
+    few = km.mmd_test(X[:6], Y, given=(ZX[:6], ZY), n_resamples=9, rng=0)
+    assert any("fewer than 20 effective rows" in note for note in few.describe().notes)
+    one = km.mmd_test(X[:1], Y, given=(ZX[2:3, 1], ZY[:, 1]), n_resamples=9, rng=0)
+    assert np.isnan(one.differences[0].low)
+    assert one.rows()[0]["low"] is None
+    assert "not known" in str(one)
+
+
 def test_it_says_what_it_found() -> None:
     frames = [pd.DataFrame(rows, columns=["dose", "age"]) for rows in (X, Y)]
     result = km.mmd_test(*frames, given=(pd.Series(ZX[:, 0]), pd.Series(ZY[:, 0])), rng=0)

@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from ...conditional.smoothing import Smoothed, StratifiedSmoother, gaussian_features, scaled, typical_distance
 from ...core.array import Array, IntArray, RngLike, as_rng
@@ -26,6 +25,7 @@ from ...core.table import Table
 from ...core.validate import check_integer
 from ...core.words import count
 from ...plan.plan import serial_blas
+from ...tables.columns.summaries import interval
 from ..designs.design import AnyDesign, Design
 from ..designs.samples import pooled_codes
 from ..samples import check_one_order, matched
@@ -35,7 +35,8 @@ from .products import widening
 from .rows import KnownRows, stratum_numbers, varying_columns
 from .testing import tested, within_strata
 
-_FEATURES = 100
+_FEATURES, _FEW = 100, 20
+_SHORT = f"a sample has fewer than {_FEW} effective rows: 95 % intervals then hold the difference in 85 to 90 % only"
 
 
 def adjusted_test(
@@ -125,10 +126,10 @@ def _check_overlap(predicted: Array, label: Array) -> None:
 
 
 def _difference(label: Array, columns: Array) -> tuple[Array, Array]:
-    """Return Σ r s / Σ r² of columns s with their variances, both of shape (q,), of what is left of a label r."""
+    """Return Σ r s / Σ r² of columns s, and their errors (s - θ r) r / Σ r², of what is left of a label r."""
     mass = float(label @ label)
     gaps = label @ columns / mass
-    return gaps, np.square(label) @ np.square(columns - label[:, None] * gaps) / mass**2
+    return gaps, (columns - label[:, None] * gaps) * (label / mass)[:, None]
 
 
 def _with_differences(
@@ -141,19 +142,26 @@ def _with_differences(
 ) -> AdjustedResult:
     """Return the result: differences of means and of kernel means, as they are and adjusted."""
     n, values, label = len(order), columns.values[order], left.residuals[:, 0]
-    plain = (order < sizes[0]) - sizes[0] / n
-    smoothed = remove(values)
-    gaps, variances = _difference(label, smoothed.residuals)
+    first = order < sizes[0]
+    weights = np.where(first, label, -label) / np.where(first, label[first].sum(), -label[~first].sum())
+    effective = np.array([1.0 / np.square(weights[own]).sum() for own in (first, ~first)])
+    smoothed, plain = remove(values), first - sizes[0] / n
     raw, _ = _difference(plain, values - values.mean(axis=0))
-    freedom = np.minimum(left.freedom, smoothed.freedom)
-    reach = stdtrit(np.maximum(n - freedom - 1.0, 1.0), 0.975) * np.sqrt(variances) * widening(freedom, n)
-    bounds = zip(columns.names, raw, gaps, gaps - reach, gaps + reach, values.std(axis=0), strict=True)
-    differences = tuple(AdjustedDifference(name, *map(float, numbers)) for name, *numbers in bounds)
+    gaps, errors = _difference(label, smoothed.residuals)
+    parts = np.stack([np.square(errors[own]).sum(axis=0) for own in (first, ~first)], axis=1)
+    parts *= np.square(widening(np.minimum(left.freedom, smoothed.freedom), n))[:, None]
+    parts *= effective / np.maximum(effective - 1.0, 1e-9)
+    found = zip(columns.names, raw.tolist(), gaps.tolist(), parts, values.std(axis=0).tolist(), strict=True)
+    differences = tuple(
+        AdjustedDifference(name, one, gap, *interval(gap, variances, effective - 1.0), deviation)
+        for name, one, gap, variances, deviation in found
+    )
+    if effective.min() < _FEW:
+        test = replace(test, notes=(*test.notes, _SHORT))
     spread = scaled(values)
     features = gaussian_features(spread, typical_distance(spread), _FEATURES)(spread)
     pairs = (plain, features - features.mean(axis=0)), (label, remove(features).residuals)
-    mmd2 = [float(np.square(gap).sum() - var.sum()) for gap, var in (_difference(*pair) for pair in pairs)]
-    weights = np.empty(n)
-    weights[order] = np.where(plain > 0.0, label, -label)
-    weights /= np.repeat(np.add.reduceat(weights, [0, sizes[0]]), sizes)
-    return AdjustedResult(test, sizes, differences, weights, (mmd2[0], mmd2[1]))
+    mmd2 = [float(np.square(gap).sum() - np.square(left).sum()) for gap, left in (_difference(*pair) for pair in pairs)]
+    of_rows = np.empty(n)
+    of_rows[order] = weights
+    return AdjustedResult(test, sizes, differences, of_rows, (mmd2[0], mmd2[1]))

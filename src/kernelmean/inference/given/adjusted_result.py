@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
@@ -32,7 +33,7 @@ class AdjustedDifference:
     """Once the known columns have explained what they can."""
     low: float
     high: float
-    """The approximate 95 % interval of the adjusted difference."""
+    """The approximate 95 % interval of the adjusted difference, NaN where a sample has too few effective rows."""
     deviation: float
     """Of the column over both samples."""
 
@@ -49,13 +50,14 @@ class AdjustedDifference:
             "of": self.name,
             "difference": self.raw,
             "adjusted_difference": self.adjusted,
-            "low": self.low,
-            "high": self.high,
+            "low": None if math.isnan(self.low) else self.low,
+            "high": None if math.isnan(self.high) else self.high,
         }
 
     def cells(self) -> tuple[str, str, str, str]:
         """Return the name and the numbers as texts."""
-        return self.name, f"{self.raw:.3g}", f"{self.adjusted:.3g}", number_range([self.low, self.high])
+        reach = "not known" if math.isnan(self.low) else number_range([self.low, self.high])
+        return self.name, f"{self.raw:.3g}", f"{self.adjusted:.3g}", reach
 
 
 @final
