@@ -244,7 +244,7 @@ class TestOneTarget:
             "y depends on 1 of 11 columns (adjusted p at most 0.05): x3. All together: p = "
         )
         assert f"{p:.3g}" in result.verdict()
-        assert result.document().sections[0].charts[0].panels[0].rows == ("x3",)
+        assert [panel.x_label for panel in result.document().sections[0].charts[0].panels] == ["x3"]
 
 
 class TestNotes:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kernelmean import dependence
 from kernelmean.report import HeatMap
 from kernelmean.studies import Dependence, dependence_page
+from kernelmean.studies.pages.dependence import _means
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(2, 60))
@@ -90,3 +92,26 @@ def test_the_overview_keeps_to_pairs_that_are_worth_a_look() -> None:
     assert len(result.dependent()) > 1
     overview = dict(dependence_page(replace(result, at_least=0.6)).overview)
     assert [line.partition(":")[0] for line in overview["The strongest pairs"][:-1]] == ["x0 and x1"]
+
+
+def test_a_target_has_no_map_and_lines_of_means_or_shares() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=200)
+    frame = pd.DataFrame({"x": x, "y": 3.0 * x + rng.normal(size=200), "z": rng.integers(0, 3, 200), "late": x > 0.5})
+    page = dependence_page(dependence(frame, x=["x", "z"], y=["y"], **QUICK))
+    assert "Map of pairs" not in [section.title for section in page.sections]
+    (curve,) = page.sections[0].charts[0].panels[0].curves
+    edges = np.quantile(x, np.linspace(0.0, 1.0, 11))
+    part = np.searchsorted(edges[1:-1], x, side="right")
+    assert curve.y == pytest.approx([frame["y"][part == k].mean() for k in range(10)])
+    assert curve.errors == pytest.approx([frame["y"][part == k].sem() for k in range(10)])
+    rates = dependence_page(dependence(frame, x=["x", "z"], y=["late"], **QUICK)).sections[0].charts[0].panels[0]
+    assert rates.y_label == "share of late: True"
+    assert (rates.curves[0].y[0], rates.curves[0].y[-1]) == (0.0, 1.0)
+
+
+def test_means_of_tied_and_few_rows() -> None:
+    assert _means(np.zeros(50), np.arange(50.0)) == ()
+    assert _means(np.arange(9.0), np.arange(9.0)) == ()
+    (curve,) = _means(np.repeat([0.0, 1.0], 30), np.repeat([2.0, 5.0], 30))
+    assert (curve.x, curve.y, curve.errors) == ((0.0, 1.0), (2.0, 5.0), (0.0, 0.0))

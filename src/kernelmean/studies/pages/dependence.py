@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 
-from ...core.array import SILENT, Progress
+from ...core.array import SILENT, Array, Progress
 from ...core.table import Frame
 from ...core.words import count, strength
 from ...inference.null_page import made_by, null_section
-from ...report import Chart, Document, Panel, Points, Section
+from ...report import Chart, Curve, Document, Panel, Points, Section
 from ...report.drawing import are_spread
 from ...report.marginals import marginal
 from ..cells import Axis, names_of
@@ -22,6 +22,9 @@ from .overview import of_dependence
 from .parts import COARSE, caveats
 
 _MOST_CELLS, _FEW, _MOST_PICTURES, _MOST_POINTS = 24, 6, 12, 250
+_MOST_MEANS, _FEWEST_ROWS = 10, 8
+"""How many means a line has, and how many rows each of them at least."""
+_PARTS = "in parts of equally many rows, with its standard error"
 _MOST_PARTS, _MOST_LEVELS = 4, 8
 """The most categories, or ordered levels, in one picture."""
 
@@ -42,7 +45,8 @@ def dependence_page(result: Dependence, progress: Progress = SILENT) -> Document
     said, test = result.describe(), result.test
     dealt = result.design.permuted("rows of one group were paired at random with those of the other")
     tested = () if test is None else (null_section(test, dealt, said.in_detail().without("design")),)
-    sections = (_map(result), *_shapes(result), _pairs(result), *tested)
+    maps = (_map(result),) if result.target is None else ()  # of one row it would be the table below
+    sections = (*maps, *_shapes(result), _pairs(result), *tested)
     return Document(
         title=said.title,
         headline=said.sentence,
@@ -106,8 +110,11 @@ def _shapes(result: Dependence) -> Iterator[Section]:
     (frame,) = result.encoded.frames
     axes = {coding.name: Axis.of(coding, frame) for coding in result.encoded.codings}
     clouds = [pair for pair in shown if axes[pair.x].ordered and axes[pair.y].ordered]
-    charts = [_clouds(clouds, axes, frame)] if clouds else []
-    charts += [_split(pair, axes, frame, k) for k, pair in enumerate(pair for pair in shown if pair not in clouds)]
+    charts = [_clouds(clouds, axes, frame, result.target)] if clouds else []
+    charts += [
+        _split(pair, axes, frame, k, result.target)
+        for k, pair in enumerate(pair for pair in shown if pair not in clouds)
+    ]
     which = f"The strongest {len(shown)} of the {len(found):,} pairs" if len(found) > len(shown) else "All pairs"
     words = f"{which} that depend on each other."
     if len(found) > len(shown):
@@ -115,23 +122,44 @@ def _shapes(result: Dependence) -> Iterator[Section]:
     yield Section("What the strongest pairs look like", (words,), charts=tuple(charts))
 
 
-def _clouds(pairs: Sequence[PairDependence], axes: dict[str, Axis], frame: Frame) -> Chart:
+def _clouds(pairs: Sequence[PairDependence], axes: dict[str, Axis], frame: Frame, target: str | None) -> Chart:
     rows = np.unique(np.linspace(0, len(frame) - 1, min(len(frame), _MOST_POINTS)).astype(np.intp))
     every = "All" if len(rows) == len(frame) else f"{len(rows)} of {len(frame):,}"
     panels, spread = [], False
     for pair in pairs:
         x, y = axes[pair.x], axes[pair.y]
-        both = np.stack([axis.values(frame)[rows] for axis in (x, y)])
-        known = both[:, ~np.isnan(both).any(axis=0)].tolist()
+        if pair.x == target:
+            x, y = y, x
+        both = np.stack([axis.values(frame) for axis in (x, y)])
+        known = both[:, rows][:, ~np.isnan(both[:, rows]).any(axis=0)].tolist()
         spread = spread or any(map(are_spread, known))
-        panels.append(Panel(_title(pair), x.label, y.label, points=(Points("rows", *map(tuple, known)),)))
+        points = (Points("rows", *map(tuple, known)),)
+        curves = () if target is None else _means(*both[:, ~np.isnan(both).any(axis=0)])
+        panels.append(Panel(_title(pair), x.label, y.label, curves, points=points))
     words = " Around few whole numbers they are spread a little, so that none hides another." if spread else ""
+    if target is not None:
+        words += f" The line is the mean of {target} {_PARTS}."
     return Chart("pairs", "Strongest pairs of numbers", tuple(panels), f"{every} rows as points.{words}")
 
 
-def _split(pair: PairDependence, axes: dict[str, Axis], frame: Frame, number: int) -> Chart:
+def _means(x: Array, y: Array) -> tuple[Curve, ...]:
+    """Return the mean of y, and its standard error, in parts of equally many rows in the order of x; ties together."""
+    edges = np.unique(np.quantile(x, np.linspace(0.0, 1.0, min(_MOST_MEANS, max(len(x) // _FEWEST_ROWS, 1)) + 1)))
+    part = np.searchsorted(edges, x, side="right")
+    if np.sum(part == len(edges)) < _FEWEST_ROWS:  # the largest values are a part of their own where they are many
+        part = np.minimum(part, len(edges) - 1)
+    held = [part == k for k, rows in enumerate(np.bincount(part)) if rows > 1]
+    if len(held) < 2:
+        return ()
+    means = [(x[rows].mean(), y[rows].mean(), y[rows].std(ddof=1) / np.sqrt(rows.sum())) for rows in held]
+    return (Curve("mean", *(tuple(map(float, values)) for values in zip(*means, strict=True))),)
+
+
+def _split(pair: PairDependence, axes: dict[str, Axis], frame: Frame, number: int, target: str | None) -> Chart:
     """Return the distribution of one column of a pair by the most frequent categories, or the levels, of the other."""
     by, other = (pair.x, pair.y) if not axes[pair.x].ordered else (pair.y, pair.x)
+    if by == target and axes[other].ordered and (rates := _rates(pair, axes[by], axes[other], frame)):
+        return Chart(f"pair-{number + 1}", _title(pair), rates, f"Shares of {by} {_PARTS}.")
     groups, cells, axis = names_of(axes[by].coding, frame), axes[other].cells(frame), axes[other]
     names, counts = np.unique(groups.astype(str), return_counts=True)
     levels = axes[by].levels
@@ -141,6 +169,16 @@ def _split(pair: PairDependence, axes: dict[str, Axis], frame: Frame, number: in
     panel = marginal(other, parts, label=axis.label, order=axis.levels)
     rest = f" Its {len(kept)} most frequent of {len(names)} values." if len(names) > len(kept) else ""
     return Chart(f"pair-{number + 1}", _title(pair), (panel,), f"The distribution of {other} by {by}.{rest}")
+
+
+def _rates(pair: PairDependence, target: Axis, other: Axis, frame: Frame) -> tuple[Panel, ...]:
+    """Return how the share of one of two values of the target goes with a number; nothing for more or fewer values."""
+    groups, x = names_of(target.coding, frame).astype(str), other.values(frame)
+    values = np.unique(groups)
+    known = ~np.isnan(x)
+    if len(values) != 2 or not (curves := _means(x[known], (groups[known] == values[1]).astype(np.float64))):
+        return ()
+    return (Panel(_title(pair), other.label, f"share of {target.name}: {values[1]}", curves),)
 
 
 def _title(pair: PairDependence) -> str:
