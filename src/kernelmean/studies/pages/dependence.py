@@ -152,7 +152,8 @@ def _means(x: Array, y: Array) -> tuple[Curve, ...]:
     if len(held) < 2:
         return ()
     means = [(x[rows].mean(), y[rows].mean(), y[rows].std(ddof=1) / np.sqrt(rows.sum())) for rows in held]
-    return (Curve("mean", *(tuple(map(float, values)) for values in zip(*means, strict=True))),)
+    places, heights, errors = (tuple(map(float, values)) for values in zip(*means, strict=True))
+    return (Curve("mean", places, heights, errors),)
 
 
 def _split(pair: PairDependence, axes: dict[str, Axis], frame: Frame, number: int, target: str | None) -> Chart:
