@@ -19,10 +19,8 @@ from kernelmean.cli import main
 from kernelmean.inference import Result
 from kernelmean.studies import compare_groups, fit_all, fit_densities
 from kernelmean.studies.changes import Search
-from kernelmean.studies.compared_given import compare_given
 from kernelmean.studies.study import Study
 from kernelmean.tables import read_table
-from kernelmean.tables.columns import Encoding, as_frames
 
 pd = pytest.importorskip("pandas")
 
@@ -76,9 +74,6 @@ MAKERS: dict[str, Callable[[], Result]] = {
     "nearer model": lambda: km.closer_test(X, Y, X + 1.0),
     "given Z": lambda: km.ci_test(X[:, 0], Y[:, 0].tolist() + [0.0] * 5, X[:, 1], rng=0, n_resamples=99, size_runs=2),
     "beyond Z": lambda: km.mmd_test(X, Y, given=(np.arange(len(X)) % 7, np.arange(len(Y)) % 7), n_resamples=99, rng=0),
-    "tables given a column": lambda: compare_given(
-        *as_frames((X, Y), "AB"), ["x1"], encoding=Encoding(), n_resamples=99
-    ),
     "weights": lambda: km.match_weights(X, Y, rng=0),
     "estimates": lambda: fit_all(X[:12]),
 }

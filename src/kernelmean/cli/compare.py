@@ -139,7 +139,7 @@ def _given(
     given: list[str], test: TwoSampleTest, table: MixedTable, read: Sequence[Input], report: ReportOutput
 ) -> int:
     """Compare two tables beyond what some of their columns explain, and show the result."""
-    from ..studies.compared_given import compare_given  # slow to import
+    from ..studies.given import compare_given  # slow to import
     from .outputs import write_picture
 
     if len(read) > 2:
@@ -154,7 +154,8 @@ def _given(
         rng=test.seed,
         adjustment=test.adjustment,
     )
-    result = replace(result, notes=tuple(dict.fromkeys((*first.notes, *second.notes, *result.notes))))
+    notes = tuple(dict.fromkeys((*first.notes, *second.notes, *result.test.notes)))
+    result = replace(result, test=replace(result.test, notes=notes))
     drawn = []
     if report.plot_path is not None:
         write_picture(result.plot(), report.plot_path)

@@ -43,7 +43,6 @@ _HOMES = (
     "embedding.features",
     "inference",
     "studies.changes",
-    "studies.compared_given",
     "studies.comparison",
     "studies.covariate_shift",
     "studies.dependence",

@@ -1,4 +1,4 @@
-"""Dependence of columns of a table, given others."""
+"""Questions about tables given some of their columns: dependence of others, and differences of two tables."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.array import Array, RngLike
-from ..core.table import Frame
+from ..core.array import Array, RngLike, as_rng
+from ..core.table import Frame, Table
 from ..core.words import listed
-from ..inference import ConditionalResult, ci_test
+from ..inference import AdjustedDifference, AdjustedResult, ConditionalResult, Design, ci_test
+from ..inference.given import adjusted_test
+from ..inference.null import ADJUSTMENTS, HOLM, adjusted, enough_for_holm
+from ..inference.wording import short
 from ..tables.columns import Encoded, Encoding, encode
+from ..tables.columns.kinds import Coding
 
 
 def dependence_given(
@@ -51,6 +55,60 @@ def _coordinates(encoded: Encoded, names: Iterable[str], group: str) -> Array:
     if not varying:
         raise ValueError(f"all columns of {group} are constant; name one that varies")
     return encoded.coordinates(varying)[0]
+
+
+def compare_given(
+    A: Frame,
+    B: Frame,
+    given: Sequence[str],
+    *,
+    encoding: Encoding,
+    n_resamples: int = 999,
+    rng: RngLike = 0,
+    adjustment: str = HOLM,
+) -> AdjustedResult:
+    """Compare two tables beyond what the columns ``given`` explain; see ``given`` of :func:`kernelmean.mmd_test`.
+
+    Given categories are strata, crossed if there are several; given numbers and times are what is regressed on. All
+    other columns are compared, together and each alone, those with the smallest p-values first.
+    """
+    A.select(given)  # raises if one is not there
+    names = short(A.source), short(B.source)
+    encoded = encode((A, B), names, encoding)
+    discrete, known = known_columns(encoded, given)
+    order = [name for name in encoded.in_table_order() if name not in given]
+    if not order:
+        raise ValueError("all columns that vary are given, so there is none to compare; give fewer of them")
+    design = Design(strata=crossed(encoded, discrete) if discrete else None)
+    of_a, of_b = encoded.coordinates(known)
+    seeds = as_rng(rng).spawn(1 + len(order))
+
+    def tested(some: Sequence[str], draws: int, seed: np.random.Generator) -> AdjustedResult:
+        coordinates = tuple(each for coding in encoded.codings if coding.name in some for each in coding.names)
+        one, two = (Table(values, coordinates) for values in encoded.coordinates(some))
+        return adjusted_test(one, two, (of_a, of_b) if known else None, design=design, n_resamples=draws, rng=seed)
+
+    together, enough = tested(order, n_resamples, seeds[0]), enough_for_holm(n_resamples, len(order))
+    alone = {name: tested([name], enough, seed) for name, seed in zip(order, seeds[1:], strict=True)}
+    pvalues = dict(zip(order, adjusted([test.pvalue for test in alone.values()], adjustment), strict=True))
+    differences = [
+        replace(each, pvalue=alone[coding.name].pvalue, adjusted_pvalue=pvalues[coding.name])
+        for coding in encoded.codings
+        if coding.name in alone
+        for each in _in_units(alone[coding.name], coding)
+    ]
+    ranked = tuple(sorted(differences, key=lambda each: each.pvalue))
+    how = f"p-values of columns are adjusted by {ADJUSTMENTS[adjustment][0]}, {enough:,} random draws each"
+    test = replace(together.test, notes=(*encoded.notes(), *together.test.notes, how))
+    return replace(together, test=test, differences=ranked, names=(*names, listed(given)))
+
+
+def _in_units(test: AdjustedResult, coding: Coding) -> list[AdjustedDifference]:
+    """Return the differences of a column in its units: those of its mean, or of the shares of its categories."""
+    measured = coding.names if coding.category_weight is not None else coding.names[:1]
+    gaps = [each.times(coding.scale) for each in test.differences if each.name in measured]
+    units = [coding.type.unit(max(abs(gap.raw), abs(gap.adjusted))) for gap in gaps]
+    return [gap.times(1.0 / size, unit) for gap, (unit, size) in zip(gaps, units, strict=True)]
 
 
 def known_columns(encoded: Encoded, given: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -36,28 +36,27 @@ class AdjustedDifference:
     """The approximate 95 % interval of the adjusted difference, NaN where a sample has too few effective rows."""
     deviation: float
     """Of the column over both samples."""
+    pvalue: float = math.nan
+    """Of the test of this column alone, where it was made."""
+    adjusted_pvalue: float = math.nan
+    """The same, adjusted for the number of columns."""
 
     def times(self, factor: float, unit: str = "") -> AdjustedDifference:
         """Return the difference in another unit, which the name tells."""
         numbers = (self.raw, self.adjusted, self.low, self.high, self.deviation)
-        return AdjustedDifference(
-            f"{self.name}, {unit.strip()}" if unit else self.name, *(factor * each for each in numbers)
-        )
+        return AdjustedDifference(f"{self.name}, {unit.strip()}" if unit else self.name, *(factor * n for n in numbers))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers by name."""
-        return {
-            "of": self.name,
-            "difference": self.raw,
-            "adjusted_difference": self.adjusted,
-            "low": None if math.isnan(self.low) else self.low,
-            "high": None if math.isnan(self.high) else self.high,
-        }
+        """Return the numbers by name, None where they are not known."""
+        numbers = {"difference": self.raw, "adjusted_difference": self.adjusted, "low": self.low, "high": self.high}
+        numbers |= {"pvalue": self.pvalue, "adjusted_pvalue": self.adjusted_pvalue}
+        return {"of": self.name} | {name: None if math.isnan(value) else value for name, value in numbers.items()}
 
-    def cells(self) -> tuple[str, str, str, str]:
+    def cells(self) -> tuple[str, ...]:
         """Return the name and the numbers as texts."""
         reach = "not known" if math.isnan(self.low) else number_range([self.low, self.high])
-        return self.name, f"{self.raw:.3g}", f"{self.adjusted:.3g}", reach
+        pvalues = () if math.isnan(self.pvalue) else (f"{self.pvalue:.3g}", f"{self.adjusted_pvalue:.3g}")
+        return self.name, f"{self.raw:.3g}", f"{self.adjusted:.3g}", reach, *pvalues
 
 
 @final
@@ -148,9 +147,14 @@ class AdjustedResult(Frozen, Result):
 
     def describe(self) -> Description:
         """Return whether the samples differ, and the differences of columns."""
-        header = ("column", "difference", "adjusted", "95 % interval")
         rows = tuple(difference.cells() for difference in self.differences)
-        grid = Grid(f"Means of {self.names[0]} minus {self.names[1]}", header, rows, noun="column")
+        header = ("column", "difference", "adjusted", "95 % interval", "p", "adjusted p")[: len(rows[0])]
+        found = [number for number, each in enumerate(self.differences) if each.adjusted_pvalue <= LEVEL]
+        title = f"Means of {self.names[0]} minus {self.names[1]}"
+        strong = frozenset((number, 0) for number in found)
+        grid = Grid(
+            title, header, rows, noun="row", strong=strong, mark="differs" if len(header) > 4 else "", whole=True
+        )
         return Description(self.test.method, self.verdict(), self.facts(), (grid,), self.test.notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,7 +172,7 @@ class AdjustedResult(Frozen, Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for every column."""
-        return [{**difference.to_dict(), "pvalue_of_all": self.pvalue} for difference in self.differences]
+        return [difference.to_dict() for difference in self.differences]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the differences of the means, as they are and adjusted, in deviations; returns the axes."""
