@@ -99,7 +99,8 @@ def compare_given(
     ]
     ranked = tuple(sorted(differences, key=lambda each: each.pvalue))
     how = f"p-values of columns are adjusted by {ADJUSTMENTS[adjustment][0]}, {enough:,} random draws each"
-    test = replace(together.test, notes=(*encoded.notes(), *together.test.notes, how))
+    notes = (*encoded.notes(), *together.test.notes, how)
+    test = replace(together.test, notes=notes, names=(*together.test.names[:2], listed(given)))
     return replace(together, test=test, differences=ranked, names=(*names, listed(given)))
 
 

@@ -129,21 +129,13 @@ class AdjustedResult(Frozen, Result):
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the p-value and what it rests on."""
-        first, second, known = self.names
-        exact = "exact" if self.exact else "asymptotic, not exact"
+        first, second, _ = self.names
         effective = [f"{rows:,.0f} of {size:,}" for rows, size in zip(self.effective_rows, self.sizes, strict=True)]
-        found = [
-            ("p-value", f"{self.pvalue:.3g}, {exact}"),
+        return [
+            *(fact for fact in self.test.facts() if fact[0] not in ("rows", "columns")),
             ("overlap", f"{first} counts as {effective[0]} rows, {second} as {effective[1]}"),
             ("squared distance", f"{self.mmd2[0]:.3g}, adjusted {self.mmd2[1]:.3g} (MMD² of a Gaussian kernel)"),
         ]
-        if self.test.n_strata > 1:
-            found.append(("strata", f"{self.test.n_strata:,}"))
-        if self.test.r2 is not None:
-            label, columns = self.test.r2
-            predicts = f"{label:.0%} of the variance of the sample, {columns:.0%} of that of the columns"
-            found.append((f"{known} predicts", predicts))
-        return found
 
     def describe(self) -> Description:
         """Return whether the samples differ, and the differences of columns."""

@@ -106,12 +106,8 @@ class ConditionalResult(Frozen, Result):
         if self.n_strata > 1:
             found.append(("strata", f"{self.n_strata:,}"))
         if self.r2 is not None:
-            found.append(
-                (
-                    f"{known} predicts",
-                    f"{self.r2[0]:.0%} of the variance of {first}, {self.r2[1]:.0%} of that of {second}",
-                )
-            )
+            shares = f"{self.r2[0]:.0%} of the variance of {first}, {self.r2[1]:.0%} of that of {second}"
+            found.append((f"{known} predicts", shares))
         if self.size is not None and self.size_interval is not None:
             low, high = self.size_interval
             runs = f"{self.size_runs} tables like these without dependence"
