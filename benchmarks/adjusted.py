@@ -93,7 +93,13 @@ def run_case(case: tuple[str, int, int], kind: str) -> dict:
         if number < OTHERS:
             found["plain"].append(km.mmd_test(*table[:2], n_resamples=RESAMPLES, rng=number).pvalue)
             found["weighted"].append(weighted(table, number))
-    return {"case": case, "kind": kind, "shift": shift, "seconds": seconds / runs, **found}
+    differences = np.array(found.pop("differences"))
+    covered = effective = None
+    if differences.size:
+        covered = float(np.mean((differences[:, 1] <= shift) & (shift <= differences[:, 2])))
+        effective = differences[:, 3:].mean(axis=0).round(2).tolist()
+    told = {"covered": covered, "effective": effective}
+    return {"case": case, "kind": kind, "shift": shift, "seconds": round(seconds / runs, 4), **told, **found}
 
 
 def stored() -> list[dict]:
@@ -130,19 +136,16 @@ def report() -> None:
 def rest(row: dict) -> list[str]:
     """Return the share of intervals that hold the shift, mean effective rows and milliseconds, as texts."""
     ms = f"{1000 * row['seconds']:.0f}"
-    if not row["differences"][0]:
+    if row["covered"] is None:
         return ["", "", ms]
-    values = np.array(row["differences"])
-    covered = np.mean((values[:, 1] <= row["shift"]) & (row["shift"] <= values[:, 2]))
-    first, second = values[:, 3:].mean(axis=0)
-    return [f"{covered:.3f}", f"{first:.0f}, {second:.0f}", ms]
+    return [f"{row['covered']:.3f}", f"{row['effective'][0]:.0f}, {row['effective'][1]:.0f}", ms]
 
 
 HEAD = """
 ## Two samples beyond what is known
 
 `python benchmarks/adjusted.py run` draws two samples whose sizes are fixed and whose rows are chosen by what is known:
-without adjustment they differ in every table. 500 tables where there is no difference given z (standard error of a
+without adjustment nearly all tables differ. 500 tables where there is no difference given z (standard error of a
 level of .05 .010), 100 where there is one, and 40 of these for the other tests (standard error at most .08). Unadjusted
 is `mmd_test(X, Y)`; inverse propensities are weights from a logistic regression on z and strata, as
 `Design(weights=)`. Coverage is that of the 95 % intervals of the difference of the first column; overlap the mean
@@ -152,6 +155,9 @@ Linear: three columns that act along lines; nonlinear: waves and squares; mixed:
 three strata; strata: eight strata alone, where the test is exact. The difference is such that the means of the first
 column are equal in the population. The test by inverse propensities takes estimated weights as if they were known, and
 needs a propensity whose log odds are a line in z.
+
+*But* with waves in z intervals of a hidden difference are too short: .87 of 95 % hold it in 60 and 60 rows, .89 in 1000
+and 300 (100 tables, standard error .03).
 """
 
 
