@@ -76,6 +76,7 @@ def test_the_squared_distance_is_that_of_kernel_means_less_what_noise_adds() -> 
     assert abs(result.mmd2[1]) < 0.5 * result.mmd2[0]
 
 
+@pytest.mark.slow
 def test_it_rejects_at_the_level_where_confounding_alone_separates_the_samples() -> None:
     runs = 30
     found = [confounded(100 + run) for run in range(runs)]
