@@ -33,7 +33,7 @@ from .adjusted_result import AdjustedDifference, AdjustedResult
 from .ci_result import ConditionalResult
 from .products import widening
 from .rows import KnownRows, stratum_numbers, varying_columns
-from .testing import tested, within_strata
+from .testing import residual_test, within_strata
 
 _FEATURES, _FEW = 100, 20
 _SHORT = f"a sample has fewer than {_FEW} effective rows: 95 % intervals then hold the difference in 85 to 90 % only"
@@ -71,7 +71,9 @@ def adjusted_test(
             order, remove = rows.order, StratifiedSmoother.of(rows.z, rows.strata)
             left = remove(rows.x)
             _check_overlap(rows.x - left.residuals, rows.x)
-            test = tested(rows, rows.sides(remove, ("the sample", "the columns")), n_resamples, as_rng(rng).spawn(1)[0])
+            test = residual_test(
+                rows, rows.sides(remove, ("the sample", "the columns")), n_resamples, as_rng(rng).spawn(1)[0]
+            )
         test = replace(test, names=("the sample", "the columns", "Z"))
         return _with_differences(test, sizes, columns, order, left, remove)
 

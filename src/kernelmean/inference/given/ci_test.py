@@ -17,7 +17,7 @@ from ..samples import check_one_order_of_all
 from .ci_result import ConditionalResult
 from .products import SideResiduals
 from .rows import KnownRows, varying_columns
-from .testing import pvalue_of, tested, within_strata
+from .testing import pvalue_of, residual_test, within_strata
 
 
 def ci_test(
@@ -99,7 +99,7 @@ def ci_test(
     with serial_blas:
         smoother = StratifiedSmoother.of(rows.z, rows.strata)
         sides = rows.sides(smoother)
-        result = tested(rows, sides, n_resamples, draws)
+        result = residual_test(rows, sides, n_resamples, draws)
         hits = 0
         for one in generator.spawn(size_runs):
             redrawn = [

@@ -32,7 +32,7 @@ def within_strata(X: Table, Y: Table, strata: Sequence[Any], n_resamples: int, r
     )
 
 
-def tested(
+def residual_test(
     rows: KnownRows, sides: Sequence[SideResiduals], n_resamples: int, rng: np.random.Generator
 ) -> ConditionalResult:
     """Return the asymptotic test of what Z leaves of both sides."""
