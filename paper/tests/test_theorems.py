@@ -180,6 +180,7 @@ def test_the_risk_is_the_mean_loss_of_samples() -> None:
     assert least <= min(law.risk(n, factor * best) for factor in (0.0, 0.5, 0.99, 1.01, 2.0))
 
 
+@pytest.mark.slow
 def test_all_verdicts_hold_on_what_is_measured(measured: Findings) -> None:
     section = report("Title", measured)
     assert {one.outcome for one in section.verdicts} == {"holds"}
@@ -194,6 +195,7 @@ def test_all_verdicts_hold_on_what_is_measured(measured: Findings) -> None:
     assert len(section.tables[1].rows) == 15 + 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("check", "method", "value", "claim"),
     [
@@ -225,6 +227,7 @@ def test_verdicts_fail_on_the_other_side_of_their_rules(
     assert failed[0].startswith(claim)
 
 
+@pytest.mark.slow
 def test_words_and_charts_follow_the_findings(measured: Findings) -> None:
     (told,) = theory_report.words(measured)
     assert "in 2 of 2 distributions drawn" in told

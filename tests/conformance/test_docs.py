@@ -33,7 +33,10 @@ PYTHON_PAGES = [
 ]
 
 
-LONG = ("ab.md", "big-data.md", "fit.md", "many-columns.md", "scale.md")
+LONG = (
+    *("ab.md", "big-data.md", "changes.md", "densities.md", "designs.md", "fit.md", "many-columns.md", "scale.md"),
+    *("dcor.md", "hyppo.md", "scikit-learn.md", "scipy.md", "synthetic.md"),
+)
 """Pages whose examples have many rows, columns or resamples: they wait for ``-m slow``."""
 
 

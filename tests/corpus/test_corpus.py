@@ -210,7 +210,7 @@ def test_refusals_are_one_line_that_names_the_mend(
     assert [word for word in entry.words if word not in err] == [], err
 
 
-@named(ENTRIES, step=2)
+@named(ENTRIES, step=4)
 def test_describe_shows_every_table_that_can_be_read_and_names_the_columns_at_fault(
     name: str, entry: Any, corpus: Path, printed: Printed
 ) -> None:

@@ -142,6 +142,7 @@ def run(arguments: list[str], monkeypatch: pytest.MonkeyPatch, folder: Path) -> 
     return int(exit_.value.code or 0)
 
 
+@pytest.mark.slow
 def test_shell_commands_run(tables: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib", reason="some commands draw, which needs the extra 'plot'")
     monkeypatch.setattr(

@@ -179,6 +179,7 @@ print(codes, file=sys.stderr)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="sizes of a process are read from /proc")
 def test_bombs_need_little_memory(inner: Path) -> None:
     """With 300 MB beside what the program needs by itself, what asks for more is refused by a word about itself."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from checkered import mostly_slow
 from record import calls, write
 from record.compared import HERE, agree, all_expected, differences, tolerance
 from record.registry import CALLS, recorded, two_processes
@@ -28,7 +29,12 @@ def no_client() -> Any:
     raise AssertionError("a call of one process asked for a cluster")
 
 
-@pytest.mark.parametrize("name", sorted(name for name, call in CALLS.items() if not call.on_cluster))
+LONG = ("estimate/all estimators", "commands/estimate and info", "commands/density", "density/held out, mkme")
+"""Calls that choose for many estimators or densities; other calls choose for each of them."""
+IN_ONE_PROCESS = sorted(name for name, call in CALLS.items() if not call.on_cluster)
+
+
+@pytest.mark.parametrize("name", mostly_slow(IN_ONE_PROCESS, *(name for name in IN_ONE_PROCESS if name not in LONG)))
 def test_same_numbers(name: str, tmp_path: Path) -> None:
     if missing := CALLS[name].missing:
         pytest.skip(f"{name} needs {', '.join(missing)}")

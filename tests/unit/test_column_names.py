@@ -13,7 +13,7 @@ import pytest
 import explained
 import in_bins
 import kernelmean as km
-from checkered import mostly_slow
+from checkered import checkered, mostly_slow
 from in_batches import in_batches
 
 KERNEL = km.kernels.Gaussian(2.0)
@@ -86,8 +86,7 @@ MOVED = {"B reordered": (A, B[["x1", "x0"]]), "A reordered": (A[["x1", "x0"]], B
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("moved", MOVED)
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize(("moved", "name"), checkered(list(MOVED), list(BY_NAME)))
 def test_columns_are_matched_by_name_although_they_are_called_x0_and_x1(name: str, moved: str) -> None:
     function = BY_NAME[name]
     expected = function(A, B)

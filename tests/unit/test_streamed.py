@@ -83,7 +83,7 @@ def test_the_first_pass_finds_the_codings_of_all_rows(rule: str) -> None:
             )
 
 
-@pytest.mark.parametrize("estimator", ["kme", "mkme", "mmkme"])
+@pytest.mark.parametrize("estimator", mostly_slow(["kme", "mkme", "mmkme"], "kme", "mmkme"))
 def test_the_statistic_is_that_of_all_rows_as_far_as_features_hold_the_kernel(estimator: str) -> None:
     result = in_batches(A, B, missing="category", estimator=estimator, **QUICK)
     whole = [coordinates(result, frame) for frame in as_frames((A, B), "AB")]

@@ -242,6 +242,7 @@ class TestGroups:
         assert "3 of g=0, 3 of g=1" in run(capsys, "compare", "grouped.csv", "--by", "g", *QUICK)
 
 
+@pytest.mark.slow
 def test_screens_that_have_no_greek_letters(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     command = [sys.executable, "-c", "from kernelmean.cli import main; main()", "estimate", "eckerle4"]

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from checkered import checkered
 from in_batches import in_batches
 from kernelmean.cli import main
 
@@ -58,8 +59,10 @@ def same(far: Any, near: Any) -> None:
             np.testing.assert_allclose(each.shares, as_well.shares, rtol=1e-12)
 
 
-@pytest.mark.parametrize("parts", [(1, 1), (5, 12)])
-@pytest.mark.parametrize("options", [{"missing": "category"}, {"missing": "drop", "estimator": "mkme"}])
+@pytest.mark.parametrize(
+    ("parts", "options"),
+    checkered([(1, 1), (5, 12)], [{"missing": "category"}, {"missing": "drop", "estimator": "mkme"}]),
+)
 def test_mixed_columns_and_missing_cells(
     plan: Any, long: None, parts: tuple[int, int], options: dict[str, Any]
 ) -> None:
