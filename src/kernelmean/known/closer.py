@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, final, get_args
 
@@ -18,6 +18,7 @@ from ..estimators.base import KernelLike, make_kernel
 from ..inference.samples import matched
 from ..kernels import Gaussian, Kernel
 from ..kernels.bandwidth import median_bandwidth
+from ..kernels.distances import Blocks
 from .closer_result import Alternative, CloserResult
 from .distribution import KnownDistribution, is_distribution
 
@@ -77,11 +78,11 @@ def closer_test(
 
     Notes
     -----
-    Asymptotically normal (Bounliphone et al. 2016). The variance adds up, row by row, what a row contributes to Δ, so
-    it holds for n ≠ m, and for rows that several samples share. Because it is estimated, Δ is compared with a t
-    distribution, with one degree of freedom less than the smallest sample has independent units. If X, P and Q all come
-    from *one* distribution, no row contributes in the limit: then Δ is not normal, the variance is too large, and the
-    test hardly ever rejects.
+    Asymptotically normal (Bounliphone et al. 2016). The variance adds up what single rows contribute to Δ, and pairs of
+    rows, each once: so it holds for n ≠ m, for few rows, and for rows that several samples share. Because it is
+    estimated, Δ is compared with a t distribution, with one degree of freedom less than the smallest sample has
+    independent units. If X, P and Q all come from *one* distribution, only pairs contribute: then Δ is not normal, and
+    the test hardly ever rejects.
 
     Independent units are rows, or clusters, and Δ is free of pairs within one. O(n m d) time, O(n + m) memory.
 
@@ -106,7 +107,11 @@ def closer_test(
     if len(samples) == 3 and _same_rows(*samples[1:]):
         raise ValueError("P and Q are the same rows, so neither is nearer; pass two models")
     used = _default_kernel(samples) if kernel is None else make_kernel(kernel, "median", np.concatenate(samples))
-    return _result(used, table.values, _units(sides, clusters), models, alternative)
+    x, *others = (
+        Sample.of(side, own) if own is not None else side
+        for side, own in zip(sides, _units(sides, clusters), strict=True)
+    )
+    return _result(used, x, others, [note for _, notes in models for note in notes], alternative)
 
 
 Model = Array | KnownDistribution
@@ -175,101 +180,167 @@ def _labelled(sides: Sequence[Model], clusters: Any) -> list[IntArray | None]:
 
 @final
 @dataclass(frozen=True, eq=False)
-class PairMeans:
-    """Means of k(a, b) over pairs of rows of two samples whose units differ."""
+class Sample:
+    """Rows in the order of their independent units."""
 
+    rows: Array
+    units: IntArray
+    """The number of the unit of every row, shape (n,)."""
+
+    @classmethod
+    def of(cls, rows: Array, units: IntArray) -> Sample:
+        """Put the rows of a unit side by side."""
+        order = np.argsort(units, kind="stable")
+        return cls(rows[order], units[order])
+
+    @property
+    def groups(self) -> int:
+        """How many units there are."""
+        return 1 + int(np.count_nonzero(np.diff(self.units)))
+
+    @property
+    def unbiased(self) -> float:
+        """What deviations from a mean of units are multiplied by."""
+        return float(np.sqrt(self.groups / (self.groups - 1)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of rows of two samples whose units differ, and means of k(a, b) over them."""
+
+    sides: tuple[Sample, Sample]
+    gram: Blocks
     rows: Array
     """For every a, shape (n,)."""
     columns: Array
     """For every b, shape (m,)."""
     mean: float
+    number: float
+    """How many pairs there are."""
 
     @classmethod
-    def of(cls, kernel: Kernel, A: Array, B: Array, units: tuple[IntArray, IntArray]) -> PairMeans:
+    def of(cls, kernel: Kernel, a: Sample, b: Sample) -> Pairs:
         """Add up the kernel tile by tile."""
-        sums, counts = np.zeros((2, len(B)))
-        rows, blocks = np.empty(len(A)), kernel.blocks(A, B)
-        for part in slices(len(A), max(1, _TILE // len(B))):
-            differ = units[0][part, None] != units[1]
-            gram = np.where(differ, blocks(part, slice(None)), 0.0)
-            sums += gram.sum(axis=0)
+        sums, counts = np.zeros((2, len(b.rows)))
+        rows, gram = np.empty(len(a.rows)), kernel.blocks(a.rows, b.rows)
+        for part in slices(len(a.rows), max(1, _TILE // len(b.rows))):
+            differ = a.units[part, None] != b.units
+            values = np.where(differ, gram(part, slice(None)), 0.0)
+            sums += values.sum(axis=0)
             counts += differ.sum(axis=0)
-            rows[part] = gram.sum(axis=1) / np.maximum(differ.sum(axis=1), 1)
-        return cls(rows, sums / np.maximum(counts, 1), float(sums.sum() / counts.sum()))
+            rows[part] = values.sum(axis=1) / np.maximum(differ.sum(axis=1), 1)
+        number = float(counts.sum())
+        return cls((a, b), gram, rows, sums / np.maximum(counts, 1), float(sums.sum() / number), number)
+
+    def turned(self) -> Pairs:
+        """Return the pairs (b, a)."""
+        return replace(
+            self, sides=self.sides[::-1], gram=lambda i, j: self.gram(j, i).T, rows=self.columns, columns=self.rows
+        )
+
+    def add_to(self, sums: Array, first: int, factor: float) -> None:
+        """Add ``factor`` times the mean of k(a, b), less what single rows add, split by units from ``first`` on."""
+        a, b = self.sides
+        start, stop = np.searchsorted(a.units, [first, first + len(sums)]).tolist()
+        onward = slice(int(np.searchsorted(b.units, first)), len(b.units))
+        columns = b.units[onward]
+        for part in slices(stop, max(1, _TILE // max(1, len(columns))), start=start):
+            values = self.gram(part, onward) - (self.rows[part, None] - self.mean)
+            values -= self.columns[onward]
+            near = int(np.searchsorted(columns, a.units[part.stop - 1], "right"))
+            values[:, :near][a.units[part, None] == columns[:near]] = 0.0
+            own, within = _summed(values, a.units[part])
+            others, across = _summed(within.T, columns)
+            sums[np.ix_(own - first, others - first)] += factor / self.number * across.T
+
+
+def _summed(values: Array, units: IntArray) -> tuple[IntArray, Array]:
+    """Return the units, which are in order, and sums of the rows of each."""
+    starts = np.flatnonzero(np.diff(units, prepend=-1))
+    return units[starts], values if len(starts) == len(units) else np.add.reduceat(values, starts, axis=0)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class ModelMeans:
-    """A model beside X: means of the kernel, and what single rows contribute to MMD²(X, model)."""
+class Beside:
+    """A model beside X, and the sums that MMD²(X, P) adds up, besides that of X alone."""
 
     square: float
     """The mean of k(p, p')."""
     cross: float
     """The mean of k(x, p)."""
-    along: Array
-    """-2 times the mean of k(x, p) for every x."""
-    own: Array | None
-    """What every row of the model contributes, None of a distribution."""
+    singles: tuple[tuple[float, Sample, Array], ...]
+    """Factors, rows, and the mean of the kernel for each row."""
+    pairs: tuple[tuple[float, Pairs], ...] = ()
+    """Factors of means over pairs."""
 
     @classmethod
-    def of(cls, kernel: Kernel, X: Array, model: Model, units: tuple[Any, Any]) -> ModelMeans:
+    def of(cls, kernel: Kernel, X: Sample, model: Sample | KnownDistribution) -> Beside:
         """Compare a model with X."""
         if isinstance(model, KnownDistribution):
             mu = model.embedding(kernel)
             assert mu is not None
-            values = mu(X)
-            return cls(mu @ mu, float(values.mean()), -2.0 * values, None)
-        cross, inside = (
-            PairMeans.of(kernel, rows, model, (own, units[1])) for rows, own in ((X, units[0]), (model, units[1]))
-        )
-        return cls(inside.mean, cross.mean, -2.0 * cross.rows, 2.0 * (inside.rows - cross.columns))
+            values = mu(X.rows)
+            return cls(mu @ mu, float(values.mean()), ((-2.0, X, values),))
+        inside, cross = Pairs.of(kernel, model, model), Pairs.of(kernel, X, model)
+        pairs = (1.0, inside), (-1.0, cross), (-1.0, cross.turned())
+        singles = tuple((2.0 * factor, own.sides[0], own.rows) for factor, own in pairs)
+        return cls(inside.mean, cross.mean, singles, pairs)
 
 
-def _variance(parts: Sequence[tuple[Array, IntArray]]) -> float:
-    """Return the variance of a sum of means, from what rows contribute and the independent units that they are in."""
-    shares, numbers = [], []
-    for values, units in parts:
-        groups = len(np.unique(units))
-        shares.append((values - values.mean()) * np.sqrt(groups / (groups - 1)) / len(values))
-        numbers.append(units)
-    sums = np.bincount(np.concatenate(numbers), np.concatenate(shares))
-    return float(sums @ sums)
+def _variance(p: Beside, q: Beside) -> float:
+    r"""Return the variance of MMD²(X, P) - MMD²(X, Q), a sum :math:`\sum_{u \ne v} H(u, v)` over independent units.
+
+    It is that of the parts :math:`A_u = 2 \sum_v H(u, v)` of single units in the limit, and
+    :math:`S = 2 \sum_{u \ne v} E \tilde H(u, v)^2` of pairs, where H̃ is H less the parts of u and of v. The mean square
+    of observed parts has S twice, once for either unit of a pair.
+    """
+    signed = [(1.0, p), (-1.0, q)]
+    singles = [(sign * factor, *rest) for sign, model in signed for factor, *rest in model.singles]
+    units = np.concatenate([side.units for _, side, _ in singles])
+    parts = [factor * side.unbiased / len(means) * (means - means.mean()) for factor, side, means in singles]
+    of_units = float(np.square(np.bincount(units, np.concatenate(parts))).sum())
+    of_pairs = _of_pairs(
+        [(sign * factor, own) for sign, model in signed for factor, own in model.pairs], 1 + units.max()
+    )
+    return max(of_units - of_pairs, of_pairs)
+
+
+def _of_pairs(terms: Sequence[tuple[float, Pairs]], count: int) -> float:
+    """Return S, with so many units, a tile of H̃ at a time; H̃ is symmetric."""
+    total = 0.0
+    for part in slices(count, max(1, _TILE // count)):
+        width = part.stop - part.start
+        sums = np.zeros((width, count - part.start))
+        for factor, pairs in terms:
+            pairs.add_to(sums, part.start, factor * pairs.sides[0].unbiased * pairs.sides[1].unbiased)
+        total += float(2.0 * np.square(sums).sum() - np.square(sums[:, :width]).sum())
+    return 2.0 * total
 
 
 def _result(
     kernel: Kernel,
-    X: Array,
-    units: Sequence[IntArray | None],
-    models: Sequence[tuple[Model, tuple[str, ...]]],
+    X: Sample,
+    samples: Sequence[Sample | KnownDistribution],
+    notes: Sequence[str],
     alternative: Alternative,
 ) -> CloserResult:
     """Return the difference of both distances, with its approximation by a t distribution."""
-    sides = [
-        ModelMeans.of(kernel, X, model, (units[0], own)) for (model, _), own in zip(models, units[1:], strict=True)
-    ]
-    p, q = sides
-    contributions = (p.along - q.along, p.own, None if q.own is None else -q.own)
-    parts = [
-        (values, own)
-        for values, own in zip(contributions, units, strict=True)
-        if own is not None and values is not None
-    ]
+    p, q = (Beside.of(kernel, X, model) for model in samples)
     difference = p.square - q.square - 2.0 * (p.cross - q.cross)
-    error = float(np.sqrt(_variance(parts)))
+    error = float(np.sqrt(_variance(p, q)))
     if error <= _ROUNDING * (abs(p.square) + abs(q.square)):
         raise ValueError(
             f"P and Q are the same to {kernel!r}, so neither is nearer; pass two models, or another kernel"
         )
-    assert units[0] is not None
-    own = PairMeans.of(kernel, X, X, (units[0], units[0])).mean
-    sizes = tuple(None if mine is None else len(mine) for mine in units)
-    independent = [(name, len(np.unique(mine))) for name, mine in zip("XPQ", units, strict=True) if mine is not None]
-    degrees, z = min(number for _, number in independent) - 1, difference / error
-    few = [f"{name} {number}" for name, number in independent if number < _FEW]
-    what = "rows" if sum(number for _, number in independent) == sum(filter(None, sizes)) else "clusters"
+    own = Pairs.of(kernel, X, X).mean
+    drawn = {name: side for name, side in zip("XPQ", (X, *samples), strict=True) if isinstance(side, Sample)}
+    degrees, z = min(side.groups for side in drawn.values()) - 1, difference / error
+    few = [f"{name} {side.groups}" for name, side in drawn.items() if side.groups < _FEW]
+    what = "rows" if all(side.groups == len(side.rows) for side in drawn.values()) else "clusters"
     two_sided = alternative == "two-sided"
-    notes = [f"the approximation by a t distribution needs more {what} than {', '.join(few)}"] if few else []
+    few_notes = [f"the approximation by a t distribution needs more {what} than {', '.join(few)}"] if few else []
     return CloserResult(
         difference,
         float(stdtr(degrees, {"two-sided": -abs(z), "less": z, "greater": -z}[alternative])) * (1 + two_sided),
@@ -279,6 +350,6 @@ def _result(
         alternative,
         f"Relative similarity of two models, asymptotic, {alternative}",
         kernel,
-        sizes,
-        (*(note for _, notes in models for note in notes), *notes),
+        tuple(len(drawn[name].rows) if name in drawn else None for name in "XPQ"),
+        (*notes, *few_notes),
     )

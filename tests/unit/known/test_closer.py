@@ -39,6 +39,65 @@ def test_the_difference_is_that_of_its_definition(clustered: bool) -> None:
     np.testing.assert_allclose(result.statistic, to[0] - to[1], atol=1e-12)
 
 
+def centred_pairs(A: Any, B: Any, a: Any, b: Any) -> Any:
+    """Return k less means over pairs of a row, of a column and of all, 0 for pairs within a unit, by loops."""
+    gram, differ = KERNEL(A, B), a[:, None] != b
+    rows = [gram[i, differ[i]].mean() for i in range(len(A))]
+    columns = [gram[differ[:, j], j].mean() for j in range(len(B))]
+    return np.where(differ, gram - np.array(rows)[:, None] - columns + gram[differ].mean(), 0.0) / differ.sum()
+
+
+@pytest.mark.parametrize("tile", [40, 2**21])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_the_variance_counts_pairs_of_units_once(clustered: bool, tile: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = np.cumsum([0, len(X), len(P), len(Q)])
+    x, p, q = LABELS if clustered else [np.arange(i, j) for i, j in pairwise(ends)]
+    rows, units = {"X": X, "P": P, "Q": Q}, {"X": x, "P": p, "Q": q}
+    single, pairs = np.zeros(75), np.zeros((75, 75))
+    for factor, one, other in [
+        (s * f, *st) for s, m in ((1, "P"), (-1, "Q")) for f, st in ((1, m + m), (-1, "X" + m), (-1, m + "X"))
+    ]:
+        lost = [np.sqrt(len(set(units[name])) / (len(set(units[name])) - 1)) for name in (one, other)]
+        H = factor * centred_pairs(rows[one], rows[other], units[one], units[other])
+        gram, differ = KERNEL(rows[one], rows[other]), units[one][:, None] != units[other]
+        means = np.where(differ, gram, 0.0).sum(axis=1) / differ.sum(axis=1)
+        np.add.at(single, units[one], 2.0 * factor * lost[0] * (means - means.mean()) / len(means))
+        np.add.at(pairs, (units[one][:, None], units[other]), lost[0] * lost[1] * H)
+    twice = 2.0 * np.square(pairs).sum()
+    monkeypatch.setattr("kernelmean.known.closer._TILE", tile)
+    found = closer_test(X, P, Q, kernel=KERNEL, clusters=LABELS if clustered else None).standard_error ** 2
+    assert found == pytest.approx(max(np.square(single).sum() - twice, twice), rel=1e-10)
+
+
+def test_the_variance_is_that_of_quadrature() -> None:
+    """What single rows add, and pairs of rows, which the observed variance of rows counts twice (then 1.17)."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    weights = weights / weights.sum()
+    sides, sizes = {"x": 0.0, "p": 0.5, "q": -0.5}, {"x": 30, "p": 20, "q": 40}
+
+    def kernel(a: str, b: str) -> Any:
+        return KERNEL((nodes + sides[a])[:, None], (nodes + sides[b])[:, None])
+
+    def spread(values: Any) -> float:
+        return float(weights @ np.square(values - weights @ values))
+
+    def rest(a: str, b: str) -> float:
+        gram = kernel(a, b)
+        centred = gram - (gram @ weights)[:, None] - weights @ gram + weights @ gram @ weights
+        return float(weights @ np.square(centred) @ weights)
+
+    mean = {a + b: kernel(a, b) @ weights for a in "xpq" for b in "xpq"}
+    of_rows = spread(2.0 * (mean["xp"] - mean["xq"])) / 30
+    of_rows += sum(spread(2.0 * (mean[a + a] - mean[a + "x"])) / sizes[a] for a in "pq")
+    of_pairs = sum(4.0 * rest("x", a) / (30 * sizes[a]) + 2.0 * rest(a, a) / (sizes[a] * (sizes[a] - 1)) for a in "pq")
+    rng, found = np.random.default_rng(4), []
+    for _ in range(150):
+        samples = [rng.normal(mean, 1.0, (sizes[name], 1)) for name, mean in sides.items()]
+        found.append(closer_test(*samples, kernel=KERNEL).standard_error ** 2)
+    ratio = float(np.mean(found)) / (of_rows + of_pairs)
+    assert ratio == pytest.approx(1.0, abs=0.09)
+
+
 def test_the_standard_error_is_the_jackknife_of_units_in_the_limit() -> None:
     rows = [np.tile(sample, (8, 1)) + 0.1 * RNG.normal(size=(8 * len(sample), 2)) for sample in (X, P, Q)]
     whole = closer_test(*rows, kernel=KERNEL)
@@ -46,7 +105,7 @@ def test_the_standard_error_is_the_jackknife_of_units_in_the_limit() -> None:
     for number, sample in enumerate(rows):
         left = [
             closer_test(*[np.delete(s, i, axis=0) if k == number else s for k, s in enumerate(rows)], kernel=KERNEL)
-            for i in range(0, len(sample), 4)
+            for i in range(0, len(sample), 8)
         ]
         values = np.array([one.statistic for one in left])
         total += (len(sample) - 1) * values.var()
@@ -112,7 +171,7 @@ def test_intervals_hold_for_few_rows(sizes: tuple[int, ...]) -> None:
         sides = [rng.normal(mean, 1.0, (n, 1)) for mean, n in zip((0.0, 1.0, -1.0), sizes, strict=True)]
         low, high = closer_test(*sides, kernel=KERNEL).interval
         missed += not low <= 0.0 <= high
-    assert missed <= 19  # of binomial(200, .05) with probability .998
+    assert missed <= 20  # of binomial(200, .05) with probability .9991
 
 
 def test_the_pvalue_is_that_of_students_distribution() -> None:
