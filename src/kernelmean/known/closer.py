@@ -108,9 +108,10 @@ def closer_test(
         raise ValueError("P and Q are the same rows, so neither is nearer; pass two models")
     used = _default_kernel(samples) if kernel is None else make_kernel(kernel, "median", np.concatenate(samples))
     x, *others = (
-        Sample.of(side, own) if own is not None else side
+        side if isinstance(side, KnownDistribution) else Sample.of(side, np.asarray(own))
         for side, own in zip(sides, _units(sides, clusters), strict=True)
     )
+    assert isinstance(x, Sample)
     return _result(used, x, others, [note for _, notes in models for note in notes], alternative)
 
 
@@ -297,7 +298,7 @@ def _variance(p: Beside, q: Beside) -> float:
     of observed parts has S twice, once for either unit of a pair.
     """
     signed = [(1.0, p), (-1.0, q)]
-    singles = [(sign * factor, *rest) for sign, model in signed for factor, *rest in model.singles]
+    singles = [(sign * factor, side, means) for sign, model in signed for factor, side, means in model.singles]
     units = np.concatenate([side.units for _, side, _ in singles])
     parts = [factor * side.unbiased / len(means) * (means - means.mean()) for factor, side, means in singles]
     of_units = float(np.square(np.bincount(units, np.concatenate(parts))).sum())
