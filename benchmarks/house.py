@@ -201,8 +201,7 @@ def wide() -> list[str]:
         f"{module.name}:{function.name}"
         for module in modules()
         for function, owner in _owned(module.tree)
-        if _parameters(function) >= MANY
-        and not (_is_constructor(function, owner) or _is_command(function) or _is_overload(function))
+        if _parameters(function) >= MANY and not _is_constructor(function, owner) and not _is_command(function)
     ]
 
 
@@ -223,11 +222,6 @@ def _is_constructor(function: ast.FunctionDef, owner: ast.ClassDef | None) -> bo
     """Whether a function makes an estimator of scikit-learn, whose options are its parameters by convention."""
     fits = owner is not None and any(isinstance(each, ast.FunctionDef) and each.name == "fit" for each in owner.body)
     return function.name == "__init__" and (fits or (owner is not None and bool(owner.bases)))
-
-
-def _is_overload(function: ast.FunctionDef) -> bool:
-    """Whether it only says again what a function takes and returns."""
-    return any(ast.unparse(each) == "overload" for each in function.decorator_list)
 
 
 def _is_command(function: ast.FunctionDef) -> bool:

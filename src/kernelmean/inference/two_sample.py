@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 from ..core.array import RngLike
 from ..core.words import refuse
@@ -13,42 +13,12 @@ from .adaptive.many_kernels import Adaptive
 from .answering import answer
 from .designs.design import AnyDesign, check_design
 from .given.adjusted import adjusted_test
-from .given.adjusted_result import AdjustedResult
 from .questions import TwoSamples
 from .request import KernelOf, Request, asked
 from .result import TestResult
 from .statistics import StatisticForm
 
 Estimator = str | KernelMean | KernelOf | Adaptive
-
-
-@overload
-def mmd_test(
-    X: Any,
-    Y: Any,
-    *,
-    kernel: KernelLike | None = None,
-    estimator: Estimator | None = None,
-    design: AnyDesign | None = None,
-    statistic: StatisticForm | None = None,
-    scheme: str = "auto",
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    plan: Plan | RemotePlan | None = None,
-    given: None = None,
-) -> TestResult: ...
-
-
-@overload
-def mmd_test(
-    X: Any,
-    Y: Any,
-    *,
-    given: tuple[Any, Any],
-    design: AnyDesign | None = None,
-    n_resamples: int = 999,
-    rng: RngLike = None,
-) -> AdjustedResult: ...
 
 
 def mmd_test(
@@ -64,7 +34,7 @@ def mmd_test(
     rng: RngLike = None,
     plan: Plan | RemotePlan | None = None,
     given: tuple[Any, Any] | None = None,
-) -> TestResult | AdjustedResult:
+) -> TestResult | Any:  # with given an AdjustedResult: readers of either need no cast
     r"""Test whether two samples come from one distribution, by the maximum mean discrepancy and exact permutations.
 
     .. math:: \widehat{\mathrm{MMD}}^2 = \overline{k(x, x')} + \overline{k(y, y')} - 2 \overline{k(x, y)}

@@ -108,10 +108,10 @@ def closer_test(
         raise ValueError("P and Q are the same rows, so neither is nearer; pass two models")
     used = _default_kernel(samples) if kernel is None else make_kernel(kernel, "median", np.concatenate(samples))
     x, *others = (
-        side if isinstance(side, KnownDistribution) else Sample.of(side, np.asarray(own))
+        side if isinstance(side, KnownDistribution) else UnitRows.of(side, np.asarray(own))
         for side, own in zip(sides, _units(sides, clusters), strict=True)
     )
-    assert isinstance(x, Sample)
+    assert isinstance(x, UnitRows)
     return _result(used, x, others, [note for _, notes in models for note in notes], alternative)
 
 
@@ -181,7 +181,7 @@ def _labelled(sides: Sequence[Model], clusters: Any) -> list[IntArray | None]:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Sample:
+class UnitRows:
     """Rows in the order of their independent units."""
 
     rows: Array
@@ -189,7 +189,7 @@ class Sample:
     """The number of the unit of every row, shape (n,)."""
 
     @classmethod
-    def of(cls, rows: Array, units: IntArray) -> Sample:
+    def of(cls, rows: Array, units: IntArray) -> UnitRows:
         """Put the rows of a unit side by side."""
         order = np.argsort(units, kind="stable")
         return cls(rows[order], units[order])
@@ -207,10 +207,10 @@ class Sample:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class UnitPairs:
     """Pairs of rows of two samples whose units differ, and means of k(a, b) over them."""
 
-    sides: tuple[Sample, Sample]
+    sides: tuple[UnitRows, UnitRows]
     gram: Blocks
     rows: Array
     """For every a, shape (n,)."""
@@ -221,7 +221,7 @@ class Pairs:
     """How many pairs there are."""
 
     @classmethod
-    def of(cls, kernel: Kernel, a: Sample, b: Sample) -> Pairs:
+    def of(cls, kernel: Kernel, a: UnitRows, b: UnitRows) -> UnitPairs:
         """Add up the kernel tile by tile."""
         sums, counts = np.zeros((2, len(b.rows)))
         rows, gram = np.empty(len(a.rows)), kernel.blocks(a.rows, b.rows)
@@ -234,7 +234,7 @@ class Pairs:
         number = float(counts.sum())
         return cls((a, b), gram, rows, sums / np.maximum(counts, 1), float(sums.sum() / number), number)
 
-    def turned(self) -> Pairs:
+    def turned(self) -> UnitPairs:
         """Return the pairs (b, a)."""
         return replace(
             self, sides=self.sides[::-1], gram=lambda i, j: self.gram(j, i).T, rows=self.columns, columns=self.rows
@@ -271,20 +271,20 @@ class Beside:
     """The mean of k(p, p')."""
     cross: float
     """The mean of k(x, p)."""
-    singles: tuple[tuple[float, Sample, Array], ...]
+    singles: tuple[tuple[float, UnitRows, Array], ...]
     """Factors, rows, and the mean of the kernel for each row."""
-    pairs: tuple[tuple[float, Pairs], ...] = ()
+    pairs: tuple[tuple[float, UnitPairs], ...] = ()
     """Factors of means over pairs."""
 
     @classmethod
-    def of(cls, kernel: Kernel, X: Sample, model: Sample | KnownDistribution) -> Beside:
+    def of(cls, kernel: Kernel, X: UnitRows, model: UnitRows | KnownDistribution) -> Beside:
         """Compare a model with X."""
         if isinstance(model, KnownDistribution):
             mu = model.embedding(kernel)
             assert mu is not None
             values = mu(X.rows)
             return cls(mu @ mu, float(values.mean()), ((-2.0, X, values),))
-        inside, cross = Pairs.of(kernel, model, model), Pairs.of(kernel, X, model)
+        inside, cross = UnitPairs.of(kernel, model, model), UnitPairs.of(kernel, X, model)
         pairs = (1.0, inside), (-1.0, cross), (-1.0, cross.turned())
         singles = tuple((2.0 * factor, own.sides[0], own.rows) for factor, own in pairs)
         return cls(inside.mean, cross.mean, singles, pairs)
@@ -308,7 +308,7 @@ def _variance(p: Beside, q: Beside) -> float:
     return max(of_units - of_pairs, of_pairs)
 
 
-def _of_pairs(terms: Sequence[tuple[float, Pairs]], count: int) -> float:
+def _of_pairs(terms: Sequence[tuple[float, UnitPairs]], count: int) -> float:
     """Return S, with so many units, a tile of H̃ at a time; H̃ is symmetric."""
     total = 0.0
     for part in slices(count, max(1, _TILE // count)):
@@ -322,8 +322,8 @@ def _of_pairs(terms: Sequence[tuple[float, Pairs]], count: int) -> float:
 
 def _result(
     kernel: Kernel,
-    X: Sample,
-    samples: Sequence[Sample | KnownDistribution],
+    X: UnitRows,
+    samples: Sequence[UnitRows | KnownDistribution],
     notes: Sequence[str],
     alternative: Alternative,
 ) -> CloserResult:
@@ -335,8 +335,8 @@ def _result(
         raise ValueError(
             f"P and Q are the same to {kernel!r}, so neither is nearer; pass two models, or another kernel"
         )
-    own = Pairs.of(kernel, X, X).mean
-    drawn = {name: side for name, side in zip("XPQ", (X, *samples), strict=True) if isinstance(side, Sample)}
+    own = UnitPairs.of(kernel, X, X).mean
+    drawn = {name: side for name, side in zip("XPQ", (X, *samples), strict=True) if isinstance(side, UnitRows)}
     degrees, z = min(side.groups for side in drawn.values()) - 1, difference / error
     few = [f"{name} {side.groups}" for name, side in drawn.items() if side.groups < _FEW]
     what = "rows" if all(side.groups == len(side.rows) for side in drawn.values()) else "clusters"
