@@ -7,10 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-import typer
-
 from ..core.words import listed, refuse
-from .options import AUTO, LongTables, MixedTable, ReportOutput, RowsOfTwo, TwoSampleTest, TwoTables, split_names
+from .options import (
+    AUTO,
+    GivenOption,
+    LongTables,
+    MixedTable,
+    ReportOutput,
+    RowsOfTwo,
+    TwoSampleTest,
+    TwoTables,
+    split_names,
+)
 from .parameters import command, read_level, running_option
 from .spelling import comma_separated, worded
 
@@ -46,14 +54,7 @@ class Drift:
 class ComparedTables(TwoTables):
     """Two tables, and which of their columns are known."""
 
-    given: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--given",
-            metavar="NAMES",
-            help="What is known: e,f. Tests whether the other columns differ beyond what these explain.",
-        ),
-    ] = None
+    given: GivenOption = None
 
 
 @command(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core.words import refuse
-from .options import AllRows, MixedTable, OneTable, PairTest, ReportOutput, RowsOfOne, split_names
+from .options import AllRows, GivenOption, MixedTable, OneTable, PairTest, ReportOutput, RowsOfOne, split_names
 from .parameters import command, test_option
 
 if TYPE_CHECKING:
@@ -41,14 +41,7 @@ class TwoGroups(OneTable):
             help="The other group: c,d, or one target. By default all other columns.",
         ),
     ] = None
-    given: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--given",
-            metavar="NAMES",
-            help="What is known: e,f. Tests whether --x still tells something about --y then.",
-        ),
-    ] = None
+    given: GivenOption = None
 
 
 @dataclass(frozen=True)

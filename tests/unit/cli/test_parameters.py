@@ -49,7 +49,7 @@ def test_a_command_gets_values_whose_fields_the_parser_has_read() -> None:
 
 def test_an_option_says_the_same_in_every_command_that_takes_it() -> None:
     """Where it does not, the commands mean different things by it."""
-    different = {"missing", "estimator", "by", "given", "save_path"}
+    different = {"missing", "estimator", "by", "save_path"}
     known = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     commands = [known[name] for name in ("compare", "dependence", "describe", "density", "estimate", "monitor", "info")]
     said: dict[str, set[tuple[str, object]]] = {}

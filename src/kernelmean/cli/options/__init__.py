@@ -7,6 +7,7 @@ from .outputs import Quiet, ReportOutput, RowsOutput
 from .tables import (
     SOURCE,
     BatchTable,
+    GivenOption,
     MixedTable,
     NumberTable,
     OneTable,
@@ -39,6 +40,7 @@ __all__ = [
     "AllRows",
     "BandwidthOption",
     "BatchTable",
+    "GivenOption",
     "LongTables",
     "MixedTable",
     "NumberTable",

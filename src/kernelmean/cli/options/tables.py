@@ -24,6 +24,14 @@ SOURCE = (
 _SPACE: Final = "space"
 
 
+GivenOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--given", metavar="NAMES", help="What is known: e,f. Tests what there is beyond what these columns explain."
+    ),
+]
+
+
 @dataclass(frozen=True)
 class TwoTables:
     """Two tables, or one and the column that splits it."""
