@@ -28,6 +28,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 import numpy as np  # noqa: E402 (after the numbers of threads)
 
 import kernelmean as km  # noqa: E402
+from kernelmean.tables import limits  # noqa: E402
 
 RESULTS = Path(__file__).with_name("dependence_batches.jsonl")
 ROWS, BATCH, LEVEL, TUNED_ON = 4000, 20, 0.05, 20
@@ -84,8 +85,8 @@ def table(shape: str, share: float, trial: int) -> np.ndarray:
 
 
 def rejected(rows: np.ndarray, trial: int, in_memory: bool) -> int:
-    source = rows if in_memory else km.read(rows, in_memory=False)
-    return int(km.dependence(source, rng=trial).pairs[0].pvalue <= LEVEL)
+    limits.ADAPTIVE_LIMIT = ROWS if in_memory else 0
+    return int(km.dependence(rows, rng=trial).pairs[0].pvalue <= LEVEL)
 
 
 def tuned(shape: str) -> float:

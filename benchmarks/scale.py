@@ -84,7 +84,7 @@ def measure(what: str, total: int, folder: Path) -> dict[str, float]:
     first, second = pair(folder, total)
     out = folder / "result.json"
     if what == "compare":
-        command = ["compare", str(first), str(second), "--stream", "--json", str(out), "--quiet"]
+        command = ["compare", str(first), str(second), "--json", str(out), "--quiet"]
         found = measured("from kernelmean.cli import main; main()", command)
     else:
         found = measured(TEST, [str(first), str(second), str(out)])
@@ -144,7 +144,7 @@ def same(total: int, parent: Path) -> None:
     folder = Path(tempfile.mkdtemp(dir=parent))
     try:
         first, second = pair(folder, total)
-        result = km.compare(km.read(first, in_memory=False), second, estimator="mkme")
+        result = km.compare(first, second, estimator="mkme")
         samples = [np.concatenate(list(km.read(path))) for path in (first, second)]
     finally:
         shutil.rmtree(folder)

@@ -19,6 +19,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import kernelmean.tables
+from in_batches import every_table_is_long
 from kernelmean.cli import run
 from kernelmean.tables import Frame, read_frame
 
@@ -42,7 +43,6 @@ COMMANDED = {(name, entry.options) for name, entry in READ[::4]}
 REFUSED = [pair for pair in ENTRIES if pair[1].words is not None]
 READING = ("--decimal", "--thousands", "--dates", "--encoding", "--skip")
 QUICK = ("--resamples", "9", "--estimator", "kme")
-STREAM = ("--resamples", "9", "--stream")
 LONGEST_LINE = 700
 Printed = Callable[[], tuple[str, str]]
 
@@ -172,7 +172,8 @@ def test_commands_find_in_a_file_what_they_find_in_its_meaning(
     assert found == approximately(comparison(["compare", *typed, *more, *QUICK], printed))
     assert run(["dependence", paths[0], *text, *more, *QUICK, "--quiet"]) == (2 if len(found["columns"]) < 2 else 0)
     printed()
-    batches = comparison(["compare", *paths, *text, *more, *STREAM], printed)
+    with every_table_is_long():
+        batches = comparison(["compare", *paths, *text, *more, "--resamples", "9"], printed)
     assert summary(batches["columns"]) == approximately(summary(found["columns"]))
 
 
@@ -199,7 +200,8 @@ def test_refusals_are_one_line_that_names_the_mend(
 ) -> None:
     paths = [str(corpus / draw / name) for draw in make.DRAWS]
     command = ["dependence", paths[0]] if way == "dependence" else ["compare", *paths]
-    code = run([*command, *shlex.split(entry.options), *(["--stream"] if way == "stream" else QUICK)])
+    with every_table_is_long(0 if way == "stream" else None):
+        code = run([*command, *shlex.split(entry.options), *(() if way == "stream" else QUICK)])
     out, err = printed()
     assert (code, out) == (2, ""), out
     assert err.count("\n") == 1
@@ -254,7 +256,8 @@ def test_notes_name_the_other_reading(name: str, entry: Any, way: str, corpus: P
     """Few different cells such as 10 mg may be categories or numbers: taken as categories, with a note."""
     paths = [str(corpus / draw / name) for draw in make.DRAWS]
     command = ["dependence", paths[0]] if way == "dependence" else ["compare", *paths]
-    assert run([*command, "--resamples", "19", *(["--stream"] if way == "stream" else [])]) == 0
+    with every_table_is_long(0 if way == "stream" else None):
+        assert run([*command, "--resamples", "19"]) == 0
     out, err = printed()
     assert err == ""
     assert [word for word in entry.notes if word not in " ".join(out.split())] == [], out
@@ -272,7 +275,6 @@ def test_standard_input_is_a_table(name: str, corpus: Path, printed: Printed, mo
 @pytest.mark.parametrize(
     ("words", "name", "mend"),
     [
-        (["--stream"], "plain.csv", "write the table to a file first"),
         ([], "plain.csv.gz", "unpack it with gunzip"),
         ([], "European Excel, UTF-8.csv", "--decimal ,"),
     ],

@@ -25,14 +25,12 @@ ENDING = [each for each in signal.Signals if each.name in ("SIGHUP", "SIGKILL", 
 PROGRAM = (sys.executable, "-c", MAIN)
 ALPHA = ("--fail-on-drift", "0.1", "--quiet")
 COMPARE = ("compare", "first.csv", "second.csv", "--resamples", "99", *ALPHA)
-STREAM = ("compare", "first.csv", "second.csv", "--stream", "--resamples", "99", *ALPHA)
 MONITOR = ("monitor", "first.csv", "second.csv", *ALPHA)
 CALLED = {
     COMPARE: "kernelmean.studies.comparison.compare",
-    STREAM: "kernelmean.studies.comparison.comparing.compare_in_batches",
     MONITOR: "kernelmean.cli.watching.DriftMonitor",
 }
-COMMANDS = pytest.mark.parametrize("words", CALLED, ids=["compare", "stream", "monitor"])
+COMMANDS = pytest.mark.parametrize("words", CALLED, ids=["compare", "monitor"])
 
 
 @pytest.fixture(autouse=True)

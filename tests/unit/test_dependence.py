@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from in_batches import every_table_is_long
 from kernelmean import dependence
 from kernelmean.inference import holm
 from kernelmean.kernels import Gaussian
@@ -225,7 +226,8 @@ class TestWorthALook:
         with pytest.raises(ValueError, match="intervals are of independent rows, and this study had strata="):
             grouped.with_intervals()
         long = pd.concat([self.table] * 40)
-        read = dependence(km.read(long, in_memory=False), estimator="kme", n_resamples=99)
+        with every_table_is_long():
+            read = dependence(long, estimator="kme", n_resamples=99)
         with pytest.raises(ValueError, match="intervals need all rows in memory, and 3,200 were read batch by batch"):
             read.with_intervals()
 

@@ -11,6 +11,7 @@ from scipy import stats
 from sklearn.datasets import load_wine
 
 import kernelmean as km
+from in_batches import every_table_is_long
 from kernelmean.inference import Design
 from kernelmean.studies.comparison.mean_gaps import NumbersInPlaces, Places
 
@@ -44,7 +45,8 @@ def test_without_a_design_it_is_the_interval_of_welch() -> None:
 
 def test_batches_have_the_intervals_of_memory() -> None:
     whole = intervals(A, B)
-    batches = intervals(*(km.read(table, in_memory=False) for table in (A, B)))
+    with every_table_is_long():
+        batches = intervals(A, B)
     for name in ("x", "t"):
         assert batches[name] == pytest.approx(whole[name], rel=1e-9)
         assert {type(end) for end in batches[name]} == {float}

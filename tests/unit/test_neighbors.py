@@ -11,6 +11,7 @@ from scipy.signal import lfilter
 from scipy.stats import rankdata
 
 import kernelmean as km
+from in_batches import every_table_is_long
 from kernelmean.core.table import to_frame
 from kernelmean.studies.changes import Search
 from kernelmean.tables.neighbors import Alike, Neighbors
@@ -127,9 +128,9 @@ def test_compare_and_dependence_name_clusters(table: pd.DataFrame) -> None:
 
 
 def test_batches_are_looked_at_too(table: pd.DataFrame) -> None:
-    halves = [km.read(half, in_memory=False) for half in (table[:120], table[120:])]
-    whole = km.read(table, in_memory=False)
-    for result in (km.compare(*halves, n_resamples=99), km.dependence(whole, y="wind", n_resamples=99)):
+    with every_table_is_long():
+        found = km.compare(table[:120], table[120:], n_resamples=99), km.dependence(table, y="wind", n_resamples=99)
+    for result in found:
         assert [note for note in result.notes if note.startswith("rows next to each other are alike (")]
         assert result.in_series
         assert "exact only if rows do not depend on each other" in dict(result.facts())["p-value"]

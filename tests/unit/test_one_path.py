@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import combinations, product
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from in_batches import in_batches
 
 
 def mixed(seed: int, n: int) -> pd.DataFrame:
@@ -68,7 +70,6 @@ TABLES: dict[str, tuple[Callable[[int, int], pd.DataFrame], dict[str, Any]]] = {
 CASES = [
     *((name, 60, 50) for name in TABLES),
     ("strata, clusters, weights", 60, 20_000),
-    ("blank cells", 600, 500),
     ("strata, clusters, weights", 600, 500),
     *(pytest.param(name, n, 20_000, marks=SLOW) for name in TABLES for n in (60, 3000, 60_000)),
     pytest.param("one kernel", 3000, 2000, marks=SLOW),
@@ -87,6 +88,27 @@ def test_rows_are_compared_alike_wherever_they_are(
     found = km.compare(*first, **options)
     for tables in others:
         same(found, km.compare(*tables, **options))
+
+
+@pytest.mark.parametrize("n", [300, 301])
+def test_the_number_of_rows_alone_decides_whether_they_are_held(
+    n: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the lines of a text file, where a cell may have several, nor what a source says of its length."""
+    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 300)
+    tables = [mixed(k, n).replace({"kind": {"v": "v\nv"}}) for k in range(2)]
+    options: dict[str, Any] = {"missing": "category", "n_resamples": 99}
+    found, pairs = km.compare(*tables, **options), km.dependence(tables[0], **options).pairs
+    assert ("all rows were read twice" in found.notes[0]) == (n > 300)
+    for k, table in enumerate(tables):
+        table.to_csv(tmp_path / f"{k}.csv", index=False)
+        rows = table.astype(object).where(table.notna(), None).to_dict("records")
+        (tmp_path / f"{k}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    texts = [[tmp_path / f"{k}.{ending}" for ending in ("csv", "jsonl")] for k in range(2)]
+    carriers = [[*held(table, tmp_path / f"{k}")[1:], *texts[k]] for k, table in enumerate(tables)]
+    for first, second in zip(*carriers, strict=True):
+        same(found, km.compare(first, second, **options))
+        assert [pair.pvalue for pair in km.dependence(first, **options).pairs] == [pair.pvalue for pair in pairs]
 
 
 @pytest.mark.parametrize("name", [name for name in TABLES if name != "pairs"])
@@ -127,7 +149,7 @@ def test_batches_count_rows_of_a_design_as_memory_does(design: dict[str, Any]) -
     tables = [designed(k, 700).drop(columns=rest) for k in range(2)]
     options = {**design, "missing": "drop", "n_resamples": 99}
     whole = km.compare(*tables, **options)
-    batches = km.compare(*(km.read(table, batch_rows=200, in_memory=False) for table in tables), **options)
+    batches = in_batches(*(km.read(table, batch_rows=200) for table in tables), **options)
     assert (batches.sizes, batches.missing.left_out) == (whole.sizes, whole.missing.left_out)
     columns = {column.name: column for column in batches.columns}
     for one in whole.columns:
@@ -201,7 +223,7 @@ def test_pvalues_of_pairs_in_batches_are_exact() -> None:
     found = []
     for flips in product([False, True], repeat=6):
         tables = [own.mask(pd.Series(flips), other) for own, other in (sides, sides[::-1])]
-        result = km.compare(*(km.read(own, in_memory=False) for own in tables), paired=True)
+        result = in_batches(*tables, paired=True)
         found.append([result.pvalue, *(own.pvalue for own in sorted(result.columns, key=lambda own: own.name))])
     for pvalues in np.array(found).T:
         for alpha in np.unique(pvalues):
@@ -220,8 +242,7 @@ def test_pvalues_of_batches_with_a_design_are_exact(design: dict[str, str]) -> N
     found = []
     for first in product(combinations(range(4), 2), combinations(range(4, 8), 2)):
         inside = np.isin(np.arange(8), first)
-        sides = [km.read(table[rows], in_memory=False) for rows in (inside, ~inside)]
-        result = km.compare(*sides, n_resamples=999, **design)
+        result = in_batches(table[inside], table[~inside], n_resamples=999, **design)
         found.append([result.pvalue, *(own.pvalue for own in sorted(result.columns, key=lambda own: own.name))])
     for pvalues in np.array(found).T:
         for alpha in np.unique(pvalues):

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import kernelmean as km
+from in_batches import every_table_is_long
 from kernelmean.kernels import Gaussian
 
 RNG = np.random.default_rng(11)
@@ -223,8 +224,8 @@ BAD_PAIRS = {
 def test_pairs_that_are_none_are_refused(name: str, batch_rows: int | None) -> None:
     tables, text = BAD_PAIRS[name]
     if batch_rows is not None:
-        tables = tuple(km.read(table, batch_rows=batch_rows + k, in_memory=False) for k, table in enumerate(tables))
-    with pytest.raises(ValueError, match=text):
+        tables = tuple(km.read(table, batch_rows=batch_rows + k) for k, table in enumerate(tables))
+    with pytest.raises(ValueError, match=text), every_table_is_long(None if batch_rows is None else 0):
         km.compare(*tables, paired=True, missing="drop")
 
 
@@ -390,5 +391,5 @@ def test_pairs_in_more_than_ten_files_are_met_in_the_order_of_their_numbers(tmp_
 def test_rows_of_a_folder_are_named_by_the_folder(tmp_path: Path) -> None:
     for number, weights in enumerate([[1.0, 2.0], [3.0, np.nan]]):
         pd.DataFrame({"x": [0.0, 1.0], "y": [1.0, 3.0], "w": weights}).to_parquet(tmp_path / f"{number}.parquet")
-    with pytest.raises(ValueError, match=rf"{tmp_path.name}: row 4 has no value in 'w'"):
-        km.dependence(km.read(tmp_path, in_memory=False), weights="w")
+    with pytest.raises(ValueError, match=rf"{tmp_path.name}: row 4 has no value in 'w'"), every_table_is_long():
+        km.dependence(tmp_path, weights="w")

@@ -69,8 +69,8 @@ def test_the_first_pass_finds_the_codings_of_all_rows(rule: str) -> None:
     scan, kept = TableScan.of(as_frames((A, B), ("A", "B")), encoding)
     expected = {coding.name: coding for coding in scan.codings()}
     for size in (37, 5000):
-        tables = (km.read(table, batch_rows=size, in_memory=False) for table in (A, B))
-        found = km.compare(*tables, missing=rule, estimator="kme", n_resamples=9)
+        tables = (km.read(table, batch_rows=size) for table in (A, B))
+        found = in_batches(*tables, missing=rule, estimator="kme", n_resamples=9)
         assert (found.sizes, found.missing) == ((len(kept[0]), len(kept[1])), scan.missing)
         assert found.encoded.constant == ("same",)
         assert {coding.name for coding in found.encoded.codings} == {*expected} - {"same"}
@@ -176,7 +176,7 @@ def test_what_is_fitted_stays_as_it_is_when_bins_change_places() -> None:
         mixed(rng, n, shift)[["dose", "flag", "visit"]].ffill().bfill() for n, shift in ((3300, 0.0), (2900, 40.0))
     ]
     options: dict[str, Any] = {"estimator": "mmkme", "n_resamples": 19, "seed": 3}
-    sources = tuple(km.read(table, in_memory=False) for table in tables)
+    sources = tuple(map(km.read, tables))
     deals = learn(sources, Encoding(), 3, lambda *_: None).deals(3).each
     places = [places_of(own) for own in deals]
     assert all(len(rows) == deals[0].size for own in places for rows in own)
@@ -273,7 +273,6 @@ def test_what_differs_in_one_column_is_found_there(estimator: str) -> None:
     [
         (lambda: in_batches(A, B), r"column 'dose' is blank or NaN"),
         (lambda: in_batches(A, B, missing="noise"), "all rows in memory"),
-        (lambda: in_batches(A, B, missing="category", estimator="s-kmse"), "kme, mkme, mmkme"),
         (lambda: in_batches(A, B, missing="category", bandwidth=2.0), "brings its own bandwidths"),
         (lambda: in_batches(A, B, missing="category", estimator="kme", bandwidth="scott"), "all rows in memory"),
         (lambda: in_batches(A, B.rename(columns={"dose": "z"})), "different columns"),
@@ -321,6 +320,6 @@ def test_batches_do_not_tell_which_of_two_samples_of_categories_is_first() -> No
     found = set()
     for sizes in ((n, n), (1250, 123), (777, 50)):
         batches = [[own[k : k + size] for k in range(0, n, size)] for own, size in zip(tables, sizes, strict=True)]
-        result = km.compare(*(km.read(own, in_memory=False) for own in batches), n_resamples=199, rng=1)
+        result = in_batches(*batches, n_resamples=199, rng=1)
         found.add(tuple(sorted((column.name, column.pvalue) for column in result.columns)))
     assert len(found) == 1

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from ..core.words import listed, refuse
 from .options import (
     AUTO,
+    Cluster,
     GivenOption,
-    LongTables,
     MixedTable,
     ReportOutput,
     RowsOfTwo,
@@ -74,13 +74,13 @@ def compare(
     design: RowsOfTwo,
     test: TwoSampleTest,
     table: MixedTable,
-    long: LongTables,
+    cluster: Cluster,
     drift: Drift,
     report: ReportOutput,
 ) -> int:
     """Test whether two tables come from the same distribution, and show which columns differ.
 
-    Long tables are read batch by batch, and all their rows are used (--stream).
+    Long tables are read batch by batch, and all their rows are used.
 
     The exit code is 0; with --fail-on-drift 1 when the tables differ; 2 for bad
     input; 70 when kernelmean itself failed; 130 when you stopped it.
@@ -103,10 +103,10 @@ def compare(
     limit = row_limit(test.estimator, "takes all rows of two files", in_memory=tables.by is not None)
     rows = reading(table, test.seed, *limit, design.of_rows, tables.given or ())
     if tables.given:
-        _check_given(design, test, long, drift)
+        _check_given(design, test, cluster, drift)
         return _given(tables.given, test, table, read_tables(*pair, tables, rows), report)
     result: Comparison | GroupComparison
-    with progress(report.quiet) as step, _opened(pair, tables, long, rows, test.estimator) as read:
+    with progress(report.quiet) as step, _opened(pair, tables, cluster, rows, test.estimator) as read:
         how = _how(test, table.kinds(read.tables[0].names, scale=test.scale), level, step, read.plan)
         if len(read.tables) > 2:
             result = replace(_of_groups(read.tables, str(tables.by), design.of_rows, how), name=short(first.name))
@@ -122,15 +122,14 @@ def compare(
     return drifted(drift.fail_on_drift, result.test)
 
 
-def _check_given(design: RowsOfTwo, test: TwoSampleTest, long: LongTables, drift: Drift) -> None:
+def _check_given(design: RowsOfTwo, test: TwoSampleTest, cluster: Cluster, drift: Drift) -> None:
     """Raise if options are passed that a comparison given columns does not have."""
     plain = TwoSampleTest()
     refuse(
         "--given compares two tables in memory, and columns that are strata are named in it",
         **{name: (getattr(design, name), getattr(RowsOfTwo(), name)) for name in ("strata", "clusters", "weights")},
         paired=(design.paired, False),
-        stream=(long.stream or None, None),
-        scheduler=(long.scheduler, None),
+        scheduler=(cluster.scheduler, None),
         fail_on_drift=(drift.fail_on_drift, None),
         **{name: (getattr(test, name), getattr(plain, name)) for name in ("estimator", "bandwidth")},
     )
@@ -184,17 +183,17 @@ class _Read:
 
 
 @contextmanager
-def _opened(pair: Pair, tables: TwoTables, long: LongTables, rows: ReadOptions, estimator: str) -> Iterator[_Read]:
+def _opened(pair: Pair, tables: TwoTables, cluster: Cluster, rows: ReadOptions, estimator: str) -> Iterator[_Read]:
     """Yield the tables: those of a cluster, batch by batch, or in memory."""
-    from .inputs import check_for_cluster, is_streamed, long_tables, on_cluster, read_tables  # slow to import
+    from .inputs import are_streamed, check_for_cluster, long_tables, on_cluster, read_tables  # slow to import
 
     first, second = pair
-    if long.scheduler is not None:
-        check_for_cluster(second, long, rows)
-        with _workers(long.scheduler) as plan:
+    if cluster.scheduler is not None:
+        check_for_cluster(second, rows)
+        with _workers(cluster.scheduler) as plan:
             held = [on_cluster(plan, named, rows) for named in pair]
             yield _Read(held, (first.name, second.name), plan=plan)
-    elif is_streamed(first, second, long, estimator, rows):
+    elif are_streamed(first, second, estimator, rows):
         yield _Read(long_tables(first, second, rows))
     else:
         read = read_tables(first, second, tables, rows)

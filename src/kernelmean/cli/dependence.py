@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core.words import refuse
-from .options import AllRows, GivenOption, MixedTable, OneTable, PairTest, ReportOutput, RowsOfOne, split_names
+from .options import GivenOption, MixedTable, OneTable, PairTest, ReportOutput, RowsOfOne, split_names
 from .parameters import command, test_option
 
 if TYPE_CHECKING:
@@ -78,18 +78,17 @@ def dependence(
     shown: ListedPairs,
     test: PairTest,
     table: MixedTable,
-    rows: AllRows,
     report: ReportOutput,
 ) -> int:
     """Test which columns depend on which: two groups of columns, or all pairs.
 
-    A long table is read batch by batch, and all its rows are used (--stream).
+    A long table is read batch by batch, and all its rows are used.
     Otherwise Ctrl-C stops the tests of pairs and shows those that are finished;
     the exit code is then 130.
     """
     from ..inference.wording import short  # slow to import, which help can do without
     from .errors import STOPPED
-    from .inputs import is_one_streamed, long_table, read_one, reading, row_limit
+    from .inputs import is_streamed, long_table, read_one, reading, row_limit
     from .outputs import check_picture, write_picture
     from .progress import progress
 
@@ -101,7 +100,7 @@ def dependence(
     wanted = reading(table, test.seed, *limit, design.of_rows, also)
     drawn = []
     if groups.given:
-        _check_given(design, shown, test, rows)
+        _check_given(design, shown, test)
         conditional = _given(groups, test, table, read_one(groups.data, wanted))
         if report.plot_path is not None:
             write_picture(conditional.plot(), report.plot_path)
@@ -109,7 +108,7 @@ def dependence(
         output.put(conditional, conditional.document() if output.page else None, drawn)
         return 0
     with progress(report.quiet) as told:
-        streamed = is_one_streamed(groups, rows, test.estimator, wanted)
+        streamed = is_streamed(groups, test.estimator, wanted)
         if shown.intervals:
             _check_intervals(design.of_rows, streamed)
         if streamed:
@@ -126,7 +125,7 @@ def dependence(
     return STOPPED if any(pair.stopped for pair in result.pairs) else 0
 
 
-def _check_given(design: RowsOfOne, shown: ListedPairs, test: PairTest, rows: AllRows) -> None:
+def _check_given(design: RowsOfOne, shown: ListedPairs, test: PairTest) -> None:
     """Raise if options are passed that one conditional test does not have."""
     plain = PairTest()
     refuse(
@@ -136,7 +135,6 @@ def _check_given(design: RowsOfOne, shown: ListedPairs, test: PairTest, rows: Al
         weights=(design.weights, None),
         at_least=(shown.at_least, 0.0),
         intervals=(shown.intervals, None),
-        stream=(rows.stream or None, None),
         **{name: (getattr(test, name), getattr(plain, name)) for name in ("estimator", "screen", "adjustment")},
     )
 

@@ -94,8 +94,8 @@ def _bad_input(error: Exception) -> str | None:
         return f"{where}{error.strerror}"
     if isinstance(error, MemoryError) or "start new thread" in str(error):
         return (
-            "there is not enough memory for so many rows; use --max-rows N with a smaller N (compare A B and "
-            "dependence take all rows with --stream, which goes without strata, clusters, weights and pairs)"
+            "there is not enough memory for so many rows; use --max-rows N with a smaller N (without it, compare A B "
+            "and dependence read long tables batch by batch)"
         )
     if isinstance(error, ImportError) or (isinstance(error, ValueError | TypeError | OSError) and is_refusal(error)):
         return str(error)

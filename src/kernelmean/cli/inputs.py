@@ -29,7 +29,7 @@ from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import match_columns, read_frame, split_groups
 from ..tables.source import Source, joined
 from .named_tables import NamedTable, files_of, named_table
-from .options import AUTO, AllRows, LongTables, MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
+from .options import AUTO, MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
 
 Study = TypeVar("Study", bound=Any)
 
@@ -120,7 +120,7 @@ def _one_after_another(files: Sequence[str], reading: ReadOptions) -> Frame:
 
 def described(table: OneTable, options: MixedTable, reading: ReadOptions, progress: Progress) -> DescribedTable:
     """Return what the columns of a table of any length are taken for."""
-    if reading.max_rows is None and is_long(table.data, reading.limit):
+    if reading.max_rows is None and is_long(_lengthy(named_table(table.data), reading), reading.limit):
         rows = long_table(table, reading)
         found = describe_long(rows, options.kinds(rows.names, scale=True), reading.seed, progress)
     else:
@@ -188,40 +188,34 @@ def whole_table(named: NamedTable, reading: ReadOptions) -> Frame:
     return read_frame(named.files[0], text=reading.text)
 
 
-def is_streamed(
-    first: NamedTable, second: NamedTable | None, long: LongTables, estimator: str, reading: ReadOptions
-) -> bool:
-    """Whether tables are read batch by batch: if asked for, or if they are long and nothing forbids it."""
-    streams = long.stream
-    if streams and second is None:
-        raise ValueError("--stream reads two tables; write: compare A B --stream")
-    if streams and reading.max_rows is not None:
-        raise ValueError("--stream takes all rows; leave --max-rows out")
-    if streams is None:
-        streams = (
-            second is not None and reading.max_rows is None and placed((first.source, second.source), estimator)[1]
-        )
-    return streams
+def are_streamed(first: NamedTable, second: NamedTable | None, estimator: str, reading: ReadOptions) -> bool:
+    """Whether two tables are read batch by batch: if one is long, and all rows are asked for."""
+    if second is None or reading.max_rows is not None:
+        return False
+    return placed([_lengthy(named, reading) for named in (first, second)], estimator)[1]
 
 
-def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: ReadOptions) -> bool:
-    """Whether one table is read batch by batch: if asked for, or if it is long and nothing forbids it."""
-    if rows.stream and reading.max_rows is not None:
-        raise ValueError("--stream takes all rows; leave --max-rows out")
-    if rows.stream is not None:
-        return rows.stream
+def is_streamed(table: OneTable, estimator: str, reading: ReadOptions) -> bool:
+    """Whether a table is read batch by batch: if it is long, and all rows are asked for."""
     named = named_table(table.data)
-    return reading.max_rows is None and named.fits_batches and placed((named.source,), estimator)[1]
+    return reading.max_rows is None and named.fits_batches and placed((_lengthy(named, reading),), estimator)[1]
+
+
+def _lengthy(named: NamedTable, reading: ReadOptions) -> Any:
+    """Return a table whose rows can be counted: those of a file of text as its options read it."""
+    return (
+        read(named.source, text=reading.text) if os.path.isfile(named.files[0]) and not named.in_files else named.source
+    )
 
 
 def long_table(table: OneTable, reading: ReadOptions) -> Source:
     """Return the chosen columns of a file that is read batch by batch."""
-    return _in_batches(named_table(table.data), reading)
+    return _chosen(named_table(table.data), reading)
 
 
 def long_tables(first: NamedTable, second: NamedTable, reading: ReadOptions) -> tuple[Source, Source]:
     """Return the chosen columns of two tables that are read batch by batch."""
-    tables = _in_batches(first, reading), _in_batches(second, reading)
+    tables = _chosen(first, reading), _chosen(second, reading)
     if reading.design.paired:
         _check_pairs([_left_out(first, tables[0], reading), _left_out(second, tables[1], reading)], (), reading)
     return tables
@@ -234,12 +228,6 @@ def _left_out(named: NamedTable, table: Source, reading: ReadOptions) -> Frame:
     return joined(with_keys(source.reordered(rest).frames(), ()))
 
 
-def _in_batches(named: NamedTable, reading: ReadOptions) -> Source:
-    if named.is_built_in:
-        raise ValueError(f"{named.name} is a built-in table, which is small; leave --stream out")
-    return read(_chosen(named, reading), in_memory=False)
-
-
 def _chosen(named: NamedTable, reading: ReadOptions) -> Source:
     source = read(named.source, text=reading.text)
     columns = reading.chosen(source.names)
@@ -249,16 +237,12 @@ def _chosen(named: NamedTable, reading: ReadOptions) -> Source:
     return source.titled(named.name) if named.in_files else source
 
 
-def check_for_cluster(second: NamedTable | None, long: LongTables, reading: ReadOptions) -> None:
+def check_for_cluster(second: NamedTable | None, reading: ReadOptions) -> None:
     """Raise for options that do not go with tables on a cluster."""
     if second is None:
         raise ValueError("--scheduler compares two tables of Parquet files; leave --by out, write: compare A B")
     reading.design.refuse_cluster("leave --scheduler out")
-    refuse(
-        "with --scheduler workers read all rows, and lost tasks are done again",
-        stream=(long.stream, None),
-        max_rows=(reading.max_rows, None),
-    )
+    refuse("with --scheduler workers read all rows, and lost tasks are done again", max_rows=(reading.max_rows, None))
     if reading.text != PLAIN:
         raise ValueError("workers read Parquet files, whose numbers and dates need no options; leave those of text out")
 

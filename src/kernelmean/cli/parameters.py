@@ -16,7 +16,7 @@ output_option = partial(typer.Option, rich_help_panel="Output")
 running_option = partial(typer.Option, rich_help_panel="Running")
 DESIGN_PANEL = "What the rows are"
 design_option = partial(typer.Option, rich_help_panel=DESIGN_PANEL)
-stream_option = partial(typer.Option, rich_help_panel="Long tables")
+cluster_option = partial(typer.Option, rich_help_panel="Long tables")
 """``typer.Option`` for each panel in the help of a command."""
 
 

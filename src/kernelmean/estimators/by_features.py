@@ -132,7 +132,7 @@ def rows_of(estimator: FeatureEstimator, X: Any) -> BatchedRows | Any:
     asked, limit = estimator.features not in (None, 0), exact_limit(estimator)
     if not is_in_memory(X):
         source = read(X)
-        found, long = measured(source, limit) if source.in_memory is None else (source, not source.in_memory)
+        found, long = (source, False) if source.in_memory else measured(source, limit)
         if isinstance(found, Source) and (long or asked):
             estimator.name_columns(found.names, named=found.named)
             several = source if not source.once else found  # which goes on with the rows that were measured

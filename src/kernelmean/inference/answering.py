@@ -11,7 +11,7 @@ from ..core.table import Frame
 from ..core.validate import check_has_rows
 from ..plan.plan import DEFAULT, Plan, RemotePlan
 from ..tables import limits
-from ..tables.batchwise import asked_for, measured
+from ..tables.batchwise import measured, to_be_held
 from ..tables.read import check_apart, hold, is_in_memory, read
 from ..tables.source import READER, UNNAMED, Source
 from .bins.answering import binned_test
@@ -93,13 +93,13 @@ def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[
     The rule is that of a comparison of tables: what the sources say, otherwise the number of rows, wherever these are.
     Many rows that are in memory already are tested by all of them where bins do not work with an option.
     """
-    said = asked_for(*tables)
+    held = to_be_held(*tables)
     if request.in_bins:
-        if said is False:
+        if held:
             raise ValueError("scheme is 'bins', and in_memory=True holds all rows; leave one of the two out")
         return tables, BY_SCHEME
-    if said is not None:
-        return tables, _BY_SOURCE if said else None
+    if held:
+        return tables, None
     limit = row_limit(kind, request)
     found = [_measured(table, limit, name) for table, name in zip(tables, names_of_tables(len(tables)), strict=True)]
     here = not any(isinstance(table, Source) for table in tables)
@@ -151,8 +151,5 @@ def _measured(table: Any, limit: int, name: str) -> tuple[Any, bool]:
 
 def _held(table: Any) -> tuple[Any, tuple[str, ...]]:
     """Return all rows in memory, and the notes of their reader."""
-    frame = hold(table, "this test")
+    frame = hold(table)
     return (frame.to_table(reader=READER), frame.notes) if isinstance(frame, Frame) else (table, ())
-
-
-_BY_SOURCE = Reason("as in_memory=False of kernelmean.read asks for it", "leave it out")

@@ -27,7 +27,7 @@ class Needs:
 
     def numbers(self, X: Any, keep: str | Iterable[str]) -> tuple[Table, tuple[str, ...]]:
         """Return the columns that vary, and notes; ``keep`` names identifiers to use all the same."""
-        given, name = hold(X, self.study), "the table"
+        given, name = hold(X), "the table"
         frame = named_frame(given, name)
         table = as_table(given, name) if frame is None else frame.to_table()
         seen = numbered_frame(table.values, name) if frame is None else frame

@@ -1,4 +1,4 @@
-"""Whether to read tables batch by batch, as their sources say or by their length; and reading them twice."""
+"""Whether to read tables batch by batch, by their numbers of rows; and reading them twice."""
 
 from __future__ import annotations
 
@@ -23,20 +23,10 @@ from .read import check_apart, is_path, read
 from .source import Source, joined
 
 
-def asked_for(*tables: Any) -> bool | None:
-    """Return whether tables ask to be read batch by batch; None if none of them says so or the opposite.
-
-    Raises
-    ------
-    ValueError
-        When one is to be held in memory and another is not, or two are the same iterator.
-    """
+def to_be_held(*tables: Any) -> bool:
+    """Return whether one of some tables asks to be held in memory; raise if two are the same iterator."""
     check_apart(*tables)
-    sources = [table for table in tables if isinstance(table, Source)]
-    asked = {source.in_memory for source in sources if source.in_memory is not None}
-    if len(asked) > 1:
-        raise ValueError("one table is to be held in memory and another is not; write the same in_memory= for all")
-    return asked == {False} if asked else None
+    return any(isinstance(table, Source) and table.in_memory for table in tables)
 
 
 def is_long(table: Any, limit: int) -> bool:
@@ -49,9 +39,15 @@ def is_long(table: Any, limit: int) -> bool:
     try:
         if path.is_dir() or ending(path) in (*PARQUET, *ARROW):
             return (read(path).n_rows or 0) > limit
-        return ending(path) in (*TEXT, *JSON_LINES) and path.is_file() and _lines_beyond(path, limit + 1)
-    except (ValueError, OSError, EOFError, zlib.error):
-        return False
+        if ending(path) not in (*TEXT, *JSON_LINES) or not path.is_file() or not _has_lines(path, limit):
+            return False
+        rows = 0  # fewer than lines, where cells have several lines or titles stand above the header
+        for frame in (table if isinstance(table, Source) else read(path)).frames():
+            if (rows := rows + len(frame)) > limit:
+                return True
+    except (ValueError, TypeError, OSError, EOFError, zlib.error):
+        pass
+    return False
 
 
 def measured(source: Source, limit: int, *, frames: bool = False) -> tuple[Source | Table | Frame, bool]:
@@ -130,9 +126,9 @@ def _path(table: Any) -> Path | None:
     return Path(name) if name and name not in BUILT_IN and Path(name).exists() else None
 
 
-def _lines_beyond(path: Path, limit: int) -> bool:
+def _has_lines(path: Path, many: int) -> bool:
     found = 0
     with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
-        while found <= limit and (block := file.read(1 << 20)):
+        while found < many and (block := file.read(1 << 20)):
             found += block.count(b"\n")
-    return found > limit
+    return found >= many

@@ -178,7 +178,7 @@ def check_room(numbers: int, path: Path) -> None:
     if 8 * numbers > memory:
         raise ValueError(
             f"{path} says that it has {numbers:,} cells, more than the {memory >> 30} GiB of this machine hold; read "
-            "it batch by batch (compare --stream), or less of it"
+            "less of it"
         )
 
 

@@ -32,7 +32,7 @@ def read(
     missing: str = "error",
     batch_rows: int = BATCH_ROWS,
     text: TextFormat = PLAIN,
-    in_memory: bool | None = None,
+    in_memory: bool = False,
 ) -> Source:
     """Return a source of rows from files, memory or batches, with the options for reading them.
 
@@ -52,9 +52,9 @@ def read(
         The largest number of rows of a batch, for files other than text and for tables in memory.
     text : TextFormat
         How numbers and dates are written in text columns of files, and the encoding of text files.
-    in_memory : bool, optional
-        Whether a study or a test holds all rows in memory or reads them batch by batch. By default, this depends on
-        their number.
+    in_memory : bool
+        Whether a study or a test holds all rows in memory, however many they are. By default it does so up to a number
+        of rows, wherever they are, and reads more of them batch by batch.
 
     Returns
     -------
@@ -84,28 +84,15 @@ def read(
     choice = ColumnChoice(None if columns is None else tuple(columns), tuple(drop), text, missing, batch_rows)
     if isinstance(source, Source):
         choice.refuse_for(source)
-        return replace(source, in_memory=source.in_memory if in_memory is None else in_memory)
+        return replace(source, in_memory=in_memory or source.in_memory)
     return replace(_source(source, choice), in_memory=in_memory)
 
 
-def hold(table: Any, study: str) -> Any:
-    """Return a table in memory; anything that is neither a path nor a source stays as it is.
-
-    Raises
-    ------
-    ValueError
-        When a source is to be read batch by batch, but the ``study`` holds all rows in memory.
-    """
+def hold(table: Any) -> Any:
+    """Return a table in memory; anything that is neither a path nor a source stays as it is."""
     if is_path(table):
         return read_frame(table)
-    if not isinstance(table, Source):
-        return table
-    if table.in_memory is False:
-        raise ValueError(
-            f"{study} holds all rows in memory, and {table.source} is to be read batch by batch; leave in_memory= of "
-            "kernelmean.read out"
-        )
-    return table.whole()
+    return table.whole() if isinstance(table, Source) else table
 
 
 def check_apart(*tables: Any) -> None:

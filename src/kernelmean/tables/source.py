@@ -41,8 +41,8 @@ class Source:
         Whether columns are matched by name; False for an array.
     missing : {"error", "drop"}
         What to do with rows that hold a missing cell when numbers are read.
-    in_memory : bool or None
-        Whether to hold all rows in memory; with None, this depends on their number.
+    in_memory : bool
+        Whether to hold all rows in memory, however many they are.
     """
 
     source: str
@@ -53,7 +53,7 @@ class Source:
     _whole: Callable[[], Frame]
     named: bool = True
     missing: str = "error"
-    in_memory: bool | None = None
+    in_memory: bool = False
     notes: tuple[str, ...] = ()
     """What a reader of its rows should know."""
     _once: Any = None  # the reader or iterator, if rows can be read only once

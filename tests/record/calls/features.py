@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
+from in_batches import in_batches
 from kernelmean import features
 from kernelmean.estimators import NAMED
 from record import data, shown
@@ -128,11 +129,6 @@ def hsic_stream(estimator: Any) -> Values:
     first, second = data.pairs(180, seed=72)
     both = NAMED[estimator](K.Gaussian(1.5)), NAMED[estimator](K.Gaussian(1.2))
     return shown.test(km.hsic_test(first, second, estimator=both, **OPTIONS))
-
-
-def in_batches(A: Any, B: Any, *, seed: int, **given: Any) -> Any:
-    """Compare two tables batch by batch."""
-    return km.compare(km.read(A, in_memory=False), km.read(B, in_memory=False), rng=seed, **given)
 
 
 COMPARED: dict[str, Any] = {"n_resamples": 99, "seed": 2, "bandwidth": "median", "scale": True}

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from kernelmean.cli import main
-from kernelmean.tables import ADAPTIVE_LIMIT, FIT_LIMIT
+from kernelmean.tables import FIT_LIMIT
 
 GOOD = "a,b\n1,2\n2,1\n3,5\n4,3\n"
 OTHER = "a,b\n1,7\n2,9\n5,5\n0,3\n"
@@ -164,7 +164,6 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "nested Parquet": (nested_parquet, "'list'"),
     "Parquet without names": (nameless_parquet, "has no name"),
     "huge file": (a_huge_file(FIT_LIMIT, "density"), f"--max-rows {FIT_LIMIT}"),
-    "huge file to test": (a_huge_file(ADAPTIVE_LIMIT, "dependence", "--no-stream"), f"--max-rows {ADAPTIVE_LIMIT}"),
     # groups
     "one table": (words("compare", "good.csv"), "--by COLUMN"),
     "two tables and a column": (compare("--by", "a"), "join them into a column of the first"),

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from in_batches import every_table_is_long
 from kernelmean.cli import run
 from kernelmean.tables import reading as tables
 
@@ -25,25 +26,31 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("command", "limit"),
     [
-        "compare A.csv B.csv",
-        "compare A.csv B.csv --stream",
-        "dependence A.csv",
-        "density A.csv",
-        "estimate A.csv",
-        "monitor A.csv B.csv",
+        ("compare A.csv B.csv", None),
+        ("compare A.csv B.csv", 0),
+        ("dependence A.csv", None),
+        ("density A.csv", None),
+        ("estimate A.csv", None),
+        ("monitor A.csv B.csv", None),
     ],
 )
 def test_drop_may_name_a_column_that_columns_leaves_out_but_no_unknown_one(
-    command: str, place: None, capsys: pytest.CaptureFixture[str], unsearched_peers: None, no_refits: None
+    command: str,
+    limit: int | None,
+    place: None,
+    capsys: pytest.CaptureFixture[str],
+    unsearched_peers: None,
+    no_refits: None,
 ) -> None:
     texts = []
-    for drop in ([], ["--drop", "c"]):
-        assert run([*command.split(), "--columns", "a,b", *drop, "--json", "-"]) == 0
-        texts.append([line for line in capsys.readouterr().out.splitlines() if "seconds" not in line])
-    assert texts[0] == texts[1]
-    assert run([*command.split(), "--columns", "a,b", "--drop", "zz"]) == 2
+    with every_table_is_long(limit):
+        for drop in ([], ["--drop", "c"]):
+            assert run([*command.split(), "--columns", "a,b", *drop, "--json", "-"]) == 0
+            texts.append([line for line in capsys.readouterr().out.splitlines() if "seconds" not in line])
+        assert texts[0] == texts[1]
+        assert run([*command.split(), "--columns", "a,b", "--drop", "zz"]) == 2
     assert "zz" in capsys.readouterr().err
 
 
@@ -67,7 +74,6 @@ def test_drop_beside_columns_in_python(read: Callable[..., Any], source: str, pl
     [
         ("changes T.csv --time day --resamples 99", "day"),
         ("dependence T.csv --y c --resamples 19", "c"),
-        ("dependence T.csv --y c --stream --resamples 19", "c"),
         ("dependence T.csv --x c --strata g --resamples 19", "c,g"),
         ("compare T.csv --by g --clusters u --resamples 19", "g,u"),
         ("compare T.csv --by g --weights c --resamples 19", "g,c"),

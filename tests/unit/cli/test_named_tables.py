@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from in_batches import every_table_is_long
 from kernelmean.cli import main
 
 WRITE = "write two folders, such as compare big other, or two patterns in quotes"
@@ -49,8 +50,9 @@ BIG, OTHER = [f"big/{k}.parquet" for k in range(3)], [f"other/{k}.parquet" for k
     ids=["folders", "files", "patterns", "some files", "one file"],
 )
 def test_two_tables(folder, capsys, words, names, rows):
-    for way in ("--stream", "--no-stream"):
-        code, out, err = run(capsys, *words, way)
+    for limit in (0, None):
+        with every_table_is_long(limit):
+            code, out, err = run(capsys, *words)
         assert (code, err) == (0, "")
         assert f"{rows[0]} of {names[0]}, {rows[1]} of {names[1]}" in " ".join(out.split())
 
@@ -94,7 +96,8 @@ def test_a_folder_of_several_kinds_is_read_whole_or_not_at_all(
     pd.DataFrame({"a": np.arange(30.0), "b": 1.0 / np.arange(1, 31)}).to_csv("other/2.csv", index=False)
     code, out, err = run(capsys, "big/0.parquet", "other")
     assert (code, err, "40 of big/0.parquet, 110 of other (3 files)" in out) == (0, "", True)
-    code, _, err = run(capsys, "big", "other", "--stream")
+    with every_table_is_long():
+        code, _, err = run(capsys, "big", "other")
     assert (code, refused in err) == (2, True)
     with pytest.raises(ValueError, match=re.escape(refused)):
         km.read("other").whole()

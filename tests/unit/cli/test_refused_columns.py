@@ -13,7 +13,7 @@ import pytest
 
 import kernelmean as km
 from checkered import checkered
-from in_batches import in_batches
+from in_batches import every_table_is_long, in_batches
 from kernelmean.cli import main
 
 FORMS: dict[str, Any] = {
@@ -63,15 +63,16 @@ def tables(folder: Path, request: pytest.FixtureRequest) -> tuple[str, str]:
 
 @pytest.mark.parametrize(
     ("tables", "how"),
-    checkered(list(FORMS), [("compare", "--no-stream"), ("compare", "--stream"), ("dependence",)]),
+    checkered(list(FORMS), [("compare", None), ("compare", 0), ("dependence", None)]),
     indirect=["tables"],
 )
 def test_the_options_of_the_line_read_the_column(
-    tables: tuple[str, str], how: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+    tables: tuple[str, str], how: tuple[str, int | None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command, *options = how
-    arguments = [command, *(tables if command == "compare" else tables[:1]), *options, "--resamples", "19"]
-    told = line(capsys, *arguments)
+    command, limit = how
+    arguments = [command, *(tables if command == "compare" else tables[:1]), "--resamples", "19"]
+    with every_table_is_long(limit):
+        told = line(capsys, *arguments)
     assert "column 'value' holds " in told
     assert "TextFormat" not in told
     assert "categorical=" not in told
@@ -79,7 +80,8 @@ def test_the_options_of_the_line_read_the_column(
         r"(?:;|, or) read it with (.*), leave it out with --drop value, or insist with --categorical value", told
     )
     for mend in (read, "--drop value", *(["--categorical value"] if command == "compare" else [])):
-        code, err = call(capsys, *arguments, *shlex.split(mend))
+        with every_table_is_long(limit):
+            code, err = call(capsys, *arguments, *shlex.split(mend))
         if command == "dependence" and mend == "--drop value":
             assert (code, "there is one column only, 'x'" in err) == (2, True)
         else:

@@ -57,12 +57,11 @@ def test_long_files_are_streamed_and_said_to_be(ending: str, folder: Path, capsy
     ("options", "streamed"),
     [
         (("--estimator", "mkme"), False),
-        (("--estimator", "mkme", "--stream"), True),
-        (("--max-rows", "200", "--estimator", "kme"), False),
-        (("--no-stream", "--estimator", "kme"), False),
+        (("--max-rows", "200"), False),
+        (("--max-rows", "400", "--estimator", "kme"), False),
     ],
 )
-def test_an_option_forces_either_way(
+def test_one_kernel_and_a_number_of_rows_hold_them_in_memory(
     options: tuple[str, ...], streamed: bool, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, _ = run(capsys, "first.parquet", "second.parquet", "--resamples", "99", *options)
@@ -80,14 +79,9 @@ def test_sigterm_stops_between_two_batches() -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (("first.csv", "second.csv", "--stream", "--max-rows", "9"), "leave --max-rows out"),
-        (("first.csv", "--by", "kind", "--stream"), "compare A B --stream"),
-        (("first.csv", "second.csv", "--estimator", "s-kmse", "--stream"), "aggregate, kme, mkme"),
         (("first.csv", "second.csv", "--bandwidth", "2"), "leave --bandwidth 2.0 out"),
-        (("first.csv", "second.csv", "--bandwidth", "scott", "--estimator", "kme", "--stream"), "all rows in memory"),
         (("first.csv", "second.csv", "--missing", "noise"), "hold the rows, or a part of them, in memory"),
-        (("wine", "wine", "--stream"), "built-in table"),
-        (("first.csv", "none.csv", "--stream"), "there is no file 'none.csv'"),
+        (("first.csv", "none.csv"), "there is no file 'none.csv'"),
         (("first.csv", "second.csv", "--columns", "a,q"), "no column 'q'"),
     ],
 )

@@ -15,7 +15,6 @@ QUICK = ("--estimator", "kme", "--resamples", "19")
 COMPARE = ("compare", "a.csv", "b.csv", *QUICK)
 COMMANDS = {
     "compare": COMPARE,
-    "stream": ("compare", "a.csv", "b.csv", "--stream", "--resamples", "19"),
     "dependence": ("dependence", "a.csv", *QUICK),
     "describe": ("describe", "a.csv"),
     "density": ("density", "a.csv", "--estimator", "kme", "--components", "1"),
@@ -24,7 +23,6 @@ COMMANDS = {
 }
 WORK = {
     "compare": "kernelmean.studies.comparison.compare",
-    "stream": "kernelmean.studies.comparison.comparing.compare_in_batches",
     "dependence": "kernelmean.studies.dependence.dependence",
     "describe": "kernelmean.cli.inputs.described",
     "density": "kernelmean.studies.density.fit_densities",
@@ -33,7 +31,6 @@ WORK = {
 }
 OPTIONS = {
     "compare": ("html", "csv", "json"),
-    "stream": ("html", "csv", "json"),
     "dependence": ("html", "csv", "json"),
     "describe": ("csv", "json"),
     "density": ("html", "csv", "json", "save", "sample-to"),

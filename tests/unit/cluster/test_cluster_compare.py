@@ -181,7 +181,7 @@ FILES = ("big/0.parquet", "big/1.parquet", "other/0.parquet", "other/1.parquet")
 
 def test_the_command_compares_on_a_cluster(client: Any, long: None, folders: Any, capsys: Any) -> None:
     address = client.scheduler.address
-    here = run(capsys, *FILES, "--drop", "flag", "--stream")
+    here = run(capsys, *FILES, "--drop", "flag")
     there = run(capsys, *FILES, "--drop", "flag", "--scheduler", address)
     assert (here[0], there[0], there[2]) == (0, 0, "")
     assert here[1].splitlines()[0] == there[1].splitlines()[0]

@@ -14,7 +14,7 @@ from kernelmean.cli import run
 LATIN = os.fsdecode(b"caf\xe9")
 COMMANDS = [
     ["compare", LATIN + ".csv", "b.csv"],
-    ["compare", "b.csv", LATIN + ".csv", "--stream"],
+    ["compare", "b.csv", LATIN + ".csv"],
     ["compare", "folder", "other"],
     ["dependence", LATIN + ".jsonl"],
     ["describe", LATIN + ".parquet"],

@@ -82,7 +82,7 @@ def test_na_values_are_texts(words: Any) -> None:
         TextFormat(na_values=words)
 
 
-COMMANDS = ["compare t.csv t.csv", "compare t.csv t.csv --stream", "dependence t.csv", "monitor t.csv t.csv"]
+COMMANDS = ["compare t.csv t.csv", "dependence t.csv", "monitor t.csv t.csv"]
 each_command = pytest.mark.parametrize("command", [*COMMANDS, "estimate t.csv", "density t.csv"])
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import kernelmean as km
 from checkered import mostly_slow
+from in_batches import in_batches
 from kernelmean.studies import fit_all, fit_densities
 from kernelmean.tables import TextFormat
 
@@ -132,17 +133,15 @@ def test_what_can_be_read_once_is_never_read_twice_in_silence() -> None:
     for again in (lambda: list(rows), lambda: list(rows.frames()), rows.whole):
         with pytest.raises(ValueError, match="can be read once only"):
             again()
-    stream = km.read((A[start : start + 20] for start in range(0, 80, 20)), in_memory=False)
-    assert km.compare(stream, B, n_resamples=19).sizes == (80, len(B))  # which puts the rows into a temporary file
+    stream = km.read(A[start : start + 20] for start in range(0, 80, 20))
+    assert in_batches(stream, B, n_resamples=19).sizes == (80, len(B))  # which puts the rows into a temporary file
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: km.compare(km.read(A, in_memory=True), km.read(B, in_memory=False)), ValueError, "same in_memory="),
         (lambda: km.read(A, text=TextFormat(decimal=",")), ValueError, "leave text= out"),
         (lambda: km.read(["a.csv", "b.csv"]), ValueError, "read as one table only if all are Parquet"),
-        (lambda: fit_all(km.read(NUMBERS, in_memory=False)), ValueError, "estimate holds all rows in memory"),
         (lambda: list(km.read(NUMBERS, missing="drop").frames()), ValueError, "leave missing= out"),
         (lambda: km.median_bandwidth(km.read(NUMBERS)), TypeError, r"rows\.whole\(\)"),
         (lambda: km.TableEncoder().fit(km.read(A)), TypeError, r"rows\.whole\(\)"),

@@ -154,11 +154,8 @@ def test_iterators_beyond_the_limit_lose_no_row(monkeypatch: pytest.MonkeyPatch)
     assert (found.pvalue, found.sizes) == (expected.pvalue, (90, 80))
 
 
-def test_sources_ask_for_bins_or_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_ask_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = parquet(tmp_path, "x", A), parquet(tmp_path, "y", B)
-    expected = km.mmd_test(A, B, scheme="bins", **HOW)
-    found = km.mmd_test(km.read(first, in_memory=False), second, **HOW)
-    assert (found.scheme, found.pvalue) == ("bins", expected.pvalue)
     whole = km.mmd_test(A, B, **HOW)
     monkeypatch.setattr("kernelmean.tables.limits.TEST_LIMIT", 40)
     held = km.mmd_test(km.read(first, in_memory=True), second, **HOW)
@@ -185,16 +182,6 @@ def test_many_rows_are_held_where_that_is_asked_for(tmp_path: Path, monkeypatch:
             lambda: km.mmd_test(A, B, estimator=km.estimators.SKMSE(), **BINS),
             ValueError,
             r"filter='scale'.* does not go",
-        ),
-        (
-            lambda: km.mmd_test(km.read(A, in_memory=False), B, scheme="random", estimator="kme"),
-            ValueError,
-            "scheme = 'random' .* in_memory=False",
-        ),
-        (
-            lambda: km.mmd_test(km.read(A, in_memory=False), km.read(B, in_memory=True), estimator="kme"),
-            ValueError,
-            "same in_memory=",
         ),
         (lambda: km.mmd_test(km.read(A, in_memory=True), B, **BINS), ValueError, "leave one of the two out"),
         (lambda: km.mmd_test(A, B, rng=-1, **BINS), ValueError, "rng is -1"),

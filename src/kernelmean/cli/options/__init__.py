@@ -19,9 +19,8 @@ from .tables import (
 )
 from .testing import (
     AUTO,
-    AllRows,
     BandwidthOption,
-    LongTables,
+    Cluster,
     PairTest,
     Resamples,
     RowsOfOne,
@@ -37,11 +36,10 @@ from .watched import Watched
 __all__ = [
     "AUTO",
     "SOURCE",
-    "AllRows",
     "BandwidthOption",
     "BatchTable",
+    "Cluster",
     "GivenOption",
-    "LongTables",
     "MixedTable",
     "NumberTable",
     "OneTable",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ...tables.limits import ADAPTIVE_LIMIT, TEST_LIMIT
-from ..parameters import design_option, stream_option, test_option
+from ..parameters import cluster_option, design_option, test_option
 
 if TYPE_CHECKING:
     from ...plan.plan import Plan
@@ -197,27 +196,12 @@ class RowsOfTwo(RowsOfOne):
 
 
 @dataclass(frozen=True)
-class AllRows:
-    """Whether tables are read batch by batch."""
-
-    stream: Annotated[
-        bool | None,
-        stream_option(
-            "--stream/--no-stream",
-            help="Read the tables batch by batch and use all rows, or hold them in memory. Without --max-rows, "
-            f"batches are the default above {ADAPTIVE_LIMIT:,} rows ({TEST_LIMIT:,} if --estimator names one kernel).",
-            show_default=False,
-        ),
-    ] = None
-
-
-@dataclass(frozen=True)
-class LongTables(AllRows):
-    """How tables that are too long for memory are read."""
+class Cluster:
+    """Where tables are compared that are too long for one machine."""
 
     scheduler: Annotated[
         str | None,
-        stream_option(
+        cluster_option(
             metavar="ADDRESS",
             help="Compare on a Dask cluster, such as tcp://10.0.0.1:8786, whose workers read the Parquet files.",
         ),

@@ -118,7 +118,7 @@ def changes(
     ([80], 0.00125)
     """
     search, rng, n_jobs = _search(search, n_changes, block), as_rng(rng), resources_of(plan or DEFAULT).n_jobs
-    given = hold(table, "changes")
+    given = hold(table)
     (whole,) = as_frames((given,), ("the table",))
     stamps = None if time is None else TextColumns(PLAIN, iso=True).read(whole.select([time]))
     if stamps is not None:

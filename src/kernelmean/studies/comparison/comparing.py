@@ -109,9 +109,9 @@ def compare(
     and a note says so. The order of the columns changes nothing.
 
     O(n² d) time. Tables of more than 20 000 rows, or 100 000 if ``estimator`` names one kernel, are read twice, batch
-    by batch, in O(n) time and bounded memory, and just as exactly (:doc:`/scale`), wherever they are; to choose
-    yourself, pass ``kernelmean.read(path, in_memory=...)``. The columns of a design are held, and of pairs those that
-    may name rows. Pairs do not go with a DaskPlan.
+    by batch, in O(n) time and bounded memory, and just as exactly (:doc:`/scale`), wherever they are; to hold all of
+    them nevertheless, pass ``kernelmean.read(path, in_memory=True)``. The columns of a design are held, and of pairs
+    those that may name rows. Pairs do not go with a DaskPlan.
     Gretton et al. (2012); Xia et al. (2021), section "Two-sample test".
 
     Examples
@@ -149,7 +149,7 @@ def compare(
         one, two = (_titled(read(table), name) for table, name in zip((first, second), called, strict=True))
         with readable(one, frames=True) as one, readable(two, frames=True) as two:
             return compare_in_batches(one, two, asked, (A, B))
-    held = hold(first, "compare"), hold(second, "compare")
+    held = hold(first), hold(second)
     told = [note for table, frame in zip((A, B), held, strict=True) if frame is not table for note in frame.notes]
     return compare_in_memory(*held, replace(asked, notes=tuple(told)))
 

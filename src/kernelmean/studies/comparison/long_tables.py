@@ -16,7 +16,6 @@ from ...core.words import listed
 from ...inference import TestResult
 from ...inference.adaptive.columns import row_order
 from ...inference.adaptive.coordinates import Columns
-from ...inference.adaptive.many_kernels import NAMED
 from ...inference.adaptive.views import ViewSource
 from ...inference.bins.fitting import Fitted
 from ...inference.bins.request import BinnedTest, seed_of
@@ -45,7 +44,6 @@ from .row_weights import RowWeights
 from .table_pass import PairSums, TableSums, run_pairs, run_pass
 from .table_test import check_own_bandwidth, planned_runs
 
-ESTIMATORS = (*NAMED, *PLAIN)
 RULES = ("median", "median-unsquared")
 _WITH_DESIGN = (
     "all rows were read three times: for the design, for the scale and the categories of the columns, then for sums of "
@@ -120,8 +118,6 @@ class PilotRows:
 
 def check_batches(asked: Asked) -> None:
     """Raise for options that need all rows in memory."""
-    if asked.estimator not in ESTIMATORS:
-        raise ValueError(f"estimator is {asked.estimator!r}; over sums of features write one of {listed(ESTIMATORS)}")
     check_own_bandwidth(asked)
     if isinstance(asked.bandwidth, str) and asked.bandwidth not in RULES:
         raise ValueError(

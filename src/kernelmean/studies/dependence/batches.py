@@ -9,10 +9,10 @@ from typing import Any, final
 import numpy as np
 
 from ...core.array import Array
-from ...core.words import count, listed
+from ...core.words import count
 from ...inference import TestResult
 from ...inference.adaptive.coordinates import Apart, block_pairs
-from ...inference.adaptive.many_kernels import NAMED, Adaptive, combined
+from ...inference.adaptive.many_kernels import Adaptive, combined
 from ...inference.bins.fitting import Fitted, fitted
 from ...inference.bins.request import seed_of
 from ...inference.designs.design import Design
@@ -41,15 +41,12 @@ from .pair import PairDependence
 from .partners import Partners, Sums, WithinDesign, WithoutDesign
 from .request import Answered, DependenceOptions, Groups, Pair, check_rows, varying
 
-ESTIMATORS = (*NAMED, *PLAIN)
 _MEMORY = 384 * 2**20
 """Bytes for the sums of one pass, without those of the joint test."""
 
 
 def tested_in_batches(designed: DesignedTable, asked: DependenceOptions) -> Answered:
     """Test the columns of a table of any length."""
-    if asked.estimator not in ESTIMATORS:
-        raise ValueError(f"estimator is {asked.estimator!r}; over sums of features write one of {listed(ESTIMATORS)}")
     check_rules(designed.encoding)
     seed = seed_of(asked.rng)
     in_order = asked.design.clusters is None  # else these say which rows belong together

@@ -98,8 +98,8 @@ def dependence(
 
     O(n² log n) time for a pair, O(n r²) on low-rank factors of rank r; memory never O(n²) beyond 5000 rows. Tables of
     more than 20 000 rows (100 000 if ``estimator`` names one kernel) are read batch by batch, in memory that does not
-    grow with the rows (with a design, by about 100 bytes a row, :doc:`/scale`); to choose yourself, pass
-    ``kernelmean.read(path, in_memory=...)``. Gretton et al. (2005); the strength is that of Cortes et al. (2012), eq.
+    grow with the rows (with a design, by about 100 bytes a row, :doc:`/scale`); to hold all of them nevertheless, pass
+    ``kernelmean.read(path, in_memory=True)``. Gretton et al. (2005); the strength is that of Cortes et al. (2012), eq.
     (2), with unbiased estimates.
 
     Examples
@@ -110,13 +110,6 @@ def dependence(
     >>> result = dependence(np.column_stack([a, b, a**2]), n_resamples=199)
     >>> [(pair.x, pair.y) for pair in result.dependent()]
     [('x0', 'x2')]
-
-    All rows batch by batch, as for files too long for memory:
-
-    >>> table = np.random.default_rng(0).normal(size=(2000, 2))
-    >>> result = dependence(kernelmean.read(table, in_memory=False), n_resamples=199)
-    >>> len(result.dependent()), result.n_rows
-    (0, 2000)
     """
     asked = DependenceOptions(
         x=named_columns("x", x),

@@ -115,7 +115,7 @@ def compare_groups(
     >>> result.columns[0].name
     'petal length (cm)'
     """
-    given = hold(table, "compare_groups")
+    given = hold(table)
     frames = split_groups(to_frame(given, "the table"), by, groups)
     for name, column in (("strata", strata), ("clusters", clusters), ("weights", weights)):
         if isinstance(column, str) and column == by:

@@ -9,7 +9,7 @@ from ...core.table import Frame, Table
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
 from ...tables import limits
-from ...tables.batchwise import asked_for, is_long, measured
+from ...tables.batchwise import is_long, measured, to_be_held
 from ...tables.columns import Encoding
 from ...tables.read import is_in_memory, is_path, read
 from ...tables.source import Source
@@ -25,14 +25,14 @@ def row_limit(estimator: str) -> int | None:
 
 
 def placed(tables: Sequence[Any], estimator: str) -> tuple[list[Any], bool]:
-    """Return tables, and whether they are read batch by batch: if asked for, or if one is long, wherever its rows are.
+    """Return tables, and whether they are read batch by batch: if one is long, wherever its rows are.
 
     Those of unknown length are read up to the limit.
     """
-    said, limit = asked_for(*tables), row_limit(estimator)
+    held, limit = to_be_held(*tables), row_limit(estimator)
     found = [table if is_in_memory(table) or is_path(table) else read(table) for table in tables]
-    if said is not None or limit is None:
-        return found, bool(said)
+    if held or limit is None:
+        return found, False
     looks = [_measured(table, limit) for table in found]
     return [table for table, _ in looks], any(long for _, long in looks)
 
