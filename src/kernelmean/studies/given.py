@@ -12,6 +12,7 @@ from ..core.table import Frame, Table
 from ..core.words import listed
 from ..inference import AdjustedDifference, AdjustedResult, ConditionalResult, Design, ci_test
 from ..inference.given import adjusted_test
+from ..inference.given.mixed import crossed, strata_and_numbers
 from ..inference.null import ADJUSTMENTS, HOLM, adjusted, enough_for_holm
 from ..inference.wording import short
 from ..tables.columns import Encoded, Encoding, encode
@@ -118,12 +119,4 @@ def known_columns(encoded: Encoded, given: Sequence[str]) -> tuple[list[str], li
         raise ValueError("missing='noise' does not go with given; write missing='category', or 'drop'")
     if not any(name in encoded.groups for name in given):
         raise ValueError("all columns of given are constant; name one that varies")
-    discrete = [each.name for each in encoded.codings if each.category_weight is not None and each.name in given]
-    return discrete, [name for name in given if name in encoded.groups and name not in discrete]
-
-
-def crossed(encoded: Encoded, names: Iterable[str]) -> tuple[list[int], ...]:
-    """Return the number of the combination of categories that every row of every table has."""
-    tables = encoded.coordinates(names)
-    numbers = np.unique(np.concatenate(tables), axis=0, return_inverse=True)[1].ravel()
-    return tuple(part.tolist() for part in np.split(numbers, np.cumsum([len(table) for table in tables])[:-1]))
+    return strata_and_numbers(encoded, given)

@@ -151,6 +151,28 @@ def test_strata_with_z_have_regressions_of_their_own() -> None:
     assert not result.exact
 
 
+def test_categories_of_a_frame_are_encoded_and_known_ones_are_strata() -> None:
+    letters = np.array(list("abc"))[STRATA]
+    known = pd.DataFrame({"group": letters, "z": Z[:, 0]})
+    mixed, apart = ci_test(X, Y, known, rng=0), ci_test(X, Y, Z[:, 0], strata=letters, rng=0)
+    assert (mixed.pvalue, mixed.n_strata, mixed.exact) == (apart.pvalue, 3, False)
+    alone = ci_test(X, Y, known["group"], strata=np.arange(N) // 60, rng=0)
+    assert (alone.exact, alone.n_strata) == (True, 6)
+    x = pd.DataFrame({"sort": np.where(X.mean() < X, "high", "low"), "x": X, "none": ["-"] * N})
+    result = ci_test(x, pd.Series(Y > 1.0), Z, rng=0)
+    assert result.shape == (N, 2, 1, 2)
+    assert any("none" in note for note in result.notes)
+    assert ci_test(pd.Series(letters), pd.Series(letters), Z, rng=0).pvalue <= 0.01
+
+
+def test_columns_that_z_determines_say_nothing() -> None:
+    """Their residuals are errors of the regressions, which are alike on both sides."""
+    plain = ci_test(X, Y, Z, rng=0)
+    both = ci_test(np.c_[X, np.sin(Z[:, 0])], np.c_[Y, np.cos(Z[:, 0])], Z, rng=0)
+    np.testing.assert_allclose(both.statistic, plain.statistic, rtol=1e-6)
+    assert both.pvalue == plain.pvalue
+
+
 def test_the_size_on_data_like_these() -> None:
     result = ci_test(X, Y + 2.0 * X, Z, rng=0, n_resamples=99, size_runs=40)
     assert result.pvalue <= 0.05
@@ -186,14 +208,17 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "constant Z": ({"Z": np.ones(N)}, r"Z is constant .* write hsic_test"),
     "nothing known": ({"Z": None}, "neither Z nor strata"),
     "few rows": ({"X": X[:19], "Y": Y[:19], "Z": Z[:19]}, "at least 20"),
-    "other rows": ({"Y": Y[:50]}, "have 120, 50, 120 rows"),
+    "other rows": ({"Y": Y[:50]}, "X has 120 rows and Y has 50"),
+    "other rows of Z": ({"Z": pd.Series(["a", "b"] * 25)}, "X has 120 rows and Z has 50"),
+    "blank category": ({"Z": pd.Series(["a", None] * 60)}, "Z has 60 rows with a blank cell, the first is row 2"),
+    "constant category": ({"X": pd.Series(["a"] * N)}, "X is constant in 120 rows"),
     "many columns": ({"Z": RNG.normal(size=(N, 61))}, "at most 60 columns"),
     "Z determines X": ({"X": np.sin(Z[:, 0])}, "Z determines X"),
     "Z determines Y": ({"Y": 2.0 * Z[:, 1] + 3.0}, "Z determines Y"),
     "Z and the strata determine X": ({"X": STRATA, "strata": STRATA}, "Z and the strata determine X"),
     "one row a stratum": ({"Z": None, "strata": range(N)}, "one row"),
-    "a blank stratum": ({"strata": [None] * N}, "blank"),
-    "few labels": ({"strata": [1, 2]}, "2 labels for 120 rows"),
+    "a blank stratum": ({"strata": [None] * N}, "no label in row 1"),
+    "few labels": ({"strata": [1, 2]}, r"strata has shape \(2,\)"),
     "small strata": ({"strata": np.arange(N) // 12}, "at least 20"),
     "no resamples": ({"n_resamples": 0}, "n_resamples"),
     "a size that is known": ({"Z": None, "strata": STRATA, "size_runs": 3}, "size_runs"),

@@ -43,6 +43,8 @@ def check_codes(values: Any, n: int, name: str) -> Any:
     if blank.any():
         row = int(np.argmax(blank)) + 1
         raise ValueError(f"{name} has no label in row {row}; give every row a label, or leave it out")
+    if array.dtype.kind in "SU" and isinstance(values, list | tuple) and not all(isinstance(v, str) for v in values):
+        return np.array(values, dtype=object)  # NumPy would write 1 beside '1' as the same text
     return array
 
 

@@ -13,10 +13,11 @@ from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.validate import check_integer
 from ...plan.plan import serial_blas
 from ..adaptive.kinds import LEVEL
-from ..samples import check_one_order_of_all
+from ..samples import check_lengths, check_one_order_of_all
 from .ci_result import ConditionalResult
+from .mixed import coordinates, known_parts
 from .products import SideResiduals
-from .rows import KnownRows, varying_columns
+from .rows import KnownRows
 from .testing import pvalue_of, residual_test, within_strata
 
 
@@ -39,12 +40,12 @@ def ci_test(
     Parameters
     ----------
     X, Y : array of shape (n, d), data frame or Series
-        The variables, row by row.
+        The variables, row by row; text, categories and truth values of a frame are encoded.
     Z : array of shape (n, d), data frame or Series, optional
-        Continuous columns that are known.
+        What is known: numbers, on which X and Y are regressed. Text, categories and truth values of a frame are strata.
     strata : sequence of n labels, optional
-        What is known and discrete. Without Z the test is exact: rows change partners within strata only. With Z, the
-        regressions are made in every stratum.
+        What is known and discrete. Without numbers the test is exact: rows change partners within strata only. With
+        them, the regressions are made in every stratum.
     n_resamples : int
         Random signs, or permutations.
     size_runs : int
@@ -61,17 +62,18 @@ def ci_test(
     Raises
     ------
     TypeError, ValueError
-        When a table is no finite table of numbers, their rows or the order of their indexes differ, a table or all of
-        its columns are constant, Z determines X or Y, has more columns than half the rows (of a stratum), or a stratum
-        has fewer than 20 rows.
+        When a table has blank or infinite cells, an array holds anything but numbers, rows or the order of indexes
+        differ, a table or all of its columns are constant, Z determines X or Y, has more columns than half the rows
+        (of a stratum), or a stratum has fewer than 20 rows.
 
     Notes
     -----
-    With Z the p-value is asymptotic: it holds if the errors of both regressions are small together. No test has both
-    level and power for every distribution (Shah & Peters 2020, theorem 2; the guide "Does X still matter once Z is
-    known?"). Statistics without w_c look for correlation (the generalized covariance measure, Shah & Peters 2020) and,
-    by kernels, for any dependence of residuals (Zhang et al. 2011); signs are those of a wild bootstrap. The order of
-    rows and positive units do not matter; without Z, other permutations are drawn for rows in another order.
+    With numbers in Z the p-value is asymptotic: it holds if the errors of both regressions are small together. No test
+    has both level and power for every distribution (Shah & Peters 2020, theorem 2; the guide "Does X still matter once
+    Z is known?"). Statistics without w_c look for correlation (the generalized covariance measure, Shah & Peters 2020)
+    and, by kernels, for any dependence of residuals (Zhang et al. 2011); signs are those of a wild bootstrap. The order
+    of rows and positive units do not matter; without numbers in Z, other permutations are drawn for rows in another
+    order. Columns of which Z leaves less than a millionth of the variance say nothing, and take no part.
 
     O(n r² + n B p) time for r ≤ 250 functions of Z, B resamples and about 90 products.
 
@@ -86,20 +88,23 @@ def ci_test(
     check_integer(n_resamples, "n_resamples", 1)
     check_integer(size_runs, "size_runs", 0)
     check_one_order_of_all({"X": X, "Y": Y, "Z": Z, "strata": strata})
-    tables = {name: varying_columns(data, name) for name, data in {"X": X, "Y": Y}.items()}
-    if Z is None:
-        if strata is None:
-            raise ValueError("neither Z nor strata are given; pass what is known, or write hsic_test(X, Y)")
+    if Z is None and strata is None:
+        raise ValueError("neither Z nor strata are given; pass what is known, or write hsic_test(X, Y)")
+    (x, of_x), (y, of_y) = coordinates(X, "X"), coordinates(Y, "Y")
+    check_lengths(len(x), len(y), 1)
+    z, labels, of_z = known_parts(Z, strata, len(x))
+    notes = (*of_x, *of_y, *of_z)
+    if z is None:
         if size_runs:
-            raise ValueError("strata without Z make the test exact, its size is the level; leave size_runs out")
-        return within_strata(tables["X"], tables["Y"], strata, n_resamples, rng)
-    tables["Z"] = varying_columns(Z, "Z", "without Z, write hsic_test(X, Y)")
-    rows = KnownRows.of(tables["X"], tables["Y"], tables["Z"], strata)
+            raise ValueError("strata alone make the test exact, its size is the level; leave size_runs out")
+        return replace(within_strata(x, y, labels or (), n_resamples, rng), notes=notes)
+    rows = KnownRows.of(x, y, z, labels)
     draws, generator = as_rng(rng).spawn(2)
     with serial_blas:
         smoother = StratifiedSmoother.of(rows.z, rows.strata)
         sides = rows.sides(smoother)
         result = residual_test(rows, sides, n_resamples, draws)
+        result = replace(result, notes=(*notes, *result.notes))
         hits = 0
         for one in generator.spawn(size_runs):
             redrawn = [

@@ -24,6 +24,8 @@ from ..adaptive.many_kernels import harmonic
 _FEATURES, _RANK, _CLIP, _RIDGE, _LEAST_SCALE, _LEAST_LEFT = 6, 30, 4.0, 0.1, 0.05, 0.2
 _DIRECTIONS, _LEADING, _OF_Z, _OF_Z_LEADING = 10, 3, 8, 4
 _BLOCK = 4096
+NOTHING_LEFT = 1e-6
+"""The share of the variance of a column below which Z determines it."""
 WEIGHTS = {
     "linear": 1.0,
     "kernel": 1.0,
@@ -71,14 +73,17 @@ class SideResiduals(Frozen):
         targets = scaled(columns)
         means = smoother(targets, leave_out=True)
         residuals, left_out = means.residuals, np.asarray(means.left_out)
+        left = (residuals**2).mean(axis=0) > NOTHING_LEFT
+        if left.any():  # what is left of a column that Z determines is the error of its regression, at any scale
+            residuals = residuals * left
         logs = np.log(residuals**2 + _LEAST_SCALE * np.maximum((residuals**2).mean(axis=0), np.finfo(float).tiny))
         spread = np.exp(0.5 * (logs - smoother(logs).residuals))
         rows = np.clip(scaled(residuals / spread), -_CLIP, _CLIP)
         basis = Basis.of("", gaussian_features(rows, typical_distance(rows), _RANK)(rows))
         functions = basis.functions[:, ::-1][:, :_FEATURES] * np.sqrt(len(rows))
-        left = smoother(functions)
-        squares = (left.residuals**2).mean(axis=0)
-        whitened = left.residuals / np.sqrt(squares + _RIDGE * squares.max(initial=0.0))
+        smoothed = smoother(functions)
+        squares = (smoothed.residuals**2).mean(axis=0)
+        whitened = smoothed.residuals / np.sqrt(squares + _RIDGE * squares.max(initial=0.0))
         lines = _leading(scaled(residuals), _DIRECTIONS)
         freedom = np.full(lines.shape[1], means.freedom.min())
         return cls(
@@ -87,7 +92,7 @@ class SideResiduals(Frozen):
             left_out,
             np.maximum(r2_of(left_out, targets), 0.0),
             ResidualColumns(lines, np.ones(lines.shape[1]), freedom),
-            ResidualColumns(whitened, basis.values[::-1][:_FEATURES], left.freedom),
+            ResidualColumns(whitened, basis.values[::-1][:_FEATURES], smoothed.freedom),
         )
 
 

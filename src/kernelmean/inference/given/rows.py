@@ -13,9 +13,11 @@ from ...core.array import Array, IntArray
 from ...core.frozen import Frozen
 from ...core.table import Table, as_table
 from ...core.words import count
-from .products import SideResiduals
+from ..designs.labels import check_codes, codes
+from .products import NOTHING_LEFT, SideResiduals
 
-_FEWEST, _NOTHING_LEFT = 20, 1e-6
+NOTHING = "there is nothing to test"
+_FEWEST = 20
 
 
 @final
@@ -34,10 +36,7 @@ class KnownRows(Frozen):
     @classmethod
     def of(cls, X: Table, Y: Table, Z: Table, strata: Sequence[Any] | None) -> KnownRows:
         """Sort rows, after a look whether regressions on Z are possible."""
-        sizes = [len(table) for table in (X, Y, Z)]
-        if len(set(sizes)) > 1:
-            raise ValueError(f"X, Y and Z have {', '.join(map(str, sizes))} rows; pass three tables of the same rows")
-        labels = stratum_numbers(strata, sizes[0])
+        labels = stratum_numbers(strata, len(X))
         order = np.lexsort(np.hstack([table.values for table in (Z, Y, X)]).T[::-1])
         x, y, z = (table.values[order] for table in (X, Y, Z))
         members = tuple(np.flatnonzero(labels[order] == label) for label in range(labels.max() + 1))
@@ -49,7 +48,7 @@ class KnownRows(Frozen):
         """Return what Z leaves of X and Y."""
         x, y = (SideResiduals.of(side, smoother) for side in (self.x, self.y))
         for name, side in zip(names, (x, y), strict=True):
-            if not (side.residuals**2).mean(axis=0).max() > _NOTHING_LEFT:
+            if not (side.residuals**2).mean(axis=0).max() > NOTHING_LEFT:
                 known = "Z determines" if len(self.strata) == 1 else "Z and the strata determine"
                 raise ValueError(
                     f"{known} {name}: regressions on Z leave less than a millionth of the variance to test; leave what "
@@ -58,7 +57,7 @@ class KnownRows(Frozen):
         return x, y
 
 
-def varying_columns(data: Any, name: str, instead: str = "there is nothing to test") -> Table:
+def varying_columns(data: Any, name: str, instead: str = NOTHING) -> Table:
     """Return the columns of a table that vary."""
     table = as_table(data, name)
     varying, constant = table.constant()
@@ -71,15 +70,7 @@ def varying_columns(data: Any, name: str, instead: str = "there is nothing to te
 
 def stratum_numbers(strata: Sequence[Any] | None, n: int) -> IntArray:
     """Return the numbers of strata, all 0 without any."""
-    if strata is None:
-        return np.zeros(n, dtype=int)
-    listed = np.asarray(strata).ravel().tolist()
-    if len(listed) != n:
-        raise ValueError(f"strata has {count(len(listed), 'label')} for {count(n, 'row')}; pass one label a row")
-    if any(label is None or label != label for label in listed):  # noqa: PLR0124 (NaN is not itself)
-        raise ValueError("a label in strata is blank; give every row a label")
-    numbers = {label: number for number, label in enumerate(sorted(set(listed), key=repr))}
-    return np.array([numbers[label] for label in listed])
+    return np.zeros(n, dtype=int) if strata is None else codes(check_codes(strata, n, "strata"), "strata")[0]
 
 
 def _check_rows(Z: Array, stratified: bool) -> None:

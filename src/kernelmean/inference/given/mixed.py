@@ -1,0 +1,86 @@
+"""Mixed tables in a conditional test: columns as coordinates, and what is known as numbers and strata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.array import Array, IntArray
+from ...core.frozen import sealed
+from ...core.table import Table, named_frame
+from ...core.words import count
+from ...tables.columns import Encoded, Encoding, encode
+from .rows import NOTHING, stratum_numbers, varying_columns
+
+_USELESS = "without Z, write hsic_test(X, Y)"
+
+
+def coordinates(data: Any, name: str) -> tuple[Table, tuple[str, ...]]:
+    """Return the columns of X or Y that vary, of a mixed table as coordinates, and notes."""
+    encoded = _encoded(data, name, NOTHING)
+    if encoded is None:
+        return varying_columns(data, name), ()
+    return _numbers(encoded, encoded.names), _notes(encoded, name)
+
+
+def known_parts(Z: Any, strata: Sequence[Any] | None, n: int) -> tuple[Table | None, list[int] | None, tuple[str, ...]]:
+    """Return the known numbers, the numbers of strata, in which known categories are crossed, and notes."""
+    labels = [] if strata is None else [stratum_numbers(strata, n)]
+    encoded = _encoded(Z, "Z", _USELESS)
+    numbers = None if Z is None or encoded is not None else varying_columns(Z, "Z", _USELESS)
+    if encoded is not None:
+        discrete, known = strata_and_numbers(encoded, encoded.names)
+        numbers = _numbers(encoded, known) if known else None
+        labels += map(np.asarray, crossed(encoded, discrete)) if discrete else ()
+    lengths = {len(part) for part in (*labels, *(() if numbers is None else (numbers,)))}
+    if lengths - {n}:
+        raise ValueError(f"X has {n} rows and Z has {max(lengths - {n})}; row i of each must be one observation")
+    return numbers, _crossed(np.stack(labels, axis=1)) if labels else None, _notes(encoded, "Z")
+
+
+def strata_and_numbers(encoded: Encoded, given: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return which given columns are strata, and which are regressed on."""
+    varying = [name for name in given if name in encoded.groups]
+    categories = {each.name for each in encoded.codings if each.category_weight is not None}
+    return [name for name in varying if name in categories], [name for name in varying if name not in categories]
+
+
+def crossed(encoded: Encoded, names: Iterable[str]) -> tuple[list[int], ...]:
+    """Return the number of the combination of categories that every row of every table has."""
+    tables = encoded.coordinates(names)
+    numbers, ends = _crossed(np.concatenate(tables)), np.cumsum([len(table) for table in tables])
+    return tuple(numbers[end - len(table) : end] for end, table in zip(ends, tables, strict=True))
+
+
+def _crossed(columns: Array | IntArray) -> list[int]:
+    """Return the number of every row among the different ones."""
+    numbers: list[int] = np.unique(columns, axis=0, return_inverse=True)[1].ravel().tolist()
+    return numbers
+
+
+def _encoded(data: Any, name: str, useless: str) -> Encoded | None:
+    """Return a data frame with columns that are not numbers as coordinates, None for numbers alone and for nothing."""
+    frame = None if data is None else named_frame(data, name)
+    if frame is None or not (frame.declared or any(column.dtype != np.float64 for column in frame.cells.values())):
+        return None
+    blank = np.flatnonzero(~frame.complete())
+    if len(blank):
+        raise ValueError(
+            f"{name} has {count(len(blank), 'row')} with a blank cell, the first is row {blank[0] + 1}; leave these "
+            "rows out of all tables, or fill the cells first"
+        )
+    encoded = encode((frame,), (name,), Encoding())
+    if not encoded.names:
+        raise ValueError(f"{name} is constant in {count(len(frame), 'row')}: {useless}")
+    return encoded
+
+
+def _numbers(encoded: Encoded, names: Sequence[str]) -> Table:
+    labels = tuple(label for coding in encoded.codings if coding.name in names for label in coding.names)
+    return Table(sealed(encoded.coordinates(names)[0]), labels)
+
+
+def _notes(encoded: Encoded | None, name: str) -> tuple[str, ...]:
+    return () if encoded is None else encoded.notes(f" in {name}")
