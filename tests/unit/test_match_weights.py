@@ -110,6 +110,11 @@ def test_caps_hold_and_a_ridge_spreads_the_weights() -> None:
     np.testing.assert_allclose(km.match_weights(X, TARGET, cap=1.0, rng=0).weights, 1.0)
 
 
+def test_one_column_may_be_a_vector() -> None:
+    found, other = (km.match_weights(X[:, rows], TARGET[:, rows], rng=0) for rows in (0, [0]))
+    np.testing.assert_array_equal(found.weights, other.weights)
+
+
 def test_offsets_and_units_change_nothing() -> None:
     found = km.match_weights(X, TARGET, rng=0)
     moved = km.match_weights(1e6 + 1000.0 * X, 1e6 + 1000.0 * TARGET, rng=0)
@@ -168,13 +173,16 @@ def test_a_target_that_rows_do_not_reach_has_a_small_pvalue() -> None:
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a cap below 1": (lambda: km.match_weights(X, TARGET, cap=0.5), "cap of 1 or more"),
     "no cap": (lambda: km.match_weights(X, TARGET, cap=np.nan), "cap is nan"),
+    "two caps": (lambda: km.match_weights(X, TARGET, cap=[1.0, 2.0]), "a single number"),  # type: ignore[arg-type]
+    "another encoder": (lambda: km.match_weights(X, TARGET, encoder=km.KernelMean()), "pass a TableEncoder"),  # type: ignore[arg-type]
+    "a seed of text": (lambda: km.match_weights(X, TARGET, rng="a"), "rng is 'a'"),  # type: ignore[arg-type]
     "no ridge": (lambda: km.match_weights(X, TARGET, ridge=0.0), "ridge is 0"),
     "one row": (lambda: km.match_weights(X[:1], TARGET), "1 row was passed"),
     "three target rows": (lambda: km.match_weights(X, TARGET[:3]), "which is halved"),
-    "other columns": (lambda: km.match_weights(X, TARGET[:, :1]), "features"),
+    "other columns": (lambda: km.match_weights(X, TARGET[:, :1]), "X has 2 columns and target has 1"),
     "other names": (lambda: km.match_weights(pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"b": [1.0] * 4})), "'?b'?"),
-    "a blank cell": (lambda: km.match_weights(np.where(X > 1, np.nan, X), TARGET), "NaN"),
-    "infinity": (lambda: km.match_weights(np.where(X > 1, np.inf, X), TARGET), "infinity"),
+    "a blank cell": (lambda: km.match_weights(np.where(X > 1, np.nan, X), TARGET), "blank"),
+    "infinity": (lambda: km.match_weights(np.where(X > 1, np.inf, X), TARGET), "row 4, column .x0. is infinite"),
     "noise in blank cells": (
         lambda: km.match_weights(X, TARGET, encoder=km.TableEncoder(missing="noise")),
         "missing='noise'",

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, as_host, slices
 from ..core.frozen import FrozenAttributes, sealed
-from ..core.validate import check_fraction, check_integer, check_points, check_range, validated
+from ..core.validate import check_fraction, check_integer, check_numbers, check_points, check_range, validated
 from ..core.words import count, listed, refuse
 from ..density import KernelMeanMatching
 from ..embedding.embedding import Embedding, embed
@@ -315,7 +315,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
 
         Between outcomes they are interpolated; with noise they are those of the noisy outcomes.
         """
-        levels = np.asarray(levels, dtype=np.float64)
+        levels = check_numbers(levels, "levels", finite=False)
         if levels.ndim != 1 or not len(levels) or not ((levels > 0) & (levels < 1)).all():
             raise ValueError(f"levels is {levels.tolist()}; pass numbers between 0 and 1, such as [0.1, 0.5, 0.9]")
         rows, q = self._scaled(X), self.outcomes_.shape[1]
@@ -341,7 +341,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
 
     def interval(self, X: Any, level: float = 0.9) -> Array:
         """Return the lower and upper ends of intervals that hold the outcome with a probability, shape (m, 2[, q])."""
-        check_fraction(level, "level", 0.9)
+        level = check_fraction(level, "level", 0.9)
         return self.quantiles(X, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
 
     def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Array:

@@ -47,7 +47,13 @@ _COPIES = 4  # of a tile in memory at once while it is computed and summed
 
 def as_rng(rng: RngLike) -> np.random.Generator:
     """Return the generator that was passed, or a new one seeded with an integer (None: by the system)."""
-    return np.random.default_rng(rng)
+    try:
+        generator = np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        generator = None
+    if generator is None or isinstance(rng, np.random.RandomState | bool):
+        raise TypeError(f"rng is {rng!r}; pass a whole number from 0, numpy.random.default_rng(seed), or None")
+    return generator
 
 
 def centered(*samples: Array) -> tuple[Array, ...]:

@@ -357,6 +357,14 @@ def check_positive(value: Any, name: str, *, zero: bool = False) -> Array:
     return array
 
 
+def check_positive_number(value: Any, name: str, *, zero: bool = False) -> float:
+    """Return ``value`` as a positive (or, with ``zero``, non-negative) float, or raise, also for several numbers."""
+    array = check_positive(value, name, zero=zero)
+    if array.ndim:
+        raise TypeError(f"{name} is {value!r}, a single number is needed")
+    return float(array)
+
+
 def check_integer(value: Any, name: str, least: int) -> int:
     """Return ``value`` as an integer of at least ``least``."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.array import Array, as_host, like, mean_of
 from ..core.frozen import FrozenAttributes
 from ..core.table import Table
-from ..core.validate import check_positive, check_spread, check_varying, names_in, validated
+from ..core.validate import check_positive, check_positive_number, check_spread, check_varying, names_in, validated
 from ..core.words import refuse
 from ..embedding.embedding import Embedding
 from ..embedding.score import Criterion
@@ -110,7 +110,7 @@ def check_options(noise: Any, filter_: Any, strength: Any, contraction: Any, cri
         raise ValueError(
             f"noise is {noise!r}, and a Gram matrix has no points to add it to; write noise=None, as in KME()"
         )
-    given = None if isinstance(strength, str) else float(check_positive(strength, "strength", zero=True))
+    given = None if isinstance(strength, str) else check_positive_number(strength, "strength", zero=True)
     options = Options(noise, as_filter(filter_), given, contraction, criterion)
     if options.strength is not None and options.filter is None:
         raise ValueError(f"strength is {strength!r}, but there is no filter; write filter='scale' or 'ridge'")
@@ -147,6 +147,7 @@ def make_kernel(
             f"kernel is {kernel!r}; write 'gaussian', a class such as kernels.Laplacian, a Kernel or a function k(X, Y)"
         )
     theta = bandwidth_of(X, bandwidth)
+    check_positive(theta, "bandwidth")
     try:
         made: Kernel = family(theta)
     except TypeError as error:

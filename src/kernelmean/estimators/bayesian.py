@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 
 from ..core.array import Array
-from ..core.validate import check_positive
+from ..core.validate import check_positive_number
 from ..embedding.embedding import embed
 from ..expected import expected
 from ..kernels.base import Kernel
@@ -96,7 +96,7 @@ class BayesianKernelMean(MeanEstimator):
 
     def _smoothings(self, kernel: Kernel) -> list[float]:
         if not isinstance(self.smoothing, str):
-            return [float(check_positive(self.smoothing, "smoothing"))]
+            return [check_positive_number(self.smoothing, "smoothing")]
         if self.smoothing not in ("loocv", "bandwidth"):
             raise ValueError(f"smoothing is {self.smoothing!r}; write 'loocv', 'bandwidth' or a variance")
         bandwidth = getattr(kernel, "bandwidth", None)
@@ -107,7 +107,7 @@ class BayesianKernelMean(MeanEstimator):
 
     def _strength(self, posterior: _Posterior) -> float:
         if not isinstance(self.strength, str):
-            return float(check_positive(self.strength, "strength"))
+            return check_positive_number(self.strength, "strength")
         if self.strength == "loocv":
             return _minimize(posterior.loocv, posterior.scale)
         raise ValueError(f"strength is {self.strength!r}; write 'loocv' or a number")

@@ -66,6 +66,8 @@ class Directions(Frozen):
             axes = axes / np.sqrt(np.maximum(variances, 0.0) + _RIDGE * variances[-1])
         signal, turned = np.linalg.eigh(axes.T @ between @ axes)
         signal, axes = signal[::-1], axes @ turned[:, ::-1]
+        places = (means - means.mean(axis=0)) @ axes
+        axes *= np.where(places.max(axis=0) < -places.min(axis=0), -1.0, 1.0)  # the sign of eigenvectors is chance
         noise = np.einsum("mk,mk->k", axes, within @ axes)
         signal = np.where(signal > _ROUNDING * max(signal[0], noise.max()), signal, 0.0)
         return cls(means.mean(axis=0), axes, signal, noise)

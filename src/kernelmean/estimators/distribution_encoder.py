@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, as_host
 from ..core.frozen import Frozen, FrozenAttributes
-from ..core.validate import check_integer, check_points, check_spread
-from ..core.words import refuse
+from ..core.points import Names, named_points, points_like
+from ..core.validate import check_integer, check_points, check_same_columns, check_spread
+from ..core.words import count, refuse
 from ..embedding.features import Landmarks, random_cholesky
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
@@ -124,6 +125,8 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
         Of the estimates, as in :class:`GroupMeans`.
     n_columns_ : int
         The columns of every bag.
+    column_names_ : tuple of str or None
+        The names of these, where the first bag is a data frame; those of others are put in this order.
     map_ : MeanFeatures or SliceFeatures
         What becomes of bags.
 
@@ -160,6 +163,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
     bandwidth: Any = "median"
     directions: int | str | None = "cv"
     n_columns_: int = field(init=False)
+    column_names_: tuple[str, ...] | None = field(init=False)
     scale_: float = field(init=False)
     noise_: Noise = field(init=False)
     map_: MeanFeatures | SliceFeatures = field(init=False)
@@ -169,7 +173,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
 
         Parameters
         ----------
-        X : list of arrays of shape (n_i, d), or array of shape (bags, n, d)
+        X : list of arrays or data frames of shape (n_i, d), or array of shape (bags, n, d)
         y : None
             Ignored; here for pipelines.
 
@@ -179,7 +183,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
             When a bag is not a finite table of numbers, bags have other numbers of columns, or there is a single bag.
         """
         del y
-        rows = check_bags(X)
+        rows, self.column_names_ = check_bags(X)
         if len(rows.sizes) < 2:
             raise ValueError("X has one bag, and at least 2 are needed; pass a list of arrays, one for each bag")
         check_integer(self.n_features, "n_features", 1)
@@ -194,9 +198,10 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
     def transform(self, X: Any) -> Array:
         """Return the features of bags, those of the fit or others, shape (bags, features)."""
         check_is_fitted(self)
-        rows = check_bags(X)
+        rows, _ = check_bags(X, self.column_names_)
         if rows.points.shape[1] != self.n_columns_:
-            raise ValueError(f"the bags have {rows.points.shape[1]} columns, those of the fit had {self.n_columns_}")
+            found = count(rows.points.shape[1], "column")
+            raise ValueError(f"the bags have {found}, those of the fit had {self.n_columns_}")
         with serial_blas:
             return self.map_(rows)
 
@@ -223,9 +228,10 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
 
     def _of_means(self, rows: GroupedRows) -> MeanFeatures:
         check_name(self.estimator)
-        if isinstance(self.directions, str) and self.directions != "cv":
+        by_number = self.directions is not None and not isinstance(self.directions, str)
+        many = check_integer(self.directions, "directions", 1) if by_number else None
+        if not by_number and self.directions not in ("cv", None):
             raise ValueError(f"directions is {self.directions!r}; write 'cv', a number of directions, or None")
-        many = None if self.directions in ("cv", None) else check_integer(self.directions, "directions", 1)
         drawn = drawn_rows(rows.points)
         landmarks = random_cholesky(make_kernel(self.kernel, self.bandwidth, drawn), drawn, self.n_features)
         self.noise_, self.scale_ = self._chosen(rows, landmarks)
@@ -244,18 +250,17 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
         return alone.noise, alone.scale
 
 
-def check_bags(X: Any) -> GroupedRows:
-    """Return the rows of all bags, or say what is wrong with one."""
+def check_bags(X: Any, names: Names = None) -> tuple[GroupedRows, Names]:
+    """Return the rows of all bags, and the names of their columns, in the order of names that are passed."""
     bags: Any = X if isinstance(X, list | tuple) else np.asarray(X, dtype=None)
     if isinstance(bags, np.ndarray) and not (bags.ndim == 3 or (bags.ndim == 1 and bags.dtype == object)):
-        raise ValueError(
-            f"X has the shape {bags.shape}; pass a list of arrays, one for each bag, or an array (bags, rows, columns)"
-        )
+        passed = f"has the shape {bags.shape}" if bags.ndim else f"is a {type(X).__name__}"
+        raise ValueError(f"X {passed}; pass a list of arrays, one for each bag, or an array (bags, rows, columns)")
     if not len(bags):
         raise ValueError("X has no bags; pass a list of arrays, one for each bag")
-    found = [as_host(check_points(bag, f"bag {number}")) for number, bag in enumerate(bags)]
-    widths = [bag.shape[1] for bag in found]
-    other = next((number for number, width in enumerate(widths) if width != widths[0]), None)
-    if other is not None:
-        raise ValueError(f"bag {other} has {widths[other]} columns, and bag 0 has {widths[0]}; all need the same ones")
-    return GroupedRows(np.concatenate(found), np.array([len(bag) for bag in found]))
+    first, own = named_points(bags[0], "bag 0")
+    known, other = (own, "bag 0") if names is None else (names, "the fit")
+    found = [as_host(points_like(bag, known, f"bag {number}", other)) for number, bag in enumerate(bags)]
+    for number, bag in enumerate(found):
+        check_same_columns(bag, first, (f"bag {number}", "bag 0"))
+    return GroupedRows(np.concatenate(found), np.array([len(bag) for bag in found])), known

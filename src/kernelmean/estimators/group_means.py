@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import reduce
+from numbers import Real
 from operator import add
 from typing import Any, ClassVar, Self, final
 
@@ -13,9 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, IntArray, as_host
-from ..core.cells import is_missing
 from ..core.frozen import FrozenAttributes, sealed
-from ..core.validate import check_positive, check_spread, validated
+from ..core.labels import check_codes, distinct
+from ..core.validate import check_positive_number, check_spread, validated
 from ..core.words import listed
 from ..embedding.embedding import Embedding, embed
 from ..embedding.features import random_cholesky
@@ -256,9 +257,9 @@ def strengths_of(sharing: Any) -> Sequence[float]:
         if sharing != "loocv":
             raise ValueError(f"sharing is {sharing!r}; write 'loocv' or a number, 0 for one mean, inf for no sharing")
         return STRENGTHS
-    if sharing == np.inf:
+    if isinstance(sharing, Real) and sharing == np.inf:
         return (np.inf,)
-    return (float(check_positive(sharing, "sharing", zero=True)),)
+    return (check_positive_number(sharing, "sharing", zero=True),)
 
 
 def group_codes(groups: Any, n: int) -> tuple[Any, IntArray]:
@@ -270,18 +271,7 @@ def group_codes(groups: Any, n: int) -> tuple[Any, IntArray]:
         When there are no labels, or not one for each row; when one is missing; when they cannot be sorted; when all
         are equal, or all are different.
     """
-    if groups is None:
-        raise ValueError("groups is missing; pass the label of the group of every row, groups=labels")
-    labels = np.asarray(groups)
-    if labels.shape != (n,):
-        raise ValueError(f"groups has the shape {labels.shape}, and X has {n:,} rows; pass one label for each row")
-    blank = next((row for row, label in enumerate(labels.tolist()) if is_missing(label)), None)
-    if blank is not None:
-        raise ValueError(f"the group of row {blank} is missing; drop the row, or give it a label")
-    try:
-        names, codes = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        raise TypeError(f"groups holds labels of several types ({error}); write .astype(str)") from error
+    names, codes = distinct(check_codes(groups, n, "groups"), "groups")
     if len(names) == 1:
         raise ValueError(
             f"all rows are in the group {names.tolist()[0]!r}; for a single mean, write kernelmean.KernelMean"

@@ -11,8 +11,10 @@ import numpy as np
 from scipy.special import stdtr
 
 from ..core.array import Array, IntArray, RngLike, as_rng, slices
+from ..core.labels import check_codes
 from ..core.points import check_names_agree
 from ..core.table import Table, as_table
+from ..core.validate import check_spread
 from ..core.words import count
 from ..estimators.base import KernelLike, make_kernel
 from ..inference.samples import matched
@@ -106,6 +108,7 @@ def closer_test(
     samples = [side for side in sides if not isinstance(side, KnownDistribution)]
     if len(samples) == 3 and _same_rows(*samples[1:]):
         raise ValueError("P and Q are the same rows, so neither is nearer; pass two models")
+    check_spread(np.concatenate(samples), "the table of X, P and Q")
     used = _default_kernel(samples) if kernel is None else make_kernel(kernel, "median", np.concatenate(samples))
     x, *others = (
         side if isinstance(side, KnownDistribution) else UnitRows.of(side, np.asarray(own))
@@ -167,15 +170,9 @@ def _labelled(sides: Sequence[Model], clusters: Any) -> list[IntArray | None]:
     numbers: dict[Any, int] = {}
     units: list[IntArray | None] = []
     for name, side, labels in zip("XPQ", sides, clusters, strict=True):
-        if isinstance(side, KnownDistribution):
-            units.append(None)
-            continue
-        listed = [] if labels is None else np.asarray(labels).ravel().tolist()
-        if len(listed) != len(side):
-            raise ValueError(f"{name} has {count(len(side), 'row')} and {count(len(listed), 'label')} in clusters")
-        if any(label is None or label != label for label in listed):  # noqa: PLR0124 (NaN is not itself)
-            raise ValueError(f"a label of {name} in clusters is blank; give every row a label")
-        units.append(np.array([numbers.setdefault(label, len(numbers)) for label in listed]))
+        known = isinstance(side, KnownDistribution)
+        own = [] if known else check_codes(labels, len(side), f"clusters of {name}").tolist()
+        units.append(None if known else np.array([numbers.setdefault(label, len(numbers)) for label in own]))
     return units
 
 
@@ -330,16 +327,16 @@ def _result(
     """Return the difference of both distances, with its approximation by a t distribution."""
     p, q = (Beside.of(kernel, X, model) for model in samples)
     difference = p.square - q.square - 2.0 * (p.cross - q.cross)
-    error = float(np.sqrt(_variance(p, q)))
-    if error <= _ROUNDING * (abs(p.square) + abs(q.square)):
-        raise ValueError(
-            f"P and Q are the same to {kernel!r}, so neither is nearer; pass two models, or another kernel"
-        )
-    own = UnitPairs.of(kernel, X, X).mean
+    error, rounding = float(np.sqrt(_variance(p, q))), _ROUNDING * (abs(p.square) + abs(q.square))
     drawn = {name: side for name, side in zip("XPQ", (X, *samples), strict=True) if isinstance(side, UnitRows)}
+    what = "rows" if all(side.groups == len(side.rows) for side in drawn.values()) else "clusters"
+    if error <= rounding:
+        few = f"the {what} show no variance of the difference; pass more of them"
+        same = f"P and Q are the same to {kernel!r}, so neither is nearer; pass two models, or another kernel"
+        raise ValueError(same if abs(difference) <= rounding else few)
+    own = UnitPairs.of(kernel, X, X).mean
     degrees, z = min(side.groups for side in drawn.values()) - 1, difference / error
     few = [f"{name} {side.groups}" for name, side in drawn.items() if side.groups < _FEW]
-    what = "rows" if all(side.groups == len(side.rows) for side in drawn.values()) else "clusters"
     two_sided = alternative == "two-sided"
     few_notes = [f"the approximation by a t distribution needs more {what} than {', '.join(few)}"] if few else []
     return CloserResult(

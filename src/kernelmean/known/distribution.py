@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self, final
@@ -75,7 +76,7 @@ class KnownDistribution:
             return cls._of_scipy(distribution, name)
         if _is_random_variable(distribution):
             return cls._of_random_variable(distribution, name)
-        if callable(distribution) and not isinstance(distribution, type):
+        if callable(distribution) and not isinstance(distribution, type) and _takes_two(distribution):
             called = getattr(distribution, "__name__", "")
             return cls(called if called.isidentifier() else "a function that draws rows", distribution)
         raise TypeError(f"{name} is {type(distribution).__name__}, not a distribution; {_TAKEN}")
@@ -109,7 +110,7 @@ class KnownDistribution:
         if any(np.ndim(parameter) > 0 for parameter in parameters):
             raise ValueError(f"{name} is scipy.stats.{label} {_SEVERAL}")
         mixture = None
-        if label == "norm":
+        if label == "norm" and frozen.var() >= 0.0:  # else scipy says what is wrong when it draws
             mixture = embed([[frozen.mean()]], _ANY, noise=Normal(frozen.var()))
         elif label == "multivariate_normal":
             mixture = embed(np.atleast_2d(frozen.mean), _ANY, noise=Normal(np.atleast_2d(frozen.cov)))
@@ -162,6 +163,17 @@ def is_distribution(value: Any) -> bool:
         or _is_random_variable(value)
         or (hasattr(value, "fit") and hasattr(value, "sample"))
     )
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    """Whether a function may be called with a number of rows and a generator, as far as it says."""
+    try:
+        inspect.signature(function).bind(1, None)
+    except TypeError:
+        return False
+    except ValueError:  # compiled functions may not say
+        return True
+    return True
 
 
 def _is_random_variable(value: Any) -> bool:

@@ -12,7 +12,8 @@ from sklearn.base import clone
 from ..core.array import Array, IntArray, RngLike, as_rng
 from ..core.capped_qp import solve_capped_qp
 from ..core.frozen import Frozen
-from ..core.validate import check_positive
+from ..core.table import to_frame
+from ..core.validate import check_positive_number
 from ..core.words import count, passed
 from ..embedding.features import nystrom
 from ..estimators.base import KernelLike, make_kernel
@@ -236,6 +237,8 @@ def match_weights(
     ------
     ValueError, TypeError
         When columns differ, there are too few rows, a cell is missing, or an option is out of range.
+    RuntimeError
+        When the ridge is below what rounding allows, as 1e-14 may be.
 
     Notes
     -----
@@ -257,9 +260,11 @@ def match_weights(
     >>> found.mmd_after < 0.1 * found.mmd_before, bool(found.weights.mean().round(9) == 1.0)
     (True, True)
     """
-    cap, ridge = float(check_positive(cap, "cap")), float(check_positive(ridge, "ridge"))
+    cap, ridge = check_positive_number(cap, "cap"), check_positive_number(ridge, "ridge")
     if cap < 1.0:
         raise ValueError(f"cap is {cap:g}, and weights have mean 1: write a cap of 1 or more")
+    if not isinstance(encoder, TableEncoder | None):
+        raise TypeError(f"encoder is {encoder!r}; pass a TableEncoder, such as TableEncoder(missing='category')")
     encoder = TableEncoder() if encoder is None else clone(encoder)
     rows, goal = _coordinates(encoder, X, target)
     pooled, generator = np.concatenate([rows, goal]), as_rng(rng)
@@ -289,8 +294,8 @@ def _coordinates(encoder: TableEncoder, X: Any, target: Any) -> tuple[Array, Arr
     """Fit the encoder, and return both tables as coordinates."""
     if "noise" in ((encoder.missing,) if isinstance(encoder.missing, str) else encoder.missing.values()):
         raise ValueError("missing='noise' does not go with weights; write missing='category', or fill the cells first")
-    encoder.fit_tables(X, target)
-    rows, goal = encoder.transform(X), encoder.transform(target)
+    tables = to_frame(X, "X"), to_frame(target, "target")
+    rows, goal = map(encoder.fit_tables(*tables).transform, tables)
     if len(rows) < 2 or len(goal) < _LEAST:
         raise ValueError(
             f"{passed(len(rows), 'row')} of X and {len(goal):,} of the target, which is halved: at least 2 and "
@@ -314,8 +319,8 @@ class _Matching:
         """Return the weights for some rows of the target; they sum to 1."""
         if self.variance == 0.0:
             return np.full(len(self.rows), 1.0 / len(self.rows))
-        mean = self.goal[some].mean(axis=0)
-        return solve_capped_qp(self.rows, mean, self.ridge * self.variance, self.cap / len(self.rows)).weights
+        unit, mean = self.variance**0.5, self.goal[some].mean(axis=0)
+        return solve_capped_qp(self.rows / unit, mean / unit, self.ridge, self.cap / len(self.rows)).weights
 
     def distance(self, weights: Array) -> float:
         """Return the distance of the weighted rows from the target."""

@@ -10,10 +10,11 @@ import numpy as np
 
 from ..core.array import BoolArray, IntArray
 from ..core.cells import column_name, missing_cells
+from ..core.labels import codes
 from ..core.table import Frame, reading_of
 from ..core.words import count, did_you_mean, listed
 from ..inference import Design
-from ..inference.designs.labels import codes, weightless
+from ..inference.designs.labels import weightless
 from ..inference.designs.samples import pooled_codes, taking_part
 from ..inference.samples import check_one_order
 from ..tables.columns.missing import costly_drop

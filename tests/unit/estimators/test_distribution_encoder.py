@@ -153,8 +153,10 @@ def test_an_array_of_equal_bags_and_a_table_with_groups():
 
 def test_the_order_of_bags_changes_nothing():
     X = bags()
-    encoder = km.DistributionEncoder().fit(X)
+    encoder = km.DistributionEncoder(directions=3).fit(X)
     np.testing.assert_allclose(encoder.transform(X[::-1]), encoder.transform(X)[::-1], rtol=1e-12, atol=1e-14)
+    turned = km.DistributionEncoder(directions=3).fit(X[::-1])
+    np.testing.assert_allclose(turned.transform(X), encoder.transform(X), rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(encoder.transform(X[3:4])[0], encoder.transform(X)[3], rtol=1e-9, atol=1e-12)
 
 
@@ -177,7 +179,9 @@ def test_bags_of_one_row():
         ([], "no bags"),
         (np.eye(3), r"X has the shape \(3, 3\); pass a list"),
         ([[[1.0], [2.0]]], "X has one bag"),
-        ([[[1.0]], [[1.0, 2.0]]], "bag 1 has 2 columns, and bag 0 has 1"),
+        ([[[1.0]], [[1.0, 2.0]]], "bag 1 has 2 columns and bag 0 has 1"),
+        ({"a": np.eye(3)}, "X is a dict; pass a list"),
+        ([pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"b": [1.0, 2.0]})], "the columns of bag 1 are b"),
         ([[[1.0]], [[np.nan]]], "bag 1"),
         ([[[1.0]], np.empty((0, 1))], "bag 1"),
     ],
@@ -194,6 +198,7 @@ def test_bags_that_are_refused(X, words):
         ({"n_features": 0}, "n_features"),
         ({"estimator": "f-kmse"}, "means of groups take"),
         ({"directions": "loocv"}, "directions is 'loocv'; write 'cv', a number of directions, or None"),
+        ({"directions": np.array([1, 2])}, "directions is array"),
         ({"directions": 0}, "directions is 0, an integer ≥ 1 is needed"),
         ({"features": "slices", "estimator": "mkme"}, "leave estimator= out"),
     ],
@@ -201,6 +206,16 @@ def test_bags_that_are_refused(X, words):
 def test_options_that_are_refused(options, words):
     with pytest.raises(ValueError, match=words):
         km.DistributionEncoder(**options).fit(bags())
+
+
+def test_columns_of_frames_are_matched_by_name():
+    named = [pd.DataFrame(bag, columns=["a", "b"]) for bag in bags()]
+    turned = [named[0], *(bag[["b", "a"]] for bag in named[1:])]
+    encoder, expected = km.DistributionEncoder().fit(turned), km.DistributionEncoder().fit_transform(bags())
+    for X in (turned, turned[1:], bags()[1:]):
+        np.testing.assert_allclose(encoder.transform(X), expected[-len(X) :])
+    with pytest.raises(ValueError, match="the columns of bag 0 are b, those of the fit are a, b"):
+        encoder.transform([named[0][["b"]]])
 
 
 def test_other_columns_than_those_of_the_fit():

@@ -163,13 +163,15 @@ def test_kernels_without_a_closed_form_take_means_without_noise():
 @pytest.mark.parametrize(
     ("groups", "error", "words"),
     [
-        (None, ValueError, "groups is missing"),
-        (["a"] * 5, ValueError, "one label for each row"),
+        (None, ValueError, "groups is None; one label per row"),
+        (["a"] * 5, ValueError, "one label per row"),
         (["a"] * 6, ValueError, "all rows are in the group 'a'"),
         (list("abcdef"), ValueError, "a group of its own"),
-        (["a", "a", None, "b", "b", "b"], ValueError, "the group of row 2 is missing"),
-        ([1.0, 1.0, np.nan, 2.0, 2.0, 2.0], ValueError, "the group of row 2 is missing"),
-        (np.array(["a", "a", 1, 1, 2, 2], dtype=object), TypeError, "several types"),
+        (["a", "a", None, "b", "b", "b"], ValueError, "no label in row 3"),
+        (["a", "a", np.nan, "b", "b", "b"], ValueError, "no label in row 3"),
+        (["1", "1", 1, 1, "b", "b"], TypeError, "numbers and text"),
+        ([1.0, 1.0, np.nan, 2.0, 2.0, 2.0], ValueError, "no label in row 3"),
+        (np.array(["a", "a", 1, 1, 2, 2], dtype=object), TypeError, "numbers and text"),
     ],
 )
 def test_labels_that_are_refused(groups, error, words):
@@ -183,10 +185,12 @@ def test_labels_that_are_refused(groups, error, words):
         ({"estimator": "f-kmse"}, "means of groups take 'kme', 's-kmse', 'mkme', 'mmkme'"),
         ({"sharing": "all"}, "sharing is 'all'"),
         ({"sharing": -1.0}, "sharing"),
+        ({"sharing": [0.0, 1.0]}, r"sharing is \[0.0, 1.0\], a single number"),
+        ({"bandwidth": True}, "^bandwidth is True"),
     ],
 )
 def test_options_that_are_refused(options, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((TypeError, ValueError), match=words):
         km.GroupMeans(**options).fit(np.arange(6.0)[:, None], groups=[1, 1, 1, 2, 2, 2])
 
 

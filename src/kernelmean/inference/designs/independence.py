@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from ...core.array import Array, IntArray
+from ...core.labels import check_codes, codes
 from ...plan.plan import Plan, serial_blas
 from ..low_rank import Factor
 from ..low_rank_problem import SharedRows, centered, highest_rank, shared_rows
@@ -36,10 +37,8 @@ from ..units.kernel_sums import Block
 from ..units.layout import Layout
 from .labels import (
     Labels,
-    check_codes,
     check_nested,
     check_sample_weights,
-    codes,
     description,
     effective,
     taken_layout,

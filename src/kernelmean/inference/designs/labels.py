@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ...core.array import Array, BoolArray, IntArray
-from ...core.cells import is_missing, missing_cells
 from ...core.validate import check_weights
 from ...core.words import count, number_range
 from ..units.layout import DesignError, Layout
@@ -32,40 +31,6 @@ def taken_layout(
         f"nothing can be permuted: no two {units} may change places, and p would be 1 whatever the data; pass coarser "
         + ("strata, or clusters of equal sizes" if equal_sizes else "strata")
     )
-
-
-def check_codes(values: Any, n: int, name: str) -> Any:
-    """Return the labels of n rows as an array of shape (n,); raise if one is missing."""
-    array = np.asarray(values)
-    if array.shape != (n,):
-        raise ValueError(f"{name} has shape {array.shape}; one label per row, ({n},), is needed")
-    blank = _blank(values, array)
-    if blank.any():
-        row = int(np.argmax(blank)) + 1
-        raise ValueError(f"{name} has no label in row {row}; give every row a label, or leave it out")
-    if array.dtype.kind in "SU" and isinstance(values, list | tuple) and not all(isinstance(v, str) for v in values):
-        return np.array(values, dtype=object)  # NumPy would write 1 beside '1' as the same text
-    return array
-
-
-def _blank(values: Any, array: Any) -> BoolArray:
-    """Return which labels are missing; in a list NumPy would write NaN beside text as text."""
-    if array.dtype.kind in "fMm":
-        return missing_cells(array)
-    cells = array if array.dtype == object else values if isinstance(values, list | tuple) else ()
-    blank = np.zeros(len(array), dtype=bool)
-    blank[: len(cells)] = [not isinstance(cell, str) and is_missing(cell) for cell in cells]
-    return blank
-
-
-def codes(values: Any, name: str) -> tuple[IntArray, tuple[str, ...]]:
-    """Return labels of one type as whole numbers from 0, and what these stand for."""
-    try:
-        known, found = np.unique(values, return_inverse=True)
-    except TypeError as error:
-        raise TypeError(f"{name} mixes labels that do not compare, such as numbers and text; use one type") from error
-    whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in known.tolist())
-    return np.asarray(found).ravel(), tuple(map(repr, whole))
 
 
 Labels = tuple[IntArray | None, tuple[str, ...]]

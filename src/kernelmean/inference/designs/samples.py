@@ -9,15 +9,14 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from ...core.array import Array, BoolArray, IntArray
+from ...core.labels import check_codes, codes
 from ...core.words import listed
 from ..units.layout import DesignError, Layout, Units
 from ..units.samples import Differences, within_strata
 from .labelled import LabelDesign
 from .labels import (
-    check_codes,
     check_nested,
     check_sample_weights,
-    codes,
     description,
     effective,
     taken_layout,

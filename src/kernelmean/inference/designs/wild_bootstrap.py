@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from ...core.array import Array
-from ...core.validate import check_positive
+from ...core.validate import check_positive_number
 from ...core.words import passed
 from ...kernels import Kernel
 from ...plan.plan import serial_blas
@@ -172,7 +172,7 @@ def _centered(series: Array, reach: float) -> Array:
 
 def _check_length(n: int, reach: float, name: str) -> None:
     """Raise when a series is too short for the reach of its dependence."""
-    length = float(check_positive(reach, "series"))
+    length = check_positive_number(reach, "series")
     if n < max(_LEAST_ROWS, length):
         raise ValueError(
             f"{name} has {n} rows for series={length:g}; the wild bootstrap rests on many blocks: pass a longer "

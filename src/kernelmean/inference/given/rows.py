@@ -11,9 +11,9 @@ import numpy as np
 from ...conditional.smoothing import StratifiedSmoother
 from ...core.array import Array, IntArray
 from ...core.frozen import Frozen
+from ...core.labels import check_codes, codes
 from ...core.table import Table, as_table
 from ...core.words import count
-from ..designs.labels import check_codes, codes
 from .products import NOTHING_LEFT, SideResiduals
 
 NOTHING = "there is nothing to test"

@@ -19,9 +19,9 @@ from typing import Any, Self, final
 import numpy as np
 
 from ...core.array import Array, IntArray
+from ...core.labels import codes
 from ...core.table import Frame
 from ...inference import Design
-from ...inference.designs.labels import codes
 from ...tables.columns.kinds import Coding
 from ...tables.columns.labels import as_labels
 from ...tables.columns.summaries import (

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...core.array import Array, BoolArray, IntArray
 from ...core.frozen import Frozen
+from ...core.labels import codes
 from ...inference import Design
-from ...inference.designs.labels import codes
 
 _LEAST_ROWS = 4
 """Of a stratum on average, for gaps in standard deviations within strata."""

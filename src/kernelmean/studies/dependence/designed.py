@@ -8,9 +8,9 @@ from typing import Self, final
 import numpy as np
 
 from ...core.array import IntArray
+from ...core.labels import codes
 from ...core.table import Frame
 from ...inference import Design
-from ...inference.designs.labels import codes
 from ...tables.columns import Encoding
 from ...tables.source import Source
 from ..rows.designed_rows import DesignedRows
