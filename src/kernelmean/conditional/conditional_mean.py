@@ -316,7 +316,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         Between outcomes they are interpolated; with noise they are those of the noisy outcomes.
         """
         levels = check_numbers(levels, "levels", finite=False)
-        if levels.ndim != 1 or not len(levels) or not ((levels > 0) & (levels < 1)).all():
+        if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
             raise ValueError(f"levels is {levels.tolist()}; pass numbers between 0 and 1, such as [0.1, 0.5, 0.9]")
         rows, q = self._scaled(X), self.outcomes_.shape[1]
         found = np.empty((len(rows), len(levels), q))

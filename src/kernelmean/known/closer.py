@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, final, get_args
 
 import numpy as np
@@ -149,30 +148,22 @@ def _default_kernel(samples: Sequence[Array]) -> Kernel:
     return Gaussian(tuple((median_bandwidth(pooled / units) * units).tolist()))
 
 
-def _units(sides: Sequence[Model], clusters: Sequence[Any] | None) -> list[IntArray | None]:
-    """Return the number of the unit that every row belongs to, None of a distribution."""
-    if clusters is None:
-        ends = np.cumsum([0, *(0 if isinstance(side, KnownDistribution) else len(side) for side in sides)])
-        numbers = [np.arange(first, last) for first, last in pairwise(ends)]
-        units = [None if isinstance(side, KnownDistribution) else own for side, own in zip(sides, numbers, strict=True)]
-    else:
-        units = _labelled(sides, clusters)
-    for name, own in zip("XPQ", units, strict=True):
-        if own is not None and len(np.unique(own)) < 2:
-            raise ValueError(f"{name} has one row or cluster; at least two are needed, and for an interval many more")
-    return units
-
-
-def _labelled(sides: Sequence[Model], clusters: Any) -> list[IntArray | None]:
-    """Return units from labels that mean the same in all samples."""
-    if isinstance(clusters, str) or not hasattr(clusters, "__len__") or len(clusters) != len(sides):
+def _units(sides: Sequence[Model], clusters: Any) -> list[IntArray | None]:
+    """Return the number of the unit of every row, None of a distribution; labels mean the same in all samples."""
+    each = (None,) * len(sides) if clusters is None else clusters
+    if isinstance(each, str) or not hasattr(each, "__len__") or len(each) != len(sides):
         raise ValueError("clusters needs three entries: the labels of X, of P and of Q, None for a distribution")
     numbers: dict[Any, int] = {}
     units: list[IntArray | None] = []
-    for name, side, labels in zip("XPQ", sides, clusters, strict=True):
-        known = isinstance(side, KnownDistribution)
-        own = [] if known else check_codes(labels, len(side), f"clusters of {name}").tolist()
-        units.append(None if known else np.array([numbers.setdefault(label, len(numbers)) for label in own]))
+    for name, side, labels in zip("XPQ", sides, each, strict=True):
+        if isinstance(side, KnownDistribution):
+            units.append(None)
+            continue
+        single = [(name, row) for row in range(len(side))]
+        own = single if clusters is None else check_codes(labels, len(side), f"clusters of {name}").tolist()
+        units.append(np.array([numbers.setdefault(label, len(numbers)) for label in own]))
+        if len(set(own)) < 2:
+            raise ValueError(f"{name} has one row or cluster; at least two are needed, and for an interval many more")
     return units
 
 
@@ -331,9 +322,11 @@ def _result(
     drawn = {name: side for name, side in zip("XPQ", (X, *samples), strict=True) if isinstance(side, UnitRows)}
     what = "rows" if all(side.groups == len(side.rows) for side in drawn.values()) else "clusters"
     if error <= rounding:
-        few = f"the {what} show no variance of the difference; pass more of them"
-        same = f"P and Q are the same to {kernel!r}, so neither is nearer; pass two models, or another kernel"
-        raise ValueError(same if abs(difference) <= rounding else few)
+        raise ValueError(
+            f"the {what} show no variance of the difference; pass more of them"
+            if abs(difference) > rounding
+            else f"P and Q are the same to {kernel!r}, so neither is nearer; pass two models, or another kernel"
+        )
     own = UnitPairs.of(kernel, X, X).mean
     degrees, z = min(side.groups for side in drawn.values()) - 1, difference / error
     few = [f"{name} {side.groups}" for name, side in drawn.items() if side.groups < _FEW]
