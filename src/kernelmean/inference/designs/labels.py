@@ -1,4 +1,4 @@
-"""Labels and weights of rows as callers pass them: checked, as whole numbers, and what a reader should know of them."""
+"""Labels and weights of rows as callers pass them: which rows take part, and what a reader should know of them."""
 
 from __future__ import annotations
 
