@@ -38,7 +38,8 @@ from .outcomes import (
 from .ridge import RidgeFits
 from .stacking import ScaledColumns, Stack, StackedKind, best_stack, moved_to, parts_of, r2_of
 
-_RANK_X, _CELLS = 500, 2**23
+_RANK_X, _CELLS, _FEW = 500, 2**23, 50
+_SHORT = f"below {_FEW} rows intervals are too short: those of 90 % held .84 of outcomes with 40 rows, .6 with 8"
 _ESTIMATORS = ("kme", "mkme", "mmkme")
 PARTS = (
     *(Stack, StackedKind, RidgeFits, DealtRows, ScaledColumns),
@@ -92,7 +93,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     r2_mean_ : array of shape (q,)
         The same of the columns of Y and their predicted means.
     notes_ : tuple of str
-        What stands for the kernels.
+        What stands for the kernels, and where rows are too few for intervals.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -210,7 +211,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         self.points_ = sealed(np.array(best.outcomes.values))
         self.loocv_ = best.loocv(self.dealt_)
         self.r2_ = 1.0 - self.loocv_ / plain.loss_of_constant(noises)
-        self.notes_ = (f"{plain.landmarks.summary} stand for the kernel of y",)
+        short = (_SHORT,) if len(outcomes) < _FEW else ()
+        self.notes_ = (f"{plain.landmarks.summary} stand for the kernel of y", *short)
 
     def _ridges(self, dealt: DealtRows, targets: Array) -> Ridges:
         if self.kernel_x is None:

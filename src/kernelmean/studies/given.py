@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.array import Array, RngLike, as_rng
+from ..core.array import RngLike, as_rng
 from ..core.table import Frame, Table
 from ..core.words import listed
 from ..inference import AdjustedDifference, AdjustedResult, ConditionalResult, Design, ci_test
 from ..inference.given import adjusted_test
-from ..inference.given.mixed import crossed, strata_and_numbers
+from ..inference.given.mixed import crossed, strata_and_numbers, tables_of
 from ..inference.null import ADJUSTMENTS, HOLM, adjusted, enough_for_holm
 from ..inference.wording import short
 from ..tables.columns import Encoded, Encoding, encode
@@ -43,19 +43,20 @@ def dependence_given(
     result = ci_test(
         _coordinates(encoded, x, "x"),
         _coordinates(encoded, y, "y"),
-        encoded.coordinates(known)[0] if known else None,
+        tables_of(encoded, known)[0] if known else None,
         strata=crossed(encoded, discrete)[0] if discrete else None,
         n_resamples=n_resamples,
         rng=rng,
     )
-    return replace(result, names=(listed(x), listed(y), listed(given)), notes=(*encoded.notes(), *result.notes))
+    notes = (*encoded.notes(), *encoded.repeated(), *result.notes)
+    return replace(result, names=(listed(x), listed(y), listed(given)), notes=notes)
 
 
-def _coordinates(encoded: Encoded, names: Iterable[str], group: str) -> Array:
+def _coordinates(encoded: Encoded, names: Iterable[str], group: str) -> Table:
     varying = [name for name in names if name in encoded.groups]
     if not varying:
         raise ValueError(f"all columns of {group} are constant; name one that varies")
-    return encoded.coordinates(varying)[0]
+    return tables_of(encoded, varying)[0]
 
 
 def compare_given(
@@ -81,12 +82,11 @@ def compare_given(
     if not order:
         raise ValueError("all columns that vary are given, so there is none to compare; give fewer of them")
     design = Design(strata=crossed(encoded, discrete) if discrete else None)
-    of_a, of_b = encoded.coordinates(known)
+    of_a, of_b = tables_of(encoded, known)
     seeds = as_rng(rng).spawn(1 + len(order))
 
     def tested(some: Sequence[str], draws: int, seed: np.random.Generator) -> AdjustedResult:
-        coordinates = tuple(each for coding in encoded.codings if coding.name in some for each in coding.names)
-        one, two = (Table(values, coordinates) for values in encoded.coordinates(some))
+        one, two = tables_of(encoded, some)
         return adjusted_test(one, two, (of_a, of_b) if known else None, design=design, n_resamples=draws, rng=seed)
 
     together, enough = tested(order, n_resamples, seeds[0]), enough_for_holm(n_resamples, len(order))
@@ -100,7 +100,7 @@ def compare_given(
     ]
     ranked = tuple(sorted(differences, key=lambda each: each.pvalue))
     how = f"p-values of columns are adjusted by {ADJUSTMENTS[adjustment][0]}, {enough:,} random draws each"
-    notes = (*encoded.notes(), *together.test.notes, how)
+    notes = (*encoded.notes(), *encoded.repeated(), *together.test.notes, how)
     test = replace(together.test, notes=notes, names=(*together.test.names[:2], listed(given)))
     return replace(together, test=test, differences=ranked, names=(*names, listed(given)))
 

@@ -198,6 +198,7 @@ def test_few_rows(n):
     model = km.ConditionalMean(estimator="mkme").fit(X, y)
     assert np.isfinite(model.predict(X)).all()
     assert np.isfinite(model.loocv_)
+    assert "too short" in model.notes_[-1]
 
 
 def test_a_constant_row_predictor_and_offsets():

@@ -214,6 +214,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "constant category": ({"X": pd.Series(["a"] * N)}, "X is constant in 120 rows"),
     "many columns": ({"Z": RNG.normal(size=(N, 61))}, "at most 60 columns"),
     "Z determines X": ({"X": np.sin(Z[:, 0])}, "Z determines X"),
+    "z determines sine": ({"X": pd.DataFrame({"sine": np.sin(Z[:, 0])})}, r"Z determines X \(sine\)"),
     "Z determines Y": ({"Y": 2.0 * Z[:, 1] + 3.0}, "Z determines Y"),
     "Z and the strata determine X": ({"X": STRATA, "strata": STRATA}, "Z and the strata determine X"),
     "one row a stratum": ({"Z": None, "strata": range(N)}, "one row"),

@@ -56,7 +56,7 @@ def adjusted_test(
     samples = matched(X, Y)
     sizes = len(samples[0]), len(samples[1])
     strata = _strata(design, sizes)
-    label = Table(np.repeat([1.0, 0.0], sizes)[:, None], ("sample",))
+    label = Table(np.repeat([1.0, 0.0], sizes)[:, None], ("sample",), named=False)
     columns = varying_columns(_pooled(samples), "X and Y together")
     remove: Callable[[Array], Smoothed]
     order: IntArray
@@ -67,13 +67,11 @@ def adjusted_test(
             _check_overlap(label.values - left.residuals, label.values)
             test = within_strata(label, columns, strata or (), n_resamples, rng)
         else:
-            rows = KnownRows.of(label, columns, _known((X, Y), given), strata)
+            rows = KnownRows.of(label, columns, _known((X, Y), given), strata, ("the sample", "the columns", "Z"))
             order, remove = rows.order, StratifiedSmoother.of(rows.z, rows.strata)
             left = remove(rows.x)
             _check_overlap(rows.x - left.residuals, rows.x)
-            test = residual_test(
-                rows, rows.sides(remove, ("the sample", "the columns")), n_resamples, as_rng(rng).spawn(1)[0]
-            )
+            test = residual_test(rows, rows.sides(remove), n_resamples, as_rng(rng).spawn(1)[0])
         test = replace(test, names=("the sample", "the columns", "Z"))
         return _with_differences(test, sizes, columns, order, left, remove)
 

@@ -22,7 +22,7 @@ def coordinates(data: Any, name: str) -> tuple[Table, tuple[str, ...]]:
     encoded = _encoded(data, name, NOTHING)
     if encoded is None:
         return varying_columns(data, name), ()
-    return _numbers(encoded, encoded.names), _notes(encoded, name)
+    return tables_of(encoded, encoded.names)[0], _notes(encoded, name)
 
 
 def known_parts(Z: Any, strata: Sequence[Any] | None, n: int) -> tuple[Table | None, list[int] | None, tuple[str, ...]]:
@@ -32,12 +32,18 @@ def known_parts(Z: Any, strata: Sequence[Any] | None, n: int) -> tuple[Table | N
     numbers = None if Z is None or encoded is not None else varying_columns(Z, "Z", _USELESS)
     if encoded is not None:
         discrete, known = strata_and_numbers(encoded, encoded.names)
-        numbers = _numbers(encoded, known) if known else None
+        numbers = tables_of(encoded, known)[0] if known else None
         labels += map(np.asarray, crossed(encoded, discrete)) if discrete else ()
     lengths = {len(part) for part in (*labels, *(() if numbers is None else (numbers,)))}
     if lengths - {n}:
         raise ValueError(f"X has {n} rows and Z has {max(lengths - {n})}; row i of each must be one observation")
     return numbers, _crossed(np.stack(labels, axis=1)) if labels else None, _notes(encoded, "Z")
+
+
+def tables_of(encoded: Encoded, names: Sequence[str]) -> tuple[Table, ...]:
+    """Return the coordinates of some columns of every table, with their names."""
+    labels = tuple(label for coding in encoded.codings if coding.name in names for label in coding.names)
+    return tuple(Table(sealed(values), labels) for values in encoded.coordinates(names))
 
 
 def strata_and_numbers(encoded: Encoded, given: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -75,11 +81,6 @@ def _encoded(data: Any, name: str, useless: str) -> Encoded | None:
     if not encoded.names:
         raise ValueError(f"{name} is constant in {count(len(frame), 'row')}: {useless}")
     return encoded
-
-
-def _numbers(encoded: Encoded, names: Sequence[str]) -> Table:
-    labels = tuple(label for coding in encoded.codings if coding.name in names for label in coding.names)
-    return Table(sealed(encoded.coordinates(names)[0]), labels)
 
 
 def _notes(encoded: Encoded | None, name: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ...core.array import Array, IntArray
 from ...core.frozen import Frozen
 from ...core.labels import check_codes, codes
 from ...core.table import Table, as_table
-from ...core.words import count
+from ...core.words import count, listed
 from .products import NOTHING_LEFT, SideResiduals
 
 NOTHING = "there is nothing to test"
@@ -32,9 +32,11 @@ class KnownRows(Frozen):
     """The numbers of the sorted rows."""
     strata: tuple[IntArray, ...]
     """The sorted rows of every stratum."""
+    called: tuple[str, str, str]
+    """What errors call X, Y and Z."""
 
     @classmethod
-    def of(cls, X: Table, Y: Table, Z: Table, strata: Sequence[Any] | None) -> KnownRows:
+    def of(cls, X: Table, Y: Table, Z: Table, strata: Sequence[Any] | None, names: Sequence[str] = "XYZ") -> KnownRows:
         """Sort rows, after a look whether regressions on Z are possible."""
         labels = stratum_numbers(strata, len(X))
         order = np.lexsort(np.hstack([table.values for table in (Z, Y, X)]).T[::-1])
@@ -42,17 +44,22 @@ class KnownRows(Frozen):
         members = tuple(np.flatnonzero(labels[order] == label) for label in range(labels.max() + 1))
         for rows in members:
             _check_rows(z[rows], len(members) > 1)
-        return cls(x, y, z, order, members)
+        first, second, known = (
+            f"{name} ({listed(table.names)})" if table.named else name
+            for name, table in zip(names, (X, Y, Z), strict=True)
+        )
+        return cls(x, y, z, order, members, (first, second, known))
 
-    def sides(self, smoother: StratifiedSmoother, names: Sequence[str] = "XY") -> tuple[SideResiduals, SideResiduals]:
+    def sides(self, smoother: StratifiedSmoother) -> tuple[SideResiduals, SideResiduals]:
         """Return what Z leaves of X and Y."""
         x, y = (SideResiduals.of(side, smoother) for side in (self.x, self.y))
-        for name, side in zip(names, (x, y), strict=True):
+        for name, side in zip(self.called, (x, y), strict=False):
             if not (side.residuals**2).mean(axis=0).max() > NOTHING_LEFT:
-                known = "Z determines" if len(self.strata) == 1 else "Z and the strata determine"
+                known = self.called[2]
+                known = f"{known} determines" if len(self.strata) == 1 else f"{known} and the strata determine"
                 raise ValueError(
-                    f"{known} {name}: regressions on Z leave less than a millionth of the variance to test; leave what "
-                    f"determines {name} out"
+                    f"{known} {name}: regressions leave less than a millionth of the variance to test; leave one of "
+                    "both out"
                 )
         return x, y
 
