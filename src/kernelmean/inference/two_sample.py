@@ -69,9 +69,9 @@ def mmd_test(
     plan : Plan or DaskPlan, optional
         Threads, by default one (in bins all), and memory; or a cluster, see :class:`kernelmean.DaskPlan`.
     given : pair of arrays (n, e) and (m, e), or data frames, optional
-        Known columns of the rows of X and of Y. The test then asks whether X and Y differ beyond what these explain:
-        it is :func:`kernelmean.ci_test` of the label of the sample and the columns. Of the options above only strata
-        of a design, ``n_resamples`` and ``rng`` go with it; see :doc:`/guides/given`.
+        Known columns of the rows of X and of Y; categories of frames are strata. The test then asks whether X and Y
+        differ beyond what these explain: it is :func:`kernelmean.ci_test` of the label of the sample and the columns.
+        Of the options above only strata of a design, ``n_resamples`` and ``rng`` go with it; see :doc:`/guides/given`.
 
     Returns
     -------

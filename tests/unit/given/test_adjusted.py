@@ -43,6 +43,24 @@ def test_the_test_is_that_of_the_label_given_the_known_columns() -> None:
     assert within.pvalue == exact.pvalue
 
 
+def test_known_categories_of_frames_are_strata() -> None:
+    halves = np.arange(40) % 2, np.arange(40) // 20
+    names = [np.array(["low", "high"])[half] for half in halves]
+    frames = [pd.DataFrame({"half": half, "z": z[:, 0]}) for half, z in zip(names, (ZX, ZY), strict=True)]
+    mixed = km.mmd_test(X, Y, given=frames, rng=0)
+    apart = km.mmd_test(X, Y, given=(ZX[:, 0], ZY[:, 0]), design=km.Design(strata=halves), rng=0)
+    assert (mixed.pvalue, mixed.test.n_strata) == (apart.pvalue, 2)
+    exact = km.mmd_test(X, Y, given=[frame[["half"]] for frame in frames], rng=0)
+    strata = adjusted_test(X, Y, None, design=km.Design(strata=halves), rng=0)
+    assert exact.exact
+    for one, other in zip(exact.differences, strata.differences, strict=True):
+        np.testing.assert_allclose(one.adjusted, other.adjusted, rtol=1e-10)
+    both = km.mmd_test(X, Y, given=[frame[["half"]] for frame in frames], design=km.Design(strata=STRATA), rng=0)
+    assert both.test.n_strata == 6
+    with pytest.raises(ValueError, match=r"given\[1\] has 1 row with a blank cell"):
+        km.mmd_test(X, Y, given=(frames[0], frames[1].replace({"half": {"low": None}}).iloc[19:]), rng=0)
+
+
 def test_within_strata_the_difference_is_that_of_cochran_mantel_and_haenszel() -> None:
     result = adjusted_test(X, Y, None, design=km.Design(strata=STRATA), n_resamples=9, rng=0)
     found, total = np.zeros(2), 0.0

@@ -31,11 +31,13 @@ from ..designs.samples import pooled_codes
 from ..samples import check_one_order, matched
 from .adjusted_result import AdjustedDifference, AdjustedResult
 from .ci_result import ConditionalResult
+from .mixed import crossed, encoded_tables, joined, strata_and_numbers, tables_of
 from .products import widening
 from .rows import KnownRows, stratum_numbers, varying_columns
 from .testing import residual_test, within_strata
 
 _FEATURES, _FEW = 100, 20
+_USELESS = "there is nothing to adjust for; leave it out"
 _SHORT = f"a sample has fewer than {_FEW} effective rows: 95 % intervals then hold the difference in 85 to 90 % only"
 
 
@@ -50,29 +52,30 @@ def adjusted_test(
 ) -> AdjustedResult:
     """Test whether X and Y differ beyond what ``given`` and the strata explain; see :func:`kernelmean.mmd_test`.
 
-    ``given`` holds the known columns of the rows of X and of Y, None where strata are all that is known.
+    ``given`` holds the known columns of the rows of X and of Y, categories of data frames among them, which are strata;
+    None where the strata of the design are all that is known.
     """
     check_integer(n_resamples, "n_resamples", 1)
     samples = matched(X, Y)
     sizes = len(samples[0]), len(samples[1])
-    strata = _strata(design, sizes)
+    known, strata, notes = _known((X, Y), given, _strata(design, sizes))
     label = Table(np.repeat([1.0, 0.0], sizes)[:, None], ("sample",), named=False)
     columns = varying_columns(_pooled(samples), "X and Y together")
     remove: Callable[[Array], Smoothed]
     order: IntArray
     with serial_blas:
-        if given is None:
+        if known is None:
             order, remove = np.arange(sum(sizes)), _stratum_means(stratum_numbers(strata, sum(sizes)))
             left = remove(label.values)
             _check_overlap(label.values - left.residuals, label.values)
             test = within_strata(label, columns, strata or (), n_resamples, rng)
         else:
-            rows = KnownRows.of(label, columns, _known((X, Y), given), strata, ("the sample", "the columns", "Z"))
+            rows = KnownRows.of(label, columns, known, strata, ("the sample", "the columns", "Z"))
             order, remove = rows.order, StratifiedSmoother.of(rows.z, rows.strata)
             left = remove(rows.x)
             _check_overlap(rows.x - left.residuals, rows.x)
             test = residual_test(rows, rows.sides(remove), n_resamples, as_rng(rng).spawn(1)[0])
-        test = replace(test, names=("the sample", "the columns", "Z"))
+        test = replace(test, names=("the sample", "the columns", "Z"), notes=(*notes, *test.notes))
         return _with_differences(test, sizes, columns, order, left, remove)
 
 
@@ -90,19 +93,29 @@ def _pooled(samples: Sequence[Table]) -> Table:
     return Table(np.vstack([each.values for each in samples]), samples[0].names, samples[0].named)
 
 
-def _known(samples: tuple[Any, Any], given: Any) -> Table:
-    """Return the known columns that vary, of all rows."""
+def _known(
+    samples: tuple[Any, Any], given: Any, strata: list[int] | None
+) -> tuple[Table | None, list[int] | None, tuple[str, ...]]:
+    """Return the known numbers of all rows, the strata with known categories among them, and notes."""
+    if given is None:
+        return None, strata, ()
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise TypeError(f"given is {type(given).__name__}; pass the known columns of both samples, given=(Zx, Zy)")
     names = "given[0]", "given[1]"
-    known = matched(given[0], given[1], names)
-    for sample, of_sample, table, name, of in zip(samples, given, known, "XY", names, strict=True):
+    encoded = encoded_tables(given, names, _USELESS)
+    tables = matched(given[0], given[1], names) if encoded is None else tables_of(encoded, encoded.names)
+    for sample, of_sample, table, name, of in zip(samples, given, tables, "XY", names, strict=True):
         check_one_order(sample, of_sample, (name, of))
         if len(sample) != len(table):
             raise ValueError(
                 f"{name} has {count(len(sample), 'row')} and {of} {len(table):,}; pass those of the same rows"
             )
-    return varying_columns(_pooled(known), "given", "there is nothing to adjust for; leave it out")
+    if encoded is None:
+        return varying_columns(_pooled(tables), "given", _USELESS), strata, ()
+    discrete, numbers = strata_and_numbers(encoded, encoded.names)
+    labels = [] if strata is None else [np.asarray(strata)]
+    labels += [np.concatenate(crossed(encoded, discrete))] if discrete else []
+    return _pooled(tables_of(encoded, numbers)) if numbers else None, joined(labels), encoded.notes()
 
 
 def _stratum_means(labels: IntArray) -> Callable[[Array], Smoothed]:

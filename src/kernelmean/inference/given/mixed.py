@@ -10,7 +10,7 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...core.frozen import sealed
 from ...core.table import Table, named_frame
-from ...core.words import count
+from ...core.words import count, listed
 from ...tables.columns import Encoded, Encoding, encode
 from .rows import NOTHING, stratum_numbers, varying_columns
 
@@ -19,7 +19,7 @@ _USELESS = "without Z, write hsic_test(X, Y)"
 
 def coordinates(data: Any, name: str) -> tuple[Table, tuple[str, ...]]:
     """Return the columns of X or Y that vary, of a mixed table as coordinates, and notes."""
-    encoded = _encoded(data, name, NOTHING)
+    encoded = encoded_tables((data,), (name,), NOTHING)
     if encoded is None:
         return varying_columns(data, name), ()
     return tables_of(encoded, encoded.names)[0], _notes(encoded, name)
@@ -28,7 +28,7 @@ def coordinates(data: Any, name: str) -> tuple[Table, tuple[str, ...]]:
 def known_parts(Z: Any, strata: Sequence[Any] | None, n: int) -> tuple[Table | None, list[int] | None, tuple[str, ...]]:
     """Return the known numbers, the numbers of strata, in which known categories are crossed, and notes."""
     labels = [] if strata is None else [stratum_numbers(strata, n)]
-    encoded = _encoded(Z, "Z", _USELESS)
+    encoded = None if Z is None else encoded_tables((Z,), ("Z",), _USELESS)
     numbers = None if Z is None or encoded is not None else varying_columns(Z, "Z", _USELESS)
     if encoded is not None:
         discrete, known = strata_and_numbers(encoded, encoded.names)
@@ -37,7 +37,7 @@ def known_parts(Z: Any, strata: Sequence[Any] | None, n: int) -> tuple[Table | N
     lengths = {len(part) for part in (*labels, *(() if numbers is None else (numbers,)))}
     if lengths - {n}:
         raise ValueError(f"X has {n} rows and Z has {max(lengths - {n})}; row i of each must be one observation")
-    return numbers, _crossed(np.stack(labels, axis=1)) if labels else None, _notes(encoded, "Z")
+    return numbers, joined(labels), _notes(encoded, "Z")
 
 
 def tables_of(encoded: Encoded, names: Sequence[str]) -> tuple[Table, ...]:
@@ -60,26 +60,32 @@ def crossed(encoded: Encoded, names: Iterable[str]) -> tuple[list[int], ...]:
     return tuple(numbers[end - len(table) : end] for end, table in zip(ends, tables, strict=True))
 
 
+def joined(labels: Sequence[IntArray]) -> list[int] | None:
+    """Return the numbers of strata that several columns of labels make together, None for no column."""
+    return _crossed(np.stack(labels, axis=1)) if labels else None
+
+
 def _crossed(columns: Array | IntArray) -> list[int]:
     """Return the number of every row among the different ones."""
     numbers: list[int] = np.unique(columns, axis=0, return_inverse=True)[1].ravel().tolist()
     return numbers
 
 
-def _encoded(data: Any, name: str, useless: str) -> Encoded | None:
-    """Return a data frame with columns that are not numbers as coordinates, None for numbers alone and for nothing."""
-    frame = None if data is None else named_frame(data, name)
-    if frame is None or not (frame.declared or any(column.dtype != np.float64 for column in frame.cells.values())):
+def encoded_tables(tables: Sequence[Any], names: Sequence[str], useless: str) -> Encoded | None:
+    """Return data frames with columns that are not numbers as coordinates, None for numbers alone."""
+    frames = [frame for data, name in zip(tables, names, strict=True) if (frame := named_frame(data, name)) is not None]
+    if not any(frame.declared or any(cells.dtype != np.float64 for cells in frame.cells.values()) for frame in frames):
         return None
-    blank = np.flatnonzero(~frame.complete())
-    if len(blank):
-        raise ValueError(
-            f"{name} has {count(len(blank), 'row')} with a blank cell, the first is row {blank[0] + 1}; leave these "
-            "rows out of all tables, or fill the cells first"
-        )
-    encoded = encode((frame,), (name,), Encoding())
+    for frame in frames:
+        blank = np.flatnonzero(~frame.complete())
+        if len(blank):
+            raise ValueError(
+                f"{frame.source} has {count(len(blank), 'row')} with a blank cell, the first is row {blank[0] + 1}; "
+                "leave these rows out of all tables, or fill the cells first"
+            )
+    encoded = encode(tables, names, Encoding())
     if not encoded.names:
-        raise ValueError(f"{name} is constant in {count(len(frame), 'row')}: {useless}")
+        raise ValueError(f"{listed(names)} is constant in {count(sum(map(len, frames)), 'row')}: {useless}")
     return encoded
 
 
