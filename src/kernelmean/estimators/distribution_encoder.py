@@ -22,7 +22,7 @@ from .base import KernelLike, make_kernel
 from .directions import Directions, best_directions
 from .group_means import best_sharing, check_name, drawn_rows, group_codes
 from .group_rows import FeatureValues, GroupedRows
-from .sharing import GroupWhitening, Likeness
+from .sharing import Likeness
 
 _LEVELS = 16
 """Quantiles of every slice, at the middles of so many equal shares."""
@@ -244,8 +244,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
         """Return the noise and the scale of means that share nothing."""
         if self.estimator == "kme":
             return Dirac(), 1.0
-        features = landmarks(rows.points)
-        likeness = Likeness(rows, GroupWhitening.of(rows, features)(features))
+        likeness = Likeness(rows, landmarks(rows.points))  # which counts for nothing where nothing is shared
         alone = best_sharing(FeatureValues(rows, landmarks, DEFAULT), likeness, self.estimator, [np.inf])
         return alone.noise, alone.scale
 

@@ -27,19 +27,11 @@ from ..noise.normal import Normal
 from ..plan.plan import Plan, RemotePlan, check_plan, run_by, serial_blas
 from .base import KernelLike, make_kernel
 from .group_rows import ExactValues, FeatureValues, GroupedRows, GroupValues
-from .sharing import STRENGTHS, Choice, GroupWhitening, Likeness, Sharing, scored_groups, weights_of
+from .sharing import STRENGTHS, Choice, Likeness, Sharing, scored_groups, weights_of
 
 _EXACT_ROWS, _DRAWN, _RANK, _LIKENESS_RANK = 5000, 5000, 512, 256
 _WIDTHS = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Candidates for the variance of the noise, in units of the variance within groups."""
-
-
-def _no_noise(_: Array) -> list[Noise]:
-    return [Dirac()]
-
-
-def _isotropic(variances: Array) -> list[Noise]:
-    return _diagonal(np.full_like(variances, variances.mean()))
 
 
 def _diagonal(variances: Array) -> list[Noise]:
@@ -50,9 +42,9 @@ def _diagonal(variances: Array) -> list[Noise]:
 
 
 NAMED: dict[str, tuple[Callable[[Array], list[Noise]], bool]] = {
-    "kme": (_no_noise, False),
-    "s-kmse": (_no_noise, True),
-    "mkme": (_isotropic, False),
+    "kme": (lambda _: [Dirac()], False),
+    "s-kmse": (lambda _: [Dirac()], True),
+    "mkme": (lambda variances: _diagonal(np.full_like(variances, variances.mean())), False),
     "mmkme": (_diagonal, False),
 }
 """The noises that each estimator tries, given the variances within groups, and whether it shrinks the weights."""
@@ -176,9 +168,10 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     def _estimate(self, rows: GroupedRows, strengths: Sequence[float], plan: Plan) -> None:
         drawn = drawn_rows(rows.points)
         kernel = make_kernel(self.kernel, self.bandwidth, drawn)
-        features = random_cholesky(kernel, drawn, _LIKENESS_RANK)(rows.points)
-        likeness = Likeness(rows, GroupWhitening.of(rows, features)(features))
-        values = self._carrier(rows, kernel, drawn, plan)
+        likeness = Likeness.of(rows, random_cholesky(kernel, drawn, _LIKENESS_RANK)(rows.points))
+        values: GroupValues = ExactValues(rows, kernel, plan)
+        if len(rows.points) > _EXACT_ROWS:
+            values = FeatureValues(rows, random_cholesky(kernel, drawn, _RANK), plan)
         sharing = best_sharing(values, likeness, self.estimator, strengths)
         self.sharing_, self.scale_, self.notes_ = sharing.strength, sharing.scale, values.notes
         self.sizes_, self.means_ = sealed(rows.sizes), values.means(sharing.noise)
@@ -186,12 +179,6 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         self.loocv_ = sharing.score + float(own[scored_groups(rows)].mean())
         every = np.arange(len(rows.sizes))
         self.weights_ = sealed(weights_of(likeness.distances(), sharing.strength, every))
-
-    @staticmethod
-    def _carrier(rows: GroupedRows, kernel: Kernel, drawn: Array, plan: Plan) -> GroupValues:
-        if len(rows.points) <= _EXACT_ROWS:
-            return ExactValues(rows, kernel, plan)
-        return FeatureValues(rows, random_cholesky(kernel, drawn, _RANK), plan)
 
     @property
     def kernel_(self) -> Kernel:
@@ -211,7 +198,7 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     def embedding(self, group: Any) -> Embedding:
         """Return the estimate of one group, by its label."""
         check_is_fitted(self)
-        places = np.flatnonzero(self.groups_ == group)
+        places = np.flatnonzero(np.ndim(group) == 0 and self.groups_ == group)
         if not len(places):
             raise ValueError(f"group is {group!r}; there are {listed(self.groups_.tolist())}")
         return self._shared(int(places[0]))

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 
 from ..core.array import Array, IntArray
-from ..core.frozen import Frozen
 from ..noise.base import Noise
 from .group_rows import GroupedRows, GroupValues
 
@@ -33,37 +32,22 @@ _RIDGE = 0.2
 
 @final
 @dataclass(frozen=True, eq=False)
-class GroupWhitening(Frozen):
-    """A linear map of features, after which directions that vary much within groups count less."""
-
-    origin: Array
-    """Shape (m,)."""
-    axes: Array
-    """Shape (m, m)."""
-
-    @classmethod
-    def of(cls, rows: GroupedRows, features: Array) -> Self:
-        """Return the map that suits the features of rows, shape (n, m)."""
-        centered = features - np.repeat(rows.means(features), rows.sizes, axis=0)
-        variances, axes = np.linalg.eigh(centered.T @ centered / max(len(features) - len(rows.sizes), 1))
-        largest = float(variances[-1])
-        if largest > 0.0:  # else all rows of every group are equal
-            axes = axes / np.sqrt(np.maximum(variances, 0.0) + _RIDGE * largest)
-        return cls(features.mean(axis=0), axes)
-
-    def __call__(self, features: Array) -> Array:
-        """Return what becomes of features, shape (n, m)."""
-        return np.asarray((features - self.origin) @ self.axes)
-
-
-@final
-@dataclass(frozen=True, eq=False)
 class Likeness:
     """How far the means of groups are apart, in units of their noise."""
 
     rows: GroupedRows
     table: Array
     """Whitened features of the rows, shape (n, m)."""
+
+    @classmethod
+    def of(cls, rows: GroupedRows, features: Array) -> Self:
+        """Turn features of rows, shape (n, m), so that directions that vary much within groups count less."""
+        centered = features - np.repeat(rows.means(features), rows.sizes, axis=0)
+        variances, axes = np.linalg.eigh(centered.T @ centered / max(len(features) - len(rows.sizes), 1))
+        largest = float(variances[-1])
+        if largest > 0.0:  # else all rows of every group are equal
+            axes = axes / np.sqrt(np.maximum(variances, 0.0) + _RIDGE * largest)
+        return cls(rows, (features - features.mean(axis=0)) @ axes)
 
     @cached_property
     def means(self) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array
-from ..core.validate import check_points
+from ..core.validate import check_points, names_in
 from ..core.words import count
 from ..density import GaussianMixture, KernelMeanMatching
 from ..embedding.embedding import Embedding, embed
@@ -71,7 +71,7 @@ class KnownDistribution:
         fitted = _fitted_mixture(distribution)
         if fitted is not None:
             words = f"{type(distribution).__name__} of {count(len(fitted.weights), 'component')}"
-            return cls(words, fitted.sample, fitted.embedding(_ANY))
+            return cls(words, fitted.sample, replace(fitted.embedding(_ANY), names=names_in(distribution)))
         if hasattr(distribution, "rvs"):
             return cls._of_scipy(distribution, name)
         if _is_random_variable(distribution):

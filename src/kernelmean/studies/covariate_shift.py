@@ -140,7 +140,7 @@ class MatchedWeights(Frozen, Result):
 
     def verdict(self) -> str:
         """Return the outcome in one sentence."""
-        share = 1.0 - self.mmd_after / self.mmd_before if self.mmd_before > 0.0 else 0.0
+        share = max(1.0 - self.mmd_after / self.mmd_before, 0.0) if self.mmd_before > 0.0 else 0.0
         return (
             f"Weights take away {100 * share:.0f} % of the distance from the target (MMD {self.mmd_before:.3g}, then "
             f"{self.mmd_after:.3g}), and leave {count(self.sizes[0], 'row')} worth {self.effective_sample_size:,.0f}."

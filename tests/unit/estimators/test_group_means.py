@@ -10,7 +10,7 @@ import kernelmean as km
 from kernelmean.embedding.features import random_cholesky
 from kernelmean.estimators import group_means, sharing
 from kernelmean.estimators.group_rows import ExactValues, FeatureValues, GroupedRows
-from kernelmean.estimators.sharing import Choice, GroupWhitening, Likeness, scored_groups, weights_of
+from kernelmean.estimators.sharing import Choice, Likeness, scored_groups, weights_of
 from kernelmean.noise import Dirac, Normal
 
 
@@ -71,7 +71,7 @@ def test_the_score_is_that_of_leaving_rows_out(noise, strength):
     X = rng.normal(size=(11, 2)) + 1.5 * (codes > 1)[:, None]
     kernel, rows = km.kernels.Gaussian(1.2), GroupedRows.of(X, codes)
     features = random_cholesky(kernel, X)(X)
-    likeness = Likeness(rows, GroupWhitening.of(rows, features)(features))
+    likeness = Likeness.of(rows, features)
     choice = Choice(ExactValues(rows, kernel, km.Plan()), likeness, scored_groups(rows), scaled=False)
     (found,) = choice.scores([strength], [noise])
 
@@ -198,6 +198,8 @@ def test_a_group_that_is_not_there():
     means = km.GroupMeans().fit(np.arange(6.0)[:, None], groups=[1, 1, 1, 2, 2, 2])
     with pytest.raises(ValueError, match="group is 3; there are 1, 2"):
         means.embedding(3)
+    with pytest.raises(ValueError, match=r"group is \[1, 2, 3\]; there are 1, 2"):
+        means.embedding([1, 2, 3])
 
 
 def test_saved_and_loaded(tmp_path):

@@ -247,8 +247,10 @@ def test_bad_rows_are_refused(X: Any) -> None:
 
 def test_columns_of_a_frame_are_those_of_the_mixture() -> None:
     named = km.embed(pd.DataFrame({"a": [0.0], "b": [0.0]}), km.kernels.Gaussian(1.0), noise=km.noise.Normal(1.0))
-    with pytest.raises(ValueError, match="pass the same columns in one order"):
-        fit_test(pd.DataFrame({"b": [0.0, 1.0], "a": [0.0, 1.0]}), named, n_resamples=9)
+    fitted = GaussianMixture(1).fit(pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, 2.0]}))
+    for distribution in (named, fitted):
+        with pytest.raises(ValueError, match="pass the same columns in one order"):
+            fit_test(pd.DataFrame({"b": [0.0, 1.0], "a": [0.0, 1.0]}), distribution, n_resamples=9)
 
 
 def test_the_result_has_the_surface_of_every_result(tmp_path: Path) -> None:
