@@ -74,6 +74,11 @@ class Factored:
         """Return the pairs, grouped by the rows of their factors."""
         return shared_rows(self.left, self.right, self.problem.pairs)
 
+    def only(self, pairs: list[int]) -> Factored:
+        """Return some of the pairs."""
+        left, right = self.problem.index_sets(pairs)
+        return Factored(self.problem.restricted(pairs), [self.left[i] for i in left], [self.right[j] for j in right])
+
     def sums(self, pairs: Array, diagonal: Array) -> Sums:
         """Attach the traces to the sums of the pairs and of their diagonals, (m, P) each."""
         return Sums(pairs, diagonal, *(own.sum(axis=1) for own in self.diagonals))

@@ -41,7 +41,7 @@ from .permutations import (
 )
 from .problem import Problem
 from .resampling import Resampling
-from .rotations.factors import costs_less, factor_sums, paying_rank
+from .rotations.factors import by_factors, factor_sums, paying_rank
 from .rotations.gathered import DENSE_LIMIT, permutation_sums
 from .rotations.tiles import tile_sums
 from .statistics import SINGLE, Sums, ties
@@ -99,10 +99,11 @@ def _rotated(problem: Problem, how: Resampling) -> Sums:
     problem = problem.shuffled(rotations.shuffle)
     rank = 0 if problem.left.on_device else paying_rank(problem.shape(how.n_resamples))
     factored, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
-    explicit = problem.left.explicit and problem.right.explicit
-    if factored is None or (explicit and not costs_less(factored, rotations)):
-        return tile_sums(problem, rotations, how.resources)
-    parts = [factor_sums(factored, rotations)]
+    if factored is not None and problem.left.explicit and problem.right.explicit:
+        kept = by_factors(factored, rotations)
+        factored, low = factored.only(kept) if kept else None, [low[pair] for pair in kept]
+        others = [pair for pair in range(len(problem.pairs)) if pair not in low]
+    parts = [] if factored is None else [factor_sums(factored, rotations)]
     if others:
         parts.append(tile_sums(problem.restricted(others), rotations, how.resources))
     return Sums.joined(parts, axis=0).reordered(np.argsort(low + others))

@@ -14,6 +14,7 @@ from ..low_rank_problem import Factored, SharedRows, most_rank
 from ..permutation_groups import Rotations, block_length
 from ..problem import Shape
 from ..statistics import Sums
+from .tiles import is_one_tile
 
 _ENTRIES = 2**16
 """Entries of A Cᵀ and rotations at a time: as many as stay in the cache of a processor.
@@ -29,8 +30,8 @@ _ENTRY = 400.0  # an entry of a factor, besides one for every row of it
 _TURNED, _ROW = 167.0, 3.3  # an entry of A Cᵀ, for every rotation and for every row of the sample
 _SEARCH = 6.0e7  # the pivots of one kernel
 
-_TILE_OF_GIVEN = 1.75
-"""How many entries of A Cᵀ under one rotation take as long as an entry of a Gram matrix (8.5 and 15 ns)."""
+_TILE_OF_GIVEN, _HELD_TILE_OF_GIVEN = 1.75, 1.0
+"""How many entries of A Cᵀ under one rotation (8.5 ns) take as long as one of a Gram matrix, and as a held one."""
 
 
 def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
@@ -44,30 +45,42 @@ def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
 def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
     """Return |A C_πᵀ|² for all π and weights, (k, P).
 
-    O(n r q + r q g log g) time and 8 n q bytes besides chunks, for a single coset.
+    O(n r q + r q g log g) time and 8 n (r + q) bytes besides chunks, for a single coset. Cosets of few entries are
+    taken together.
     """
     left, right, length = group.left, group.right, rotations.order
     turning, rest = slice(0, rotations.rest.start), rotations.rest
     total = np.zeros((len(group.pairs), len(rotations.cosets), length))
     parts = slices(len(left), _at_once(rotations, len(right)))
-    for coset, order in enumerate(rotations.cosets):
-        moved = right[:, order]
+    transformed = [conjugate(stripe_transforms(left[part, turning], length)) for part in parts]
+    for some in slices(len(rotations.cosets), max(1, _ENTRIES // (length * max(1, len(left) * len(right))))):
+        moved = right[:, rotations.cosets[some]].reshape(-1, rotations.n)
         others = stripe_transforms(moved[:, turning], length)
-        for part in parts:
-            own = conjugate(stripe_transforms(left[part, turning], length))
+        for part, own in zip(parts, transformed, strict=True):
             entries = turned(stripe_products(own, others), length)
             if rest.start < rest.stop:
                 entries += (left[part, rest] @ moved[:, rest].T)[:, :, None]
-            total[:, coset] += group.weighted_norms(entries, part)
+            entries = entries.reshape(len(entries), len(right), -1)
+            total[:, some] += group.weighted_norms(entries, part).reshape(len(total), -1, length)
     return total.reshape(len(total), -1)
 
 
-def costs_less(factored: Factored, rotations: Rotations) -> bool:
-    """Whether given factors, whose ranks are known, take less time than tiles of their Gram matrices."""
-    problem, cosets = factored.problem, len(rotations.cosets)
-    entries = sum(len(group.left) * len(group.right) for group in factored.shared) * cosets * rotations.order
-    tiles = problem.n**2 * (problem.left.count + problem.right.count * cosets)
-    return entries < _TILE_OF_GIVEN * tiles
+def by_factors(factored: Factored, rotations: Rotations) -> list[int]:
+    """Return the pairs for which given factors, whose ranks are known, take less time than tiles of Gram matrices.
+
+    A right Gram matrix is transformed once for all pairs that have it.
+    """
+    n, pairs = factored.problem.n, factored.problem.pairs
+    tile = n**2 * (_HELD_TILE_OF_GIVEN if is_one_tile(factored.problem, rotations) else _TILE_OF_GIVEN)
+    kept: list[int] = []
+    on_tiles: set[int] = set()
+    for group in sorted(factored.shared, key=lambda own: len(own.left) * len(own.right), reverse=True):
+        rights = {pairs[pair][1] for pair in group.pairs} - on_tiles
+        if len(group.left) * len(group.right) * rotations.order < tile * len(rights):
+            kept += group.pairs
+        else:
+            on_tiles |= rights
+    return sorted(kept)
 
 
 def _at_once(rotations: Rotations, rank: int) -> int:

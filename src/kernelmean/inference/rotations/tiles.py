@@ -30,6 +30,8 @@ _CHUNK = 64
 """How many diagonals are transformed at once."""
 _SHARE, _COPIES = 0.25, 5  # of the memory, for so many complex copies of a chunk of diagonals on a device
 _STRIP = 128
+_HELD = 300
+"""Up to so many rows Gram matrices are held whole."""
 
 
 def tile_sums(problem: Problem, rotations: Rotations, resources: Resources) -> Sums:
@@ -37,6 +39,8 @@ def tile_sums(problem: Problem, rotations: Rotations, resources: Resources) -> S
 
     No more threads work than have room for tiles of their own.
     """
+    if is_one_tile(problem, rotations):
+        return _of_one_tile(problem, rotations)
     chunk, n_jobs = _room(problem, rotations, resources)
     rest = [rotations.rest] if rotations.rest.start < rotations.rest.stop else []
     tiles = upper_tiles(slices(rotations.rest.start, rotations.order) + rest)
@@ -54,6 +58,35 @@ def tile_sums(problem: Problem, rotations: Rotations, resources: Resources) -> S
     sides = problem.left, problem.right
     left, right = (sums.whole(side.count, side.n) for sums, side in zip(rows, sides, strict=True))
     return rotations.centered(problem, raw.reshape(len(raw), -1), (left, right))
+
+
+def is_one_tile(problem: Problem, rotations: Rotations) -> bool:
+    """Whether all rows turn in one block that is held, so that kernels are evaluated once for all cosets."""
+    return rotations.order == problem.n <= _HELD and not problem.left.on_device
+
+
+def _of_one_tile(problem: Problem, rotations: Rotations) -> Sums:
+    """Return the sums of one tile, whose diagonals are taken from it in the order of every coset."""
+    n, (left, right) = problem.n, map(_whole, (problem.left, problem.right))
+    weights = diagonal_weights(n // 2 + 1, rows=n)[:, None]
+    steps = (np.arange(n) + np.arange(len(weights))[:, None]) % n
+    own = np.conj(fft.rfft(left[:, np.arange(n), steps] * weights))
+    waves: Spectrum = np.empty((len(problem.pairs), len(rotations.cosets), n // 2 + 1), np.complex128)
+    pairs = [[(pair, own[k]) for pair, (k, z) in enumerate(problem.pairs) if z == side] for side in range(len(right))]
+    for coset, order in enumerate(rotations.cosets):
+        places = n * order + order[steps]
+        for entries, partners in zip(right, pairs, strict=True):  # one after another: what is taken stays in the cache
+            other = fft.rfft(entries.take(places))
+            for pair, theirs in partners:
+                waves[pair, coset] = (theirs * other).sum(axis=0)
+    raw = rotations.back(waves).reshape(len(waves), -1)
+    return rotations.centered(problem, raw, (left.sum(axis=2), right.sum(axis=2)))
+
+
+def _whole(side: Side) -> Array:
+    """Return all Gram matrices minus their constants, shape (count, n, n)."""
+    everything = slice(0, side.n)
+    return np.stack(side.tiles()(everything, everything)) - np.array(side.shifts)[:, None, None]
 
 
 def _room(problem: Problem, rotations: Rotations, resources: Resources) -> tuple[int, int]:
