@@ -56,7 +56,8 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     r"""Estimate the kernel means of many groups, each with the help of groups that are alike.
 
     :math:`\hat μ_t = Σ_s w_{ts} \bar μ_s`, where :math:`\bar μ_s` is the mean of group s, with the noise of the
-    estimator, and :math:`w_{ts} ∝ \exp(-β z_{ts}^{3/2})` falls with the distance of groups t and s.
+    estimator, and :math:`w_{ts} ∝ n_s \exp(-β z_{ts}^{3/2})` falls with the distance of groups t and s,
+    which have :math:`n_t` and :math:`n_s` rows.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     bandwidth : rule, float or array of shape (d,)
         θ, as in :class:`kernelmean.KernelMean`, of all rows.
     sharing : "loocv" or float
-        β: chosen, or a number; 0 is one mean for all groups, ``inf`` none but the own.
+        β: chosen, or a number; 0 is one mean of all rows, ``inf`` none but the own.
 
     Attributes
     ----------
@@ -98,8 +99,9 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     :math:`z_{ts} = \max(|\hat m_t - \hat m_s|^2 - v_t - v_s, 0)/(v_t + v_s)` in features that are whitened by their
     covariance within groups. β, the noise and the scale minimize the leave-one-out risk, exactly: when row i of group
     t is left out, the mean of t, its distances and hence its weights are computed without it; the features, the
-    bandwidth and the other groups stay as they are. β is chosen without noise, and the noise at this β. If nothing is
-    gained by sharing, β is infinite. Beyond 20 000 rows, groups of that many are drawn at random for this.
+    bandwidth, the factors n_s and the other groups stay as they are. β is chosen without noise, and the noise at this
+    β. If nothing is gained by sharing, β is infinite. Beyond 20 000 rows, groups of that many are drawn at random for
+    this.
 
     O(n² d) time up to 5000 rows, O(n (m² + T)) by m = 512 landmarks beyond. Averages of like means: Marienwald,
     Fermanian & Blanchard (2021), whose two parameters are tuned on other data; Blanchard, Fermanian & Marienwald
@@ -178,7 +180,7 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         own = rows.sums(kernel.diag(rows.points)) / rows.sizes
         self.loocv_ = sharing.score + float(own[scored_groups(rows)].mean())
         every = np.arange(len(rows.sizes))
-        self.weights_ = sealed(weights_of(likeness.distances(), sharing.strength, every))
+        self.weights_ = sealed(weights_of(likeness.distances(), sharing.strength, every, rows.sizes))
 
     @property
     def kernel_(self) -> Kernel:

@@ -3,10 +3,11 @@ r"""How much groups share: weights of their means by how much alike they are, ch
 Two groups are alike where the squared distance of their means, minus what noise adds to it, is small beside that noise:
 
 .. math:: z_{ts} = \max(|\hat m_t - \hat m_s|^2 - v_t - v_s, 0) / (v_t + v_s) , \qquad
-    w_{ts} \propto e^{-β z_{ts}^{3/2}} ,
+    w_{ts} \propto n_s e^{-β z_{ts}^{3/2}} ,
 
-with v_t the variance of the mean of group t. Distances are taken in features in which directions that vary much within
-groups count less. β = 0 is one mean for all, β = ∞ none but the own.
+with v_t the variance of the mean of group t, and n_s the number of rows of group s: where groups are alike, every row
+counts the same. Distances are taken in features in which directions that vary much within groups count less. β = 0 is
+one mean of all rows, β = ∞ none but the own.
 """
 
 from __future__ import annotations
@@ -97,11 +98,11 @@ def variances_of_means(squares: Array, sizes: Any, typical: float) -> Array:
     return np.asarray((squares + typical) / sizes**2)
 
 
-def weights_of(distances: Array, strength: float, groups: IntArray) -> Array:
+def weights_of(distances: Array, strength: float, groups: IntArray, sizes: IntArray) -> Array:
     """Return w for z^(3/2) of groups of these numbers, shape (m, T), every row of sum 1."""
     if np.isinf(strength):
         return np.asarray((np.arange(distances.shape[1]) == np.broadcast_to(groups, len(distances))[:, None]) * 1.0)
-    weights = np.exp(-strength * distances) if strength else np.ones_like(distances)
+    weights = (np.exp(-strength * distances) if strength else np.ones_like(distances)) * (sizes / sizes.max())
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
@@ -146,11 +147,11 @@ class Choice:
     def scores(self, strengths: Sequence[float], noises: Sequence[Noise]) -> list[Sharing]:
         """Return the score of every strength under every noise."""
         crosses = self._crosses(strengths, noises) if noises else np.empty((len(strengths), 0))
-        distances, found = self.likeness.distances(), []
+        distances, sizes, found = self.likeness.distances(), self.values.rows.sizes, []
         for v, noise in enumerate(noises):
             gram = self.values.gram(noise)
             for b, strength in enumerate(strengths):
-                weights = weights_of(distances, strength, np.arange(len(distances)))[self.groups]
+                weights = weights_of(distances, strength, np.arange(len(distances)), sizes)[self.groups]
                 square = float(np.vdot(weights @ gram, weights)) / len(self.groups)
                 scale = min(max(crosses[b, v] / square, 0.0), 1.0) if self.scaled and square > 0.0 else 1.0
                 found.append(Sharing(scale * (scale * square - 2.0 * crosses[b, v]), strength, noise, scale))
@@ -163,6 +164,6 @@ class Choice:
             distances = self.likeness.left_out(group, some)
             values = self.values.without_itself(group, some, noises)
             for b, strength in enumerate(strengths):
-                weights = weights_of(distances, strength, np.array(group))
+                weights = weights_of(distances, strength, np.array(group), rows.sizes)
                 sums[b] += [np.vdot(at, weights) / rows.sizes[group] for at in values]
         return np.asarray(sums / len(self.groups))

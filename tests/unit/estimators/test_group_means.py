@@ -59,7 +59,17 @@ def test_one_mean_for_all():
     X, labels, _ = clusters()
     means = km.GroupMeans(estimator="kme", sharing=0.0).fit(X, groups=labels)
     np.testing.assert_allclose(means.weights_, 1 / 12, rtol=1e-14)
-    assert (means.embeddings_[3] - km.embed(X, means.kernel_)).norm() < 1e-7  # equal sizes
+    unequal = km.GroupMeans(estimator="kme", sharing=0.0).fit(X, groups=np.where(labels == "g01", "g00", labels))
+    assert (unequal.embeddings_[3] - km.embed(X, means.kernel_)).norm() < 1e-7
+
+
+def test_a_large_group_takes_little_from_a_small_one_that_is_alike():
+    rng = np.random.default_rng(0)
+    sizes = np.array([300, 300, 3, 3])
+    found = km.GroupMeans(estimator="kme", sharing=1e-9).fit(
+        rng.normal(size=(606, 2)), groups=np.arange(4).repeat(sizes)
+    )
+    np.testing.assert_allclose(found.weights_, np.tile(sizes / 606, (4, 1)), rtol=1e-3)
 
 
 @pytest.mark.parametrize("noise", [Dirac(), Normal(0.3)], ids=repr)
@@ -85,7 +95,7 @@ def test_the_score_is_that_of_leaving_rows_out(noise, strength):
             for mean, own in zip(means, v, strict=True)
         ]
         z[group] = 0.0
-        w = np.exp(-strength * np.array(z) ** 1.5) if np.isfinite(strength) else np.eye(4)[group]
+        w = rows.sizes * np.exp(-strength * np.array(z) ** 1.5) if np.isfinite(strength) else np.eye(4)[group]
         return w / w.sum()
 
     def estimate(tables, points, group):
@@ -214,8 +224,10 @@ def test_saved_and_loaded(tmp_path):
 
 def test_weights_of_infinite_distances():
     distances = np.array([[0.0, np.inf, 1.0]])  # to the power of 3/2
-    np.testing.assert_allclose(weights_of(distances, 0.0, np.array(0)), 1 / 3)
-    np.testing.assert_allclose(weights_of(distances, 1.0, np.array(0)), [[1 / (1 + np.exp(-1)), 0, 1 / (1 + np.e)]])
+    np.testing.assert_allclose(weights_of(distances, 0.0, np.array(0), np.ones(3)), 1 / 3)
+    found = weights_of(distances, 1.0, np.array(0), np.array([4, 4, 4]))
+    np.testing.assert_allclose(found, [[1 / (1 + np.exp(-1)), 0, 1 / (1 + np.e)]])
+    np.testing.assert_allclose(weights_of(distances, 0.0, np.array(0), np.array([1, 2, 5])), [[0.125, 0.25, 0.625]])
 
 
 @parametrize_with_checks([km.GroupMeans(estimator="kme")])
