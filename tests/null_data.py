@@ -127,6 +127,34 @@ def k_samples(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
     return NullData(k_sample_test, tuple(points(law, n * times, rng) for n in (5, 9, 7)))
 
 
+def k_strata(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
+    """Three samples in two strata of unlike composition."""
+    group = [np.repeat([0, 1], [a * times, b * times]) for a, b in ((4, 2), (3, 5), (2, 4))]
+    tables = tuple(points(law, len(own), rng) + 3.0 * own[:, None] for own in group)
+    return NullData(k_sample_test, tables, Design(strata=tuple(group)))
+
+
+def unequal_shares(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
+    """Three strata: of one nearly all rows are in the first sample, of one in the second, and one is small."""
+    gx, gy = (np.repeat([0, 1, 2], [n * times for n in counts]) for counts in ((19, 1, 2), (1, 25, 2)))
+    X, Y = (points(law, len(g), rng) + 3.0 * g[:, None] for g in (gx, gy))
+    return NullData(mmd_test, (X, Y), Design(strata=(gx, gy)))
+
+
+def wide_weights(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
+    """Weights from 1 to 100 that grow with the rows, by one rule for both samples."""
+    X, Y = points(law, 10 * times, rng), points(law, 20 * times, rng)
+    return NullData(mmd_test, (X, Y), Design(weights=tuple(100.0 ** (1 / (1 + np.exp(-own[:, 0]))) for own in (X, Y))))
+
+
+def unequal_clusters(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
+    """Rows that are nearly their cluster's center, of sizes 1 to 32, assigned to samples whatever their sizes."""
+    cluster = np.repeat(np.arange(12 * times), [1, 1, 1, 2, 2, 4, 8, 16, 32, 1, 1, 3] * times)
+    rows = points(law, 12 * times, rng)[cluster] + 0.1 * points(law, len(cluster), rng)
+    first = (rng.permutation(12 * times) < 5 * times)[cluster]
+    return NullData(mmd_test, (rows[first], rows[~first]), Design(clusters=(cluster[first], cluster[~first])))
+
+
 def pair_strata(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
     """Both variables depend on the center."""
     center = np.repeat([0, 1, 2], [5 * times, 8 * times, 4 * times])

@@ -122,7 +122,7 @@ class InDesign(Default):
     @property
     def rows(self) -> tuple[int, ...]:
         sizes = tuple(map(len, self.drawn(np.random.default_rng(0)).tables))
-        return sizes if self.test == "two samples" else sizes[:1]
+        return sizes if self.test.endswith(" samples") and self.test != "pairs of samples" else sizes[:1]
 
     @property
     def arrangements(self) -> int:
@@ -210,6 +210,24 @@ DEFAULTS: list[Default] = [
     InDesign("two samples", "idle columns", "strata", 2),
     InDesign("two samples", "idle columns", "clusters", 2),
     *_of("several samples", ("idle columns", (8, 8, 8), (3,))),
+    *(
+        InDesign(test, law, design, times)
+        for test, law, design, few, many in (
+            ("two samples", "heavy tails", "strata", 12, 1154),
+            ("two samples", "normal", "clusters", 9, 938),
+            ("two samples", "heavy tails", "weights", 14, 1364),
+            ("two samples", "normal", "strata_of_clusters", 8, 750),
+            ("pairs of samples", "normal", "paired", 25, 2500),
+            ("several samples", "normal", "k_strata", 15, 1500),
+            ("independence", "normal", "pair_strata", 18, 1765),
+            ("independence", "normal", "pair_clusters", 12, 1250),
+            ("independence", "heavy tails", "pair_weights", 21, 2143),
+            ("two samples", "normal", "unequal_shares", 6, 600),
+            ("two samples", "normal", "wide_weights", 10, 1000),
+            ("two samples", "normal", "unequal_clusters", 4, 416),
+        )
+        for times in (few, many)
+    ),
 ]
-"""Sixty-six, and one of many rows."""
-assert len(DEFAULTS) == 67
+"""Sixty-six, one of many rows, and twelve designs of about 300 and of about 30,000 rows, which are in bins."""
+assert len(DEFAULTS) == 91
