@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.spatial.distance import pdist, squareform
 
 Array = np.ndarray[Any, Any]
-SINGLE = "axes", "square axes", "product axes"
+SINGLE = "axes", "square axes", "curve axes", "product axes", "interactions"
 
 
 def spread_units(points: Array) -> Array:
@@ -29,12 +29,22 @@ def whitened(scores: Array) -> Array:
     return (scores - scores.mean(0)) @ vectors @ np.diag(values**-0.5) @ vectors.T
 
 
+def widest(scores: Array) -> Array:
+    """Where the rows lie along the direction in which they vary most, in its deviation; 0 if there are two of these."""
+    values, vectors = np.linalg.eigh(np.cov(scores.T, bias=True).reshape(scores.shape[1], -1))
+    if values[-1] <= 0 or (len(values) > 1 and values[-2] >= (1 - 1e-6) * values[-1]):
+        return np.zeros(len(scores))
+    return scores @ vectors[:, -1] / np.sqrt(values[-1])
+
+
 def raw_view(points: Array, name: str) -> Array:
     """A view in no units."""
     ranks = (stats.rankdata(points, axis=0) - 0.5) / len(points)
     scores = stats.norm.ppf(ranks)
     data = spread_units(points)
     pairs = list(combinations(range(points.shape[1]), 2))
+    products = np.array([scores[:, i] * scores[:, j] for i, j in pairs]).reshape(len(pairs), len(points)).T
+    interactions = (products - products.mean(0)) * widest(scores)[:, None]
     made = {
         "scores": lambda: scores,
         "axes": lambda: scores,
@@ -44,8 +54,10 @@ def raw_view(points: Array, name: str) -> Array:
         "white": lambda: whitened(scores),
         "squares": lambda: scores**2 - (scores**2).mean(0),
         "square axes": lambda: scores**2 - (scores**2).mean(0),
-        "products": lambda: np.stack([scores[:, i] * scores[:, j] for i, j in pairs], axis=1),
-        "product axes": lambda: np.stack([scores[:, i] * scores[:, j] for i, j in pairs], axis=1),
+        "products": lambda: products,
+        "product axes": lambda: products,
+        "interactions": lambda: interactions - interactions.mean(0),
+        "curve axes": lambda: np.hstack([np.cos(k * np.pi * ranks) for k in (2, 3, 4)]),
     }.get(name, lambda: data)()
     return made - made.mean(0) if name.startswith("product") else made
 
@@ -53,11 +65,11 @@ def raw_view(points: Array, name: str) -> Array:
 def viewed(points: Array, name: str) -> Array:
     """A view in its unit; rows that are all equal are 0."""
     table = raw_view(points, name)
+    table = np.where(np.ptp(table, axis=0) <= 1e-12, table[0], table)
     if np.ptp(table, axis=0).max() <= 1e-12:
         return np.zeros_like(table)
     if name in SINGLE:
-        deviation = table.std(0)
-        return table / np.where(deviation > 0, deviation, 1.0)
+        return table / np.where(np.ptp(table, axis=0) > 0, table.std(0), 1.0)
     distances = pdist(table, "cityblock" if name == "blocks" else "euclidean")
     positive = distances[distances > 0]
     middle = np.median(positive) if name == "blocks" else np.sqrt(np.median(distances**2) or np.median(positive**2))
@@ -132,7 +144,7 @@ def _largest(rows: list[Array]) -> Array:
 def standardized(row: Array) -> Array:
     """Less the mean, over the deviation; 0 where there is none but rounding."""
     deviation = row.std()
-    return (row - row.mean()) / deviation if deviation > 1e-10 * np.abs(row).max() else np.zeros_like(row)
+    return (row - row.mean()) / deviation if deviation > 1e-10 * np.abs(row).max() + 1e-13 else np.zeros_like(row)
 
 
 def combined(values: Array, weights: Any) -> Array:

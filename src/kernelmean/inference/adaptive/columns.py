@@ -107,6 +107,8 @@ def in_spreads(points: Array) -> Array:
 # -- what views make of a table in its spreads, its ranks or its normal scores -----------------------------------------
 
 _DIGITS = 13
+_WIDER = 1e-6
+_BENDS = (2, 3, 4)
 
 
 @final
@@ -209,6 +211,56 @@ class Squares:
         return namespace(table).square(table) - like(self.means, table)
 
 
+@final
+@dataclass(frozen=True)
+class Interactions:
+    """s_i s_j u for every two columns i < j, with u the place of a row along the widest direction, minus their means.
+
+    Where no direction is the widest, u is 0: rounding must not choose one.
+    """
+
+    products: Products
+    direction: Array
+    means: Array
+
+    @classmethod
+    def of(cls, table: Array) -> Self:
+        """Fit the direction and the means to some rows."""
+        products, centered = Products.of(table), table - table.mean(axis=0)
+        values, vectors = decomposed(centered.T @ centered / len(table))
+        widest = values[-1] > 0.0 and (len(values) == 1 or values[-2] < (1.0 - _WIDER) * values[-1])
+        direction = vectors[:, -1] / np.sqrt(values[-1]) if widest else np.zeros(table.shape[1])
+        return cls(products, direction, (products(table) * (table @ direction)[:, None]).mean(axis=0))
+
+    def __call__(self, table: Array) -> Array:
+        """Return the products."""
+        along = table @ like(self.direction, table)
+        return self.products(table) * along[:, None] - like(self.means, table)
+
+
+@final
+@dataclass(frozen=True)
+class Curves:
+    """cos(kπu) of the share u of the rows below, k = 2, 3 and 4: what bends once, twice and three times.
+
+    Angles are reduced to half a turn as multiples of a half, without rounding: where two values of a column have the
+    same cosine, such as those of two categories for k = 4, it is the same to the last digit.
+    """
+
+    n: int
+
+    @classmethod
+    def of(cls, table: Array) -> Self:
+        """Return the view of ranks among this many rows."""
+        return cls(len(table))
+
+    def __call__(self, table: Array) -> Array:
+        """Return the curves, those of one k for all columns side by side."""
+        xp, turn = namespace(table), 2.0 * self.n
+        turned = [xp.remainder(k * (table - 0.5), turn) for k in _BENDS]
+        return xp.concat([xp.cos(xp.minimum(own, turn - own) * (np.pi / self.n)) for own in turned], axis=1)
+
+
 TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {
     "white": Whitening.of,
     "radius": Length.of,
@@ -218,14 +270,23 @@ TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {
     "squares": Squares.of,
     "square axes": Squares.of,
     "product axes": Products.of,
+    "interactions": Interactions.of,
+    "curve axes": Curves.of,
 }
 """The transformation of each view, from the rows that it is fitted to."""
 
 
 # -- units -------------------------------------------------------------------------------------------------------------
 
-DIRECT = ("order", "axes", "square axes", "product axes")
-"""Views that kernels use as they are: the order of one column, and columns one by one."""
+DIRECT: dict[str, Callable[[int], int]] = {
+    "order": lambda dim: dim,
+    "axes": lambda dim: dim,
+    "square axes": lambda dim: dim,
+    "curve axes": lambda dim: len(_BENDS) * dim,
+    "product axes": lambda dim: dim * (dim - 1) // 2,
+    "interactions": lambda dim: dim * (dim - 1) // 2,
+}
+"""Views that kernels use as they are, the order of one column and columns one by one: how many columns they have."""
 AS_IT_IS = "points"
 """The view of a kernel that the caller chose: the rows in their own units."""
 NEAR = {"near": 0.1, "nearest": 0.03}

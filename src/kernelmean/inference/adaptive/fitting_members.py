@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
+from .columns import DIRECT
 from .default_members import independence_members, two_sample_members
 from .member import QUARTER, Member, PairMember
 
-_MOST_PAIRS_OF_AXES = 256
+_MOST_PAIRS = 256
+"""Of single columns, all of which are compared."""
 _MOST_COLUMNS_OF_NARROW = 10
 _STAND_INS = ("white", "axes")
 """Views of several columns that normal scores stand in for where a table has only one."""
@@ -61,11 +63,10 @@ def _fitting(pair: PairMember, tables: Sequence[ViewedTable]) -> PairMember | No
     narrow = [member.kernel == QUARTER and member.view == "data" for member in pair.sides]
     if any(own and table.dim > _MOST_COLUMNS_OF_NARROW for own, table in zip(narrow, tables, strict=True)):
         return None  # in many columns all distances are alike, so that hardly two rows are near each other
-    if both == {"axes"} and tables[0].dim * tables[1].dim > _MOST_PAIRS_OF_AXES:
+    if both <= set(DIRECT) and DIRECT[pair.x.view](tables[0].dim) * DIRECT[pair.y.view](tables[1].dim) > _MOST_PAIRS:
         return None
-    if all(fits):
-        return pair
-    if not any(fits) or len(both) > 1 or not both <= set(_STAND_INS):
+    lacking = {member.view for member, fit in zip(pair.sides, fits, strict=True) if not fit}
+    if not any(fits) or not lacking <= set(_STAND_INS):
         return None
     x, y = (member if fit else replace(member, view="scores") for member, fit in zip(pair.sides, fits, strict=True))
     return replace(pair, x=x, y=y)

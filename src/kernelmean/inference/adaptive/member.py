@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from ...kernels import DistanceInduced, Gaussian, Kernel, Laplacian, Linear, Polynomial
+from ...kernels import DistanceInduced, Gaussian, Kernel, Laplacian, Linear, Polynomial, Wendland
 
 
 @final
@@ -112,4 +112,4 @@ class MemberOutcome:
 
 LINEAR, QUADRATIC, ENERGY = Linear(), Polynomial(2, 0.0), DistanceInduced()
 WIDE, MEDIAN, QUARTER, EIGHTH, SIXTEENTH = (Gaussian(width) for width in (2.0, 1.0, 0.25, 0.125, 0.0625))
-BOX = Laplacian(0.5)
+BOX, HAT = Laplacian(0.5), Wendland(0, 0.2)

@@ -27,10 +27,10 @@ VIEWS = (
     *DIRECT,
 )
 """The names of the views, see :func:`view`."""
-BY_ORDER = ("order", "ranks")
+BY_ORDER = ("order", "ranks", "curve axes")
 IN_SPREADS = ("data", "radius", *NEAR, "blocks")
 _ROWS_PER_WHITE_COLUMN = 4
-_MOST_AXES, _MOST_PRODUCTS, _MOST_PRODUCT_AXES = 2048, 256, 1024
+_MOST_AXES, _MOST_PRODUCTS, _MOST_PRODUCT_AXES, _MOST_INTERACTIONS = 2048, 256, 1024, 66
 _MOST_ENTRIES = 2**22
 """Of products on their own: with more, the other members would not fit beside them."""
 _TOGETHER = 64
@@ -80,8 +80,7 @@ class Views:
             alike.setdefault(member.view, {}).setdefault(kernel, []).append(member)
         n, dim = points.base(AS_IT_IS, chosen).shape
         wide = max(len(landmarks), dim, _MOST_PRODUCTS)
-        single = {"product axes": _pairs(dim)}
-        most = sum(single.get(name, wide if kernel else dim) for name, own in alike.items() for kernel in own)
+        most = sum(wide if kernel else DIRECT[name](dim) for name, own in alike.items() for kernel in own)
         columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
         parts: list[ViewPart] = []
@@ -176,22 +175,21 @@ def available(n: int, dim: int) -> tuple[str, ...]:
 
     Only a single column has an order; it is its own axis and needs no whitening. Whitening needs four rows per column.
     More than 2048 columns, or 1024 products of two, are not used one by one; of more than 256 products each is compared
-    on its own, because a sum over all would hide one of them, if there are no more than four million in all rows.
+    on its own, because a sum over all would hide one of them, if there are no more than four million in all rows. Up to
+    66 products, of twelve columns, have interactions: with more these would take most of the time.
     """
-    pairs = _pairs(dim)
+    pairs = DIRECT["product axes"](dim)
     serves = {
         "order": dim == 1,
         "white": dim > 1 and n >= _ROWS_PER_WHITE_COLUMN * dim,
         "products": 0 < pairs <= _MOST_PRODUCTS,
         "product axes": _MOST_PRODUCTS < pairs <= min(_MOST_PRODUCT_AXES, _MOST_ENTRIES // n),
+        "interactions": 0 < pairs <= _MOST_INTERACTIONS,
         "axes": 1 < dim <= _MOST_AXES,
         "square axes": 1 < dim <= _MOST_AXES,
+        "curve axes": dim <= _MOST_AXES,
     }
     return tuple(name for name in VIEWS if serves.get(name, True))
-
-
-def _pairs(dim: int) -> int:
-    return dim * (dim - 1) // 2
 
 
 def view(points: Array, name: str) -> Array:
@@ -212,7 +210,9 @@ def view(points: Array, name: str) -> Array:
     squares       the squares of the scores less their means
     axes          the scores; every column is tested on its own and the largest statistic counts
     square axes   the squares of the scores, every column on its own
+    curve axes    cos 2πu, cos 3πu and cos 4πu of the ranks, u from 0 to 1, every one of every column on its own
     product axes  the products of any two columns, every pair on its own
+    interactions  the same times the place of a row along the widest direction of the scores
     ============  =====================================================================================
     """
     return ViewSource(points).view(name)
