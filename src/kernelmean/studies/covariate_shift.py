@@ -221,8 +221,9 @@ def match_weights(
     cap : float
         c, the largest weight where the mean is 1; at least 1.
     ridge : float
-        λ > 0 in units of the variance of φ. It trades the distance for the number of rows that count: 1 suits outcomes
-        of which the columns explain half of the variance, 0.1 nine tenths.
+        λ > 0 in units of the variance of φ. It trades the distance for the number of rows that count. The less of an
+        outcome the columns explain, the larger it should be: in simulations 0.1 suits half to nine tenths of the
+        variance, 0.01 nearly all of it.
     encoder : TableEncoder, optional
         How columns become coordinates, such as ``TableEncoder(missing="category")``; it is fitted to both tables.
     rng : int, Generator, or None
