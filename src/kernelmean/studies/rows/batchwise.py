@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
-from ...core.table import Frame, Table
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.request import ESTIMATORS as PLAIN
 from ...tables import limits
@@ -42,9 +41,9 @@ def _measured(table: Any, limit: int) -> tuple[Any, bool]:
         return measured(table, limit, frames=True)
     if is_path(table):
         return table, is_long(table, limit)
-    listed = isinstance(table, Frame | Table | list | tuple)
-    shape: tuple[int, ...] = (len(table),) if listed else getattr(table, "shape", ())
-    return table, bool(shape) and shape[0] > limit
+    if hasattr(table, "shape"):
+        return table, bool(table.shape) and table.shape[0] > limit
+    return table, isinstance(table, Sized) and not isinstance(table, Mapping) and len(table) > limit
 
 
 def check_rules(encoding: Encoding) -> None:
