@@ -240,7 +240,7 @@ class Interactions:
 
 @final
 @dataclass(frozen=True)
-class Curves:
+class Bends:
     """cos(kπu) of the share u of the rows below, k = 2, 3 and 4: what bends once, twice and three times.
 
     Angles are reduced to half a turn as multiples of a half, without rounding: where two values of a column have the
@@ -271,7 +271,7 @@ TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {
     "square axes": Squares.of,
     "product axes": Products.of,
     "interactions": Interactions.of,
-    "curve axes": Curves.of,
+    "curve axes": Bends.of,
 }
 """The transformation of each view, from the rows that it is fitted to."""
 
