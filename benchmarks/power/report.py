@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 from cases import CASES
+from data_cases import DESIGN, HELD_OUT
 from peers import PEERS
-from run import LEVELS, read
+from run import LEVELS, OF_DATA, read
 
 from kernelmean.studies import plots
 
@@ -87,6 +88,10 @@ class Study:
         """Return how many there are of a case, as text."""
         sizes = {len(self.bits(case.name, method)) for case in of(kind)} - {0}
         return f"{min(sizes)}" if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}"
+
+    def known(self, method: str, cases: list) -> bool:
+        """Whether a method was run on any of some cases."""
+        return any(len(self.bits(case.name, method)) >= LEAST for case in cases)
 
     def methods(self, kind: str) -> list[str]:
         names = {method for case, method in self.decisions if CASES[case].kind == kind}
@@ -342,6 +347,38 @@ def section(study: Study, again: Study, kind: str) -> list[str]:
     ]
 
 
+def of_data(study: Study) -> list[str]:
+    """Return the tables of data that people have, those for design and those held out apart."""
+    lines = [
+        "## Data that people have",
+        "",
+        "Heaped and rounded values, many zeros, angles, limits of detection, a few odd rows, few rows beside many; and "
+        "losses of the default that were known when its members were chosen anew. Half of the cases took part in that "
+        "choice. The others, marked ◦, were written down before it, are of another making, and were run once. "
+        "`python benchmarks/power/run.py --data` runs them. A cell is blank if a method was not run.",
+        "",
+    ]
+    for kind in KINDS:
+        cases = [case for case in (DESIGN | HELD_OUT).values() if case.kind == kind]
+        methods = [name for name in (KINDS[kind][0], *REBUILT, KINDS[kind][1]) if study.known(name, cases)]
+        lines += [f"| {kind} | {' | '.join(methods)} |", "|---|" + "---|" * len(methods)]
+        for case in cases:
+            row = [study.power(case.name, method) for method in methods]
+            mark = " ◦" if case.held_out else ""
+            lines.append(f"| {case.name}{mark} | " + " | ".join(cell(value, np.nanmax(row)) for value in row) + " |")
+        for held_out, title in ((False, "mean"), (True, "mean ◦")):
+            whole = [
+                [study.power(case.name, method) for method in methods] for case in cases if case.held_out == held_out
+            ]
+            means = np.mean([row for row in whole if not np.isnan(row).any()], axis=0)
+            lines.append(f"| {title} | " + " | ".join(cell(value, means.max()) for value in means) + " |")
+        trials = {len(study.bits(case.name, method)) for case in cases for method in methods} - {0}
+        lines += ["", f"{' to '.join(map(str, sorted(trials)))} trials. Means are over the cases that all have.", ""]
+        lines += [f"- {case.name}: {case.text}." for case in cases]
+        lines.append("")
+    return lines
+
+
 def write_readme(study: Study) -> None:
     """Put the table into the README."""
     README.write_text(BLOCK.sub(lambda _: in_short(study), README.read_text(encoding="utf-8")), encoding="utf-8")
@@ -372,7 +409,8 @@ def main() -> None:
     kinds = [kind for kind in KINDS if study.methods(kind)]
     for kind in kinds:
         print(f"{kind}:", *Rules.of(study, kind).lines(kind), sep="\n")
-    text = "\n".join(head + [line for kind in kinds for line in section(study, again, kind)])
+    pages = [line for kind in kinds for line in section(study, again, kind)]
+    text = "\n".join([*head, *pages, *of_data(Study(read(OF_DATA)))])
     (DOCS / "power.md").write_text(text.rstrip() + "\n", encoding="utf-8")
     write_readme(study)
     try:

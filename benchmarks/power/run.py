@@ -2,7 +2,8 @@
 
 ``python benchmarks/power/run.py --quick`` takes minutes. Results are appended to results/trials.jsonl batch by batch;
 what is there already is not run again, so an interrupted run is continued by the same command. ``--verify 25`` runs the
-first 25 trials of every case with our tests again, and counts decisions that are not the stored ones. With
+first 25 trials of every case with our tests again, and counts decisions that are not the stored ones. ``--data`` runs
+the cases of ``data_cases.py``, data that people have, into results/data.jsonl. With
 ``--peer-python PATH`` other libraries run in that interpreter, else where they can be imported here.
 ``python benchmarks/power/report.py`` writes the tables and figures.
 """
@@ -26,9 +27,10 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 import numpy as np  # noqa: E402 (after the numbers of threads)
 import peers  # noqa: E402 (after the numbers of threads)
 from cases import CASES, Case  # noqa: E402 (after the numbers of threads)
+from data_cases import DESIGN, HELD_OUT  # noqa: E402 (after the numbers of threads)
 from ours import OURS, offered  # noqa: E402 (after the numbers of threads)
 
-RESULTS = Path(__file__).parent / "results" / "trials.jsonl"
+RESULTS, OF_DATA = (Path(__file__).parent / "results" / name for name in ("trials.jsonl", "data.jsonl"))
 LEVELS = (0.01, 0.05, 0.1)
 RENAMED = {"adaptive MMD, fuse": "adaptive MMD, log-mean-exp", "adaptive HSIC, fuse": "adaptive HSIC, log-mean-exp"}
 """Methods by the names under which stored trials were run."""
@@ -86,7 +88,7 @@ def jobs(options: argparse.Namespace) -> Iterator[Job]:
     kinds = {name: kind for name, (kind, _) in OURS.items() if offered(name)}
     kinds |= {name: peers.PEERS[name][0] for name in known_peers(options.peer_python)}
     for first in range(options.first, options.trials, options.batch):
-        for case in CASES.values():
+        for case in (DESIGN | HELD_OUT if options.data else CASES).values():
             for method, kind in kinds.items():
                 wanted = options.slow_trials if method in SLOW else options.trials
                 listed = not options.methods or method in options.methods
@@ -109,15 +111,15 @@ def record(pvalues: list[float | None], seconds: float) -> dict:
     return {"trials": len(p), "rejections": counts, "decisions": f"{int(bits, 2):x}", "seconds": round(seconds, 3)}
 
 
-def done() -> set[tuple[str, str, int, int]]:
-    return {(row["case"], row["method"], row["first"], row["resamples"]) for row in read()}
+def done(results: Path) -> set[tuple[str, str, int, int]]:
+    return {(row["case"], row["method"], row["first"], row["resamples"]) for row in read(results)}
 
 
-def read() -> list[dict]:
+def read(results: Path = RESULTS) -> list[dict]:
     """Return the stored batches, their methods under the names that these have now."""
-    if not RESULTS.exists():
+    if not results.exists():
         return []
-    rows = map(json.loads, RESULTS.read_text(encoding="utf-8").splitlines())
+    rows = map(json.loads, results.read_text(encoding="utf-8").splitlines())
     return [row | {"method": RENAMED.get(row["method"], row["method"])} for row in rows]
 
 
@@ -135,6 +137,7 @@ def arguments() -> argparse.Namespace:
         "--seconds", type=float, default=float("inf"), help="stop after a batch once so much has passed"
     )
     parser.add_argument("--verify", type=int, metavar="N", help="compare N trials of every case with what is stored")
+    parser.add_argument("--data", action="store_true", help="data that people have, instead of the cases of the study")
     parser.add_argument("--quick", action="store_true", help="20 trials, 99 resamples, no slow peers")
     options = parser.parse_args()
     if options.quick:
@@ -164,8 +167,9 @@ def main() -> None:
     if options.verify:
         verify(options.verify, options.methods or OURS)
         return
-    RESULTS.parent.mkdir(exist_ok=True)
-    finished = done()
+    results = OF_DATA if options.data else RESULTS
+    results.parent.mkdir(exist_ok=True)
+    finished = done(results)
     for job in jobs(options):
         if job.key in finished:
             continue
@@ -176,7 +180,7 @@ def main() -> None:
         pvalues = job.pvalues(options.peer_python)
         found = record(pvalues, time.perf_counter() - began)
         case, method, first, resamples = job.key
-        with RESULTS.open("a", encoding="utf-8") as file:
+        with results.open("a", encoding="utf-8") as file:
             file.write(
                 json.dumps({"case": case, "method": method, "first": first, "resamples": resamples} | found) + "\n"
             )
