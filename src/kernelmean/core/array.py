@@ -41,7 +41,7 @@ class _Silent:
 SILENT: Progress = _Silent()
 
 _OWN = (np.ndarray, np.generic, list, tuple, int, float, str)  # NumPy 2 arrays have __array_namespace__ as well
-_MEDIAN_OF = 128  # rows, approximately, for the median
+_MEDIAN_OF = 1024  # rows, approximately, for the median
 _COPIES = 4  # of a tile in memory at once while it is computed and summed
 
 
