@@ -258,7 +258,8 @@ class Bends:
         """Return the curves, those of one k for all columns side by side."""
         xp, turn = namespace(table), 2.0 * self.n
         turned = [xp.remainder(k * (table - 0.5), turn) for k in _BENDS]
-        return xp.concat([xp.cos(xp.minimum(own, turn - own) * (np.pi / self.n)) for own in turned], axis=1)
+        curves = xp.stack([xp.cos(xp.minimum(own, turn - own) * (np.pi / self.n)) for own in turned], axis=1)
+        return xp.reshape(curves, (table.shape[0], -1))
 
 
 TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {
