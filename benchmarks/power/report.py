@@ -349,6 +349,8 @@ def section(study: Study, again: Study, kind: str) -> list[str]:
 
 def of_data(study: Study) -> list[str]:
     """Return the tables of data that people have, those for design and those held out apart."""
+    if not study.decisions:
+        return []
     lines = [
         "## Data that people have",
         "",

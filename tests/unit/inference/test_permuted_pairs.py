@@ -118,10 +118,8 @@ def test_several_kernels_share_the_permutations():
             np.testing.assert_allclose(together.values[k], alone.values[0], rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("n", "expected"), [(48, {"tile_sums", "factor_sums"}), (200, {"tile_sums", "factor_sums"}), (700, {"factor_sums"})]
-)
-def test_given_factors_are_used_where_they_cost_less_and_change_no_p_value(n, expected, monkeypatch):
+@pytest.mark.parametrize("n", [48, 200, 700])
+def test_given_factors_are_used_where_they_cost_less_and_change_no_p_value(n, monkeypatch):
     """For some of the pairs: those of high rank are left to tiles, which may be held whole or come one by one."""
     rng = np.random.default_rng(n)
     x = rng.normal(size=(n, 1))
@@ -131,7 +129,7 @@ def test_given_factors_are_used_where_they_cost_less_and_change_no_p_value(n, ex
         run = getattr(permuted_pairs, name)
         monkeypatch.setattr(permuted_pairs, name, lambda *args, run=run, name=name: used.add(name) or run(*args))
     result = km.hsic_test(x, y, **options)
-    assert used == expected
+    assert used == {"tile_sums", "factor_sums"}
     for kept, held in ((True, 0), (False, 0), (False, n)):
         monkeypatch.setattr(
             permuted_pairs, "by_factors", lambda own, _, kept=kept: [*range(len(own.problem.pairs) * kept)]
