@@ -49,7 +49,7 @@ class DefaultMember:
     weight_in_clusters: float
     """How much it counts where rows lie in far clusters, at any size."""
     sees: str
-    """What it sees best, by its own p-values of simulated data with 100 rows a sample."""
+    """What it sees best, by its own p-values of simulated data, most of it with 100 rows a sample."""
 
 
 @final
@@ -68,7 +68,7 @@ class DefaultPair:
     weights: tuple[float, float, float]
     """How much it counts, with its mirror image, at every number of ``PAIR_NUMBERS``."""
     sees: str
-    """What it sees best, by its own p-values of simulated data with 100 pairs of rows."""
+    """What it sees best, by its own p-values of simulated data, most of it with 100 pairs of rows."""
 
     @property
     def looks(self) -> tuple[tuple[Member, Member], ...]:
