@@ -162,14 +162,9 @@ class Length:
 @final
 @dataclass(frozen=True)
 class Ranked:
-    """(rank - ½) / n - ½, from -½ to ½."""
+    """(rank - ½) / n - ½, from -½ to ½, with n the number of ranked rows."""
 
     n: int
-
-    @classmethod
-    def of(cls, table: Array) -> Self:
-        """Return the view of ranks among this many rows."""
-        return cls(len(table))
 
     def __call__(self, table: Array) -> Array:
         """Return the centered shares of the rows below."""
@@ -241,18 +236,13 @@ class Interactions:
 @final
 @dataclass(frozen=True)
 class Bends:
-    """cos(kπu) of the share u of the rows below, k = 2, 3 and 4: what bends once, twice and three times.
+    """cos(kπu) of the share u of n ranked rows below, k = 2, 3 and 4: what bends once, twice and three times.
 
     Angles are reduced to half a turn as multiples of a half, without rounding: where two values of a column have the
     same cosine, such as those of two categories for k = 4, it is the same to the last digit.
     """
 
     n: int
-
-    @classmethod
-    def of(cls, table: Array) -> Self:
-        """Return the view of ranks among this many rows."""
-        return cls(len(table))
 
     def __call__(self, table: Array) -> Array:
         """Return the curves, those of one k for all columns side by side."""
@@ -266,15 +256,20 @@ TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {
     "white": Whitening.of,
     "radius": Length.of,
     "spread": Length.of,
-    "ranks": Ranked.of,
+    "ranks": lambda table: Ranked(len(table)),
     "products": Products.of,
     "squares": Squares.of,
     "square axes": Squares.of,
     "product axes": Products.of,
     "interactions": Interactions.of,
-    "curve axes": Bends.of,
+    "curve axes": lambda table: Bends(len(table)),
 }
 """The transformation of each view, from the rows that it is fitted to."""
+
+
+def pairs_of_columns(dim: int) -> int:
+    """Return how many products of two different columns there are."""
+    return dim * (dim - 1) // 2
 
 
 # -- units -------------------------------------------------------------------------------------------------------------
@@ -284,8 +279,8 @@ DIRECT: dict[str, Callable[[int], int]] = {
     "axes": lambda dim: dim,
     "square axes": lambda dim: dim,
     "curve axes": lambda dim: len(_BENDS) * dim,
-    "product axes": lambda dim: dim * (dim - 1) // 2,
-    "interactions": lambda dim: dim * (dim - 1) // 2,
+    "product axes": pairs_of_columns,
+    "interactions": pairs_of_columns,
 }
 """Views that kernels use as they are, the order of one column and columns one by one: how many columns they have."""
 AS_IT_IS = "points"

@@ -16,7 +16,7 @@ from ...core.array import Array, IntArray, like, namespace, slices
 from ...core.cached import cached_property
 from ...kernels import Kernel, TensorProduct
 from ..low_rank import Coordinates
-from .columns import AS_IT_IS, DIRECT, NEAR, TRANSFORMATIONS, Spreads, Unit, clustered
+from .columns import AS_IT_IS, DIRECT, NEAR, TRANSFORMATIONS, Spreads, Unit, clustered, pairs_of_columns
 from .fitting_members import ViewedTable
 from .member import Member
 from .ranks import Ranks, normal_scores, ranks
@@ -178,7 +178,7 @@ def available(n: int, dim: int) -> tuple[str, ...]:
     on its own, because a sum over all would hide one of them, if there are no more than four million in all rows. Up to
     66 products, of twelve columns, have interactions: with more these would take most of the time.
     """
-    pairs = DIRECT["product axes"](dim)
+    pairs = pairs_of_columns(dim)
     serves = {
         "order": dim == 1,
         "white": dim > 1 and n >= _ROWS_PER_WHITE_COLUMN * dim,
