@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.array import Array, IntArray, slices
 from ..core.frozen import Frozen
+from .candidates import RegressionFeatures
 from .learned import DealtRows, Ridges
 from .ridge import STRENGTHS, RidgeFits
 
@@ -29,14 +30,9 @@ class StackedKind(Frozen):
     """The number of the strength of every target, shape (q,)."""
 
     @property
-    def name(self) -> str:
-        """The features in words."""
-        return self.ridges[0].features.name
-
-    @property
-    def extrapolates(self) -> bool:
-        """Whether predictions go on beyond the rows of the fit."""
-        return self.ridges[0].features.extrapolates
+    def features(self) -> RegressionFeatures:
+        """The features, of the first fold where they were learned."""
+        return self.ridges[0].features
 
     def predict(self, rows: Array) -> Array:
         """Return the predictions at scaled rows, shape (n, q): the mean over folds."""
@@ -101,7 +97,7 @@ class Stack(Frozen):
     @property
     def names(self) -> tuple[str, ...]:
         """The kinds in words, in the order of the weights."""
-        return (*(kind.name for kind in self.kinds), "constant")
+        return (*(kind.features.name for kind in self.kinds), "constant")
 
     def predict(self, rows: Array) -> Array:
         """Return the predictions at scaled rows, shape (n, q)."""
@@ -110,11 +106,9 @@ class Stack(Frozen):
             found[block] = self.weights[-1] * self.mean
             for kind, weights in zip(self.kinds, self.weights, strict=False):
                 if weights.any():
-                    found[block] += weights * kind.predict(self._within(rows[block], kind))
+                    here = rows[block] if kind.features.extrapolates else np.clip(rows[block], *self.limits)
+                    found[block] += weights * kind.predict(here)
         return found
-
-    def _within(self, rows: Array, kind: StackedKind) -> Array:
-        return rows if kind.extrapolates else np.clip(rows, *self.limits)
 
     def smoother(self, rows: Array, fitted: Array) -> Array:
         """Return how much every row of the fit counts in predictions at scaled rows, shape (rows, n).

@@ -22,7 +22,7 @@ def coordinates(data: Any, name: str) -> tuple[Table, tuple[str, ...]]:
     encoded = encoded_tables((data,), (name,), NOTHING)
     if encoded is None:
         return varying_columns(data, name), ()
-    return tables_of(encoded, encoded.names)[0], _notes(encoded, name)
+    return tables_of(encoded, encoded.names)[0], encoded.notes(f" in {name}")
 
 
 def known_parts(Z: Any, strata: Sequence[Any] | None, n: int) -> tuple[Table | None, list[int] | None, tuple[str, ...]]:
@@ -37,7 +37,7 @@ def known_parts(Z: Any, strata: Sequence[Any] | None, n: int) -> tuple[Table | N
     lengths = {len(part) for part in (*labels, *(() if numbers is None else (numbers,)))}
     if lengths - {n}:
         raise ValueError(f"X has {n} rows and Z has {max(lengths - {n})}; row i of each must be one observation")
-    return numbers, joined(labels), _notes(encoded, "Z")
+    return numbers, joined(labels), () if encoded is None else encoded.notes(" in Z")
 
 
 def tables_of(encoded: Encoded, names: Sequence[str]) -> tuple[Table, ...]:
@@ -87,7 +87,3 @@ def encoded_tables(tables: Sequence[Any], names: Sequence[str], useless: str) ->
     if not encoded.names:
         raise ValueError(f"{listed(names)} is constant in {count(sum(map(len, frames)), 'row')}: {useless}")
     return encoded
-
-
-def _notes(encoded: Encoded | None, name: str) -> tuple[str, ...]:
-    return () if encoded is None else encoded.notes(f" in {name}")
