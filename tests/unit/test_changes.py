@@ -11,8 +11,10 @@ import pytest
 import kernelmean as km
 from kernelmean.cli.app import run
 from kernelmean.inference.changes import Change
+from kernelmean.report import describe
 from kernelmean.studies.changes import Changes, Search
 from kernelmean.studies.changes.finding import _joined
+from kernelmean.studies.plots.changes import series_panels
 
 QUICK = Search(n_resamples=99)
 
@@ -82,6 +84,41 @@ def test_times_are_told_in_full_and_are_times_in_a_frame(name: str) -> None:
     assert frame["time"][0] == time
     assert frame["earliest"][0] <= time <= frame["latest"][0]
     assert found.rows()[0]["time"] == text
+
+
+def test_pictures_have_the_axis_of_time_and_name_the_changes(found: Changes, table: pd.DataFrame) -> None:
+    panels = series_panels(found)
+    assert [panel.title for panel in panels] == ["price", "shop"]
+    for panel in panels:
+        assert panel.x_label == "day"
+        assert panel.events is not None
+        assert panel.events.names == tuple(point.time for point in found.points)
+        days = pd.to_datetime(panel.events.x, unit="D", origin="unix")
+        assert list(days.strftime("%Y-%m-%d")) == list(panel.events.names)
+        assert (panel.curves[1].x[0], panel.curves[1].x[-1]) == (19723.0, 19723.0 + 179)
+    assert "mean of the segment: from" in describe(panels[0])
+    assert "at 2024-01-01 to" in describe(panels[0])
+    assert f"change point: {', '.join(point.time for point in found.points)}." in describe(panels[0])
+    (first, *_) = found.document().sections
+    assert not first.paragraphs
+    assert "1 column more: no change in it alone." in first.charts[0].text
+
+
+@pytest.mark.parametrize("name", [*TIMES, "no time"])
+def test_changes_stand_where_the_axis_has_their_time(name: str) -> None:
+    X = pd.DataFrame({"x": np.repeat([0.0, 9.0], [61, 119]) + np.arange(180) % 3})
+    X.loc[3:5, "x"] = np.nan
+    if name != "no time":
+        X["t"] = TIMES[name][0]
+    found = km.changes(X, None if name == "no time" else "t", search=QUICK, missing="drop")
+    (panel,), (point,) = series_panels(found), found.points
+    assert panel.events is not None
+    assert panel.events.names == (point.time or "61",)
+    (at,), levels = panel.events.x, panel.curves[1]
+    assert at == levels.x[2]  # the first row of the second segment
+    assert levels.y[1] < 3.0 < levels.y[2]
+    assert panel.x_label == {"spans": "t, seconds", "a time zone": "t (UTC)", "no time": "row"}.get(name, "t")
+    assert found.plot().axes
 
 
 def test_segments_cut_the_table(found: Changes, table: pd.DataFrame) -> None:

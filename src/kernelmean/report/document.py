@@ -103,6 +103,15 @@ class Ticks:
 
 
 @dataclass(frozen=True)
+class Events:
+    """Vertical lines of one look, with a name above each of them."""
+
+    label: str
+    x: tuple[float, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Panel:
     """One pair of axes."""
 
@@ -124,6 +133,9 @@ class Panel:
     """Whether x falls from left to right."""
     y_range: tuple[float, float] | None = None
     """The range of y to show, if curves rise far above what matters."""
+    events: Events | None = None
+    x_days: bool = False
+    """Whether x counts days since 1970, and is written as dates."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.words import cut, rounded
 from .beside import BESIDE, LINE, beside
-from .document import AnyPanel, Bars, Curve, HeatMap, Panel, Points, Strip, Surface
+from .document import AnyPanel, Bars, Curve, Events, HeatMap, Panel, Points, Strip, Surface
 from .palette import FIRST, QUIET, SECOND, SHADES, Look
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def samples(panel: AnyPanel, styles: dict[str, Look]) -> dict[str, Any]:
     points = {p.label: Line2D([], [], **_point_style(p, styles[p.label], 6.0)) for p in panel.points if p.x}
     hatches = zip(panel.bands, cycle(_HATCHES), strict=False)
     bands = {band.label: Patch(**_band_style(hatch)) for band, hatch in hatches}
-    marks = {label: Line2D([], [], **_mark_style(k)) for k, (label, _) in enumerate(panel.marks)}
+    labels = [label for label, _ in panel.marks] + ([panel.events.label] if panel.events else [])
+    marks = {label: Line2D([], [], **_mark_style(k)) for k, label in enumerate(labels)}
     return strips | steps | lines | points | bands | marks
 
 
@@ -122,9 +123,26 @@ def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
     for k, (_, at) in enumerate(panel.marks):
         ax.axvline(at, **_mark_style(k))
     _set_axes(ax, panel)
+    if panel.events:
+        _draw_events(ax, panel.events, _mark_style(len(panel.marks)))
     for points in panel.points:
         if points.names:
             _write_names(ax, points)
+
+
+def _draw_events(ax: Axes, events: Events, style: dict[str, Any]) -> None:
+    """Draw lines with their names above them, in as many rows as keep the names apart."""
+    inch, ends, raised = 72.0 / ax.figure.dpi, list[float](), list[str]()
+    for at, name in sorted(zip(events.x, events.names, strict=True)):
+        ax.axvline(at, **style)
+        middle, half = inch * ax.transData.transform((at, 0.0))[0], _LETTER * (len(name) + 1) / 2
+        row = next((k for k, end in enumerate(ends) if middle - half >= end), len(ends))
+        ends[row : row + 1] = [middle + half]
+        raised.append(plain(name) + "\n" * row)
+    top = ax.secondary_xaxis("top")
+    top.set_ticks(sorted(events.x), raised)
+    top.tick_params(length=0, labelsize="small")
+    top.spines["top"].set_visible(False)
 
 
 def _write_names(ax: Axes, points: Points) -> None:
@@ -166,7 +184,13 @@ def are_spread(values: Sequence[float]) -> bool:
 def _set_axes(ax: Axes, panel: Panel) -> None:
     if any(steps.heights for steps in panel.steps):
         ax.set_ylim(bottom=0.0)
-    if not panel.x_log and max(map(abs, ax.get_xlim())) >= _LONG_NUMBERS:
+    if panel.x_days:
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        locator = AutoDateLocator(minticks=3, maxticks=6)
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    elif not panel.x_log and max(map(abs, ax.get_xlim())) >= _LONG_NUMBERS:
         ax.locator_params(axis="x", nbins=4)
     ends = [x for strip in panel.strips for x in strip.x[:1] + strip.x[-1:]]
     if ends:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, product
+
+import numpy as np
 
 from ..core.words import signed
 from .document import AnyPanel, Bars, Chart, Curve, HeatMap, Panel, Points, Steps, Strip, Surface, TextTable
@@ -55,10 +57,11 @@ def describe(panel: AnyPanel) -> str:
     parts = [f"{panel.y_label}{y_log} against {panel.x_label}{x_log}."]
     parts += [_strip(strip) for strip in panel.strips if strip.x]
     parts += [_outline(steps) for steps in panel.steps if steps.heights]
-    parts += [_line(curve) for curve in panel.curves if curve.x]
+    parts += [_line(curve, _place(panel)) for curve in panel.curves if curve.x]
     parts += points
     parts += [f"{band.label}: from {_range(band.low, band.high)}." for band in panel.bands]
-    return " ".join(parts + [f"{label}: at {_number(at)}." for label, at in panel.marks])
+    parts += [f"{label}: at {_number(at)}." for label, at in panel.marks]
+    return " ".join(parts + ([f"{panel.events.label}: {', '.join(panel.events.names)}."] if panel.events else []))
 
 
 def _labels(panel: AnyPanel) -> Iterator[str]:
@@ -103,13 +106,16 @@ def _rows(panel: AnyPanel) -> Iterator[_Row]:
     if isinstance(panel, Panel):
         yield from ((title, band.label, "", _range(band.low, band.high), "") for band in panel.bands)
         yield from ((title, label, _number(at), "", "") for label, at in panel.marks)
+        if panel.events:
+            label = panel.events.label
+            yield from ((title, label, name, "", "") for name in panel.events.names)
 
 
 def _line_rows(panel: Panel) -> Iterator[_Row]:
-    title = panel.title
+    title, place = panel.title, _place(panel)
     for curve in panel.curves:
         for x, y, error in zip(curve.x, curve.y, curve.errors or curve.y, strict=True):
-            yield title, curve.label, _number(x), _number(y), _number(error) if curve.errors else ""
+            yield title, curve.label, place(x), _number(y), _number(error) if curve.errors else ""
     for strip in panel.strips:
         for x, low, high in zip(strip.x, strip.low, strip.high, strict=True):
             yield title, strip.label, _number(x), _range(low, high), ""
@@ -169,11 +175,11 @@ def _span(values: Sequence[float]) -> tuple[float, float]:
     return min(values), max(values)
 
 
-def _line(curve: Curve) -> str:
+def _line(curve: Curve, place: Callable[[float], str]) -> str:
     """Return where a line begins and ends, and where it is lowest if that is not at an end."""
     finite = [k for k in range(len(curve.y)) if math.isfinite(curve.y[k])]
     lowest = min(finite, key=curve.y.__getitem__, default=0)
-    first, last, least = (f"{_number(curve.y[k])} at {_number(curve.x[k])}" for k in (0, -1, lowest))
+    first, last, least = (f"{_number(curve.y[k])} at {place(curve.x[k])}" for k in (0, -1, lowest))
     if len(curve.x) == 1:
         return f"{curve.label}: {first}."
     inner = f", lowest {least}" if 0 < lowest < len(curve.y) - 1 else ""
@@ -182,6 +188,15 @@ def _line(curve: Curve) -> str:
 
 def _range(low: float, high: float) -> str:
     return f"{_number(low)} to {_number(high)}"
+
+
+def _place(panel: Panel) -> Callable[[float], str]:
+    """Return how the places of an axis are written: as numbers or as times."""
+    return _day if panel.x_days else _number
+
+
+def _day(days: float) -> str:
+    return str(np.datetime64(round(86400 * days), "s")).removesuffix("T00:00:00").replace("T", " ")
 
 
 def _number(value: float) -> str:

@@ -9,7 +9,7 @@ pytest.importorskip("matplotlib", reason="charts need the extra 'plot'")
 import matplotlib as mpl
 from matplotlib.axes import Axes
 
-from kernelmean.report import Band, Chart, Curve, Panel, charts, numbers, pictures
+from kernelmean.report import Band, Chart, Curve, Events, Panel, charts, numbers, pictures
 
 
 def chart(*curves: Curve, **panel: object) -> Chart:
@@ -78,3 +78,19 @@ def test_the_table_of_a_chart_has_all_its_numbers(charts_of_all_kinds: tuple[Cha
     assert len(table.rows) == 2 * 8 * 4
     assert table.rows[0] == ("squared", "KME", "10", "0.1", "0.01111")
     assert numbers(valley).rows[-1] == ("best", "4", "", "")
+
+
+def test_events_have_one_look_and_names_that_are_apart() -> None:
+    names = ("2023-12-09", "2023-12-12", "2024-03-08")
+    events = Events("change", (19700.0, 19703.0, 19790.0), names)
+    ax = axes(chart(Curve("a", (19600.0, 19850.0), (0.0, 1.0)), events=events, x_days=True))
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["a", "change"]
+    _, *lines = ax.get_lines()
+    assert [line.get_xdata()[0] for line in lines] == list(events.x)
+    assert len({(line.get_color(), str(line.get_linestyle()), line.get_linewidth()) for line in lines}) == 1
+    (top,) = ax.child_axes
+    ax.figure.canvas.draw()
+    above = [label for label in top.get_xticklabels() if label.get_text()]
+    assert [label.get_text().strip() for label in above] == list(names)
+    assert [label.get_text().count("\n") for label in above] == [0, 1, 0]
+    assert "2024" in {label.get_text() for label in ax.get_xticklabels()}, "days since 1970 are dates"

@@ -150,6 +150,7 @@ def changes(
         ),
         missing=encoded.missing,
         encoded=encoded,
+        stamps=stamps,
     )
 
 

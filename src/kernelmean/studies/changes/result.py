@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.frozen import Frozen
+from ...core.table import Frame
 from ...core.words import count, listed
 from ...inference import EvidenceKind
 from ...inference.changes import Search
@@ -88,6 +89,8 @@ class Changes(Frozen, Study):
         The rule for missing cells, and how many there are in every column.
     encoded : Encoded
         The table as the coordinates that the kernels see.
+    stamps : Frame or None
+        The column of the time, for pictures.
     name : str
         What to call the table.
     seed : int or None
@@ -104,6 +107,7 @@ class Changes(Frozen, Study):
     notes: tuple[str, ...]
     missing: MissingCells
     encoded: Encoded = field(repr=False)
+    stamps: Frame | None = field(default=None, repr=False)
     name: str = "the table"
     seed: int | None = None
 
@@ -195,7 +199,7 @@ class Changes(Frozen, Study):
         ]
 
     def plot(self) -> Figure:
-        """Draw the columns that change most, over time and with the change points."""
+        """Draw every column that changes, over time and with the change points."""
         drawn = series_panels(self)
         return pictures.show_all(drawn, [self.verdict(), *[""] * (len(drawn) - 1)], wide=1, size=(6.4, 2.2))
 

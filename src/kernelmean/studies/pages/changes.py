@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...core.array import Progress
+from ...core.words import count
 from ...report import Chart, Document, Section
 from ..changes import Changes
 from ..plots.changes import series_panels, shown
@@ -22,8 +23,9 @@ def changes_page(result: Changes, progress: Progress) -> Document:
     if result.points and not any(point.columns for point in result.points):
         text += " No column changes on its own, so these means need not show the change."
     hidden = len(result.encoded.in_table_order()) - len(shown(result))
-    if hidden:
-        which = "those that change at most places" if result.points else "the first ones"
-        text += f" Columns: {which}; {hidden:,} other{'s are' if hidden > 1 else ' is'} not shown."
+    if hidden and any(point.columns for point in result.points):
+        text += f" {count(hidden, 'column')} more: no change in {'it' if hidden == 1 else 'them'} alone."
+    elif hidden:
+        text += f" Only the first columns are shown, of {len(result.encoded.in_table_order()):,}."
     series = Section(_TITLE, charts=(Chart("series", _TITLE, series_panels(result), text),))
     return replace(described, sections=(series, *described.sections))

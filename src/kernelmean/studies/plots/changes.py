@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ...report import Curve, Panel
+from ...core.table import Frame
+from ...report import Curve, Events, Panel
 from ...tables.columns import Encoded
 from ...tables.columns.kinds import Coding
 from ..cells import Axis, names_of
 
-_MOST_PANELS, _MOST_PLACES = 4, 200
+_WITHOUT_FINDING, _MOST_PLACES = 4, 60
+_SECONDS = 86400.0
 
 
 class FoundChanges(Protocol):
@@ -29,6 +32,10 @@ class FoundChanges(Protocol):
         """The column that orders them."""
 
     @property
+    def stamps(self) -> Frame | None:
+        """The cells of this column."""
+
+    @property
     def points(self) -> Sequence[Any]:
         """The places where their distribution changes."""
 
@@ -39,39 +46,61 @@ class FoundChanges(Protocol):
 
 def series_panels(result: FoundChanges) -> tuple[Panel, ...]:
     """Return a panel for each of the columns that are shown: means over time and of the segments."""
-    (frame,) = result.encoded.frames
-    codings = {coding.name: coding for coding in result.encoded.codings}
-    return tuple(_panel(result, codings[name], frame.row_numbers() - 1) for name in shown(result))
+    codings, bare = {coding.name: coding for coding in result.encoded.codings}, _bare(result)
+    return tuple(_panel(result, codings[name], bare) for name in shown(result))
 
 
 def shown(result: FoundChanges) -> list[str]:
-    """Return at most four columns: those that change at most places first."""
+    """Return the columns that change, those that do at most places first; if none does, the first ones."""
     telling = Counter(name for point in result.points for name in point.columns)
-    return ([name for name, _ in telling.most_common()] or list(result.encoded.in_table_order()))[:_MOST_PANELS]
+    return [name for name, _ in telling.most_common()] or list(result.encoded.in_table_order())[:_WITHOUT_FINDING]
 
 
-def _panel(result: FoundChanges, coding: Coding, rows: IntArray) -> Panel:
+def _bare(result: FoundChanges) -> tuple[Panel, Array]:
+    """Return a panel with the axis of time and the change points, and where on this axis the rows are."""
+    rows: Array = result.encoded.frames[0].row_numbers() - 1.0
+    at = np.array([float(point.row) for point in result.points])
+    names = tuple(point.time or f"{point.row:,}" for point in result.points)
+    label, days = "row", False
+    if result.stamps is not None:
+        places, label, days = _times(result.stamps)
+        rows, at = (places[np.searchsorted(result.stamps.row_numbers() - 1, own)] for own in (rows, at))
+    events = Events("change point", tuple(at.tolist()), names) if names else None
+    return Panel("", label, "", events=events, x_days=days), rows
+
+
+def _times(stamps: Frame) -> tuple[Array, str, bool]:
+    """Return where the rows are on the axis of time, its label, and whether it counts days since 1970."""
+    ((name, cells),) = stamps.cells.items()
+    if cells.dtype.kind == "f":
+        return cells, name, False
+    seconds = cells.astype(f"{cells.dtype.kind}8[us]").astype(np.int64) / 1e6
+    if cells.dtype.kind == "m":
+        return seconds, f"{name}, seconds", False
+    return seconds / _SECONDS, name + " (UTC)" * (name in stamps.declared), True
+
+
+def _panel(result: FoundChanges, coding: Coding, bare: tuple[Panel, Array]) -> Panel:
     """Return the means of a column; for categories the share of the most frequent one."""
-    (frame,) = result.encoded.frames
+    (frame,), (panel, places) = result.encoded.frames, bare
     axis = Axis.of(coding, frame)
-    label, values = axis.label, axis.values(frame) if axis.ordered else None
+    label, values = f"mean{axis.label.removeprefix(axis.name)}", axis.values(frame) if axis.ordered else None
     if values is None:
         cells = names_of(coding, frame)
         names, counts = np.unique(cells.astype(str), return_counts=True)
         most = str(names[counts.argmax()])
-        label, values = f"share of {coding.name} = {most}", (cells.astype(str) == most).astype(float)
+        label, values = f"share of {most}", (cells.astype(str) == most).astype(float)
+    rows = frame.row_numbers() - 1
     ends = np.searchsorted(rows, [own.start for own in result.segments[1:]])
     stretches = np.array_split(np.arange(len(rows)), min(len(rows), _MOST_PLACES))
-    means = [(float(rows[part].mean()), own) for part, own in _means(values, stretches)]
+    means = [(float(places[part].mean()), own) for part, own in _means(values, stretches)]
     segments = _means(values, np.split(np.arange(len(rows)), ends))
-    levels = [(float(rows[end]), own) for part, own in segments for end in part[[0, -1]]]
+    levels = [(float(places[end]), own) for part, own in segments for end in part[[0, -1]]]
     curves = (
         Curve("mean", tuple(x for x, _ in means), tuple(y for _, y in means)),
         Curve("mean of the segment", tuple(x for x, _ in levels), tuple(y for _, y in levels), dashed=True),
     )
-    order = "row" if result.time is None else f"row, in the order of {result.time}"
-    marks = tuple((f"change point {point.time}".strip(), float(point.row)) for point in result.points)
-    return Panel("", order, label, curves, marks=marks)
+    return replace(panel, title=coding.name, y_label=label, curves=curves)
 
 
 def _means(values: Array, parts: Sequence[IntArray]) -> Iterator[tuple[IntArray, float]]:
