@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import final
 
 
@@ -19,6 +20,14 @@ class TextTable:
     emphasis: frozenset[tuple[int, int]] = frozenset()
     sketches: tuple[Sketches, ...] = ()
     """Columns of small pictures."""
+    folded: str = ""
+    """What a page shows of the table until it is unfolded; "" shows all of it."""
+
+    def take(self, rows: Sequence[int]) -> TextTable:
+        """Return the table of some rows, in this order."""
+        cells = frozenset((k, column) for k, row in enumerate(rows) for own, column in self.emphasis if own == row)
+        sketches = (replace(one, pictures=tuple(one.pictures[row] for row in rows)) for one in self.sketches)
+        return replace(self, rows=tuple(self.rows[row] for row in rows), emphasis=cells, sketches=tuple(sketches))
 
 
 @dataclass(frozen=True)

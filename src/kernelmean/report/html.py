@@ -10,7 +10,7 @@ from . import charts, pictures, templates
 from .document import Anchors, Section, numeric_columns
 from .figures import BARS, has_errors, numbers
 from .palette import variables
-from .sketches import sketch
+from .sketches import full, sketch
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ def render(document: Document) -> str:
         numeric_columns=numeric_columns,
         drawing=charts.drawing,
         sketch=sketch,
+        full=full,
         numbers=numbers,
         has_errors=has_errors,
         bars=BARS,

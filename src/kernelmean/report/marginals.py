@@ -13,7 +13,7 @@ from ..core.words import percent
 from .document import Bars, Panel, Steps
 
 _MOST_VALUES, _FEWEST_BINS, _MOST_BINS = 12, 5, 40
-_CORE, _FAR, _LONG_TAIL = (0.005, 0.995), 3.0, 10.0
+_CORES, _FAR, _LONG_TAIL = ((0.005, 0.995), (0.025, 0.975)), 3.0, 10.0
 
 
 def marginal(
@@ -92,22 +92,27 @@ def has_long_tail(values: Array) -> bool:
     >>> has_long_tail(np.arange(1.0, 99.0)), has_long_tail(np.arange(1.0, 99.0) ** 6)
     (False, True)
     """
-    middle, high = np.quantile(values, (0.5, _CORE[1]))
+    middle, high = np.quantile(values, (0.5, _CORES[0][1]))
     return bool(values.min() > 0.0 and high >= _LONG_TAIL * middle)
 
 
 def span(pooled: Array) -> tuple[float, float]:
-    """Return the range of values; if a few values lie far from the others, the range of the inner 99 %.
+    """Return the range of values; if a few lie far from the others, that of the inner 99 %, and then of 95 %.
 
     Examples
     --------
     >>> span(np.array([0.0, 1.0, 2.0]))
     (0.0, 2.0)
+    >>> values = np.tan(np.linspace(-1.57, 1.57, 1001))
+    >>> float(values.max().round()), tuple(round(end, 1) for end in span(values))
+    (1256.0, (-12.6, 12.6))
     """
     low, high = float(pooled.min()), float(pooled.max())
-    inner = tuple(float(edge) for edge in np.quantile(pooled, _CORE))
-    if high - low > _FAR * (inner[1] - inner[0]) > 0.0:
-        return inner[0], inner[1]
+    for core in _CORES:
+        inner = tuple(float(edge) for edge in np.quantile(pooled, core))
+        if not high - low > _FAR * (inner[1] - inner[0]) > 0.0:
+            break
+        low, high = inner
     if high > low:
         return low, high
     reach = abs(low) / 2 or 0.5

@@ -1,4 +1,7 @@
-"""Small pictures inside tables, written as SVG without a drawing library, so that hundreds of them take no time."""
+"""Small pictures inside tables, and their full forms with axes, written as SVG without a drawing library.
+
+So hundreds of them take no time.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from html import escape
-from math import log
+from math import ceil, exp, floor, log, log10
 
+from ..core.words import cut, percent, signed
 from .document import AnySketch, Bars, Extent, Panel, Steps
+from .figures import describe
+from .templates import clean
 
 _WIDTH, _HEIGHT, _MARGIN = 120.0, 30.0, 1.5
 _STRIP = 16.0
@@ -16,6 +22,8 @@ _STRIP = 16.0
 _AREA = 'fill="var(--series-1)" fill-opacity="0.45" stroke="none"'
 _LINE = 'fill="none" stroke="var(--series-2)" stroke-width="1.6"'
 """An area and a line: two samples are told apart without their colours."""
+_WIDER, _LINE_HEIGHT, _LETTERS, _NAMES, _ROOM = 3.0, 15.0, 24, 130.0, 16.0
+"""Of a full picture: how much wider it is than a small one, and the room of texts."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,70 @@ def sketch(picture: AnySketch | None) -> str:
     body, height = _body(picture)
     view = f'viewBox="0 0 {_WIDTH:g} {height:g}"'
     return f'<svg class="sketch" {view} role="img" aria-label="{escape(picture.title)}">{body}</svg>'
+
+
+def full(picture: AnySketch | None) -> str:
+    """Return the distributions of a small picture at full size, with an axis, as an SVG element; "" for others."""
+    if not isinstance(picture, Panel | Bars):
+        return ""
+    body, height = _large_bars(picture) if isinstance(picture, Bars) else _large_steps(picture)
+    view = f'viewBox="{-_ROOM:g} 0 {_WIDER * _WIDTH + 2 * _ROOM:g} {height:g}"'
+    words = escape(clean(f"{picture.title}. {describe(picture)}"))
+    return f'<svg class="full" {view} role="img" aria-label="{words}">{body}</svg>'
+
+
+def _large_steps(picture: Panel) -> tuple[str, float]:
+    """Return outlines above an axis with its numbers, and the height."""
+    small, high = _body(picture)
+    taller = _WIDER * (2.0 if len(picture.steps) <= 2 else 1.0)
+    bottom, many = taller * high, len(picture.steps) > 2
+    edges = [edge for steps in picture.steps for edge in steps.edges]
+    x = _axis((log(edge) for edge in edges) if picture.x_log else edges)
+    places = [
+        (_WIDER * x(log(at) if picture.x_log else at), at) for at in _ticks(min(edges), max(edges), picture.x_log)
+    ]
+    top = max(_highest([steps.heights for steps in picture.steps]))
+    heads = [(taller * _STRIP * k, steps.label) for k, steps in enumerate(picture.steps)] if many else []
+    heads = heads or [(0.0, f"{picture.y_label}, up to {percent(top)} in a bar")]
+    drawn = [
+        f'<g transform="translate(0 {_LINE_HEIGHT:g}) scale({_WIDER:g} {taller:g})">{small}</g>',
+        *(_text(2.0, at + 11.0, label) for at, label in heads),
+        *(_text(at, bottom + 2 * _LINE_HEIGHT, signed(value), "middle") for at, value in places),
+        *(f'<path d="M{at:.1f} {bottom + _LINE_HEIGHT:g}v4" stroke="var(--edge)"/>' for at, _ in places),
+        _text(_WIDER * _WIDTH / 2, bottom + 3 * _LINE_HEIGHT, picture.x_label, "middle"),
+    ]
+    return "".join(drawn), bottom + 3.4 * _LINE_HEIGHT
+
+
+def _ticks(low: float, high: float, log_axis: bool) -> list[float]:
+    """Return about four round numbers of an axis."""
+    if log_axis:
+        decades = range(ceil(log10(low)), floor(log10(high)) + 1)
+        return [10.0**k for k in decades[:: ceil(len(decades) / 5) or 1]] or [exp((log(low) + log(high)) / 2)]
+    unit = 10.0 ** floor(log10((high - low) / 4 or 1.0))
+    step = next(unit * times for times in (1, 2, 5, 10) if (high - low) / (unit * times) <= 5)
+    return [step * k for k in range(ceil(low / step), floor(high / step) + 1)]
+
+
+def _large_bars(picture: Bars) -> tuple[str, float]:
+    """Return bars to the right of the names of values, those of all samples below one another, and the height."""
+    top = max((share for _, shares in picture.series for share in shares), default=0.0) or 1.0
+    thick, wide = _LINE_HEIGHT * 0.8, _WIDER * _WIDTH - _NAMES - 50.0
+    block, looks = thick * len(picture.series) + 5.0, [place.look for place in _places(len(picture.series))]
+    drawn = []
+    for k, name in enumerate(picture.names):
+        drawn.append(_text(_NAMES - 6.0, k * block + 11.0, cut(name, _LETTERS), "end"))
+        for which, (_, shares) in enumerate(picture.series):
+            y, long = k * block + which * thick, wide * shares[k] / top
+            drawn.append(
+                f'<rect x="{_NAMES:g}" y="{y + 1:.1f}" width="{long:.1f}" height="{thick - 3:g}" {looks[which]}/>'
+            )
+            drawn.append(_text(_NAMES + long + 4.0, y + 9.5, percent(shares[k])))
+    return "".join(drawn), block * len(picture.names) + 4.0
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(clean(text))}</text>'
 
 
 @singledispatch

@@ -111,22 +111,40 @@ class TestWords:
         result = compare(X, Y, names=("old/data.csv", "new/data.csv"), **QUICK)
         page = comparison_page(result, gather(result))
         assert page.headline.startswith("old/data.csv and new/data.csv differ")
-        assert [label for label, _ in _bars_or_steps(page.sections[1])] == ["old/data.csv", "new/data.csv"]
-
-
-def _bars_or_steps(section: Section) -> list[tuple[str, object]]:
-    panel = section.charts[0].panels[0]
-    return list(panel.series) if isinstance(panel, Bars) else [(one.label, one.heights) for one in panel.steps]
+        panel = page.sections[0].tables[0].sketches[0].pictures[0]
+        assert isinstance(panel, Panel)
+        assert [one.label for one in panel.steps] == ["old/data.csv", "new/data.csv"]
 
 
 class TestNumbers:
     def test_the_table_has_the_numbers_of_the_columns(self, differing: Comparison) -> None:
-        (table,) = sections(differing)["Which columns differ"].tables
+        table, folded = sections(differing)["Which columns differ"].tables
         first, second = differing.columns[0], differing.columns[-1]
         assert table.rows[0][:2] == (first.name, f"{first.adjusted:.2g}")
-        assert table.rows[-1][1] == f"{second.adjusted:.2g}"
+        assert folded.rows[-1][1] == f"{second.adjusted:.2g}"
         assert table.rows[0][3] == f"{first.means[0]:.4g}".replace("-", "−")
         assert table.emphasis == {(k, 0) for k, one in enumerate(differing.columns) if one.adjusted <= 0.05}
+        assert not folded.emphasis
+
+    def test_columns_that_do_not_differ_are_folded(self, differing: Comparison) -> None:
+        one = with_pvalues(differing, 0.01, 1.0, 0.01, 1.0)
+        table, folded = sections(one)["Which columns differ"].tables
+        assert ([row[0] for row in table.rows], table.folded) == ([one.columns[1].name], "")
+        assert [row[0] for row in folded.rows] == [one.columns[0].name, one.columns[2].name]
+        assert folded.folded == "2 columns not shown to differ"
+        for part in (table, folded):
+            for pictures in part.sketches:
+                assert [picture.title.split(":")[0] for picture in pictures.pictures if picture] == [
+                    row[0] for row in part.rows
+                ]
+        (nearest,) = sections(with_pvalues(differing, 0.5, 1.0, 1.0, 1.0))["Which columns differ"].tables
+        assert len(nearest.rows) == 3
+
+    def test_a_distribution_opens_in_full_without_a_script(self, differing: Comparison) -> None:
+        page = differing.to_html()
+        assert page.count('<details class="drawn"><summary><svg class="sketch"') == len(differing.columns)
+        assert page.count('<svg class="full"') == len(differing.columns)
+        assert "<details><summary>2 columns not shown to differ</summary><div" in page
 
     def test_rows_are_named_by_their_numbers_in_the_source(self) -> None:
         frame = pd.DataFrame(X, columns=list("abc"))
@@ -142,7 +160,7 @@ class TestNumbers:
         found = gather(differing, rng=0).witnesses["x1"]
         again = witness_bands(X[:, [1]], Y[:, [1]], found.points, rng=5)
         np.testing.assert_allclose(found.values, again.values)
-        chart = sections(differing)["Where they differ"].charts[1]
+        chart = sections(differing)["Where they differ"].charts[0]
         chance, first, second = chart.panels[0].strips
         assert chance.quiet
         np.testing.assert_allclose(np.array(first.high) + np.array(second.low), found.values)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from kernelmean.report import Bars, Extent, HeatMap, Panel, Sketches, Steps
-from kernelmean.report.sketches import sketch
+from kernelmean.report.sketches import full, sketch
 
 
 def numbers(text: str, pattern: str) -> list[float]:
@@ -58,3 +58,29 @@ def test_more_than_two_samples_stand_below_one_another() -> None:
     assert 'viewBox="0 0 120 48"' in text
     bars = sketch(Bars("x", "share", ("no",), (("A", (1.0,)), ("B", (0.5,)), ("C", (0.2,)))))
     assert numbers(bars, r' y="([\d.]+)"') == [1.5, 17.5, 33.5]  # each as high as its place
+
+
+def test_full_pictures_have_axes_and_words() -> None:
+    steps = tuple(Steps(name, (-10.0, 0.0, 10.0), (0.25, 0.75)) for name in "AB")
+    text = full(Panel("x (without the outer 1 %)", "<x>", "share of rows", steps=steps))
+    assert re.findall(r"<text [^>]*>(.*?)</text>", text) == [
+        "share of rows, up to 75 % in a bar", *("−10", "−5", "0", "5", "10"), "&lt;x&gt;"
+    ]  # fmt: skip
+    assert numbers(text, r'<text x="([\d.]+)" [^>]*middle')[:5] == pytest.approx(
+        [4.5 + 351.0 * k / 4 for k in range(5)], abs=0.1
+    )
+    assert 'aria-label="x (without the outer 1 %). share of rows against &lt;x&gt;.' in text
+    assert full(Extent("gap", 0.5, 0.0, 2.0, 1.0)) == full(None) == ""
+
+
+def test_full_pictures_of_long_tails_have_decades() -> None:
+    panel = Panel("x", "x", "share", steps=(Steps("A", (0.5, 10.0, 2e6), (0.5, 0.5)),), x_log=True)
+    assert re.findall(r"middle\">(.*?)</text>", full(panel))[:-1] == ["1", "100", "1e+04", "1e+06"]
+    narrow = Panel("x", "x", "share", steps=(Steps("A", (2.0, 8.0), (1.0,)),), x_log=True)
+    assert re.findall(r"middle\">(.*?)</text>", full(narrow)) == ["4", "x"]
+
+
+def test_full_bars_write_names_and_shares() -> None:
+    text = full(Bars("x", "share", ("no", "<yes>"), (("A", (0.5, 0.5)), ("B", (1.0, 0.0)))))
+    assert re.findall(r"<text [^>]*>(.*?)</text>", text) == ["no", "50 %", "100 %", "&lt;yes&gt;", "50 %", "0 %"]
+    assert numbers(text, r' width="([\d.]+)"') == [90.0, 180.0, 90.0, 0.0]

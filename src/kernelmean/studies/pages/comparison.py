@@ -15,7 +15,7 @@ from ..comparison import ColumnDifference, Comparison
 from ..comparison.column_words import changed_spreads, facts_on_columns, on_columns
 from ..plots.witness import witness_panel
 from ..study import page
-from .evidence import Evidence, gather
+from .evidence import MOST_FOR_EFFECT, Evidence, gather
 from .overview import MOST_NAMED, of_comparison, strip_of
 from .parts import caveats
 
@@ -57,7 +57,7 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
     changed = (("Further changes of spread", tuple(spreads)),) if spreads else ()
     sections = (
         _columns(result, evidence, labels),
-        _shapes(result, evidence, labels),
+        *([Section("Where they differ", charts=(_witnesses(evidence, labels),))] if evidence.witnesses else []),
         *_rows(evidence, labels),
         null_section(result.test, dealt, said.in_detail().without("design", "kind", *dict(facts_on_columns(result)))),
         caveats(_caveats(result, evidence), said.notes),
@@ -74,17 +74,29 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
 
 
 def _columns(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> Section:
-    grid = result.grid(intervals=True)
+    grid, weighted = result.grid(intervals=True), result.design.weighted
     below = ", so it may be below 0" if any(column.statistic < 0.0 for column in result.columns) else ""
     estimate = f"is an unbiased estimate of how far two distributions are apart, 0 where they are equal{below}"
     if result.design.columns:
         estimate = "estimates how far two distributions are apart, and is a little above 0 where they are equal"
     caption = (
-        f"Columns, those that differ most first. Areas: {labels[0]}; lines: {labels[1]}. A positive gap: the mean of "
+        f"Columns, those that differ most first. Areas: {labels[0]}; lines: {labels[1]}{weighted and f'; {weighted}'}. "
+        "A click or tap on a distribution shows it in full. A positive gap: the mean of "
         f"the first table is larger; MMD² {estimate}"
     )
     table = replace(_by_use(replace(grid, mark="").table(caption)), sketches=tuple(_sketches(result, evidence)))
-    return Section("Which columns differ", (on_columns(result), *grid.words_on_rest()), tables=(table,))
+    words = (on_columns(result), *grid.words_on_rest())
+    return Section("Which columns differ", words, tables=tuple(_folded(table, evidence)))
+
+
+def _folded(table: TextTable, evidence: Evidence) -> Iterator[TextTable]:
+    """Yield the columns that differ, or those that come nearest to it, and the others, which are folded."""
+    shown = {row for row, _ in table.emphasis} or {k for k, row in enumerate(table.rows) if row[0] in evidence.columns}
+    others = [k for k in range(len(table.rows)) if k not in shown]
+    yield table.take(sorted(shown))
+    if others:
+        caption = "Columns that are not shown to differ"
+        yield replace(table.take(others), caption=caption, folded=f"{count(len(others), 'column')} not shown to differ")
 
 
 def _by_use(table: TextTable) -> TextTable:
@@ -115,26 +127,6 @@ def _in_sd(column: ColumnDifference) -> tuple[float, float, float]:
     difference = column.means[0] - column.means[1]
     unit = column.gap / difference if difference else math.nan
     return column.gap, column.interval[0] * unit, column.interval[1] * unit
-
-
-def _shapes(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> Section:
-    values, weighted = result.adjusted(), result.design.weighted
-    differing = [name for name, p in values.items() if p <= result.level]
-    if differing:
-        words = "The columns that differ, one panel each."
-        hidden = len(differing) - len(evidence.columns)
-        words += f" {count(hidden, 'column')} more that differ are in the table above." if hidden > 0 else ""
-    else:
-        words = f"No column is shown to differ on its own; {listed(map(brief, evidence.columns))} come nearest to it."
-    outlines = Chart(
-        "columns",
-        "How the columns are distributed in both tables",
-        evidence.marginals,
-        f"Shares of the rows of {labels[0]} and {labels[1]} by the values of {listed(map(brief, evidence.columns))}"
-        f"{weighted and f'; {weighted}'}.",
-    )
-    witnesses = (_witnesses(evidence, labels),) if evidence.witnesses else ()
-    return Section("Where they differ", (words,), charts=(outlines, *witnesses))
 
 
 def _witnesses(evidence: Evidence, labels: tuple[str, str]) -> Chart:
@@ -227,7 +219,9 @@ def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
             "interval is exact where nothing differs, and an approximation for large tables otherwise."
         )
     rows = tuple(len(frame) for frame in result.encoded.frames)
-    resting = "Rows" if result.design else "Effect size, witnesses, rows"
+    resting = "Rows" if result.design else "Witnesses, rows"
+    if evidence.effect is not None and max(result.sizes) > MOST_FOR_EFFECT:
+        yield f"The effect size rests on at most {MOST_FOR_EFFECT:,} rows of each table, drawn at random."
     if rows != result.sizes:
         yield (
             f"{resting} and distributions rest on {rows[0]:,} and {rows[1]:,} rows drawn at random; "

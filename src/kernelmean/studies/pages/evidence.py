@@ -23,6 +23,8 @@ from ..strengths import MOST_ROWS
 
 _MOST_COLUMNS, _WITHOUT_FINDING, _GRID = 6, 3, 61
 _MOST_TELLING, _LEAST_FOR_EFFECT = 5, 3
+MOST_FOR_EFFECT = 1000
+"""Of so many rows of each table the effect size is measured, which takes the time of their square."""
 
 
 @final
@@ -59,7 +61,7 @@ class Evidence:
     rows: tuple[TellingRow, ...]
     """At most five of each table, the strongest first; none if no difference was found, or with strata or weights."""
     used: tuple[int, int]
-    """How many rows of each table entered ``effect``, ``witnesses`` and ``rows``."""
+    """How many rows of each table entered ``witnesses`` and ``rows``; the effect size takes 1000 of them at most."""
 
 
 def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT) -> Evidence:
@@ -70,7 +72,7 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     result : Comparison
         What :func:`kernelmean.studies.comparison.compare` found.
     rng : int or Generator
-        Draws rows if a table has more than 2000, and seeds intervals and bands.
+        Draws rows if a table has more than 1000, and seeds intervals and bands.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
 
@@ -78,7 +80,8 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     -----
     With a design there are no effect size and no witnesses: their limits need rows that are all exchangeable. The
     kernel is that of the joint test, or the Gaussian kernel at the median bandwidth after an adaptive test, which has
-    many. O(r² d) time with r = 2000 rows of each table at most, and O(n) for the marginals.
+    many. O(r² d) time with r = 2000 rows of each table at most, 1000 for the effect size, and O(n) for the
+    marginals.
 
     Examples
     --------
@@ -92,7 +95,8 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     chosen = [drawn(len(frame), MOST_ROWS, generator) for frame in encoded.frames]
     points = [table[rows] for table, rows in zip(encoded.points(), chosen, strict=True)]
     progress("effect size", 0, 2)
-    effect = None if result.design else _effect(points, _kernel(result), generator)
+    few = [table[drawn(len(table), MOST_FOR_EFFECT, generator)] for table in points]
+    effect = None if result.design else _effect(few, _kernel(result), generator)
     progress("rows, witnesses and marginals", 1, 2)
     alike = result.row_weights is None  # contributions count all rows alike, so they would show the strata
     rows = _telling(encoded, points, chosen, _kernel(result), shown) if alike and result.differ() else ()
