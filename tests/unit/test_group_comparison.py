@@ -232,7 +232,7 @@ def test_the_map_has_the_strengths_of_pairs_as_squared_distances() -> None:
     assert share == pytest.approx(1.0)
     html = found.to_html()
     assert html.count("Where groups lie") > 0
-    assert "this map shows 100% of the sum of all" in html
+    assert "this map shows 100 % of the sum of all" in html
 
 
 @pytest.mark.parametrize(("shift", "groups"), [(0.0, "abc"), (9.0, "ab")])

@@ -146,28 +146,49 @@ def all_incomplete(source: str, emptiest: str, reader: str = "") -> ValueError:
 # -- numbers for readers -----------------------------------------------------------------------------------------------
 
 
+_ALL_DIGITS, _LEAST = 1e15, 1e-4
+"""A number below this has all digits before the point, as in float64; shares below that are not told apart."""
+
+
 def signed(value: float, form: str = "z.4g") -> str:
-    """Return a number with a true minus sign.
+    """Return a number with a true minus sign and its thousands apart; a large one is rounded to a whole number.
 
     Examples
     --------
-    >>> signed(-0.5), signed(0.125, "+.2f"), signed(-0.001, "z.2f")
-    ('−0.5', '+0.12', '0.00')
+    >>> signed(-0.5), signed(0.125, "+.2f"), signed(-0.001, "z.2f"), signed(1234.5), signed(-9876543.2)
+    ('−0.5', '+0.12', '0.00', '1,234', '−9,876,543')
     """
-    return f"{value:{form}}".replace("-", "−")
+    flags, _, digits = form.partition(".")
+    if digits.endswith("g") and abs(value) < _ALL_DIGITS and "e+" in f"{value:.{digits}}":
+        digits = "0f"
+    return f"{value:{flags},.{digits}}".replace("-", "−")
+
+
+def of_cell(value: float) -> str:
+    """Return a number as a cell has it: with six digits, or all of a whole number, and without marks of thousands.
+
+    Examples
+    --------
+    >>> of_cell(2024.0), of_cell(-1234567.0), of_cell(0.123456789)
+    ('2024', '−1234567', '0.123457')
+    """
+    whole = value % 1.0 == 0.0 and abs(value) < _ALL_DIGITS
+    return f"{value:{'z.0f' if whole else '.6g'}}".replace("-", "−")
 
 
 def strength(value: float) -> str:
-    """Return a strength, a number of at most 1, in hundredths; below one hundredth with two digits.
+    """Return a strength, a number of at most 1, in hundredths; below one hundredth with two digits, down to 0.0001.
 
     An unbiased estimate may be below 0; it is shown as 0, where its interval begins.
 
     Examples
     --------
-    >>> strength(0.4567), strength(0.00312), strength(-0.00098), strength(0.0)
-    ('0.46', '0.0031', '0.00', '0.00')
+    >>> strength(0.4567), strength(0.00312), strength(0.00002), strength(-0.00098), strength(0.0)
+    ('0.46', '0.0031', '<0.0001', '0.00', '0.00')
     """
-    return f"{value:.2g}" if 0.0 < value < 0.01 else f"{max(value, 0.0):.2f}"
+    if 0.0 < value < 0.01:
+        return f"{value:.2g}" if value >= _LEAST else f"<{_LEAST:g}"
+    return f"{max(value, 0.0):.2f}"
 
 
 def span(interval: tuple[float, float] | None) -> str:
@@ -186,16 +207,19 @@ def rounded(value: float) -> str:
     return signed(value, ".3g")
 
 
-def percent(share: float) -> str:
-    """Return a share in percent with two digits.
+def percent(share: float, places: int | None = None) -> str:
+    """Return a share in percent: with two digits, down to 0.01 %, or with as many places as are asked for.
 
     Examples
     --------
-    >>> percent(0.0123), percent(0.5), percent(0.0), percent(1.0)
-    ('1.2 %', '50 %', '0 %', '100 %')
+    >>> percent(0.0123), percent(0.5), percent(0.0), percent(1.0), percent(0.00002), percent(0.4126, 1)
+    ('1.2 %', '50 %', '0 %', '100 %', '<0.01 %', '41.3 %')
     """
     value = 100.0 * share
-    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.2g} %"
+    if places is None and 0.0 < share < _LEAST:
+        return f"<{100.0 * _LEAST:g} %"
+    few = places is None and value < 10.0 and value != 0.0
+    return f"{value:.2g} %" if few else f"{value:.{places or 0}f} %"
 
 
 def number_range(values: Any) -> str:
@@ -204,5 +228,5 @@ def number_range(values: Any) -> str:
     low, high = array.min(), array.max()
     whole = array.dtype.kind in "iu"  # counts have all their digits
     if low == high:
-        return f"{low:,}" if whole else f"{low:.4g}"
-    return f"{low:,} to {high:,}" if whole else f"{low:.3g} to {high:.3g}"
+        return f"{low:,}" if whole else signed(low)
+    return f"{low:,} to {high:,}" if whole else f"{rounded(low)} to {rounded(high)}"

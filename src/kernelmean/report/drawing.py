@@ -8,7 +8,7 @@ from itertools import cycle, pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from ..core.words import cut, rounded
+from ..core.words import cut, rounded, signed
 from .beside import BESIDE, LINE, beside
 from .document import AnyPanel, Bars, Curve, Events, HeatMap, Panel, Points, Strip, Surface
 from .palette import FIRST, QUIET, SECOND, SHADES, Look
@@ -184,6 +184,8 @@ def are_spread(values: Sequence[float]) -> bool:
 def _set_axes(ax: Axes, panel: Panel) -> None:
     if any(steps.heights for steps in panel.steps):
         ax.set_ylim(bottom=0.0)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(_tick)
     if panel.x_days:
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
@@ -205,6 +207,11 @@ def _set_axes(ax: Axes, panel: Panel) -> None:
         ax.set_ylim(*panel.y_range)
     if panel.x_falls:
         ax.invert_xaxis()
+
+
+def _tick(value: float, place: float = 0.0) -> str:
+    del place
+    return signed(value, "z.6g")
 
 
 def _draw_curve(ax: Axes, curve: Curve, look: Look) -> None:
@@ -394,10 +401,10 @@ def _logarithmic(ax: Axes, axis: str, values: Sequence[float]) -> None:
         getattr(ax, f"set_{axis}scale")("symlog", linthresh=positive[0], linscale=0.5)
         first, last = math.ceil(math.log10(2 * positive[0])), math.floor(math.log10(positive[-1]))
         decades = [10.0**k for k in range(first, last + 1)]
-        getattr(ax, f"set_{axis}ticks")([0.0, *decades], ["0", *(f"{decade:g}" for decade in decades)])
+        getattr(ax, f"set_{axis}ticks")([0.0, *decades], ["0", *(rounded(decade) for decade in decades)])
         getattr(ax, f"set_{axis}ticks")([], minor=True)
         getattr(ax, f"set_{axis}lim")(-0.2 * positive[0], 1.3 * positive[-1])
-    names = {place: f"{place:g}" for place in sorted(set(finite))}
+    names = {place: _tick(place) for place in sorted(set(finite))}
     apart = all(after > 1.3 * value for value, after in pairwise(positive))
     if axis == "x" and apart and sum(map(len, names.values())) <= _LETTERS_OF_TICKS:
         ax.set_xticks(list(names), list(names.values()))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.array import Array, BoolArray
-from ..core.words import percent
+from ..core.words import of_cell, percent
 from .document import Bars, Panel, Steps
 
 _MOST_VALUES, _FEWEST_BINS, _MOST_BINS = 12, 5, 40
@@ -129,7 +129,7 @@ def _shares(
         own = weights[label]
         shares = [float(own[values == value].sum()) / (float(own.sum()) or 1.0) for value in shown]
         series.append((label, (*shares, *([max(1.0 - sum(shares), 0.0)] if rest else []))))
-    texts = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in shown]
+    texts = [of_cell(value) if isinstance(value, float) else str(value) for value in shown]
     names = (*texts, *([f"{rest} others"] if rest else []))
     return Bars(title, what, names, tuple(series))
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.array import Array, IntArray
 from ..core.cells import label, missing_cells
 from ..core.table import Frame
-from ..core.words import cut, signed
+from ..core.words import cut, of_cell
 from ..tables.columns.kinds import Coding
 from ..tables.columns.summaries import ABSENT
 
@@ -80,7 +80,7 @@ def texts_of(frame: Frame, name: str, rows: IntArray, *, exact: bool = False) ->
     """
     cells, declared = frame[name][rows], frame.declared.get(name)
     if cells.dtype == np.float64:
-        texts = [(label(cell) or "") if exact else signed(cell, ".6g") for cell in cells.tolist()]
+        texts = [(label(cell) or "") if exact else of_cell(cell) for cell in cells.tolist()]
         if declared is not None and declared.kind == "boolean":
             texts = [str(bool(cell)) for cell in cells.tolist()]
     elif cells.dtype.kind in "mM":

@@ -14,7 +14,7 @@ from ..core.capped_qp import solve_capped_qp
 from ..core.frozen import Frozen
 from ..core.table import to_frame
 from ..core.validate import check_positive_number
-from ..core.words import count, passed
+from ..core.words import count, passed, percent
 from ..embedding.features import nystrom
 from ..estimators.base import KernelLike, make_kernel
 from ..inference import mmd_test
@@ -156,12 +156,15 @@ class MatchedWeights(Frozen, Result):
         facts = [
             ("rows", f"{n:,} weighted, {self.sizes[1]:,} of the target"),
             ("effective sample size", f"{self.effective_sample_size:,.1f}"),
-            ("weights", f"{(self.weights == 0.0).mean():.0%} are 0; the largest is {self.weights.max():.3g}"),
+            ("weights", f"{percent((self.weights == 0.0).mean())} are 0; the largest is {self.weights.max():.3g}"),
             ("cap", f"{self.cap:g}, reached by {count(int((self.weights >= (1 - 1e-9) * self.cap).sum()), 'row')}"),
             ("what remains", rest),
             ("kernel", repr(self.kernel)),
             ("ridge", f"{self.ridge:g}"),
-            ("features", f"{count(self.features, 'landmark')}, which hold {self.held:.2%} of the kernel's variance"),
+            (
+                "features",
+                f"{count(self.features, 'landmark')}, which hold {percent(self.held, 2)} of the kernel's variance",
+            ),
         ]
         rows = [(one.name, f"{one.before:.3f}", f"{one.after:.3f}") for one in self.balance]
         grid = Grid("Means less those of the target", ("column", "before", "after"), rows, noun="column")

@@ -59,7 +59,7 @@ def test_the_category_that_differs_is_found_and_described() -> None:
     assert [each.category for each in column.shares] == ["a", "b", "c"]
     assert column.shares[2].shares == ((A["arm"] == "c").mean(), (B["arm"] == "c").mean())
     assert np.isnan(column.gap)
-    assert column.describe() == (f"{(A['arm'] == 'c').mean():.1%} c", f"{(B['arm'] == 'c').mean():.1%} c")
+    assert column.describe() == tuple(f"{100 * (table['arm'] == 'c').mean():.1f} % c" for table in (A, B))
 
 
 def test_every_column_is_named_once_with_its_kind() -> None:

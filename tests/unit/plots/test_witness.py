@@ -52,7 +52,7 @@ def test_the_map_has_the_colours_of_the_witness_and_hatches_chance() -> None:
     assert hatched.hatches == ["///"]
     share = len(bands.outside) / len(points)
     assert 0 < share < 1
-    assert f"Beyond chance: {share:.0%} of the map." in plots.alt_text(ax)
+    assert f"Beyond chance: {100 * share:.0f} % of the map." in plots.alt_text(ax)
     labels = [text.get_text() for text in ax.figure.legends[0].get_texts()]
     assert labels == ["before", "after", "chance (95 %)"]
     np.testing.assert_array_equal(ax.get_lines()[0].get_xydata(), X[:, ::-1])

@@ -263,6 +263,6 @@ def _explained(ratio: float) -> float:
 
 
 def _summary(rows: Any, level: float, bound: str, kernel: Any) -> str:
-    lines = [f"{name:<16} {e.value:.4g} ({level:.0%} interval {e.low:.4g} to {e.high:.4g})" for name, e in rows]
+    lines = [f"{name:<16} {e.value:.4g} ({100 * level:g} % interval {e.low:.4g} to {e.high:.4g})" for name, e in rows]
     short = _EQUAL.sub(r"\1", _LONG.sub(lambda found: f"{float(found[0]):.4g}", repr(kernel)))
     return "\n".join([*lines, f"{bound}; kernel: {short}"])

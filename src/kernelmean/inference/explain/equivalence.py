@@ -69,7 +69,7 @@ class EquivalenceResult(Shown):
 
     def describe(self) -> Description:
         """Return whether the test shows that the margin is not reached, and the numbers behind it."""
-        facts = [("p-value", f"{self.pvalue:.4g}"), (f"upper limit ({self.level:.0%})", f"{self.upper:.4g}")]
+        facts = [("p-value", f"{self.pvalue:.4g}"), (f"upper limit ({100 * self.level:g} %)", f"{self.upper:.4g}")]
         facts += [("rows", " and ".join(f"{size:,}" for size in self.sizes))]
         facts += [("p-value from", self.method), ("kernel", repr(self.kernel))]
         pairs = isinstance(self.kernel, tuple)

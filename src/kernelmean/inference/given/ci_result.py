@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from ...core.frozen import Frozen
+from ...core.words import percent
 from ...report import pictures
 from ...report.description import Description
 from ...report.document import Bars
@@ -106,7 +107,7 @@ class ConditionalResult(Frozen, Result):
         if self.n_strata > 1:
             found.append(("strata", f"{self.n_strata:,}"))
         if self.r2 is not None:
-            shares = f"{self.r2[0]:.0%} of the variance of {first}, {self.r2[1]:.0%} of that of {second}"
+            shares = f"{percent(self.r2[0])} of the variance of {first}, {percent(self.r2[1])} of that of {second}"
             found.append((f"{known} predicts", shares))
         if self.size is not None and self.size_interval is not None:
             low, high = self.size_interval

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
-from ...core.words import cut, listed, signed
+from ...core.words import cut, listed, percent, signed
 from ...tables.columns import CategoryShares
 from ...tables.columns.kinds import KINDS, ColumnKind
 
@@ -110,5 +110,5 @@ class ColumnDifference:
         """Return what the column is like in each table, in a few words: its mean, or a category and its share."""
         if not self.type.by_shares:
             return self.type.written(self.means)
-        first, second = (cut(f"{share:.1%} {self.category}", _LONGEST_CELL) for share in self.shown())
+        first, second = (cut(f"{percent(share, 1)} {self.category}", _LONGEST_CELL) for share in self.shown())
         return first, second

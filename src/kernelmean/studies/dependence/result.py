@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 import numpy as np
 
 from ...core.array import SILENT, Array, Progress, RngLike, as_rng
-from ...core.words import count, listed, span, strength
+from ...core.words import count, listed, percent, span, strength
 from ...inference import TestResult
 from ...inference.adaptive.kinds import PHRASES, EvidenceKind
 from ...inference.joint_test import JointTest
@@ -276,9 +276,7 @@ class Dependence(JointTest, Study):
             "one column fixes the other"
         )
         if any(pair.interval for pair in self.pairs):
-            strength += f"; the intervals are approximate, {_COVERED:.0%} each, not adjusted for their number".replace(
-                "%", " %"
-            )
+            strength += f"; the intervals are approximate, {percent(_COVERED)} each, not adjusted for their number"
         weaker = sum(pair.strength < self.at_least for pair in self.pairs)
         all_of = count(len(self.pairs), "pair")
         pairs = {f"{pair.x} and {pair.y}": pair for pair in self.pairs}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...core.array import SILENT, Progress
-from ...core.words import count, listed, percent
+from ...core.words import count, listed, percent, rounded, signed
 from ...inference import TestResult
 from ...inference.null_page import made_by, null_section
 from ...report import Chart, Document, Section, TextTable
@@ -80,7 +80,10 @@ def _components(result: Densities) -> Section:
         (
             f"{k + 1}",
             percent(float(mixture.weights[which])),
-            *(f"{mixture.means[which, j]:.4g} ± {np.sqrt(variances[which, j]):.3g}" for j in range(len(names))),
+            *(
+                f"{signed(mixture.means[which, j])} ± {rounded(np.sqrt(variances[which, j]))}"
+                for j in range(len(names))
+            ),
         )
         for k, which in enumerate(order)
     )

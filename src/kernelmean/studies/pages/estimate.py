@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...core.array import SILENT, Progress
-from ...core.words import rounded
+from ...core.words import rounded, signed
 from ...inference.null_page import made_by
 from ...report import Chart, Document, Grid, Section
 from ..estimate import Fits
@@ -62,7 +62,7 @@ def _noise(result: Fits, noises: dict[str, list[float]]) -> Section:
     )
     own = result.table.deviations()
     rows = [
-        (name, f"{own[j]:.4g}", *(f"{noise[j]:.4g}" for noise in noises.values()))
+        (name, signed(own[j]), *(signed(noise[j]) for noise in noises.values()))
         for j, name in enumerate(result.table.names)
     ]
     grid = Grid("Standard deviations", ("column", "of the column", *noises), rows, noun="column")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...core.array import SILENT, Progress
-from ...core.words import count, listed
+from ...core.words import count, listed, percent
 from ...inference.null_page import made_by, null_section
 from ...inference.wording import brief
 from ...report import Bars, Chart, Document, Panel, Section, Sketches
@@ -68,8 +68,8 @@ def _places(result: GroupComparison) -> Iterator[Chart]:
         panel, share = near_map(result)
         text = (
             "Groups near each other are alike and groups far apart differ: the squared distance of two groups is their "
-            f"strength, and this map shows {share:.0%} of the sum of all. Directions have no meaning, and what is left "
-            "out can misplace groups: the map of pairs leaves out nothing."
+            f"strength, and this map shows {percent(share)} of the sum of all. Directions have no meaning, and what is "
+            "left out can misplace groups: the map of pairs leaves out nothing."
         )
         yield Chart("places", "Where groups lie", (panel,), text)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.array import Array, RngLike
 from ...core.table import as_table
-from ...core.words import listed, rounded
+from ...core.words import listed, percent, rounded
 from ...inference.explain import SampleSubject, WitnessBands, witness_bands
 from ...inference.samples import matched
 from ...report import Panel, Points, Strip, Surface, Ticks, pictures
@@ -241,5 +241,5 @@ def _map_words(bands: WitnessBands, names: tuple[str, str], columns: Sequence[st
     share = len(bands.outside) / len(bands.points)
     return (
         f"Map of the witness over {columns[0]} and {columns[1]}. Largest surplus {', '.join(places)}. Beyond chance: "
-        f"{share:.0%} of the map."
+        f"{percent(share)} of the map."
     )

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from ....core.array import Array
 from ....core.cells import Cells, Declared, missing_cells
 from ....core.table import Frame, check_deviation
-from ....core.words import signed
 from ...limits import MAX_CATEGORIES
 from ..labels import finite
 from ..summaries import ColumnSummary, of_moments, pooled_within
@@ -59,11 +58,6 @@ class NumberKind(OnALine):
         del declared
         codes = [f"{insist('categorical', [name])} if they are codes"] * (whole and 2 < distinct <= MAX_CATEGORIES)
         return "whole numbers" if whole else "numbers", codes
-
-    @classmethod
-    def mean_in_words(cls, mean: float) -> str:
-        """Write large means without a fraction."""
-        return signed(mean, "z,.0f") if 1e4 <= abs(mean) < 1e9 else signed(mean)
 
 
 @final
