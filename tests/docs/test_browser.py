@@ -74,6 +74,8 @@ COPY = """(async () => {
   }
   return copied;
 })()"""
+SCROLLED = """[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 1)
+.map(one => one.textContent.slice(0, 60)).filter(text => !text.startsWith('Numbers of'))"""
 UNFOLD = "document.querySelectorAll('details').forEach(one => one.open = true)"
 JUDGE = """axe.run(document, {preload: false, runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']})
 .then(found => JSON.stringify(
@@ -115,8 +117,16 @@ def site() -> Path:
 
 
 def comparison() -> Document:
-    before, after = np.random.default_rng(0).normal(size=(2, 40, 3))
-    return km.compare(before, after + 1.0, estimator="kme", n_resamples=99).document()
+    pandas, draws = pytest.importorskip("pandas"), np.random.default_rng(0)
+    tables = [
+        pandas.DataFrame(draws.normal(level, size=(40, 3)), columns=["income", "age", "satisfaction"]).assign(
+            plan=draws.permutation(["a plan with a long name", "free"] * 20),
+            visits=np.where(draws.random(40) < 0.2, np.nan, level),
+        )
+        for level in (0.0, 1.0)
+    ]
+    names = ("customers_last_year.csv", "customers_this_year.csv")
+    return km.compare(*tables, names=names, missing="category", estimator="kme", n_resamples=99).document()
 
 
 def map_of_pairs() -> Document:
@@ -217,6 +227,13 @@ def test_reports_fit_phones_and_screens_and_show_their_pictures_without_a_word(p
             ".filter(id => id && !document.getElementById(decodeURIComponent(id)))"
         )
         assert missing == []
+
+
+def test_tables_of_reports_are_not_cut_on_a_screen(page: Page, report: Path) -> None:
+    page.open(report, width=SCREEN)
+    page.value(UNFOLD)
+    assert page.value("document.querySelectorAll('.scroll > table').length") > 0
+    assert page.value(SCROLLED) == []
 
 
 def test_reports_are_read_by_everybody(page: Page, report: Path, axe: str) -> None:

@@ -146,22 +146,24 @@ def all_incomplete(source: str, emptiest: str, reader: str = "") -> ValueError:
 # -- numbers for readers -----------------------------------------------------------------------------------------------
 
 
-_ALL_DIGITS, _LEAST = 1e15, 1e-4
-"""A number below this has all digits before the point, as in float64; shares below that are not told apart."""
+_ALL_DIGITS, _LEAST, _MARKED = 1e15, 1e-4, 9999.5
+"""A number below the first has all digits before the point, as in float64; shares below the second are not told apart;
+from the third on, numbers have marks of thousands: with four digits they have none, so that years read as years."""
 
 
 def signed(value: float, form: str = "z.4g") -> str:
-    """Return a number with a true minus sign and its thousands apart; a large one is rounded to a whole number.
+    """Return a number with a true minus sign; a large one is rounded, and has its thousands apart from 10,000 on.
 
     Examples
     --------
-    >>> signed(-0.5), signed(0.125, "+.2f"), signed(-0.001, "z.2f"), signed(1234.5), signed(-9876543.2)
-    ('−0.5', '+0.12', '0.00', '1,234', '−9,876,543')
+    >>> signed(-0.5), signed(0.125, "+.2f"), signed(-0.001, "z.2f"), signed(2015.3), signed(-9876543.2)
+    ('−0.5', '+0.12', '0.00', '2015', '−9,876,543')
     """
     flags, _, digits = form.partition(".")
     if digits.endswith("g") and abs(value) < _ALL_DIGITS and "e+" in f"{value:.{digits}}":
         digits = "0f"
-    return f"{value:{flags},.{digits}}".replace("-", "−")
+    marks = "," if abs(value) >= _MARKED else ""
+    return f"{value:{flags}{marks}.{digits}}".replace("-", "−")
 
 
 def of_cell(value: float) -> str:

@@ -75,14 +75,9 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
 
 def _columns(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> Section:
     grid, weighted = result.grid(intervals=True), result.design.weighted
-    below = ", so it may be below 0" if any(column.statistic < 0.0 for column in result.columns) else ""
-    estimate = f"is an unbiased estimate of how far two distributions are apart, 0 where they are equal{below}"
-    if result.design.columns:
-        estimate = "estimates how far two distributions are apart, and is a little above 0 where they are equal"
     caption = (
         f"Columns, those that differ most first. Areas: {labels[0]}; lines: {labels[1]}{weighted and f'; {weighted}'}. "
-        "A click or tap on a distribution shows it in full. A positive gap: the mean of "
-        f"the first table is larger; MMD² {estimate}"
+        "A click or tap on a distribution shows it in full"
     )
     table = replace(_by_use(replace(grid, mark="").table(caption)), sketches=tuple(_sketches(result, evidence)))
     words = (on_columns(result), *grid.words_on_rest())
@@ -170,6 +165,11 @@ def _on_table(result: Comparison) -> Iterator[str]:
             f"Each column was tested alone. Adjusted p-values are for all columns together: if none differed, one of "
             f"at most {level:g} would come up with probability at most {level:g}."
         )
+    below = ", so it may be below 0" if any(column.statistic < 0.0 for column in result.columns) else ""
+    estimate = f"is an unbiased estimate of how far two distributions are apart, 0 where they are equal{below}"
+    if result.design.columns:
+        estimate = "estimates how far two distributions are apart, and is a little above 0 where they are equal"
+    yield f"MMD² {estimate}. A gap above 0 says that the mean of the first table is larger."
     if several and any(column.difference() for column in result.columns):
         yield "Intervals are for each column alone, not adjusted for their number."
     if any(column.shares for column in result.columns):
