@@ -49,6 +49,22 @@ def test_every_row_is_drawn_as_often_as_any_other() -> None:
     assert 200 < np.mean([some.frame.row_numbers()[0] for some in first]) < 300
 
 
+@pytest.mark.parametrize("rule", ["category", "drop"])
+def test_coordinates_have_the_same_last_digit_in_whatever_batches_rows_come(rule: str) -> None:
+    """Moments do not; and what is fitted to coordinates may make a last digit a million times larger."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(3.0, 1.0, 700), "y": rng.gamma(2.0, size=700), "z": rng.lognormal(size=700)})
+    table = table.mask(rng.random(table.shape) < 0.1)
+    scans = [TableScan(list(table), Encoding(rule), 1) for _ in range(30)]
+    for number, scan in enumerate(scans):
+        for frame in km.read(table, batch_rows=700 - 23 * number).frames():
+            scan.add(frame, 0)
+    codings = [scan.codings() for scan in scans]
+    assert len({tuple(column.values.pooled for column in scan.columns) for scan in scans}) > 1
+    for every in zip(*codings, strict=True):
+        assert len({(own.center, own.unit, own.indicator) for own in every}) == 1
+
+
 def test_sums_over_parts_of_tables_merge() -> None:
     """Counts, moments and categories of parts are those of the whole, in any order."""
     rng = np.random.default_rng(0)
