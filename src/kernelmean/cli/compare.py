@@ -17,9 +17,10 @@ from .options import (
     RowsOfTwo,
     TwoSampleTest,
     TwoTables,
+    margins_from,
     split_names,
 )
-from .parameters import command, read_level, running_option
+from .parameters import command, read_level, running_option, test_option
 from .spelling import comma_separated, worded
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     Pair: TypeAlias = tuple[Any, Any]
 
 _PANELS = 6
+_NAME_TWO = "name two with --groups"
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,25 @@ class ComparedTables(TwoTables):
     given: GivenOption = None
 
 
+@dataclass(frozen=True)
+class ComparedTest(TwoSampleTest):
+    """The test of two tables, and which differences of means do not matter."""
+
+    equivalence: Annotated[
+        str | None,
+        test_option(
+            metavar="MARGIN",
+            help="Show which means are closer than a margin, in the units of the columns: 0.5 for all columns of "
+            "numbers, or age=2,income=100.",
+        ),
+    ] = None
+
+    @property
+    def margins(self) -> Any:
+        """One margin, or margins by column; None without any."""
+        return None if self.equivalence is None else margins_from(self.equivalence)
+
+
 @command(
     "kernelmean compare before.csv after.csv",
     "kernelmean compare trial.parquet --by arm --groups placebo,drug --drop id",
@@ -65,6 +86,7 @@ class ComparedTables(TwoTables):
     "kernelmean compare trial.parquet --by arm --strata center",
     "kernelmean compare patients.csv --by drug --given age,center",
     "kernelmean compare before.csv after.csv --paired --drop id",
+    "kernelmean compare before.csv after.csv --equivalence age=2,income=100",
     "kernelmean compare last-week.parquet today.parquet --fail-on-drift 0.01 --quiet",
     "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme",
     "kernelmean compare big/*.parquet other/*.parquet --scheduler tcp://10.0.0.1:8786",
@@ -72,7 +94,7 @@ class ComparedTables(TwoTables):
 def compare(
     tables: ComparedTables,
     design: RowsOfTwo,
-    test: TwoSampleTest,
+    test: ComparedTest,
     table: MixedTable,
     cluster: Cluster,
     drift: Drift,
@@ -94,6 +116,7 @@ def compare(
 
     pair = first, _ = named_tables(tables)
     check_drift(drift.fail_on_drift, test.n_resamples)
+    margins = test.margins
     level = LEVEL if drift.fail_on_drift is None else drift.fail_on_drift
     output = report.output
     files = [file for named in pair if named is not None for file in named.files]
@@ -109,9 +132,11 @@ def compare(
     with progress(report.quiet) as step, _opened(pair, tables, cluster, rows, test.estimator) as read:
         how = _how(test, table.kinds(read.tables[0].names, scale=test.scale), level, step, read.plan)
         if len(read.tables) > 2:
+            if margins is not None:
+                raise ValueError(f"--equivalence is for two groups, and there are {len(read.tables)}; {_NAME_TWO}")
             result = replace(_of_groups(read.tables, str(tables.by), design.of_rows, how), name=short(first.name))
         else:
-            result = _of_two(read, design.of_rows, how)
+            result = _of_two(read, design.of_rows, {**how, "equivalence": margins})
         result = replace(result, notes=tuple(dict.fromkeys((*read.notes, *result.notes))), seed=test.seed)
         page = result.document(progress=step) if output.page else None
     check_power(drift.fail_on_drift, result.test)
@@ -122,16 +147,16 @@ def compare(
     return drifted(drift.fail_on_drift, result.test)
 
 
-def _check_given(design: RowsOfTwo, test: TwoSampleTest, cluster: Cluster, drift: Drift) -> None:
+def _check_given(design: RowsOfTwo, test: ComparedTest, cluster: Cluster, drift: Drift) -> None:
     """Raise if options are passed that a comparison given columns does not have."""
-    plain = TwoSampleTest()
+    plain = ComparedTest()
     refuse(
         "--given compares two tables in memory, and columns that are strata are named in it",
         **{name: (getattr(design, name), getattr(RowsOfTwo(), name)) for name in ("strata", "clusters", "weights")},
         paired=(design.paired, False),
         scheduler=(cluster.scheduler, None),
         fail_on_drift=(drift.fail_on_drift, None),
-        **{name: (getattr(test, name), getattr(plain, name)) for name in ("estimator", "bandwidth")},
+        **{name: (getattr(test, name), getattr(plain, name)) for name in ("estimator", "bandwidth", "equivalence")},
     )
 
 
@@ -143,7 +168,7 @@ def _given(
     from .outputs import write_picture
 
     if len(read) > 2:
-        raise ValueError(f"--given compares two groups, and there are {len(read)}; name two with --groups")
+        raise ValueError(f"--given compares two groups, and there are {len(read)}; {_NAME_TWO}")
     first, second = read
     result = compare_given(
         first.frame,

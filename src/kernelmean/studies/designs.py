@@ -146,13 +146,6 @@ class TableDesign:
         whole = f", whole clusters of {self.clusters} at a time"
         return f"{dealt}{self.within}{'' if self.clusters is None else whole}"
 
-    def alike(self) -> str:
-        """Return how to show that tables are alike: no test does so with a design."""
-        clusters = [] if self.clusters is None else ["make one row of each cluster"]
-        strata = [] if self.strata is None else ["look at one stratum at a time"]
-        needed = " and ".join(clusters + strata)
-        return f"There is no test of equivalence with a design{needed and f'; {needed} to have one'}."
-
     def check_estimator(self, estimator: str, known: Sequence[str]) -> None:
         """Raise for an estimator with weights or parameters of its own, found again under every permutation."""
         if self and estimator not in known:

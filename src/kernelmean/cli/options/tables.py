@@ -313,6 +313,30 @@ def missing_rule(text: str) -> Missing:
     return dict(assigned(part, "--missing", "drop,city=category") for part in named)
 
 
+def margins_from(text: str) -> float | dict[str, float]:
+    """Return one margin for all columns of numbers ("0.5"), or margins of single columns ("age=2") after it.
+
+    Examples
+    --------
+    >>> margins_from("0.5")
+    0.5
+    >>> margins_from("0.5, age=2")
+    {'*': 0.5, 'age': 2.0}
+    """
+    words = option_words(text)
+    named = [("=" in word and assigned(word, "--equivalence", "age=2")) or (EVERY, word) for word in words]
+    try:
+        margins = {name: float(margin) for name, margin in named}
+    except ValueError:
+        margins = {}
+    if len(margins) < max(len(named), 1):
+        raise ValueError(
+            f"--equivalence is {text!r}; write a number in the units of the columns, such as 0.5, or one for each "
+            "column, such as age=2,income=100"
+        )
+    return margins[EVERY] if [*margins] == [EVERY] else margins
+
+
 def absent_words(words: Sequence[str]) -> list[str] | dict[str, list[str]]:
     """Return the texts of missing cells of all columns, and of single ones ("age=99").
 

@@ -51,6 +51,9 @@ class ColumnDifference:
         An approximate 95 % interval of the first mean minus the second, in the units of the column (of times, seconds):
         Student's, from the variance between rows, or between clusters or pairs, within strata. It is for this column
         alone, whatever the number of columns. nan for categories, and where there are too few rows.
+    margin : float
+        The difference of means that matters, in the units of the interval, from ``equivalence=``; nan if none was
+        named.
     """
 
     name: str
@@ -64,6 +67,7 @@ class ColumnDifference:
     kind: str = "numeric"
     shares: tuple[CategoryShares, ...] = ()
     interval: tuple[float, float] = (math.nan, math.nan)
+    margin: float = math.nan
 
     def __post_init__(self) -> None:
         """Check the kind."""
@@ -79,7 +83,13 @@ class ColumnDifference:
         """Return the values for JSON, with None where a column has no mean."""
         known = {"means": self.means, "interval": self.interval}
         pairs = {name: [None if math.isnan(end) else end for end in pair] for name, pair in known.items()}
-        return {**asdict(self), **pairs, "gap": None if math.isnan(self.gap) else self.gap}
+        single = {name: None if math.isnan(own) else own for name, own in (("gap", self.gap), ("margin", self.margin))}
+        return {**asdict(self), **pairs, **single, "equivalent": self.equivalent}
+
+    @property
+    def equivalent(self) -> bool | None:
+        """Whether the interval lies within the margin; None without a margin."""
+        return None if math.isnan(self.margin) else max(map(abs, self.interval)) < self.margin
 
     @property
     def category(self) -> str | None:

@@ -16,6 +16,7 @@ from ...tables.read import check_apart, hold, is_in_memory, is_path, read
 from ...tables.source import Source
 from ..designs import TableDesign
 from ..rows.batchwise import AUTO, placed, row_limit
+from .closeness import Margins
 from .in_memory import compare_in_memory
 from .long_tables import compare_in_batches
 from .on_cluster import compare_on_cluster
@@ -41,6 +42,7 @@ def compare(
     clusters: str | None = None,
     weights: str | None = None,
     paired: bool = False,
+    equivalence: Margins = None,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
 ) -> Comparison:
@@ -80,6 +82,10 @@ def compare(
         stratum, clusters as a whole, and a weight moves with its row. See :class:`kernelmean.Design`.
     paired : bool
         Whether row i of A and row i of B are a pair, whose rows permutations exchange.
+    equivalence : float or dict from column to float, optional
+        Differences of means that do not matter, in the units of the columns (of times, seconds): one for all columns of
+        numbers, or one for each column named; "*" stands for the others. The result then says of which columns the
+        means are shown to be closer, by their 95 % intervals, which follow the design. Choose margins beforehand.
     encoding, **columns
         What the columns hold and how missing cells are treated: an :class:`kernelmean.tables.Encoding`, or its options
         as keywords, such as ``missing``: "error", "drop", "category", "noise", or a dict from column to one of them.
@@ -139,6 +145,7 @@ def compare(
         progress=progress,
         level=level,
         adjustment=adjustment,
+        equivalence=equivalence,
     )
     if isinstance(plan, RemotePlan):
         design.refuse_cluster("leave plan= out")

@@ -54,7 +54,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         estimator=asked.estimator,
         bandwidth=_in_table_order(theta, encoded),
         scaled=asked.encoding.scale,
-        columns=ranked(encoded.codings, summaries, joint.noise, alone, asked.adjustment),
+        columns=ranked(encoded.codings, summaries, joint.noise, alone, asked),
         notes=_once(
             *series_notes(alike),
             *asked.notes,

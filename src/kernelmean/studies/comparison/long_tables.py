@@ -221,7 +221,7 @@ class Tests:
             estimator=asked.estimator,
             bandwidth=self.bandwidth,
             scaled=asked.encoding.scale,
-            columns=ranked(learnt.codings, summaries, joint.noise, alone, asked.adjustment),
+            columns=ranked(learnt.codings, summaries, joint.noise, alone, asked),
             notes=(
                 *asked.notes,
                 *notes,

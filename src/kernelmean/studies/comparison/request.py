@@ -14,6 +14,7 @@ from ...plan.plan import Plan, RemotePlan
 from ...tables.columns import Encoding
 from ...tables.columns.kinds import Coding
 from ..designs import NO_DESIGN, TableDesign
+from .closeness import Margins, by_column, margins_of
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class Asked(Testing):
     names: tuple[str, str]
     notes: tuple[str, ...] = ()
     design: TableDesign = NO_DESIGN
+    equivalence: Margins = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        by_column(self.equivalence)
 
     def check_sizes(self, sizes: Iterable[int]) -> None:
         """Raise for fewer than two rows of a table."""
@@ -52,9 +58,10 @@ class Asked(Testing):
                 raise ValueError(f"{name} has {count(rows, 'row')}; a comparison needs at least 2 in each table")
 
     def check_columns(self, codings: Sequence[Coding]) -> None:
-        """Raise if no column varies."""
+        """Raise if no column varies, or columns with a margin have no mean."""
         if not codings:
             one, other = self.names
             raise ValueError(
                 f"every column of {one} and {other} is constant and the same in both; there is nothing to compare"
             )
+        margins_of(self.equivalence, codings)

@@ -23,6 +23,7 @@ from ..designs import NO_DESIGN, TableDesign, exactness
 from ..many_tests import out_of_reach
 from ..plots.witness import column_witnesses
 from ..study import Study
+from .closeness import closeness
 from .column import ColumnDifference
 from .column_words import Compared, blank_cells, facts_on_columns, groups
 from .row_weights import RowWeights
@@ -183,9 +184,8 @@ class Comparison(Compared, JointTest, Study):
     def describe(self) -> Description:
         """Return the verdict, the test, and the columns, those that differ most first."""
         title = f"{' and '.join(titles(self.names))} compared"
-        return Description(
-            title, self.verdict(), self.facts(), (self.grid(),), (*self.limits(), *self.notes), self.details()
-        )
+        grids = self.grid(), *closeness(self.columns)
+        return Description(title, self.verdict(), self.facts(), grids, (*self.limits(), *self.notes), self.details())
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, what is assumed about them, the p-value, and the kind of difference."""
@@ -247,8 +247,8 @@ class Comparison(Compared, JointTest, Study):
         """Return the joint test, then every column, those that differ most first.
 
         ``gap`` is in standard deviations within the tables; ``difference`` is the first mean minus the second in the
-        units of the column, and ``low`` and ``high`` are its interval. Of categories, the means are the shares of the
-        one in ``category``, which changed most.
+        units of the column, ``low`` and ``high`` are its interval, and ``equivalent`` is whether that lies within
+        ``margin``. Of categories, the means are the shares of the one in ``category``, which changed most.
         """
         joint: dict[str, Any] = dict.fromkeys(_COLUMNS)
         joint |= {"tested": "all columns", "statistic": self.test.statistic, "pvalue": self.test.pvalue}
@@ -256,9 +256,12 @@ class Comparison(Compared, JointTest, Study):
         found = [joint]
         for column in self.columns:
             first, second = means = column.shown()
-            described = (column.category, *means, column.gap, first - second, *column.interval, column.noise)
+            described = (column.category, *means, column.gap, first - second, *column.interval)
+            close = None if column.equivalent is None else column.margin, column.equivalent, column.noise
             tested = (column.statistic, column.pvalue, column.adjusted, column.n_resamples)
-            found.append(dict(zip(_COLUMNS, ("column", column.name, column.kind, *described, *tested), strict=True)))
+            found.append(
+                dict(zip(_COLUMNS, ("column", column.name, column.kind, *described, *close, *tested), strict=True))
+            )
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -290,6 +293,6 @@ class Comparison(Compared, JointTest, Study):
 
 
 _COLUMNS = (
-    *("tested", "column", "kind", "category", "mean_first", "mean_second", "gap", "difference", "low", "high", "noise"),
-    *("statistic", "pvalue", "adjusted", "n_resamples"),
+    *("tested", "column", "kind", "category", "mean_first", "mean_second", "gap", "difference", "low", "high"),
+    *("margin", "equivalent", "noise", "statistic", "pvalue", "adjusted", "n_resamples"),
 )

@@ -12,6 +12,7 @@ from ...inference.null_page import made_by, null_section
 from ...inference.wording import brief, titles
 from ...report import Chart, Document, Extent, Section, Sketches, TextTable
 from ..comparison import ColumnDifference, Comparison
+from ..comparison.closeness import closeness
 from ..comparison.column_words import changed_spreads, facts_on_columns, on_columns
 from ..plots.witness import witness_panel
 from ..study import page
@@ -57,6 +58,7 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
     changed = (("Further changes of spread", tuple(spreads)),) if spreads else ()
     sections = (
         _columns(result, evidence, labels),
+        *(Section("Which means are close", tables=(grid.table(),)) for grid in closeness(result.columns)),
         *([Section("Where they differ", charts=(_witnesses(evidence, labels),))] if evidence.witnesses else []),
         *_rows(evidence, labels),
         null_section(result.test, dealt, said.in_detail().without("design", "kind", *dict(facts_on_columns(result)))),
@@ -205,8 +207,6 @@ def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
     if result.differ():
         effect = "" if result.design else ": see the effect size"
         yield f"A small p says that there is a difference, not that it is large or matters{effect}."
-    elif not result.design:
-        yield "To show that a difference is smaller than some margin, test for equivalence instead."
     yield from _on_table(result)
     if len(result.columns) > 1:
         yield (

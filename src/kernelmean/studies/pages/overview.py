@@ -9,6 +9,7 @@ from ...inference import TestResult
 from ...inference.explain import EffectSize
 from ...inference.wording import WEAK, brief
 from ..comparison import ColumnDifference, Comparison
+from ..comparison.closeness import closeness
 from ..comparison.column_words import differing, groups, log_ratio, lone_categories, spread_in_words, spreads_of
 from ..dependence import Dependence
 from .parts import COARSE
@@ -19,6 +20,10 @@ _SMALL = 0.02
 _MUCH = 0.2
 """A gap of means, in standard deviations, that is not called small, or a change of the logarithm of a spread."""
 MOST_NAMED, _LONGEST = 3, 60
+CLOSENESS = (
+    "To show that means are closer than a margin, which you choose beforehand, write equivalence=0.5, or "
+    "equivalence={'age': 2} for single columns."
+)
 _AFTERWARDS = (
     "Then look at the rows that set the tables apart most: what they have in common, and whether they are errors."
 )
@@ -113,10 +118,8 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
             yield "Collect more rows: with these, no difference could have been found."
         else:
             yield "Nothing here calls for action."
-        if result.design:
-            yield result.design.alike()
-        else:
-            yield "To show that the tables are alike, test for equivalence with a margin that you choose beforehand."
+        if not closeness(result.columns):
+            yield CLOSENESS
         return
     if effect is not None and effect.explained.value < _SMALL:
         yield f"Over all columns together the difference is small{_largest(result)}. Decide whether it matters."
