@@ -83,8 +83,13 @@ class ColumnDifference:
         """Return the values for JSON, with None where a column has no mean."""
         known = {"means": self.means, "interval": self.interval}
         pairs = {name: [None if math.isnan(end) else end for end in pair] for name, pair in known.items()}
-        single = {name: None if math.isnan(own) else own for name, own in (("gap", self.gap), ("margin", self.margin))}
-        return {**asdict(self), **pairs, **single, "equivalent": self.equivalent}
+        content = {**asdict(self), **pairs, "gap": None if math.isnan(self.gap) else self.gap}
+        del content["margin"]
+        return content | self.closeness()
+
+    def closeness(self) -> dict[str, Any]:
+        """Return the margin, and whether the interval lies within it; nothing without a margin."""
+        return {} if self.equivalent is None else {"margin": self.margin, "equivalent": self.equivalent}
 
     @property
     def equivalent(self) -> bool | None:

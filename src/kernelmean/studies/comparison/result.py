@@ -247,8 +247,9 @@ class Comparison(Compared, JointTest, Study):
         """Return the joint test, then every column, those that differ most first.
 
         ``gap`` is in standard deviations within the tables; ``difference`` is the first mean minus the second in the
-        units of the column, ``low`` and ``high`` are its interval, and ``equivalent`` is whether that lies within
-        ``margin``. Of categories, the means are the shares of the one in ``category``, which changed most.
+        units of the column, and ``low`` and ``high`` are its interval; with ``equivalence=``, ``equivalent`` says
+        whether that lies within ``margin``. Of categories, the means are the shares of the one in ``category``, which
+        changed most.
         """
         joint: dict[str, Any] = dict.fromkeys(_COLUMNS)
         joint |= {"tested": "all columns", "statistic": self.test.statistic, "pvalue": self.test.pvalue}
@@ -256,12 +257,10 @@ class Comparison(Compared, JointTest, Study):
         found = [joint]
         for column in self.columns:
             first, second = means = column.shown()
-            described = (column.category, *means, column.gap, first - second, *column.interval)
-            close = None if column.equivalent is None else column.margin, column.equivalent, column.noise
+            described = (column.category, *means, column.gap, first - second, *column.interval, column.noise)
             tested = (column.statistic, column.pvalue, column.adjusted, column.n_resamples)
-            found.append(
-                dict(zip(_COLUMNS, ("column", column.name, column.kind, *described, *close, *tested), strict=True))
-            )
+            values = dict(zip(_COLUMNS, ("column", column.name, column.kind, *described, *tested), strict=True))
+            found.append(values | column.closeness())
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -293,6 +292,6 @@ class Comparison(Compared, JointTest, Study):
 
 
 _COLUMNS = (
-    *("tested", "column", "kind", "category", "mean_first", "mean_second", "gap", "difference", "low", "high"),
-    *("margin", "equivalent", "noise", "statistic", "pvalue", "adjusted", "n_resamples"),
+    *("tested", "column", "kind", "category", "mean_first", "mean_second", "gap", "difference", "low", "high", "noise"),
+    *("statistic", "pvalue", "adjusted", "n_resamples"),
 )
