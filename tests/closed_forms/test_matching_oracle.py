@@ -150,7 +150,7 @@ def test_tiles_change_nothing(monkeypatch):
 def test_the_weights_are_the_best_of_the_simplex(kernel):
     mu, (mixture, _) = case(kernel, Normal(0.3))
     gram, linear = weights_problem(mu, mixture)
-    best = solve_simplex_qp(gram, linear).weights
+    best = solve_simplex_qp(gram, linear)
     if kernel == Gaussian(0.9):
         nu = replace(mixture, weights=best).embedding(kernel)
         assert best @ gram @ best - 2 * linear @ best == pytest.approx(nu @ nu - 2 * (mu @ nu), rel=1e-10)

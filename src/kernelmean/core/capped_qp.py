@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
 from .array import Array, BoolArray
@@ -13,19 +11,7 @@ _STEPS, _SHORT, _SHORTEST = 200, 1e-4, 1e-12
 _GROWTH = 10.0  # from one strength to the next, when a small one is approached
 
 
-@dataclass(frozen=True)
-class CappedSolution:
-    """A minimiser and its certificate."""
-
-    weights: Array
-    """From 0 to the cap, summing to 1, shape (n,)."""
-    gap: float
-    """Between the values of the primal and of the dual problem: the value is so near the minimum, up to rounding."""
-    n_steps: int
-    """Linear systems that were solved."""
-
-
-def solve_capped_qp(features: Array, target: Array, ridge: float, cap: float) -> CappedSolution:
+def solve_capped_qp(features: Array, target: Array, ridge: float, cap: float) -> Array:
     r"""Return the minimiser of :math:`\tfrac12 |Φ^⊤ w - b|^2 + \tfrac{λ}2 |w|^2` over :math:`0 ≤ w ≤ c, 1^⊤ w = 1`.
 
     Parameters
@@ -53,18 +39,16 @@ def solve_capped_qp(features: Array, target: Array, ridge: float, cap: float) ->
 
     Examples
     --------
-    >>> solve_capped_qp(np.array([[0.0], [1.0], [2.0]]), np.array([1.5]), 1e-6, 0.5).weights.round(3)
+    >>> solve_capped_qp(np.array([[0.0], [1.0], [2.0]]), np.array([1.5]), 1e-6, 0.5).round(3)
     array([0. , 0.5, 0.5])
     """
     gaps = features - target  # since weights sum to 1: |Φᵀw - b| is the length of their mean
     dual = gaps.mean(axis=0)
     largest = max(float(np.square(gaps).sum(axis=1).mean()), ridge)
     count = int(np.log(largest / ridge) / np.log(_GROWTH)) + 1
-    steps = 0
     for strength in (ridge * _GROWTH ** np.arange(count)[::-1]).tolist():
-        dual, solution = _maximised(gaps, strength, cap, dual)
-        steps += solution.n_steps
-    return replace(solution, n_steps=steps)
+        dual, weights = _maximised(gaps, strength, cap, dual)
+    return weights
 
 
 def on_capped_simplex(values: Array, cap: float) -> Array:
@@ -95,10 +79,10 @@ def _at(gaps: Array, ridge: float, cap: float, dual: Array) -> tuple[Array, Arra
     return weights, gaps.T @ weights, value
 
 
-def _maximised(gaps: Array, ridge: float, cap: float, dual: Array) -> tuple[Array, CappedSolution]:
+def _maximised(gaps: Array, ridge: float, cap: float, dual: Array) -> tuple[Array, Array]:
     """Return the maximiser of the dual from a start, and the minimiser that belongs to it."""
     weights, mean, value = _at(gaps, ridge, cap, dual)
-    for step in range(_STEPS):  # noqa: B007 (the count is part of the solution)
+    for _ in range(_STEPS):
         primal = 0.5 * float(mean @ mean + ridge * weights @ weights)
         if primal - value <= _EXACT * primal:
             break
@@ -114,8 +98,8 @@ def _maximised(gaps: Array, ridge: float, cap: float, dual: Array) -> tuple[Arra
         weights, mean, value = trial
     primal = 0.5 * float(mean @ mean + ridge * weights @ weights)
     if primal - value > _NEAR * primal:
-        raise RuntimeError(f"no minimiser was found after {step} steps; pass a larger ridge than {ridge:g}")
-    return dual, CappedSolution(weights, primal - value, step)
+        raise RuntimeError(f"no minimiser was found; pass a larger ridge than {ridge:g}")
+    return dual, weights
 
 
 def _inside(weights: Array, cap: float) -> BoolArray:

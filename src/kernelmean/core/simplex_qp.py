@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import numpy.typing as npt
 
-from .array import Array
+from .array import Array, BoolArray
 from .validate import check_finite
 
 _RANK = 1e-13  # eigenvalues below this share of the largest count as zero
 _SLOPE = 1e-12  # slopes below this share of the problem's scale count as zero
 
 
-@dataclass(frozen=True)
-class SimplexSolution:
-    """A minimiser on the simplex and its certificate."""
-
-    weights: Array
-    """Non-negative, summing to one, shape (K,)."""
-    value: float
-    """½ wᵀGw - cᵀw."""
-    residual: float
-    """The violation of the Karush-Kuhn-Tucker conditions: the largest gain of slope (gradient minus its weighted mean),
-    relative to the largest number in G and c. The value is within residual · scale of the minimum."""
-    n_iterations: int
-    """Linear systems that were solved."""
-
-
-def solve_simplex_qp(gram: Array, linear: Array, start: Array | None = None) -> SimplexSolution:
-    r"""Return the minimiser of :math:`\tfrac12 w^⊤ G w - c^⊤ w` over :math:`w ≥ 0, 1^⊤ w = 1`.
+def solve_simplex_qp(gram: Array, linear: Array) -> Array:
+    r"""Return the minimiser of :math:`\tfrac12 w^⊤ G w - c^⊤ w` over :math:`w ≥ 0, 1^⊤ w = 1`, shape (K,).
 
     Parameters
     ----------
@@ -38,80 +20,53 @@ def solve_simplex_qp(gram: Array, linear: Array, start: Array | None = None) -> 
         G, symmetric positive semi-definite; any rank, zero included.
     linear : array of shape (K,)
         c; it need not be in the range of G.
-    start : array of shape (K,), optional
-        A point of the simplex to start from; the best vertex by default.
-
-    Returns
-    -------
-    SimplexSolution
 
     Raises
     ------
     ValueError
-        When the shapes do not fit or a number is not finite.
+        When a number is not finite.
     RuntimeError
         When the method does not end, which means that G is far from positive semi-definite.
 
     Notes
     -----
-    Primal active-set method. On the free coordinates, it moves to the minimiser of the equality-constrained problem. If
-    that is not unique (duplicated prototypes), it takes the shortest step; if the problem falls without bound along a
-    null direction, it follows that direction to the next face. Then it frees the coordinate with the most negative
-    multiplier. Every step descends, so the method ends. O(K³) per step, and about as many steps as the support is
-    large. Kernel mean matching: Song et al. (2008), eq. (8).
+    Primal active-set method from the best vertex. On the free coordinates, it moves to the minimiser of the
+    equality-constrained problem. If that is not unique (duplicated prototypes), it takes the shortest step; if the
+    problem falls without bound along a null direction, it follows that direction to the next face. Then it frees the
+    coordinate with the most negative multiplier. Every step descends, so the method ends. O(K³) per step, and about as
+    many steps as the support is large. Kernel mean matching: Song et al. (2008), eq. (8).
 
     Examples
     --------
     >>> import numpy as np
-    >>> solve_simplex_qp(np.eye(2), np.array([0.5, 0.0])).weights
+    >>> solve_simplex_qp(np.eye(2), np.array([0.5, 0.0]))
     array([0.75, 0.25])
     """
-    G, c = _checked(gram, linear)
-    scale = max(float(np.abs(G).max()), float(np.abs(c).max()), float(np.finfo(float).tiny))
-    G, c = G / scale, c / scale
-    w = _starting_weights(G, c, start)
+    check_finite(gram, "gram")
+    check_finite(linear, "linear")
+    scale = max(float(np.abs(gram).max()), float(np.abs(linear).max()), float(np.finfo(float).tiny))
+    G, c = 0.5 * (gram + gram.T) / scale, linear / scale
+    w: Array = np.zeros(len(c))
+    w[np.argmin(0.5 * np.diagonal(G) - c)] = 1.0
     free, stuck = w > 0, np.zeros(len(c), dtype=bool)
     limit = 50 * (len(c) + 2)
-    for iteration in range(limit):
-        step = _direction(G, G @ w - c, free)
+    for _ in range(limit):
+        slope = G @ w - c
+        step = _direction(G, slope, free)
         if step is not None:
             moved = _move(w, step)
             stuck = (free & (moved == 0.0)) if np.array_equal(moved, w) else np.zeros_like(stuck)
             w, free = moved, moved > 0
             continue
-        slope = G @ w - c
         gain = slope - w @ slope
         entering = int(np.argmin(np.where(free | stuck, 0.0, gain)))
         if free[entering] or stuck[entering] or gain[entering] > -_SLOPE:
-            return SimplexSolution(w, scale * float(0.5 * w @ G @ w - c @ w), float(-gain.min()), iteration)
+            return w
         free[entering] = True
     raise RuntimeError(f"no minimiser after {limit} steps; the matrix is not positive semi-definite")
 
 
-def _checked(gram: Array, linear: Array) -> tuple[Array, Array]:
-    """Return G, exactly symmetric, and c."""
-    G, c = np.asarray(gram, dtype=np.float64), np.asarray(linear, dtype=np.float64)
-    if c.ndim != 1 or not c.size or G.shape != (len(c), len(c)):
-        raise ValueError(f"a matrix (K, K) and a vector (K,) are needed, not {G.shape} and {c.shape}")
-    check_finite(G, "gram")
-    check_finite(c, "linear")
-    return 0.5 * (G + G.T), c
-
-
-def _starting_weights(G: Array, c: Array, start: Array | None) -> Array:
-    """Return the start, scaled to sum to one; without one the best vertex of the simplex."""
-    size = len(c)
-    if start is None:
-        w = np.zeros(size)
-        w[np.argmin(0.5 * np.diagonal(G) - c)] = 1.0
-        return w
-    w = np.asarray(start, dtype=np.float64)
-    if w.shape != (size,) or not np.isfinite(w).all() or (w < 0).any() or w.sum() <= 0:
-        raise ValueError(f"start needs {size} non-negative numbers that do not all vanish")
-    return w / w.sum()
-
-
-def _direction(G: Array, slope: Array, free: npt.NDArray[np.bool_]) -> Array | None:
+def _direction(G: Array, slope: Array, free: BoolArray) -> Array | None:
     """Return the step to the minimiser on the free coordinates, an endless ray (scaled up), or None at a minimiser."""
     index = np.flatnonzero(free)
     inward = slope[index] - slope[index].mean()

@@ -75,9 +75,9 @@ class Recipe:
         """Match a start to a target: only the weights, exactly, or all parameters in at most ``n_iter`` steps."""
         if self.update == "weights":
             gram, linear = weights_problem(target, start)
-            before = start.weights @ (gram @ start.weights - 2.0 * linear)
-            solution = solve_simplex_qp(gram, linear)
-            return Descent(replace(start, weights=solution.weights), np.array([before, 2.0 * solution.value]), True)
+            weights = solve_simplex_qp(gram, linear)
+            values = [w @ (gram @ w - 2.0 * linear) for w in (start.weights, weights)]
+            return Descent(replace(start, weights=weights), np.array(values), True)
         layout = ParameterLayout(
             self.covariance_type, len(start.weights), start.means.shape[1], floor, length_unit(start)
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final, get_args
 
 import numpy as np
@@ -27,6 +27,8 @@ _DRAWN = 4096
 """Rows that are drawn from a distribution without an exact kernel mean."""
 _TILE = 2**21
 """Values of the kernel that are held at a time."""
+_SIGNS = np.array([[0.0, -1.0, 1.0], [-1.0, 1.0, 0.0], [1.0, 0.0, -1.0]])
+"""How means of k over rows of X, P and Q count in Δ."""
 _ROUNDING = 1e-12
 _FEW = 30
 """With fewer rows or clusters in a sample, a result says that its approximation needs more."""
@@ -107,14 +109,11 @@ def closer_test(
     samples = [side for side in sides if not isinstance(side, KnownDistribution)]
     if len(samples) == 3 and _same_rows(*samples[1:]):
         raise ValueError("P and Q are the same rows, so neither is nearer; pass two models")
-    check_spread(np.concatenate(samples), "the table of X, P and Q")
-    used = _default_kernel(samples) if kernel is None else make_kernel(kernel, "median", np.concatenate(samples))
-    x, *others = (
-        side if isinstance(side, KnownDistribution) else UnitRows.of(side, np.asarray(own))
-        for side, own in zip(sides, _units(sides, clusters), strict=True)
-    )
-    assert isinstance(x, UnitRows)
-    return _result(used, x, others, [note for _, notes in models for note in notes], alternative)
+    pooled = np.concatenate(samples)
+    check_spread(pooled, "the table of X, P and Q")
+    used = _default_kernel(pooled) if kernel is None else make_kernel(kernel, "median", pooled)
+    means = Means.of(used, sides, _units(sides, clusters))
+    return _result(used, sides, means, [note for _, notes in models for note in notes], alternative)
 
 
 Model = Array | KnownDistribution
@@ -139,208 +138,152 @@ def _same_rows(P: Array, Q: Array) -> bool:
     return P.shape == Q.shape and bool((P[np.lexsort(P.T)] == Q[np.lexsort(Q.T)]).all())
 
 
-def _default_kernel(samples: Sequence[Array]) -> Kernel:
+def _default_kernel(pooled: Array) -> Kernel:
     """Return a Gaussian kernel with the median distance of all rows, in units of the deviations of columns."""
-    pooled = np.concatenate(samples)
     pooled = pooled - pooled[0]
     deviations = pooled.std(axis=0)
     units = np.where((np.ptp(pooled, axis=0) > 0.0) & (deviations > 0.0), deviations, 1.0)
     return Gaussian(tuple((median_bandwidth(pooled / units) * units).tolist()))
 
 
-def _units(sides: Sequence[Model], clusters: Any) -> list[IntArray | None]:
-    """Return the number of the unit of every row, None of a distribution; labels mean the same in all samples."""
+def _units(sides: Sequence[Model], clusters: Any) -> list[IntArray]:
+    """Return the number of the unit of every row, none of a distribution; labels mean the same in all samples."""
     each = (None,) * len(sides) if clusters is None else clusters
     if isinstance(each, str) or not hasattr(each, "__len__") or len(each) != len(sides):
         raise ValueError("clusters needs three entries: the labels of X, of P and of Q, None for a distribution")
     numbers: dict[Any, int] = {}
-    units: list[IntArray | None] = []
+    units: list[IntArray] = []
     for name, side, labels in zip("XPQ", sides, each, strict=True):
-        if isinstance(side, KnownDistribution):
-            units.append(None)
-            continue
-        single = [(name, row) for row in range(len(side))]
-        own = single if clusters is None else check_codes(labels, len(side), f"clusters of {name}").tolist()
-        units.append(np.array([numbers.setdefault(label, len(numbers)) for label in own]))
-        if len(set(own)) < 2:
-            raise ValueError(f"{name} has one row or cluster; at least two are needed, and for an interval many more")
+        keys: list[Any] = []
+        if not isinstance(side, KnownDistribution):
+            single = [(name, row) for row in range(len(side))]
+            keys = single if clusters is None else check_codes(labels, len(side), f"clusters of {name}").tolist()
+            if len(set(keys)) < 2:
+                raise ValueError(f"{name} has one row or cluster; at least two are needed, for an interval many more")
+        units.append(np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp))
     return units
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class UnitRows:
-    """Rows in the order of their independent units."""
+class Means:
+    """Means of the kernel over pairs of rows of different units; all rows are in the order of their units."""
 
-    rows: Array
-    units: IntArray
-    """The number of the unit of every row, shape (n,)."""
-
-    @classmethod
-    def of(cls, rows: Array, units: IntArray) -> UnitRows:
-        """Put the rows of a unit side by side."""
-        order = np.argsort(units, kind="stable")
-        return cls(rows[order], units[order])
-
-    @property
-    def groups(self) -> int:
-        """How many units there are."""
-        return 1 + int(np.count_nonzero(np.diff(self.units)))
-
-    @property
-    def unbiased(self) -> float:
-        """What deviations from a mean of units are multiplied by."""
-        return float(np.sqrt(self.groups / (self.groups - 1)))
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class UnitPairs:
-    """Pairs of rows of two samples whose units differ, and means of k(a, b) over them."""
-
-    sides: tuple[UnitRows, UnitRows]
     gram: Blocks
+    units: IntArray
+    """The number of the unit of every row, from 0, shape (N,)."""
+    members: Array
+    """1 where a row is of X, of P, of Q, shape (N, 3)."""
     rows: Array
-    """For every a, shape (n,)."""
-    columns: Array
-    """For every b, shape (m,)."""
-    mean: float
-    number: float
-    """How many pairs there are."""
+    """Means of k over a row and all rows of X, of P, of Q, shape (N, 3)."""
+    samples: Array
+    """Means of k over all rows of two samples, shape (3, 3)."""
+    pairs: Array
+    """How many pairs these are, 0 with a distribution, shape (3, 3)."""
+    groups: IntArray
+    """How many units X, P and Q have, 0 a distribution, shape (3,)."""
 
     @classmethod
-    def of(cls, kernel: Kernel, a: UnitRows, b: UnitRows) -> UnitPairs:
-        """Add up the kernel tile by tile."""
-        sums, counts = np.zeros((2, len(b.rows)))
-        rows, gram = np.empty(len(a.rows)), kernel.blocks(a.rows, b.rows)
-        for part in slices(len(a.rows), max(1, _TILE // len(b.rows))):
-            differ = a.units[part, None] != b.units
-            values = np.where(differ, gram(part, slice(None)), 0.0)
-            sums += values.sum(axis=0)
-            counts += differ.sum(axis=0)
-            rows[part] = values.sum(axis=1) / np.maximum(differ.sum(axis=1), 1)
-        number = float(counts.sum())
-        return cls((a, b), gram, rows, sums / np.maximum(counts, 1), float(sums.sum() / number), number)
+    def of(cls, kernel: Kernel, sides: Sequence[Model], units: Sequence[IntArray]) -> Means:
+        """Add up the kernel tile by tile, and put exact means of distributions beside."""
+        order, sizes = np.argsort(np.concatenate(units), kind="stable"), list(map(len, units))
+        points = np.concatenate([side for side in sides if not isinstance(side, KnownDistribution)])[order]
+        numbers, members = np.concatenate(units)[order], np.repeat(np.eye(3), sizes, axis=0)[order]
+        gram, total = kernel.blocks(points, points), len(points)
+        sums, counts = np.empty((total, 3)), members.sum(axis=0) - _summed(numbers, members)[numbers]
+        for part in slices(total, max(1, _TILE // total)):
+            sums[part] = np.where(numbers[part, None] != numbers, gram(part, slice(None)), 0.0) @ members
+        rows, pairs = sums / np.maximum(counts, 1.0), members.T @ counts
+        samples = members.T @ sums / np.maximum(pairs, 1.0)
+        for place, side in enumerate(sides):
+            if isinstance(side, KnownDistribution):
+                mu = side.embedding(kernel)
+                assert mu is not None
+                rows[:, place], samples[place, place] = mu(points), mu @ mu
+                samples[0, place] = samples[place, 0] = rows[members[:, 0] > 0.0, place].mean()
+        groups = np.array([len(np.unique(of)) for of in units])
+        return cls(gram, numbers, members, rows, samples, pairs, groups)
 
-    def turned(self) -> UnitPairs:
-        """Return the pairs (b, a)."""
-        return replace(
-            self, sides=self.sides[::-1], gram=lambda i, j: self.gram(j, i).T, rows=self.columns, columns=self.rows
-        )
+    def variance(self) -> float:
+        r"""Return the variance of Δ, a sum :math:`\sum_{u \ne v} H(u, v)` over independent units.
 
-    def add_to(self, sums: Array, first: int, factor: float) -> None:
-        """Add ``factor`` times the mean of k(a, b), less what single rows add, split by units from ``first`` on."""
-        a, b = self.sides
-        start, stop = np.searchsorted(a.units, [first, first + len(sums)]).tolist()
-        onward = slice(int(np.searchsorted(b.units, first)), len(b.units))
-        columns = b.units[onward]
-        for part in slices(stop, max(1, _TILE // max(1, len(columns))), start=start):
-            values = self.gram(part, onward) - (self.rows[part, None] - self.mean)
-            values -= self.columns[onward]
-            near = int(np.searchsorted(columns, a.units[part.stop - 1], "right"))
-            values[:, :near][a.units[part, None] == columns[:near]] = 0.0
-            own, within = _summed(values, a.units[part])
-            others, across = _summed(within.T, columns)
-            sums[np.ix_(own - first, others - first)] += factor / self.number * across.T
+        It is that of the parts :math:`A_u = 2 \sum_v H(u, v)` of single units in the limit, and
+        :math:`S = 2 \sum_{u \ne v} E \tilde H(u, v)^2` of pairs, where H̃ is H less the parts of u and of v. The mean
+        square of observed parts has S twice, once for either unit of a pair.
+        """
+        of_units, of_pairs = float(np.square(self.parts()).sum()), self.of_pairs()
+        return max(of_units - of_pairs, of_pairs)
+
+    @property
+    def unbiased(self) -> Array:
+        """What deviations from means over the units of X, P and Q are multiplied by, shape (3,)."""
+        return np.sqrt(self.groups / np.maximum(self.groups - 1, 1))
+
+    def parts(self) -> Array:
+        """Return A, shape (units,)."""
+        sizes = self.members.sum(axis=0)
+        gaps = self.rows - self.members @ (self.members.T @ self.rows / np.maximum(sizes, 1.0)[:, None])
+        scales = 2.0 * self.unbiased / np.maximum(sizes, 1.0)
+        of_rows = (self.members @ scales) * (gaps * (self.members @ _SIGNS)).sum(axis=1)
+        return np.asarray(np.bincount(self.units, of_rows), dtype=np.float64)
+
+    def of_pairs(self) -> float:
+        """Return S, some units at a time beside those that follow; H̃ is symmetric."""
+        total, count = 0.0, int(self.units[-1]) + 1
+        for part in slices(count, max(1, _TILE // count)):
+            sums = np.zeros((part.stop - part.start, count - part.start))
+            start, stop = np.searchsorted(self.units, [part.start, part.stop]).tolist()
+            for rows in slices(stop, max(1, _TILE // (len(self.units) - start)), start=start):
+                within = _summed(self.units[start:], self.centred(rows, slice(start, None)).T).T
+                sums[np.unique(self.units[rows]) - part.start] += _summed(self.units[rows], within)
+            total += float(2.0 * np.square(sums).sum() - np.square(sums[:, : len(sums)]).sum())
+        return 2.0 * total
+
+    def centred(self, rows: slice, columns: slice) -> Array:
+        """Return what pairs of rows add to H̃: the kernel less means of its rows and columns, 0 within a unit."""
+        factors = _SIGNS * np.outer(self.unbiased, self.unbiased) / np.maximum(self.pairs, 1.0)
+        mine, others = self.members[rows], self.members[columns]
+        values = self.gram(rows, columns) - (self.rows[rows] - mine @ self.samples) @ others.T
+        values -= mine @ self.rows[columns].T
+        values *= mine @ factors @ others.T
+        values[self.units[rows, None] == self.units[columns]] = 0.0
+        return values
 
 
-def _summed(values: Array, units: IntArray) -> tuple[IntArray, Array]:
-    """Return the units, which are in order, and sums of the rows of each."""
+def _summed(units: IntArray, values: Array) -> Array:
+    """Return sums over the rows of each unit, which are in order."""
     starts = np.flatnonzero(np.diff(units, prepend=-1))
-    return units[starts], values if len(starts) == len(units) else np.add.reduceat(values, starts, axis=0)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Beside:
-    """A model beside X, and the sums that MMD²(X, P) adds up, besides that of X alone."""
-
-    square: float
-    """The mean of k(p, p')."""
-    cross: float
-    """The mean of k(x, p)."""
-    singles: tuple[tuple[float, UnitRows, Array], ...]
-    """Factors, rows, and the mean of the kernel for each row."""
-    pairs: tuple[tuple[float, UnitPairs], ...] = ()
-    """Factors of means over pairs."""
-
-    @classmethod
-    def of(cls, kernel: Kernel, X: UnitRows, model: UnitRows | KnownDistribution) -> Beside:
-        """Compare a model with X."""
-        if isinstance(model, KnownDistribution):
-            mu = model.embedding(kernel)
-            assert mu is not None
-            values = mu(X.rows)
-            return cls(mu @ mu, float(values.mean()), ((-2.0, X, values),))
-        inside, cross = UnitPairs.of(kernel, model, model), UnitPairs.of(kernel, X, model)
-        pairs = (1.0, inside), (-1.0, cross), (-1.0, cross.turned())
-        singles = tuple((2.0 * factor, own.sides[0], own.rows) for factor, own in pairs)
-        return cls(inside.mean, cross.mean, singles, pairs)
-
-
-def _variance(p: Beside, q: Beside) -> float:
-    r"""Return the variance of MMD²(X, P) - MMD²(X, Q), a sum :math:`\sum_{u \ne v} H(u, v)` over independent units.
-
-    It is that of the parts :math:`A_u = 2 \sum_v H(u, v)` of single units in the limit, and
-    :math:`S = 2 \sum_{u \ne v} E \tilde H(u, v)^2` of pairs, where H̃ is H less the parts of u and of v. The mean square
-    of observed parts has S twice, once for either unit of a pair.
-    """
-    signed = [(1.0, p), (-1.0, q)]
-    singles = [(sign * factor, side, means) for sign, model in signed for factor, side, means in model.singles]
-    units = np.concatenate([side.units for _, side, _ in singles])
-    parts = [factor * side.unbiased / len(means) * (means - means.mean()) for factor, side, means in singles]
-    of_units = float(np.square(np.bincount(units, np.concatenate(parts))).sum())
-    of_pairs = _of_pairs(
-        [(sign * factor, own) for sign, model in signed for factor, own in model.pairs], 1 + units.max()
-    )
-    return max(of_units - of_pairs, of_pairs)
-
-
-def _of_pairs(terms: Sequence[tuple[float, UnitPairs]], count: int) -> float:
-    """Return S, with so many units, a tile of H̃ at a time; H̃ is symmetric."""
-    total = 0.0
-    for part in slices(count, max(1, _TILE // count)):
-        width = part.stop - part.start
-        sums = np.zeros((width, count - part.start))
-        for factor, pairs in terms:
-            pairs.add_to(sums, part.start, factor * pairs.sides[0].unbiased * pairs.sides[1].unbiased)
-        total += float(2.0 * np.square(sums).sum() - np.square(sums[:, :width]).sum())
-    return 2.0 * total
+    return values if len(starts) == len(units) else np.add.reduceat(values, starts, axis=0)
 
 
 def _result(
-    kernel: Kernel,
-    X: UnitRows,
-    samples: Sequence[UnitRows | KnownDistribution],
-    notes: Sequence[str],
-    alternative: Alternative,
+    kernel: Kernel, sides: Sequence[Model], means: Means, notes: Sequence[str], alternative: Alternative
 ) -> CloserResult:
     """Return the difference of both distances, with its approximation by a t distribution."""
-    p, q = (Beside.of(kernel, X, model) for model in samples)
-    difference = p.square - q.square - 2.0 * (p.cross - q.cross)
-    error, rounding = float(np.sqrt(_variance(p, q))), _ROUNDING * (abs(p.square) + abs(q.square))
-    drawn = {name: side for name, side in zip("XPQ", (X, *samples), strict=True) if isinstance(side, UnitRows)}
-    what = "rows" if all(side.groups == len(side.rows) for side in drawn.values()) else "clusters"
+    (own, to_p, to_q), (_, p, q) = means.samples[0].tolist(), means.samples.diagonal().tolist()
+    difference = p - q - 2.0 * (to_p - to_q)
+    error, rounding = float(np.sqrt(means.variance())), _ROUNDING * (abs(p) + abs(q))
+    sizes = tuple(None if isinstance(side, KnownDistribution) else len(side) for side in sides)
+    groups = {name: count for name, count in zip("XPQ", means.groups.tolist(), strict=True) if count}
+    what = "rows" if sum(groups.values()) == len(means.units) else "clusters"
     if error <= rounding:
         raise ValueError(
             f"the {what} show no variance of the difference; pass more of them"
             if abs(difference) > rounding
             else f"P and Q are the same to {kernel!r}, so neither is nearer; pass two models, or another kernel"
         )
-    own = UnitPairs.of(kernel, X, X).mean
-    degrees, z = min(side.groups for side in drawn.values()) - 1, difference / error
-    few = [f"{name} {side.groups}" for name, side in drawn.items() if side.groups < _FEW]
+    degrees, z = min(groups.values()) - 1, difference / error
+    few = ", ".join(f"{name} {count}" for name, count in groups.items() if count < _FEW)
     two_sided = alternative == "two-sided"
-    few_notes = [f"the approximation by a t distribution needs more {what} than {', '.join(few)}"] if few else []
     return CloserResult(
         difference,
         float(stdtr(degrees, {"two-sided": -abs(z), "less": z, "greater": -z}[alternative])) * (1 + two_sided),
         error,
         degrees,
-        (own + p.square - 2.0 * p.cross, own + q.square - 2.0 * q.cross),
+        (own + p - 2.0 * to_p, own + q - 2.0 * to_q),
         alternative,
         f"Relative similarity of two models, asymptotic, {alternative}",
         kernel,
-        tuple(len(drawn[name].rows) if name in drawn else None for name in "XPQ"),
-        (*notes, *few_notes),
+        sizes,
+        (*notes, *([f"the approximation by a t distribution needs more {what} than {few}"] if few else [])),
     )

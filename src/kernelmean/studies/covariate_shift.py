@@ -324,7 +324,7 @@ class _Matching:
         if self.variance == 0.0:
             return np.full(len(self.rows), 1.0 / len(self.rows))
         unit, mean = self.variance**0.5, self.goal[some].mean(axis=0)
-        return solve_capped_qp(self.rows / unit, mean / unit, self.ridge, self.cap / len(self.rows)).weights
+        return solve_capped_qp(self.rows / unit, mean / unit, self.ridge, self.cap / len(self.rows))
 
     def distance(self, weights: Array) -> float:
         """Return the distance of the weighted rows from the target."""

@@ -48,19 +48,20 @@ def test_equals_non_negative_least_squares_on_a_thousand_problems(block):
     for number in range(100 * block, 100 * block + 100):
         A, b = problem(number)
         G, c = A.T @ A, A.T @ b
-        found = solve_simplex_qp(G, c)
+        weights = solve_simplex_qp(G, c)
         scale = max(np.abs(G).max(), np.abs(c).max())
-        assert abs(found.value - value(G, c, by_nnls(A, b))) <= 1e-12 * scale
-        assert found.residual <= 1e-10
-        assert found.weights.min() >= 0
-        assert found.weights.sum() == pytest.approx(1.0, abs=1e-13)
+        assert abs(value(G, c, weights) - value(G, c, by_nnls(A, b))) <= 1e-12 * scale
+        slopes = G @ weights - c
+        assert weights @ slopes - slopes.min() <= 1e-10 * scale
+        assert weights.min() >= 0
+        assert weights.sum() == pytest.approx(1.0, abs=1e-13)
 
 
 def test_unique_solutions_agree_in_every_weight():
     for number in range(200):
         A, b = problem(1000 + number)
         A, b = np.vstack([A, np.eye(A.shape[1]) * np.abs(A).max()]), np.r_[b, np.zeros(A.shape[1])]
-        np.testing.assert_allclose(solve_simplex_qp(A.T @ A, A.T @ b).weights, by_nnls(A, b), atol=1e-8)
+        np.testing.assert_allclose(solve_simplex_qp(A.T @ A, A.T @ b), by_nnls(A, b), atol=1e-8)
 
 
 def test_linear_terms_outside_the_range_equal_enumeration():
@@ -69,29 +70,13 @@ def test_linear_terms_outside_the_range_equal_enumeration():
         size = rng.integers(1, 7)
         A = rng.normal(size=(rng.integers(0, size + 1), size))
         G, c = A.T @ A, rng.normal(size=size)
-        assert solve_simplex_qp(G, c).value == pytest.approx(by_enumeration(G, c), abs=1e-12)
-
-
-def test_a_start_changes_nothing_but_the_way():
-    A, b = problem(4001)
-    G, c = A.T @ A, A.T @ b
-    start = np.random.default_rng(0).dirichlet(np.ones(len(c)))
-    assert solve_simplex_qp(G, c, start).value == pytest.approx(solve_simplex_qp(G, c).value, rel=1e-12)
+        assert value(G, c, solve_simplex_qp(G, c)) == pytest.approx(by_enumeration(G, c), abs=1e-12)
 
 
 def test_an_indefinite_matrix_still_ends_at_a_stationary_point_or_raises():
-    found = solve_simplex_qp(np.diag([-1.0, -1.0]), np.zeros(2))
-    assert found.value == -0.5
+    assert sorted(solve_simplex_qp(np.diag([-1.0, -1.0]), np.zeros(2))) == [0.0, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("gram", "linear", "start", "text"),
-    [
-        (np.eye(2), np.ones(3), None, "a matrix"),
-        (np.eye(2), np.array([1.0, np.nan]), None, "linear holds"),
-        (np.eye(2), np.ones(2), np.array([-1.0, 2.0]), "start needs"),
-    ],
-)
-def test_refusals(gram, linear, start, text):
-    with pytest.raises(ValueError, match=text):
-        solve_simplex_qp(gram, linear, start)
+def test_numbers_that_are_none_are_refused():
+    with pytest.raises(ValueError, match="linear holds"):
+        solve_simplex_qp(np.eye(2), np.array([1.0, np.nan]))
