@@ -222,16 +222,15 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
         within = rows.variances(rows.points)
         scales = np.sqrt(np.where(within > 0.0, within, 1.0))
         many = max(columns, self.n_features // _LEVELS) if columns > 1 else 1
-        drawn = np.random.default_rng(0).normal(size=(columns, many - columns if columns > 1 else 0))
+        drawn = np.random.default_rng(0).normal(size=(columns, many - columns))
         directions = np.hstack([np.eye(columns), drawn / np.linalg.norm(drawn, axis=0)])
         return SliceFeatures(directions / scales[:, None])
 
     def _of_means(self, rows: GroupedRows) -> MeanFeatures:
         check_name(self.estimator)
-        by_number = self.directions is not None and not isinstance(self.directions, str)
-        many = check_integer(self.directions, "directions", 1) if by_number else None
-        if not by_number and self.directions not in ("cv", None):
+        if isinstance(self.directions, str) and self.directions != "cv":
             raise ValueError(f"directions is {self.directions!r}; write 'cv', a number of directions, or None")
+        many = None if self.directions in ("cv", None) else check_integer(self.directions, "directions", 1)
         drawn = drawn_rows(rows.points)
         landmarks = random_cholesky(make_kernel(self.kernel, self.bandwidth, drawn), drawn, self.n_features)
         self.noise_, self.scale_ = self._chosen(rows, landmarks)

@@ -130,6 +130,8 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     means_: list[Embedding] = field(init=False)
     weights_: Array = field(init=False)
     sharing_: float = field(init=False)
+    noise_: Noise = field(init=False)
+    kernel_: Kernel = field(init=False)
     scale_: float = field(init=False)
     loocv_: float = field(init=False)
     notes_: tuple[str, ...] = field(init=False)
@@ -175,7 +177,8 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         if len(rows.points) > _EXACT_ROWS:
             values = FeatureValues(rows, random_cholesky(kernel, drawn, _RANK), plan)
         sharing = best_sharing(values, likeness, self.estimator, strengths)
-        self.sharing_, self.scale_, self.notes_ = sharing.strength, sharing.scale, values.notes
+        self.sharing_, self.noise_, self.scale_ = sharing.strength, sharing.noise, sharing.scale
+        self.kernel_, self.notes_ = kernel, values.notes
         self.sizes_, self.means_ = sealed(rows.sizes), values.means(sharing.noise)
         own = rows.sums(kernel.diag(rows.points)) / rows.sizes
         self.loocv_ = sharing.score + float(own[scored_groups(rows)].mean())
@@ -183,19 +186,10 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         self.weights_ = sealed(weights_of(likeness.distances(), sharing.strength, every, rows.sizes))
 
     @property
-    def kernel_(self) -> Kernel:
-        """The kernel of all means."""
-        return self._fitted()[0].kernel
-
-    @property
-    def noise_(self) -> Noise:
-        """The noise of all means."""
-        return self._fitted()[0].noise if self.means_[0].features is None else self.means_[0].parts[0].noises[0]
-
-    @property
     def embeddings_(self) -> list[Embedding]:
         """The estimates of all groups, in the order of ``groups_``."""
-        return [self._shared(place) for place in range(len(self._fitted()))]
+        check_is_fitted(self)
+        return [self._shared(place) for place in range(len(self.means_))]
 
     def embedding(self, group: Any) -> Embedding:
         """Return the estimate of one group, by its label."""
@@ -204,10 +198,6 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         if not len(places):
             raise ValueError(f"group is {group!r}; there are {listed(self.groups_.tolist())}")
         return self._shared(int(places[0]))
-
-    def _fitted(self) -> list[Embedding]:
-        check_is_fitted(self)
-        return self.means_
 
     def _shared(self, place: int) -> Embedding:
         """Return the sum of the means with the weights of one group, those of weight 0 left out."""
@@ -252,14 +242,7 @@ def strengths_of(sharing: Any) -> Sequence[float]:
 
 
 def group_codes(groups: Any, n: int) -> tuple[Any, IntArray]:
-    """Return the sorted labels, and the number of the label of every row.
-
-    Raises
-    ------
-    ValueError, TypeError
-        When there are no labels, or not one for each row; when one is missing; when they cannot be sorted; when all
-        are equal, or all are different.
-    """
+    """Return the sorted labels, and the number of the label of every row; raise if all are equal, or all differ."""
     names, codes = distinct(check_codes(groups, n, "groups"), "groups")
     if len(names) == 1:
         raise ValueError(

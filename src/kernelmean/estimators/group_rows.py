@@ -68,17 +68,14 @@ class GroupedRows:
         """Return the means over the rows of every group, shape (T, columns)."""
         return np.asarray(self.sums(values) / self.sizes[:, None])
 
-    def within(self, values: Array) -> Array:
-        """Return the sums of squared distances from the mean of the group, for every group and column, (T, columns)."""
-        found = np.empty((len(self.sizes), values.shape[1]))
-        for group, (start, stop) in enumerate(self.spans):
-            own = values[start:stop]
-            found[group] = np.square(own - own.mean(axis=0)).sum(axis=0)
-        return found
+    def centered(self, values: Array) -> Array:
+        """Return values less the mean of their group, shape (n, columns)."""
+        return values - np.repeat(self.means(values), self.sizes, axis=0)
 
     def variances(self, values: Array) -> Array:
         """Return the variances within groups, pooled over them, shape (columns,)."""
-        return np.asarray(self.within(values).sum(axis=0) / max(len(values) - len(self.sizes), 1))
+        squares = np.square(self.centered(values)).sum(axis=0)
+        return np.asarray(squares / max(len(values) - len(self.sizes), 1))
 
 
 class GroupValues(ABC):
@@ -96,11 +93,11 @@ class GroupValues(ABC):
 
     def without_itself(self, group: int, rows: slice, noises: Sequence[Noise]) -> list[Array]:
         """Return the values of the means at rows of a group, that of the group without the row, under each noise."""
-        size, found = float(self.rows.sizes[group]), []
-        for values, own in self.at(rows, noises):
-            values[:, group] = (size * values[:, group] - own) / (size - 1.0)
-            found.append(values)
-        return found
+        size, tables = float(self.rows.sizes[group]), []
+        for values, diagonal in self.at(rows, noises):
+            values[:, group] = (size * values[:, group] - diagonal) / (size - 1.0)
+            tables.append(values)
+        return tables
 
     @abstractmethod
     def gram(self, noise: Noise) -> Array:

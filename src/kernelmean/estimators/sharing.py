@@ -1,14 +1,4 @@
-r"""How much groups share: weights of their means by how much alike they are, chosen by leaving rows out.
-
-Two groups are alike where the squared distance of their means, minus what noise adds to it, is small beside that noise:
-
-.. math:: z_{ts} = \max(|\hat m_t - \hat m_s|^2 - v_t - v_s, 0) / (v_t + v_s) , \qquad
-    w_{ts} \propto n_s e^{-β z_{ts}^{3/2}} ,
-
-with v_t the variance of the mean of group t, and n_s the number of rows of group s: where groups are alike, every row
-counts the same. Distances are taken in features in which directions that vary much within groups count less. β = 0 is
-one mean of all rows, β = ∞ none but the own.
-"""
+"""How much groups share: weights of their means by how much alike they are, chosen by leaving rows out."""
 
 from __future__ import annotations
 
@@ -43,7 +33,7 @@ class Likeness:
     @classmethod
     def of(cls, rows: GroupedRows, features: Array) -> Self:
         """Turn features of rows, shape (n, m), so that directions that vary much within groups count less."""
-        centered = features - np.repeat(rows.means(features), rows.sizes, axis=0)
+        centered = rows.centered(features)
         variances, axes = np.linalg.eigh(centered.T @ centered / max(len(features) - len(rows.sizes), 1))
         largest = float(variances[-1])
         if largest > 0.0:  # else all rows of every group are equal
@@ -58,7 +48,7 @@ class Likeness:
     @cached_property
     def squares(self) -> Array:
         """The sums of squared distances from the mean of the group, shape (T,)."""
-        return np.asarray(self.rows.within(self.table).sum(axis=1))
+        return np.asarray(self.rows.sums(np.square(self.rows.centered(self.table)).sum(axis=1)))
 
     @cached_property
     def typical(self) -> float:

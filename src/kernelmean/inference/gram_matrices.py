@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ def looked_up(
         When rows are not in memory, or a matrix does not fit.
     """
     sides = request.wanted.sides
-    of_matrices = [isinstance(side, KernelMean) and _is_precomputed(side.kernel) for side in sides]
+    of_matrices = [isinstance(side, KernelMean) and side.kernel == PRECOMPUTED for side in sides]
     if not any(of_matrices):
         return data, request
     if request.in_bins or isinstance(plan, RemotePlan) or not all(map(is_in_memory, data)):
@@ -57,37 +56,28 @@ def looked_up(
     return rows, replace(request, wanted=replace(request.wanted, sides=found))
 
 
-def _is_precomputed(kernel: Any) -> bool:
-    return isinstance(kernel, str) and kernel == PRECOMPUTED
-
-
 def _of_samples(kind: type[Question], data: Sequence[Any]) -> tuple[list[Array], Precomputed]:
     """Return the numbers of the rows of every sample, and the kernel of all rows."""
     samples = list(map(_values, data))
-    shapes, ends = [sample.shape for sample in samples], np.cumsum([0, *map(len, samples)]).tolist()
+    shapes, ends = [sample.shape for sample in samples], np.cumsum(list(map(len, samples))).tolist()
     if {columns for _, columns in shapes} != {ends[-1]}:
         raise ValueError(
             f"kernel='precomputed' was passed with tables of shapes {', '.join(map(str, shapes))}; K is the Gram "
             "matrix of all rows, those of the first sample first, and every sample is its rows: mmd_test(K[:n], K[n:], "
             "kernel='precomputed')"
         )
-    parts = [slice(*ends_of) for ends_of in pairwise(ends)]
-    numbers = [np.arange(part.start, part.stop) for part in parts]
-    gram = np.concatenate(samples)
-    if (
-        kind is TwoSamples
-        and len(samples[0]) == len(samples[1])
-        and _scatter(gram, parts[0]) < _scatter(gram, parts[1])
-    ):
-        order = np.concatenate(numbers[::-1])  # as samples of one size do, so that swapping them changes nothing
-        gram, numbers = gram[np.ix_(order, order)], numbers[::-1]
+    gram, numbers = np.concatenate(samples), np.split(np.arange(ends[-1]), ends[:-1])
+    if kind is TwoSamples and len(samples[0]) == len(samples[1]):
+        first, second = (_scatter(gram[np.ix_(rows, rows)]) for rows in numbers)
+        if first < second:  # as samples of one size do, so that swapping them changes nothing
+            order, numbers = np.concatenate(numbers[::-1]), numbers[::-1]
+            gram = gram[np.ix_(order, order)]
     return [rows.astype(np.float64)[:, None] for rows in numbers], Precomputed(gram)
 
 
-def _scatter(gram: Array, rows: slice) -> float:
+def _scatter(gram: Array) -> float:
     """Return the mean squared distance of the kernel functions of some rows from their mean."""
-    own = gram[rows, rows]
-    return float(own.diagonal().mean() - own.mean())
+    return float(gram.diagonal().mean() - gram.mean())
 
 
 def _values(table: Any) -> Array:

@@ -66,7 +66,8 @@ class KernelFunction(Kernel):
         """Return the matrix that the function computes, shape (n, m)."""
         check_same_columns(X, Y)
         shape = X.shape[0], Y.shape[0]
-        gram = check_numbers(self.function(_copied(X), _copied(Y)), f"what {self!r} returns", finite=False)
+        copies = np.array(as_host(X)), np.array(as_host(Y))  # it may write to them, as compiled functions want to
+        gram = check_numbers(self.function(*copies), f"what {self!r} returns", finite=False)
         if gram.shape != shape:
             raise ValueError(
                 f"{self!r} returns shape {gram.shape} for {shape[0]} and {shape[1]} rows; the matrix k(x_i, y_j), "
@@ -128,9 +129,7 @@ class Precomputed(Frozen, Kernel):
             raise ValueError(
                 f"the Gram matrix has shape {gram.shape}; one row and one column per row of data is needed"
             )
-        check_symmetric(gram, "the Gram matrix")
-        some = _spaced(len(gram), 4 * _LOOKED_AT)
-        check_gram(gram[np.ix_(some, some)], "the Gram matrix")
+        check_gram(gram, "the Gram matrix")
         object.__setattr__(self, "gram", owned((gram + gram.T) / 2, None))
 
     @property
@@ -175,18 +174,13 @@ def as_kernel(value: Any) -> Any:
     return KernelFunction(value) if is_function else value
 
 
-def _copied(X: Array) -> Array:
-    """Return rows as a function gets them: it may do with them what it likes, and compiled ones want to be able to."""
-    return np.array(as_host(X))
-
-
 def _spaced(n: int, most: int) -> IntArray:
     """Return all row numbers, or some that are evenly spaced."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))
 
 
-def check_symmetric(gram: Array, what: str) -> None:
-    """Raise when a square matrix is not symmetric up to rounding."""
+def check_gram(gram: Array, what: str) -> None:
+    """Raise when a square matrix is not symmetric and, on 1200 rows, positive semi-definite, up to rounding."""
     gap = np.abs(gram - gram.T)
     if gap.max() > _ROUNDING * np.abs(gram).max():
         i, j = (int(place) for place in np.unravel_index(gap.argmax(), gap.shape))
@@ -194,16 +188,13 @@ def check_symmetric(gram: Array, what: str) -> None:
             f"{what} is not symmetric: entry ({i}, {j}) is {gram[i, j]:.6g} and ({j}, {i}) is {gram[j, i]:.6g}; rows "
             "and columns must be the same rows in the same order"
         )
-
-
-def check_gram(gram: Array, what: str) -> None:
-    """Raise when a square matrix is not symmetric and positive semi-definite up to rounding."""
-    check_symmetric(gram, what)
-    largest = float(np.abs(gram).max())
+    some = _spaced(len(gram), 4 * _LOOKED_AT)
+    part = gram[np.ix_(some, some)]
+    largest = float(np.abs(part).max())
     try:
-        np.linalg.cholesky(gram / (largest or 1.0) + _ROUNDING * np.sqrt(len(gram)) * np.eye(len(gram)))
+        np.linalg.cholesky(part / (largest or 1.0) + _ROUNDING * np.sqrt(len(part)) * np.eye(len(part)))
     except np.linalg.LinAlgError as error:
-        lowest = float(np.linalg.eigvalsh(gram)[0])
+        lowest = float(np.linalg.eigvalsh(part)[0])
         raise ValueError(
             f"{what} is not positive semi-definite (an eigenvalue is {lowest:.4g}, entries are up to {largest:.4g}): "
             "similarities and distances need not be a kernel; of distances D that are those of a space of vectors, "

@@ -112,7 +112,7 @@ def closer_test(
     pooled = np.concatenate(samples)
     check_spread(pooled, "the table of X, P and Q")
     used = _default_kernel(pooled) if kernel is None else make_kernel(kernel, "median", pooled)
-    means = Means.of(used, sides, _units(sides, clusters))
+    means = UnitMeans.of(used, sides, _units(sides, clusters))
     return _result(used, sides, means, [note for _, notes in models for note in notes], alternative)
 
 
@@ -166,8 +166,8 @@ def _units(sides: Sequence[Model], clusters: Any) -> list[IntArray]:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Means:
-    """Means of the kernel over pairs of rows of different units; all rows are in the order of their units."""
+class UnitMeans:
+    """UnitMeans of the kernel over pairs of rows of different units; all rows are in the order of their units."""
 
     gram: Blocks
     units: IntArray
@@ -175,16 +175,16 @@ class Means:
     members: Array
     """1 where a row is of X, of P, of Q, shape (N, 3)."""
     rows: Array
-    """Means of k over a row and all rows of X, of P, of Q, shape (N, 3)."""
+    """UnitMeans of k over a row and all rows of X, of P, of Q, shape (N, 3)."""
     samples: Array
-    """Means of k over all rows of two samples, shape (3, 3)."""
+    """UnitMeans of k over all rows of two samples, shape (3, 3)."""
     pairs: Array
     """How many pairs these are, 0 with a distribution, shape (3, 3)."""
     groups: IntArray
     """How many units X, P and Q have, 0 a distribution, shape (3,)."""
 
     @classmethod
-    def of(cls, kernel: Kernel, sides: Sequence[Model], units: Sequence[IntArray]) -> Means:
+    def of(cls, kernel: Kernel, sides: Sequence[Model], units: Sequence[IntArray]) -> UnitMeans:
         """Add up the kernel tile by tile, and put exact means of distributions beside."""
         order, sizes = np.argsort(np.concatenate(units), kind="stable"), list(map(len, units))
         points = np.concatenate([side for side in sides if not isinstance(side, KnownDistribution)])[order]
@@ -257,7 +257,7 @@ def _summed(units: IntArray, values: Array) -> Array:
 
 
 def _result(
-    kernel: Kernel, sides: Sequence[Model], means: Means, notes: Sequence[str], alternative: Alternative
+    kernel: Kernel, sides: Sequence[Model], means: UnitMeans, notes: Sequence[str], alternative: Alternative
 ) -> CloserResult:
     """Return the difference of both distances, with its approximation by a t distribution."""
     (own, to_p, to_q), (_, p, q) = means.samples[0].tolist(), means.samples.diagonal().tolist()

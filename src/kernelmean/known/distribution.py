@@ -185,8 +185,7 @@ def _scaled(noise: Noise, factor: Array) -> Normal:
     assert isinstance(noise, Normal)
     if noise.form == "full":
         return Normal(noise.covariance * np.outer(factor, factor))
-    variances = noise.covariance if noise.form == "diagonal" else noise.covariance[..., None]
-    return Normal.diagonal(variances * np.square(factor))
+    return Normal.diagonal(noise.variances(len(factor)) * np.square(factor))
 
 
 def _fitted_mixture(model: Any) -> GaussianMixture | None:

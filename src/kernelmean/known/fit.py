@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, final
@@ -34,6 +35,8 @@ _DRAWN_PER_ROW = 4
 _ROUNDING = 1e-12
 _AFFINE = ("data", "blocks", *NEAR)
 """Views that are the columns times a factor, plus a shift."""
+Fitting = Callable[[Array], KnownDistribution]
+"""From rows to the distribution that is fitted to them."""
 
 
 def fit_test(
@@ -101,7 +104,7 @@ def fit_test(
         raise ValueError("pass either distribution, which is fixed, or refit, which fits one to X; not both or neither")
     table, resamples = as_table(X), check_n_resamples(n_resamples)
     pilot_seed, draws_seed = as_rng(rng).spawn(2)
-    fitting = None if refit is None else Refitting.of(refit, draws_seed)
+    fitting = None if refit is None else _fitting(refit, draws_seed)
     known = KnownDistribution.of(distribution) if fitting is None else fitting(table.values)
     if table.named and known.mixture is not None:
         check_names_agree(table.names, known.mixture.names, ("X", "the distribution"))
@@ -139,31 +142,19 @@ def _of_means(exact: int, members: int, fixed: bool) -> str:
     return f"the mean of the distribution is exact under {exact} of {members} kernels{rest}"
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Refitting:
-    """From rows to the distribution that is fitted to them."""
-
-    fit: Callable[[Array], Any]
-
-    @classmethod
-    def of(cls, refit: Any, rng: np.random.Generator) -> Refitting:
-        """Return how a function or an estimator fits; an estimator without a seed gets one."""
-        if isinstance(refit, BaseEstimator):
-            model = clone(refit)
-            if model.get_params().get("random_state", 0) is None:
-                model.set_params(random_state=int(rng.integers(2**31)))
-            return cls(lambda rows: clone(model).fit(rows))
-        if not callable(refit) or isinstance(refit, type):
-            raise TypeError(
-                f"refit is {refit!r}; pass a function from rows to a distribution, or an estimator such as "
-                "GaussianMixture(3)"
-            )
-        return cls(refit)
-
-    def __call__(self, rows: Array) -> KnownDistribution:
-        """Return the distribution that is fitted to some rows."""
-        return KnownDistribution.of(self.fit(rows), "what refit returned")
+def _fitting(refit: Any, rng: np.random.Generator) -> Fitting:
+    """Return how a function or an estimator fits; an estimator without a seed gets one."""
+    if isinstance(refit, BaseEstimator):
+        model = clone(refit)
+        if model.get_params().get("random_state", 0) is None:
+            model.set_params(random_state=int(rng.integers(2**31)))
+        return lambda rows: KnownDistribution.of(clone(model).fit(rows))
+    if not callable(refit) or isinstance(refit, type):
+        raise TypeError(
+            f"refit is {refit!r}; pass a function from rows to a distribution, or an estimator such as "
+            "GaussianMixture(3)"
+        )
+    return lambda rows: KnownDistribution.of(refit(rows), "what refit returned")
 
 
 @final
@@ -183,7 +174,7 @@ class Features:
         return cls(columns, [len(own) for own in found.kernels])
 
     def null(
-        self, X: Array, draws: Iterable[Array], known: KnownDistribution, fitting: Refitting | None, rng: Any
+        self, X: Array, draws: Iterable[Array], known: KnownDistribution, fitting: Fitting | None, rng: Any
     ) -> tuple[Null, int]:
         """Return the statistics of all kernels for X and for drawn samples, and how many members have exact means."""
         seen, centres = [], []
@@ -212,15 +203,12 @@ class Features:
         """Return the means of the columns over samples of n rows each, shape (samples, D), some rows at a time."""
         n = len(samples[0])
         if n > _AT_ONCE:
-            return np.stack([self._of_long(rows) for rows in samples])
+            parts, start = slices(n, _AT_ONCE), np.zeros(1, dtype=np.intp)
+            shares = [(part.stop - part.start) / n for part in parts]
+            each = [[self.columns.means(rows[part], start)[0] for part in parts] for rows in samples]
+            return np.asarray(np.average(each, axis=1, weights=shares))
         groups = [samples[part] for part in slices(len(samples), _AT_ONCE // n)]
         return np.concatenate([self.columns.means(np.concatenate(own), n * np.arange(len(own))) for own in groups])
-
-    def _of_long(self, rows: Array) -> Array:
-        first = np.zeros(1, dtype=np.intp)
-        parts = slices(len(rows), _AT_ONCE)
-        sums = [(part.stop - part.start) * self.columns.means(rows[part], first)[0] for part in parts]
-        return np.asarray(np.sum(sums, axis=0) / len(rows))
 
     def _fitted_means(self, fits: Sequence[KnownDistribution], shape: tuple[int, int], rng: Any) -> Array:
         """Return the means of the columns under distributions, exact where they can be, else of drawn rows."""
@@ -232,24 +220,16 @@ class Features:
         """Return the exact means of the columns under a mixture, shape (D,), NaN where there is no closed form."""
         means = np.full(self.columns.size, np.nan)
         for part in self.columns.parts:
-            found = self._exact_mean(part, known)
-            if found is not None:
-                means[part.place] = found
+            with suppress(NoClosedFormError):
+                means[part.place] = self._exact_mean(part, known)
         return means
 
-    def _exact_mean(self, part: ViewPart, known: KnownDistribution) -> Array | None:
-        """Return lift E k(S, z) - origin, where z is the view of a row of the mixture."""
-        spreads, unit = self.columns.fits.spreads, part.view.unit
-        if (
-            part.projection is None
-            or part.view.name not in _AFFINE
-            or spreads.constant.any()
-            or unit.origin is not None
-        ):
-            return None
+    def _exact_mean(self, part: ViewPart, known: KnownDistribution) -> Array | float:
+        """Return lift E k(S, z) - origin, where z is the view of a row of the mixture; NaN for other views."""
+        spreads, unit, projection = self.columns.fits.spreads, part.view.unit, part.projection
+        is_affine = part.view.name in _AFFINE and not spreads.constant.any() and unit.origin is None
+        if projection is None or not is_affine:
+            return np.nan
         factor = np.ldexp(1.0 / spreads.spreads, -spreads.exponents) / unit.divisor
-        mean = known.moved(part.projection.kernel, factor, -spreads.means / spreads.spreads / unit.divisor)
-        try:
-            return None if mean is None else part.projection(mean(part.projection.landmarks)[:, None])[:, 0]
-        except NoClosedFormError:
-            return None
+        mean = known.moved(projection.kernel, factor, -spreads.means / spreads.spreads / unit.divisor)
+        return np.nan if mean is None else projection(mean(projection.landmarks)[:, None])[:, 0]
