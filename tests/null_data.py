@@ -141,6 +141,14 @@ def unequal_shares(law: str, rng: np.random.Generator, times: int = 1) -> NullDa
     return NullData(mmd_test, (X, Y), Design(strata=(gx, gy)))
 
 
+def many_strata(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
+    """Strata of equal size and composition, each with a place of its own; of more than 64 they are joined in bins."""
+    gx, gy = np.repeat(np.arange(25 * times), 16), np.repeat(np.arange(25 * times), 24)
+    places = 2.0 * rng.standard_normal((25 * times, 1))
+    X, Y = (points(law, len(g), rng) + places[g] for g in (gx, gy))
+    return NullData(mmd_test, (X, Y), Design(strata=(gx, gy)))
+
+
 def wide_weights(law: str, rng: np.random.Generator, times: int = 1) -> NullData:
     """Weights from 1 to 100 that grow with the rows, by one rule for both samples."""
     X, Y = points(law, 10 * times, rng), points(law, 20 * times, rng)

@@ -228,6 +228,7 @@ DEFAULTS: list[Default] = [
         )
         for times in (few, many)
     ),
+    InDesign("two samples", "normal", "many_strata", 4),
 ]
-"""Sixty-six, one of many rows, and twelve designs of about 300 and of about 30,000 rows, which are in bins."""
-assert len(DEFAULTS) == 91
+"""Sixty-six, one of many rows, twelve designs of about 300 and of about 30,000 rows, in bins, and joined strata."""
+assert len(DEFAULTS) == 92

@@ -131,3 +131,25 @@ def test_pvalues_are_exact_over_all_labels_of_pairs_as_strata(
         pvalues.append(result.pvalue)
     for alpha in np.unique(pvalues):
         assert np.mean(np.array(pvalues) <= alpha + 1e-12) <= alpha + 1e-12
+
+
+@pytest.mark.parametrize("options", [{"kernel": km.kernels.Gaussian(1.0)}, {}])
+def test_pvalues_are_exact_over_all_labels_and_joins_of_strata_of_several_rows(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of three strata of 1 + 2 rows two are joined: 9 arrangements, and 8 joins of 27 labelings."""
+    monkeypatch.setattr(layout_module, "MOST_BINS", 6)
+    monkeypatch.setattr(layout_module, "MOST_UNITS", 32)
+    strata, rows = np.repeat(np.arange(3), 3), np.random.default_rng(5).normal(size=(9, 1)).round(1)
+    pvalues: list[float] = []
+    for first, seconds in product(product(range(3), repeat=3), product([(0, 1), (1, 0)], repeat=3)):
+        places = np.concatenate([(0, *own) for own in seconds])  # of the row of X and the rows of Y
+        monkeypatch.setattr(layout_module, "_drawn_places", lambda cell, rng, places=places: places)
+        inside = np.isin(np.arange(9), 3 * np.arange(3) + np.array(first))
+        design = km.Design(strata=(strata[inside], strata[~inside]))
+        result = km.mmd_test(rows[inside], rows[~inside], design=design, n_resamples=99, rng=0, **options)
+        assert (result.scheme, result.n_resamples) == ("bins", 8)
+        pvalues.append(result.pvalue)
+    assert min(pvalues) == pytest.approx(1 / 9)
+    for alpha in np.unique(pvalues):
+        assert np.mean(np.array(pvalues) <= alpha + 1e-12) <= alpha + 1e-12
