@@ -82,7 +82,7 @@ class Rotations:
 
     def correlations(self, left: Array, right: Array) -> Array:
         """Return Σ_i left_i right_π(i) for all π, shape (m, count); (m, n) and (m, n), or (1, n) for all."""
-        return np.concatenate([self.correlated(left, right[:, coset]) for coset in self.cosets], axis=1)
+        return self._correlated(left, right, self.cosets)
 
     def centered(self, problem: Problem, raw: Array, rows: tuple[Array, Array]) -> Sums:
         """Return the sums of centered matrices from those of the matrices, shape (m, count), and their row sums."""
@@ -103,15 +103,20 @@ class Rotations:
 
         Entries beyond the n-th stay in place, as do those outside all blocks.
         """
-        end = self.rest.start
-        fixed = (left[:, end:] * right[:, end:]).sum(axis=1, keepdims=True)
-        turned = np.empty((len(left), self.order))  # of a kernel that is 0 there are no rows
-        for part in slices(len(left), max(1, _AT_ONCE // self.n)):
-            turned[part] = self._turned(left[part], right if len(right) == 1 else right[part])
-        return turned + fixed
+        return self._correlated(left, right, np.arange(right.shape[1])[None])
 
-    def _turned(self, left: Array, right: Array) -> Array:
-        return self.back(np.einsum("mbf,mbf->mf", np.conj(self.spectra(left)), self.spectra(right)))
+    def _correlated(self, left: Array, right: Array, orders: IntArray) -> Array:
+        """Return the same of the right in every order (c, n), shape (m, c · order)."""
+        end, rows = self.rest.start, max(1, _AT_ONCE // self.n)
+        found = np.empty((len(left), len(orders), self.order))  # of a kernel that is 0 there are no rows
+        for part in slices(len(left), rows):
+            own, other = left[part], right if len(right) == 1 else right[part]
+            spectra = np.conj(self.spectra(own))
+            for some in slices(len(orders), max(1, rows // len(own))):
+                moved = other[:, orders[some]]
+                found[part, some] = self.back(np.einsum("mbf,mcbf->mcf", spectra, self.spectra(moved)))
+                found[part, some] += (own[:, None, end:] * moved[..., end:]).sum(axis=-1, keepdims=True)
+        return found.reshape(len(left), -1)
 
 
 @cache

@@ -66,8 +66,12 @@ def _splined(shape: float, places: Array) -> Array:
     """Return the curve at many places, read off a cubic spline in their logarithm, where it is smooth."""
     logs = np.log(places)
     knots = np.linspace(logs.min(), max(logs.max(), logs.min() + _LEAST_SPAN), _KNOTS)
-    curve = CubicSpline(knots, _minus_log_tail(np.full(_KNOTS, shape), np.exp(knots)))
-    return np.asarray(curve(logs))
+    cubic, square, slope, start = CubicSpline(knots, _minus_log_tail(np.full(_KNOTS, shape), np.exp(knots))).c
+    logs -= knots[0]
+    step = (knots[-1] - knots[0]) / (_KNOTS - 1)
+    piece = np.minimum(logs / step, _KNOTS - 2).astype(np.intp)  # knots are evenly spaced: no search
+    logs -= piece * step
+    return np.asarray(((cubic[piece] * logs + square[piece]) * logs + slope[piece]) * logs + start[piece])
 
 
 def strengths_of(rows: Array) -> Array:
