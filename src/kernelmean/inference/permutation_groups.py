@@ -80,10 +80,6 @@ class Rotations:
         """Return the function of s of a spectrum, over one axis."""
         return np.asarray(fft.irfft(spectrum, n=self.order, axis=axis))
 
-    def correlations(self, left: Array, right: Array) -> Array:
-        """Return Σ_i left_i right_π(i) for all π, shape (m, count); (m, n) and (m, n), or (1, n) for all."""
-        return self._correlated(left, right, self.cosets)
-
     def centered(self, problem: Problem, raw: Array, rows: tuple[Array, Array]) -> Sums:
         """Return the sums of centered matrices from those of the matrices, shape (m, count), and their row sums."""
         left, right = problem.index
@@ -98,15 +94,13 @@ class Rotations:
         moved = windows.transpose(1, 0, 2).reshape(self.order, -1)
         return np.concatenate([moved, np.tile(values[self.rest.start :], (self.order, 1))], axis=1)
 
-    def correlated(self, left: Array, right: Array) -> Array:
-        """Return Σ_i left_i right_s(i) for all rotations s, from (m, n) and (m, n), or (1, n) for all, to (m, order).
+    def correlations(self, left: Array, right: Array, orders: IntArray | None = None) -> Array:
+        """Return Σ_i left_i right_π(i) for all π; from (m, n) and (m, n), or (1, n) for all, to (m, count).
 
-        Entries beyond the n-th stay in place, as do those outside all blocks.
+        With ``orders`` (c, n), for all rotations of the right in these orders instead of those of the cosets. Entries
+        beyond the n-th stay in place, as do those outside all blocks.
         """
-        return self._correlated(left, right, np.arange(right.shape[1])[None])
-
-    def _correlated(self, left: Array, right: Array, orders: IntArray) -> Array:
-        """Return the same of the right in every order (c, n), shape (m, c · order)."""
+        orders = self.cosets if orders is None else orders
         end, rows = self.rest.start, max(1, _AT_ONCE // self.n)
         found = np.empty((len(left), len(orders), self.order))  # of a kernel that is 0 there are no rows
         for part in slices(len(left), rows):

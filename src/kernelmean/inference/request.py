@@ -18,7 +18,7 @@ from ..estimators import NAMED as ESTIMATORS_BY_NAME
 from ..estimators.base import KernelLike, make_kernel
 from ..expected import difference, smoothed
 from ..kernels import Kernel
-from ..kernels.bandwidth import bandwidth_from, median_bandwidth
+from ..kernels.bandwidth import bandwidth_from
 from ..noise import Dirac, Noise
 from ..plan.plan import Plan
 from ..tables.limits import ADAPTIVE_LIMIT
@@ -103,7 +103,7 @@ def base_kernel(points: Array, kernel: KernelLike, bandwidth: Any, rows: IntArra
     def bandwidth_of(own: Array, rule: Any) -> Any:
         if not (isinstance(rule, str) and rule in _MEDIANS):
             return bandwidth_from(own, rule)
-        found, told = _median(own, rule == "median", rows, name)
+        found, told = _median(own, rule, rows, name)
         notes.extend(told)
         return found
 
@@ -150,14 +150,14 @@ def representative_rows(points: Array, most: int = MEDIAN_ROWS) -> IntArray:
     return np.lexsort(points.T[::-1])[np.linspace(0, n - 1, most).round().astype(np.intp)]
 
 
-def _median(points: Array, squared: bool, rows: IntArray, name: str) -> tuple[float, tuple[str, ...]]:
+def _median(points: Array, rule: str, rows: IntArray, name: str) -> tuple[float, tuple[str, ...]]:
     """Return the median heuristic, and how it was found; any number where the points are constant."""
     if is_constant(points):
         return 1.0, (f"{name} is constant: every bandwidth gives the same Gram matrix",)
     some, words = points[rows], "" if len(rows) == len(points) else f", over {len(rows)} of {len(points)} rows"
     if is_constant(some):
         some, words = np.unique(points, axis=0)[:MEDIAN_ROWS], ", over distinct rows"
-    bandwidth = median_bandwidth(some, squared=squared)
+    bandwidth = bandwidth_from(some, rule)
     return float(bandwidth), (f"bandwidth of {name}: {bandwidth.rule}{words}",)
 
 

@@ -14,6 +14,8 @@ from .gaps import VANISHING, Gaps, tied_median
 _LARGEST = 1e300
 _FEW_DIFFERENT = 0.25
 """Of all rows: so few different ones, such as those of a column of categories, are counted instead of repeated."""
+_ALL_UP_TO = 5000
+"""Rows whose distances are all used."""
 _FEW_ROWS = 700
 """Up to so many rows, all distances are the quickest way to their median."""
 Rule = Literal["median", "median-unsquared", "silverman", "scott"]
@@ -80,7 +82,7 @@ class Bandwidth(float):
         return Bandwidth, (float(self), self.rule, self.exact, self.n_points)
 
 
-def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, rng: RngLike = 0) -> Bandwidth:
+def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = _ALL_UP_TO, rng: RngLike = 0) -> Bandwidth:
     r"""Return the median heuristic, :math:`θ^2 = \mathrm{median}_{i<j} |x_i - x_j|^2`.
 
     Parameters
@@ -129,7 +131,7 @@ def _median_bandwidth(X: Any, squared: bool, exact_up_to: int, rng: RngLike) -> 
     """Return it for an array of any library; the rows in use are copied."""
     exact = X.shape[0] <= exact_up_to
     rows = np.arange(X.shape[0]) if exact else _some_rows(X.shape[0], exact_up_to, rng)
-    found = median_bandwidth(to_numpy(take_rows(X, rows)), squared=squared, exact_up_to=exact_up_to)
+    found = _median_bandwidth(to_numpy(take_rows(X, rows)), squared, exact_up_to, rng)
     return Bandwidth(found, found.rule, exact, found.n_points)
 
 
@@ -223,11 +225,11 @@ def normal_rule_bandwidth(X: Any, rule: Literal["silverman", "scott"] = "silverm
 
 
 def bandwidth_from(X: Any, rule: str | float | Array) -> Any:
-    """Return the bandwidth of a named rule, or the number (or one per axis) that was passed."""
+    """Return the bandwidth of a named rule in checked points, or the number (or one per axis) that was passed."""
     if not isinstance(rule, str):
         return rule
     if rule in ("median", "median-unsquared"):
-        return median_bandwidth(X, squared=rule == "median")
+        return _median_bandwidth(X, rule == "median", _ALL_UP_TO, 0)
     if rule in ("silverman", "scott"):
         return normal_rule_bandwidth(X, "scott" if rule == "scott" else "silverman")
     return check_rule(rule)

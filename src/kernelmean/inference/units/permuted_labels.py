@@ -181,8 +181,8 @@ class _Coset:
     def products(self, rows: Array, label: int = 1) -> Array:
         """Return correlations, by Fourier transforms."""
         units, from_ = self._order
-        chosen = (self.labels_as_observed[None, from_] == label).astype(np.float64)
-        return self.rotations.correlated(rows[:, units], chosen)
+        chosen = (self.labels_as_observed[None] == label).astype(np.float64)
+        return self.rotations.correlations(rows[:, units], chosen, from_[None])
 
 
 @final
