@@ -163,6 +163,21 @@ def test_which_sample_comes_first_changes_nothing(parts: str, options: dict[str,
     assert other.statistic == pytest.approx(one.statistic, rel=1e-10)
 
 
+def test_rows_of_weight_zero_are_as_if_they_were_not_there() -> None:
+    """Whatever rows take part, the units are those of their numbers among them."""
+    rng = np.random.default_rng(0)
+    tables = [pd.DataFrame(rng.normal(size=(1500, 2)), columns=["a", "b"]) for _ in range(2)]
+    strata, weights = (rng.integers(0, 3, (2, 1500)) for _ in range(2))
+    results = []
+    for kept in ([own >= 0 for own in weights], [own > 0 for own in weights]):
+        within, weigh = ([own[rows] for own, rows in zip(both, kept, strict=True)] for both in (strata, 1.0 * weights))
+        design = Design(strata=tuple(within), weights=tuple(weigh))
+        batches = [km.read(table[rows], batch_rows=400) for table, rows in zip(tables, kept, strict=True)]
+        results.append(km.mmd_test(*batches, kernel="gaussian", design=design, n_resamples=99, rng=0, scheme="bins"))
+    assert results[0].pvalue == results[1].pvalue
+    np.testing.assert_allclose(results[0].null_distribution, results[1].null_distribution, rtol=1e-10)
+
+
 def test_units_that_are_few_are_permuted_as_they_are_however_many_rows_they_have() -> None:
     """With as many landmarks as distinct rows, the features are the kernel: the test of all rows in memory."""
     rng = np.random.default_rng(0)

@@ -89,6 +89,24 @@ def test_sums_are_those_of_dense_matrices(
     check(found, layout, points.kernels, POINTS)
 
 
+@pytest.mark.parametrize("parts", ["", "clusters strata weights"])
+def test_sums_of_columns_are_centered_by_their_means_over_all_rows(parts: str) -> None:
+    """Columns are fitted to a pilot, so that they have means; three kernels on two blocks of three columns."""
+    layout, points = random_rows(3, N, parts).layout(), np.column_stack([POINTS, POINTS[:, :1] ** 2])
+    rows, starts = points[layout.order], layout.starts
+    blocks = [
+        kernel_sums.Block(slice(0, 2), np.array([2, 0]), np.array([[1.0, 0.5], [0.0, 2.0]])),
+        kernel_sums.Block(slice(2, 3), np.array([1]), np.array([[3.0]])),
+    ]
+    squares = np.empty((3, N))
+    for block in blocks:
+        squares[block.numbers] = block.weighted(rows[:, block.place].T)
+    sums, own = (np.add.reduceat(layout.weights * columns, starts, axis=1).T for columns in (rows.T, squares))
+    found = kernel_sums.KernelSums.of(blocks, sums, own, np.add.reduceat(layout.weights, starts))
+    weights = np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 3.0], [1.0, 0.5, 0.0]])
+    check(found, layout, [lambda x, y, w=w: (w * x) @ y.T for w in weights], points)
+
+
 @pytest.mark.parametrize("carrier", ["factors", "tiles", "streamed"])
 def test_forms_under_labels_are_those_of_any_coefficients(carrier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of arrangements that are listed, and of rotations."""
