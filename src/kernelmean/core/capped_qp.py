@@ -14,21 +14,8 @@ _GROWTH = 10.0  # from one strength to the next, when a small one is approached
 def solve_capped_qp(features: Array, target: Array, ridge: float, cap: float) -> Array:
     r"""Return the minimiser of :math:`\tfrac12 |Φ^⊤ w - b|^2 + \tfrac{λ}2 |w|^2` over :math:`0 ≤ w ≤ c, 1^⊤ w = 1`.
 
-    Parameters
-    ----------
-    features : array of shape (n, r)
-        Φ, of any rank.
-    target : array of shape (r,)
-        b.
-    ridge : float
-        λ > 0.
-    cap : float
-        c ≥ 1/n.
-
-    Raises
-    ------
-    RuntimeError
-        When the method does not end, which means that λ is below what rounding allows.
+    Features Φ have the shape (n, r) and any rank, the target b has (r,); λ > 0, and c ≥ 1/n. Raises RuntimeError when
+    the method does not end, which means that λ is below what rounding allows.
 
     Notes
     -----

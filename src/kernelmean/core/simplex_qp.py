@@ -14,19 +14,9 @@ _SLOPE = 1e-12  # slopes below this share of the problem's scale count as zero
 def solve_simplex_qp(gram: Array, linear: Array) -> Array:
     r"""Return the minimiser of :math:`\tfrac12 w^⊤ G w - c^⊤ w` over :math:`w ≥ 0, 1^⊤ w = 1`, shape (K,).
 
-    Parameters
-    ----------
-    gram : array of shape (K, K)
-        G, symmetric positive semi-definite; any rank, zero included.
-    linear : array of shape (K,)
-        c; it need not be in the range of G.
-
-    Raises
-    ------
-    ValueError
-        When a number is not finite.
-    RuntimeError
-        When the method does not end, which means that G is far from positive semi-definite.
+    G is symmetric and positive semi-definite, shape (K, K), of any rank, zero included; c, shape (K,), need not be in
+    its range. Raises ValueError when a number is not finite, and RuntimeError when the method does not end, which means
+    that G is far from positive semi-definite.
 
     Notes
     -----

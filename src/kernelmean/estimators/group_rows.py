@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -78,48 +77,21 @@ class GroupedRows:
         return np.asarray(squares / max(len(values) - len(self.sizes), 1))
 
 
-class GroupValues(ABC):
-    """Values and inner products of the means of all groups, under a noise that all rows share."""
+@final
+@dataclass(frozen=True, eq=False)
+class ExactValues:
+    """What means take at rows, by all pairs of rows: O(n² d) time for every noise."""
 
     rows: GroupedRows
-    notes: tuple[str, ...]
+    kernel: Kernel
+    plan: Plan
+    notes: ClassVar[tuple[str, ...]] = ()
 
-    @abstractmethod
     def at(self, rows: slice, noises: Sequence[Noise]) -> Iterator[tuple[Array, Array]]:
         """Yield the values of the means of all groups at some rows under each noise, and what each row adds to its own.
 
         Shapes (rows, T) and (rows,): μ_s(x_i), and E k(x_i, x̃_i).
         """
-
-    def without_itself(self, group: int, rows: slice, noises: Sequence[Noise]) -> list[Array]:
-        """Return the values of the means at rows of a group, that of the group without the row, under each noise."""
-        size, tables = float(self.rows.sizes[group]), []
-        for values, diagonal in self.at(rows, noises):
-            values[:, group] = (size * values[:, group] - diagonal) / (size - 1.0)
-            tables.append(values)
-        return tables
-
-    @abstractmethod
-    def gram(self, noise: Noise) -> Array:
-        """Return the inner products of the means, shape (T, T)."""
-
-    @abstractmethod
-    def means(self, noise: Noise) -> list[Embedding]:
-        """Return the mean of every group by itself."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ExactValues(GroupValues):
-    """By all pairs of rows: O(n² d) time for every noise."""
-
-    rows: GroupedRows
-    kernel: Kernel
-    plan: Plan
-    notes = ()
-
-    def at(self, rows: slice, noises: Sequence[Noise]) -> Iterator[tuple[Array, Array]]:
-        """Yield the values of the means of all groups at some rows under each noise, and what each row adds."""
         for noise in noises:
             tiles, diagonal = self._prepared(noise)
             yield self._means(tiles(rows, slice(None))), diagonal[rows]
@@ -155,15 +127,15 @@ class ExactValues(GroupValues):
 
 @final
 @dataclass(frozen=True, eq=False)
-class FeatureValues(GroupValues):
-    """By features: O(n m) time for every noise, and O(T m) memory besides the rows."""
+class FeatureValues:
+    """What means take at rows, by features: O(n m) time for every noise, and O(T m) memory besides the rows."""
 
     rows: GroupedRows
     map: FeatureMap
     plan: Plan
 
     @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+    def notes(self) -> tuple[str, ...]:
         """What stands for the kernel."""
         return (f"{self.map.summary} stand for the kernel, of {count(len(self.rows.points), 'row')}",)
 
@@ -194,3 +166,7 @@ class FeatureValues(GroupValues):
         """Return the inner products of the means, shape (T, T)."""
         vectors = self.vectors(noise)
         return np.asarray(vectors @ vectors.T)
+
+
+GroupValues = ExactValues | FeatureValues
+"""Values and inner products of the means of all groups, under a noise that all rows share."""

@@ -151,9 +151,9 @@ class Choice:
         """Return the mean over groups of mean_i μ̂_t^(-i)(x_i), shape (strengths, noises)."""
         rows, sums = self.values.rows, np.zeros((len(strengths), len(noises)))
         for group, some in rows.blocks(self.groups, max(len(rows.points), self.likeness.table.shape[1])):
-            distances = self.likeness.left_out(group, some)
-            values = self.values.without_itself(group, some, noises)
-            for b, strength in enumerate(strengths):
-                weights = weights_of(distances, strength, np.array(group), rows.sizes)
-                sums[b] += [np.vdot(at, weights) / rows.sizes[group] for at in values]
+            distances, size = self.likeness.left_out(group, some), float(rows.sizes[group])
+            for v, (values, added) in enumerate(self.values.at(some, noises)):
+                values[:, group] = (size * values[:, group] - added) / (size - 1.0)
+                for b, strength in enumerate(strengths):
+                    sums[b, v] += np.vdot(values, weights_of(distances, strength, np.array(group), rows.sizes)) / size
         return np.asarray(sums / len(self.groups))

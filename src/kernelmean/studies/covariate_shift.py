@@ -52,31 +52,6 @@ class Balance:
 
 
 @final
-@dataclass(frozen=True)
-class Remaining:
-    """Whether the weighted rows are farther from new target rows than target rows are.
-
-    Weights are found again for one half of the target, drawn at random, and compared with the other half.
-
-    Attributes
-    ----------
-    statistic : float
-        The squared distance (MMD²) between the weighted rows and the half that was held out.
-    between_halves : float
-        The same between the two halves of the target.
-    pvalue : float
-        The share of the ways to halve the target whose halves are at least ``statistic`` apart.
-    n_resamples : int
-        The number of halvings besides the one used.
-    """
-
-    statistic: float
-    between_halves: float
-    pvalue: float
-    n_resamples: int
-
-
-@final
 @dataclass(frozen=True, eq=False)
 class MatchedWeights(Frozen, Result):
     """Weights of rows, and what they leave of the difference from a target; see :func:`kernelmean.match_weights`.
@@ -89,8 +64,15 @@ class MatchedWeights(Frozen, Result):
         (Σ w)² / Σ w²: so many rows of weight 1 would give means with as much noise.
     mmd_before, mmd_after : float
         The distance |Σ w_i φ(x_i) / n - mean φ(target)| with weights 1 and with these.
-    remaining : Remaining
-        A test on rows that weights have not seen.
+    statistic : float
+        The squared distance (MMD²) of one half of the target, drawn at random, from rows that are weighted for the
+        other half.
+    between_halves : float
+        The same between the two halves.
+    pvalue : float
+        The share of the ways to halve the target whose halves are at least ``statistic`` apart.
+    n_resamples : int
+        The number of halvings besides the one used.
     balance : tuple of Balance
         The means of all coordinates.
     kernel : Kernel
@@ -105,13 +87,16 @@ class MatchedWeights(Frozen, Result):
         The share of the variance of the kernel that they hold, 1 if all rows are landmarks.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (Balance, Remaining)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (Balance,)
 
     weights: Array
     effective_sample_size: float
     mmd_before: float
     mmd_after: float
-    remaining: Remaining
+    statistic: float
+    between_halves: float
+    pvalue: float
+    n_resamples: int
     balance: tuple[Balance, ...]
     kernel: Kernel
     cap: float
@@ -119,16 +104,6 @@ class MatchedWeights(Frozen, Result):
     sizes: tuple[int, int]
     features: int
     held: float
-
-    @property
-    def pvalue(self) -> float:
-        """The p-value of ``remaining``."""
-        return self.remaining.pvalue
-
-    @property
-    def statistic(self) -> float:
-        """The statistic of ``remaining``."""
-        return self.remaining.statistic
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -148,10 +123,10 @@ class MatchedWeights(Frozen, Result):
 
     def describe(self) -> Description:
         """Return the verdict, what the weights are, and how means change."""
-        remaining, n = self.remaining, self.sizes[0]
+        n = self.sizes[0]
         rest = (
-            f"to new target rows {remaining.statistic:.3g} (MMD²), between halves of the target "
-            f"{remaining.between_halves:.3g}: p = {remaining.pvalue:.3g}"
+            f"to new target rows {self.statistic:.3g} (MMD²), between halves of the target {self.between_halves:.3g}: "
+            f"p = {self.pvalue:.3g}"
         )
         facts = [
             ("rows", f"{n:,} weighted, {self.sizes[1]:,} of the target"),
@@ -176,11 +151,11 @@ class MatchedWeights(Frozen, Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain names and numbers, for JSON."""
-        plain = ("effective_sample_size", "mmd_before", "mmd_after", "pvalue", "statistic", "cap", "ridge")
+        distances = ("mmd_before", "mmd_after", "statistic", "between_halves", "pvalue", "n_resamples")
+        plain = ("effective_sample_size", *distances, "cap", "ridge")
         return {
             "verdict": self.verdict(),
             **{name: getattr(self, name) for name in plain},
-            "remaining": asdict(self.remaining),
             "weights": self.weights.tolist(),
             "balance": self.rows(),
             "kernel": repr(self.kernel),
@@ -235,7 +210,8 @@ def match_weights(
     Returns
     -------
     MatchedWeights
-        ``weights`` (mean 1), ``effective_sample_size``, the distance before and after, ``balance`` and ``remaining``.
+        ``weights`` (mean 1), ``effective_sample_size``, the distance before and after, ``balance``, and a test of what
+        remains.
 
     Raises
     ------
@@ -246,9 +222,9 @@ def match_weights(
 
     Notes
     -----
-    ``mmd_after`` is described, not tested: the weights were fitted to the same rows. The p-value of ``remaining`` is
-    that of a permutation test of the two halves of the target, with the weighted rows instead of the half that they
-    were fitted to. If they are no farther from the other half than that half is, P(p ≤ α) ≤ α. It is small if weights
+    ``mmd_after`` is described, not tested: the weights were fitted to the same rows. The p-value is that of a
+    permutation test of the two halves of the target, with the weighted rows instead of the half that they were fitted
+    to. If they are no farther from the other half than that half is, P(p ≤ α) ≤ α. It is small if weights
     cannot make X as good as target rows, such as where X has no rows like some of the target. It says nothing about
     the outcome: weights help only if its distribution given the columns is the same in both tables.
 
@@ -283,7 +259,7 @@ def match_weights(
         effective_sample_size=float(1.0 / (weights @ weights)),
         mmd_before=problem.distance(np.full(len(rows), 1.0 / len(rows))),
         mmd_after=problem.distance(weights),
-        remaining=problem.remaining(generator),
+        **problem.remaining(generator),
         balance=_balance(encoder.get_feature_names_out(), rows, goal, weights),
         kernel=chosen,
         cap=cap,
@@ -330,8 +306,8 @@ class _Matching:
         """Return the distance of the weighted rows from the target."""
         return float(np.linalg.norm(weights @ self.rows - self.goal.mean(axis=0)))
 
-    def remaining(self, rng: np.random.Generator) -> Remaining:
-        """Return the comparison with a half of the target that the weights have not seen."""
+    def remaining(self, rng: np.random.Generator) -> dict[str, Any]:
+        """Return the test on a half of the target that the weights have not seen."""
         fitted, held_out = np.array_split(rng.permutation(len(self.goal)), 2)
         halves = mmd_test(
             self.goal[fitted], self.goal[held_out], kernel=Linear(), statistic="v", n_resamples=999, rng=rng
@@ -339,7 +315,8 @@ class _Matching:
         gap = self.weights(fitted) @ self.rows - self.goal[held_out].mean(axis=0)
         statistic = float(gap @ gap) if self.variance > 0.0 else 0.0  # of equal features rounding is left
         reached = int((halves.null_distribution >= statistic - halves.tolerance).sum())
-        return Remaining(statistic, halves.statistic, (1 + reached) / (1 + halves.n_resamples), halves.n_resamples)
+        pvalue, many = (1 + reached) / (1 + halves.n_resamples), halves.n_resamples
+        return {"statistic": statistic, "between_halves": halves.statistic, "pvalue": pvalue, "n_resamples": many}
 
 
 def _variance(mapped: Array) -> float:
