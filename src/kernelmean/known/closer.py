@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, final, get_args
 
@@ -20,7 +20,7 @@ from ..inference.samples import matched
 from ..kernels import Gaussian, Kernel
 from ..kernels.bandwidth import median_bandwidth
 from ..kernels.distances import Blocks
-from .closer_result import Alternative, CloserResult
+from .closer_result import Alternative, CloserResult, Spread
 from .distribution import KnownDistribution, is_distribution
 
 _DRAWN = 4096
@@ -82,10 +82,10 @@ def closer_test(
     Notes
     -----
     Asymptotically normal (Bounliphone et al. 2016). The variance adds up what single rows contribute to Δ, and pairs of
-    rows, each once: so it holds for n ≠ m, for few rows, and for rows that several samples share. Because it is
-    estimated, Δ is compared with a t distribution, with one degree of freedom less than the smallest sample has
-    independent units. If X, P and Q all come from *one* distribution, only pairs contribute: then Δ is not normal, and
-    the test hardly ever rejects.
+    rows, each once: so it holds for n ≠ m, for few rows, and for rows that several samples share. It is that of the
+    supposed Δ, since the noise of a distance grows with the distance. Because it is estimated, Δ is compared with a t
+    distribution, with one degree of freedom less than the smallest sample has independent units. If X, P and Q all come
+    from *one* distribution, only pairs contribute: then Δ is not normal, and the test hardly ever rejects.
 
     Independent units are rows, or clusters, and Δ is free of pairs within one. O(n m d) time, O(n + m) memory.
 
@@ -204,15 +204,20 @@ class UnitMeans:
         groups = np.array([len(np.unique(of)) for of in units])
         return cls(gram, numbers, members, rows, samples, pairs, groups)
 
-    def variance(self) -> float:
+    def spread(self) -> Spread:
         r"""Return the variance of Δ, a sum :math:`\sum_{u \ne v} H(u, v)` over independent units.
 
-        It is that of the parts :math:`A_u = 2 \sum_v H(u, v)` of single units in the limit, and
+        In the limit it is that of the parts :math:`A_u = 2 \sum_v H(u, v)` of single units, and
         :math:`S = 2 \sum_{u \ne v} E \tilde H(u, v)^2` of pairs, where H̃ is H less the parts of u and of v. The mean
         square of observed parts has S twice, once for either unit of a pair.
         """
-        of_units, of_pairs = float(np.square(self.parts()).sum()), self.of_pairs()
-        return max(of_units - of_pairs, of_pairs)
+        parts, along, of_pairs = self.parts(), np.zeros(self.units[-1] + 1), 0.0
+        for first, sums in self.of_pairs():
+            stop, width = first + len(sums), len(sums)
+            of_pairs += 2.0 * float(2.0 * np.square(sums).sum() - np.square(sums[:, :width]).sum())
+            along[first:stop] += sums @ parts[first:]
+            along[stop:] += sums[:, width:].T @ parts[first:stop]
+        return Spread(float(parts @ parts), of_pairs, float(parts @ along), float(along @ along))
 
     @property
     def unbiased(self) -> Array:
@@ -227,17 +232,16 @@ class UnitMeans:
         of_rows = (self.members @ scales) * (gaps * (self.members @ _SIGNS)).sum(axis=1)
         return np.asarray(np.bincount(self.units, of_rows), dtype=np.float64)
 
-    def of_pairs(self) -> float:
-        """Return S, some units at a time beside those that follow; H̃ is symmetric."""
-        total, count = 0.0, int(self.units[-1]) + 1
+    def of_pairs(self) -> Iterator[tuple[int, Array]]:
+        """Yield H̃ of some units, from a first one on, with these and those that follow; it is symmetric."""
+        count = int(self.units[-1]) + 1
         for part in slices(count, max(1, _TILE // count)):
             sums = np.zeros((part.stop - part.start, count - part.start))
             start, stop = np.searchsorted(self.units, [part.start, part.stop]).tolist()
             for rows in slices(stop, max(1, _TILE // (len(self.units) - start)), start=start):
                 within = _summed(self.units[start:], self.centred(rows, slice(start, None)).T).T
                 sums[np.unique(self.units[rows]) - part.start] += _summed(self.units[rows], within)
-            total += float(2.0 * np.square(sums).sum() - np.square(sums[:, : len(sums)]).sum())
-        return 2.0 * total
+            yield part.start, sums
 
     def centred(self, rows: slice, columns: slice) -> Array:
         """Return what pairs of rows add to H̃: the kernel less means of its rows and columns, 0 within a unit."""
@@ -262,23 +266,23 @@ def _result(
     """Return the difference of both distances, with its approximation by a t distribution."""
     (own, to_p, to_q), (_, p, q) = means.samples[0].tolist(), means.samples.diagonal().tolist()
     difference = p - q - 2.0 * (to_p - to_q)
-    error, rounding = float(np.sqrt(means.variance())), _ROUNDING * (abs(p) + abs(q))
+    spread, rounding = means.spread(), _ROUNDING * (abs(p) + abs(q))
     sizes = tuple(None if isinstance(side, KnownDistribution) else len(side) for side in sides)
     groups = {name: count for name, count in zip("XPQ", means.groups.tolist(), strict=True) if count}
     what = "rows" if sum(groups.values()) == len(means.units) else "clusters"
-    if error <= rounding:
+    if spread.units <= rounding**2:
         raise ValueError(
             f"the {what} show no variance of the difference; pass more of them"
             if abs(difference) > rounding
             else f"P and Q are the same to {kernel!r}, so neither is nearer; pass two models, or another kernel"
         )
-    degrees, z = min(groups.values()) - 1, difference / error
+    degrees, z = min(groups.values()) - 1, difference / float(np.sqrt(spread.variance(difference)))
     few = ", ".join(f"{name} {count}" for name, count in groups.items() if count < _FEW)
     two_sided = alternative == "two-sided"
     return CloserResult(
         difference,
         float(stdtr(degrees, {"two-sided": -abs(z), "less": z, "greater": -z}[alternative])) * (1 + two_sided),
-        error,
+        spread,
         degrees,
         (own + p - 2.0 * to_p, own + q - 2.0 * to_q),
         alternative,

@@ -63,10 +63,17 @@ def test_the_variance_counts_pairs_of_units_once(clustered: bool, tile: int, mon
         means = np.where(differ, gram, 0.0).sum(axis=1) / differ.sum(axis=1)
         np.add.at(single, units[one], 2.0 * factor * lost[0] * (means - means.mean()) / len(means))
         np.add.at(pairs, (units[one][:, None], units[other]), lost[0] * lost[1] * H)
-    twice = 2.0 * np.square(pairs).sum()
     monkeypatch.setattr("kernelmean.known.closer._TILE", tile)
-    found = closer_test(X, P, Q, kernel=KERNEL, clusters=LABELS if clustered else None).standard_error ** 2
-    assert found == pytest.approx(max(np.square(single).sum() - twice, twice), rel=1e-10)
+    spread = closer_test(X, P, Q, kernel=KERNEL, clusters=LABELS if clustered else None).spread
+    along = pairs @ single
+    assert spread.units == pytest.approx(single @ single, rel=1e-10)
+    assert spread.pairs == pytest.approx(2.0 * np.square(pairs).sum(), rel=1e-10)
+    assert spread.slope == pytest.approx(single @ along, rel=1e-8)
+    assert spread.bend == pytest.approx(along @ along, rel=1e-10)
+    gap = 0.3 * np.sqrt(spread.units)
+    parts = single - 2.0 * gap / spread.units * along
+    given_back = 12.0 * spread.bend / spread.units - spread.pairs
+    assert spread.variance(gap) == pytest.approx(parts @ parts + given_back, rel=1e-10)
 
 
 def test_the_variance_is_that_of_quadrature() -> None:
@@ -93,7 +100,8 @@ def test_the_variance_is_that_of_quadrature() -> None:
     rng, found = np.random.default_rng(4), []
     for _ in range(150):
         samples = [rng.normal(mean, 1.0, (sizes[name], 1)) for name, mean in sides.items()]
-        found.append(closer_test(*samples, kernel=KERNEL).standard_error ** 2)
+        spread = closer_test(*samples, kernel=KERNEL).spread
+        found.append(spread.units - spread.pairs)
     ratio = float(np.mean(found)) / (of_rows + of_pairs)
     assert ratio == pytest.approx(1.0, abs=0.09)
 
@@ -161,6 +169,18 @@ def test_intervals_hold_also_for_rows_that_models_share(shared: bool) -> None:
         result = closer_test(here, p, q, kernel=KERNEL, clusters=labels if shared else None)
         missed += not result.interval[0] <= 0.0 <= result.interval[1]
     assert 1 <= missed <= 12  # of binomial(100, .05) with probability .9925
+
+
+def test_intervals_hold_where_models_are_near_and_one_has_few_rows() -> None:
+    """With the variance at the estimate itself, 35 of 300 miss: it is small where the smallest sample seems near."""
+    rng, missed, means = np.random.default_rng(7), 0, (0.0, 0.3, 0.6)
+    x, p, q = (km.embed([[mean]], KERNEL, noise=km.noise.Normal(1.0)) for mean in means)
+    exact = (x - p) @ (x - p) - (x - q) @ (x - q)
+    for _ in range(300):
+        sides = [rng.normal(mean, 1.0, (n, 1)) for mean, n in zip(means, (60, 100, 40), strict=True)]
+        low, high = closer_test(*sides, kernel=KERNEL).interval
+        missed += not low <= exact <= high
+    assert 2 <= missed <= 24  # of binomial(300, .04) with probability .999
 
 
 @pytest.mark.parametrize("sizes", [(3, 3, 3), (5, 8, 6), (12, 30, 10)])
