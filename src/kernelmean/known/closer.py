@@ -167,7 +167,7 @@ def _units(sides: Sequence[Model], clusters: Any) -> list[IntArray]:
 @final
 @dataclass(frozen=True, eq=False)
 class UnitMeans:
-    """UnitMeans of the kernel over pairs of rows of different units; all rows are in the order of their units."""
+    """Means of the kernel over pairs of rows of different units; all rows are in the order of their units."""
 
     gram: Blocks
     units: IntArray
@@ -175,9 +175,9 @@ class UnitMeans:
     members: Array
     """1 where a row is of X, of P, of Q, shape (N, 3)."""
     rows: Array
-    """UnitMeans of k over a row and all rows of X, of P, of Q, shape (N, 3)."""
+    """Means of k over a row and all rows of X, of P, of Q, shape (N, 3)."""
     samples: Array
-    """UnitMeans of k over all rows of two samples, shape (3, 3)."""
+    """Means of k over all rows of two samples, shape (3, 3)."""
     pairs: Array
     """How many pairs these are, 0 with a distribution, shape (3, 3)."""
     groups: IntArray
@@ -246,10 +246,10 @@ class UnitMeans:
     def centred(self, rows: slice, columns: slice) -> Array:
         """Return what pairs of rows add to H̃: the kernel less means of its rows and columns, 0 within a unit."""
         factors = _SIGNS * np.outer(self.unbiased, self.unbiased) / np.maximum(self.pairs, 1.0)
-        mine, others = self.members[rows], self.members[columns]
-        values = self.gram(rows, columns) - (self.rows[rows] - mine @ self.samples) @ others.T
-        values -= mine @ self.rows[columns].T
-        values *= mine @ factors @ others.T
+        left, right = self.members[rows], self.members[columns]
+        values = self.gram(rows, columns) - (self.rows[rows] - left @ self.samples) @ right.T
+        values -= left @ self.rows[columns].T
+        values *= left @ factors @ right.T
         values[self.units[rows, None] == self.units[columns]] = 0.0
         return values
 
@@ -264,7 +264,7 @@ def _result(
     kernel: Kernel, sides: Sequence[Model], means: UnitMeans, notes: Sequence[str], alternative: Alternative
 ) -> CloserResult:
     """Return the difference of both distances, with its approximation by a t distribution."""
-    (own, to_p, to_q), (_, p, q) = means.samples[0].tolist(), means.samples.diagonal().tolist()
+    (of_x, to_p, to_q), (_, p, q) = means.samples[0].tolist(), means.samples.diagonal().tolist()
     difference = p - q - 2.0 * (to_p - to_q)
     spread, rounding = means.spread(), _ROUNDING * (abs(p) + abs(q))
     sizes = tuple(None if isinstance(side, KnownDistribution) else len(side) for side in sides)
@@ -284,7 +284,7 @@ def _result(
         float(stdtr(degrees, {"two-sided": -abs(z), "less": z, "greater": -z}[alternative])) * (1 + two_sided),
         spread,
         degrees,
-        (own + p - 2.0 * to_p, own + q - 2.0 * to_q),
+        (of_x + p - 2.0 * to_p, of_x + q - 2.0 * to_q),
         alternative,
         f"Relative similarity of two models, asymptotic, {alternative}",
         kernel,
