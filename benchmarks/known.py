@@ -400,9 +400,8 @@ in one column, by .35 in one of five), tests that look for little else find more
 
 X is N(0, 1), P and Q are N(m, 1) in the first column, the kernel is Gaussian(1). On two sides of X, and where
 one model is drawn twice, both are equally near: the level should be .05, with a standard error of .007 in
-1000 runs. Intervals have level .95; m of unequal models is given. Where models are near X and rows are few, the
-difference is not normal, and intervals cover more than they promise; where one sample is far smaller than the others,
-it is skew, and they cover a little less.
+1000 runs. Intervals have level .95; m of unequal models is given. Where models are near X or share rows, the test can
+reject a little too often.
 
 {closer}
 """
