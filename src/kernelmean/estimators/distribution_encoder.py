@@ -228,9 +228,10 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
 
     def _of_means(self, rows: GroupedRows) -> MeanFeatures:
         check_name(self.estimator)
-        if isinstance(self.directions, str) and self.directions != "cv":
+        by_number = self.directions is not None and not isinstance(self.directions, str)
+        many = check_integer(self.directions, "directions", 1) if by_number else None
+        if not by_number and self.directions not in ("cv", None):
             raise ValueError(f"directions is {self.directions!r}; write 'cv', a number of directions, or None")
-        many = None if self.directions in ("cv", None) else check_integer(self.directions, "directions", 1)
         drawn = drawn_rows(rows.points)
         landmarks = random_cholesky(make_kernel(self.kernel, self.bandwidth, drawn), drawn, self.n_features)
         self.noise_, self.scale_ = self._chosen(rows, landmarks)
