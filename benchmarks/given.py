@@ -1,11 +1,11 @@
 """Level and power of `ci_test` on the laws that papers on conditional independence publish.
 
     python benchmarks/given.py run [--only TEXT] [--nulls N] [--alternatives N]    # goes on where it was stopped
-    python benchmarks/given.py peers    # KCI and RCIT of causal-learn on the first 100 tables of some cases
+    python benchmarks/given.py peers    # other libraries' tests on the first 100 tables of some cases
     (python benchmarks/given.py report; python benchmarks/adjusted.py report) > docs/results/given.md
 
-The tables of a run have the seed of its case and its number; no choice in the library was made on them. Exceptions,
-where a level above .10 was expected, were named before the first run: `EXPECTED`.
+The tables of a run have the seed of its case and its number; those of CSIC are its authors' own. No choice in the
+library was made on them. Exceptions, where a level above .10 was expected, were named before the first run: `EXPECTED`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 import kernelmean as km
+from csic_seeds import csic_seed
+from rebuilt.gcm import forest_gcm
 
 RESULTS = Path(__file__).with_suffix(".jsonl")
 PEERS = Path(__file__).with_name("given_peers.jsonl")
@@ -159,11 +161,26 @@ EXPECTED = {("sine, null", 250), ("index, 5 columns, null", 200), ("index, 20 co
 """Nulls whose level was expected above .10 before the first run."""
 
 
+AUTHORS = {
+    (f"moments, {d} columns, {change}", n): (label, n, d)
+    for d in (2, 5)
+    for n in (200, 400, 800)
+    for change, label in (("null", "C0"), ("mean", "C1"), ("spread", "C2"))
+}
+"""Cases whose tables are drawn with their authors' seeds."""
+
+
+def table(case: tuple[str, int], number: int) -> Tables:
+    """Return one table of a case."""
+    seed = [SEED, zlib.crc32(repr(case).encode()), number]
+    return CASES[case](np.random.default_rng(csic_seed(*AUTHORS[case], number) if case in AUTHORS else seed), case[1])
+
+
 def pvalues(case: tuple[str, int], numbers: range) -> dict:
     """Return the p-values of some tables of one case, with the seconds of one processor that they took together."""
-    code, found, started = zlib.crc32(repr(case).encode()), [], time.process_time()
+    found, started = [], time.process_time()
     for number in numbers:
-        X, Y, Z, *strata = CASES[case](np.random.default_rng([SEED, code, number]), case[1])
+        X, Y, Z, *strata = table(case, number)
         found.append(km.ci_test(X, Y, Z, strata=strata[0] if strata else None, rng=number).pvalue)
     return {"case": case, "pvalues": found, "seconds": time.process_time() - started}
 
@@ -189,46 +206,95 @@ def stored() -> dict[tuple[str, int], dict]:
     return found
 
 
-def run_peers() -> None:
-    """Run causal-learn's tests of X and Y of one column on the first 100 tables of cases with 200 rows."""
-    from causallearn.utils.cit import CIT
+def causal_learn(name: str, **options: object) -> Callable[[np.ndarray], float]:
+    """Return a test of causal-learn of the first two columns given the others."""
 
-    for case, draw in CASES.items():
-        if case[1] == 200 and case[0].split(",")[0] in ("waves", "moments", "fan", "driven"):
-            code, found = zlib.crc32(repr(case).encode()), {"kci": [], "rcit": []}
-            for number in range(100):
-                columns = np.column_stack(draw(np.random.default_rng([SEED, code, number]), case[1]))
-                for name, pvalues_of in found.items():
-                    pvalues_of.append(float(CIT(columns, name)(0, 1, [*range(2, columns.shape[1])])))
-            with PEERS.open("a") as file:
-                file.write(json.dumps({"case": case, **found}) + "\n")
+    def pvalue(columns: np.ndarray) -> float:
+        from causallearn.utils.cit import CIT
+
+        return float(CIT(columns, name, **options)(0, 1, [*range(2, columns.shape[1])]))
+
+    return pvalue
+
+
+PEER_TESTS = {
+    "KCI": causal_learn("kci"),
+    "RCIT": causal_learn("rcit"),
+    "RCoT": causal_learn("rcit", rcit=False),
+    "GCM": forest_gcm,
+    "partial correlation": causal_learn("fisherz"),
+}
+
+
+def run_peers() -> None:
+    """Run other tests on the first 100 tables of cases with 200 rows whose X and Y have one column."""
+    there = {(row["test"], tuple(row["case"])) for row in map(json.loads, PEERS.read_text().splitlines())}
+    cases = [case for case in CASES if case[1] == 200 and case[0].split(",")[0] in BESIDE]
+    for name, test in PEER_TESTS.items():
+        for case in cases:
+            if (name, case) not in there:
+                np.random.seed(0)  # noqa: NPY002 (causal-learn draws from NumPy's global generator)
+                values = [test(np.column_stack(table(case, number))) for number in range(100)]
+                with PEERS.open("a") as file:
+                    file.write(json.dumps({"test": name, "case": case, "pvalues": values}) + "\n")
+
+
+BESIDE = ("waves", "moments", "fan", "driven", "index")
 
 
 def report_peers(rows: dict) -> None:
-    """Print what causal-learn's tests reject of the same tables, and means over levels and size-adjusted powers."""
-    print("\n## Beside causal-learn, on the same 100 tables\n\n| case, n 200 | ours | KCI | RCIT |\n|---|---|---|---|")
-    peers = [json.loads(line) for line in PEERS.read_text().splitlines()]
-    found = {
-        tuple(row["case"]): [rows[tuple(row["case"])][:100], *map(np.array, (row["kci"], row["rcit"]))] for row in peers
-    }
-    shares, gaps, powers = {}, [], []
+    """Print what other tests reject of the same tables, and means over levels and size-adjusted powers."""
+    others: dict[tuple[str, int], dict] = {}
+    for row in map(json.loads, PEERS.read_text().splitlines()):
+        others.setdefault(tuple(row["case"]), {})[row["test"]] = np.array(row["pvalues"])
+    found = {case: [rows[case][:100], *(tests[name] for name in PEER_TESTS)] for case, tests in others.items()}
+    print(f"\n## Beside other tests, on the same 100 tables\n\n{line('case, n 200', 'ours', *PEER_TESTS)}")
+    print(line(*["---"] * (2 + len(PEER_TESTS))))
+    gaps, powers = [], []
     for case, columns in found.items():
-        shares[case[0]] = [float((values <= LEVEL).mean()) for values in columns]
+        shares = [float((values <= LEVEL).mean()) for values in columns]
         if "null" in case[0]:
-            gaps.append([abs(share - LEVEL) for share in shares[case[0]]])
+            gaps.append([abs(share - LEVEL) for share in shares])
         else:
             nulls = null_of(*case, found)
-            powers.append([(own <= np.quantile(null, LEVEL)).mean() for own, null in zip(columns, nulls, strict=True)])
-    shares |= {
-        "mean distance of levels from .05": np.mean(gaps, axis=0),
-        "mean size-adjusted power": np.mean(powers, axis=0),
-    }
-    for name, values in shares.items():
-        shown = " | ".join(f"{share:.2f}" for share in values)
-        print(f"| {name.replace(', alternative', ' (alternative)')} | {shown} |")
+            powers.append(
+                [(each <= np.quantile(null, LEVEL)).mean() for each, null in zip(columns, nulls, strict=True)]
+            )
+        print(line(case[0].replace(", alternative", " (alternative)"), *(f"{share:.2f}" for share in shares)))
+    print(line("mean distance of levels from .05", *(f"{gap:.3f}" for gap in np.mean(gaps, axis=0))))
+    print(line("mean size-adjusted power", *(f"{power:.2f}" for power in np.mean(powers, axis=0))))
     print(
-        "\ncausal-learn 0.1.4.8 with its defaults; RCIT draws with NumPy's global seed. Standard errors are "
-        ".02 of a level of .05, at most .05 of a power."
+        "\nKCI, RCIT, RCoT and partial correlation are those of causal-learn 0.1.4.8 with its defaults; GCM is rebuilt "
+        "from its definition on random forests. Standard errors are .02 of a level of .05, at most .05 of a power."
+    )
+
+
+def line(*cells: str) -> str:
+    """Return a line of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+PUBLISHED = {
+    2: (".055 .053 .053", ".070 .074 .045", ".780 .870 .894", ".814 .822 .836"),
+    5: (".108 .098 .085", ".146 .101 .088", ".718 .856 .908", ".734 .800 .842"),
+}
+"""By columns of Z: rejections of the null by CSIC-CI and KCI, of the change of spread by both; n = 200, 400, 800."""
+
+
+def report_published(rows: dict) -> None:
+    """Print what CSIC's authors found on the very same tables."""
+    print(
+        f"\n## Beside published rates, on the same tables\n\n{line('columns', 'n', 'what', 'ours', 'CSIC-CI', 'KCI')}"
+    )
+    print(line(*["---"] * 6))
+    for d, rates in PUBLISHED.items():
+        for at, n in enumerate((200, 400, 800)):
+            for what, theirs in (("null", rates[:2]), ("spread", rates[2:])):
+                share = (rows[f"moments, {d} columns, {what}", n] <= LEVEL).mean()
+                print(line(str(d), str(n), what, f"{share:.3f}", *(rate.split()[at] for rate in theirs)))
+    print(
+        "\nThe rows are drawn with the seeds of CSIC's authors, 1000 tables a null and 500 an alternative, like "
+        "theirs. Their rates are from the result files of their repository."
     )
 
 
@@ -261,6 +327,7 @@ def report() -> None:
             adjusted = "" if null is None else f"{(values <= np.quantile(null, LEVEL)).mean():.3f}"
             shown = name.removesuffix(", alternative").replace(" law ", " alternative ")
             print(f"| {shown} | {n} | {len(values)} | {(values <= LEVEL).mean():.3f} | {adjusted} |")
+    report_published(rows)
     report_peers(rows)
     print(TAIL, end="")
 

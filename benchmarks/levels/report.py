@@ -112,7 +112,10 @@ def table() -> None:
     dated = [cell for cell in cells() if known.get(cell.key, {}).get("dated")]
     if dated:
         print(f"{listed_cells(dated)} still to be measured again.")
-        print("Their figures (†) were measured before samples were tested by units, and are not judged.")
+        print(
+            "Their figures (†) were measured before samples were tested by units, or with other members of the default "
+            "test, and are not judged."
+        )
     print()
     verdicts(checks, kept)
     outside = sorted((check for check in checks if check[2] < 0.001), key=lambda check: check[2])

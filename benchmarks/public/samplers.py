@@ -7,6 +7,7 @@
 - Schrab, Kim, Guedj & Gretton (2022), Efficient aggregated kernel tests, section 5: the first coordinate of a
   perturbed uniform distribution against the others, with signs that are the same in every trial.
 - Liu et al. (2020), MMD-D, section 5: blobs, and two normal clusters in high dimension (HDGM).
+- CSIC, simulation of pairs: what follows x is the mean of y, or its spread.
 """
 
 from __future__ import annotations
@@ -183,3 +184,15 @@ def hdgm(n: int, d: int, rho: float = 0.5) -> Draw:
         return rows
 
     return lambda rng: (sample(rng, False), sample(rng, True))
+
+
+def step(rng: Rng, n: int) -> Data:
+    """The mean of y moves beyond a step of x (U1 of CSIC)."""
+    x, noise = rng.normal(size=(2, n))
+    return x[:, None], (16.0 / np.sqrt(n) * (x > 0.5) + noise)[:, None]
+
+
+def spread(rng: Rng, n: int) -> Data:
+    """The spread of y rises with the size of x (U2 of CSIC)."""
+    x, noise = rng.normal(size=(2, n))
+    return x[:, None], (np.sqrt(1.0 + 20.0 / np.sqrt(n) * np.abs(x)) * noise)[:, None]
