@@ -336,7 +336,7 @@ HEAD = """# Levels and power given Z
 
 `python benchmarks/given.py run` draws tables from published settings, with seeds that took no part in the design of
 [`ci_test`](../guides/given.md), and counts how often it rejects; `report` writes this page. The standard error of a
-level of .05 is .013 in 300 runs and .007 in 1000, that of a power at most .05 in 100 runs, .035 in 200 and .022 in 500.
+level of .05 is .007, that of a power at most .022.
 "Size-adjusted" takes as its threshold the 5 % quantile of the p-values of the null. Milliseconds are those of one
 processor while it had other work.
 """
