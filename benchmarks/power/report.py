@@ -355,7 +355,7 @@ def of_data(study: Study) -> list[str]:
         "## Data that people have",
         "",
         "Heaped and rounded values, many zeros, angles, limits of detection, a few odd rows, few rows beside many; and "
-        "losses of the default that were known when its members were chosen anew. Half of the cases took part in that "
+        "losses that the default had before its members were last chosen. Half of the cases took part in that "
         "choice. The others, marked ◦, were written down before it, are of another making, and were run once. "
         "`python benchmarks/power/run.py --data` runs them.",
         "",
