@@ -27,6 +27,9 @@ class Explained:
 
     A test of many kernels has no kernel of its own. It is explained with one reference kernel: a Gaussian whose
     bandwidth is the median distance of the rows, with columns in units of their spread. The outcome names the kernel.
+
+    Of two samples with strata, clusters or weights, or in pairs, the witness, the contributions and the attribution are
+    those of the weighted means that the test compares, under the permutations of its design.
     """
 
     question: Any
@@ -191,7 +194,7 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data, or is not of two plain samples or variables; the means are equal, or a
+            When the result holds no data, or is not of two samples or plain variables; the means are equal, or a
             variable is constant; points have other columns; or you ask for bands with two variables.
 
         Notes
@@ -210,9 +213,14 @@ class Explained:
         array([ 0.69, -0.67])
         """
         from .explain import PairSubject, SampleSubject, joint_witness, means_of, subject_of, witness, witness_bands
-        from .explain.subject import check_columns, check_plain
+        from .explain.designed import designed_of
+        from .explain.subject import check_columns, check_explained
 
-        check_columns(check_plain(self.question), self.kernel)
+        check_columns(check_explained(self.question), self.kernel)
+        if (designed := designed_of(self, plan)) is not None:
+            if points is None:
+                return witness(*designed.means)
+            return witness_bands(designed, points, level=level, n_resamples=n_resamples, rng=rng)
         if points is None and isinstance(subject := subject_of(self, plan, weighted=True), SampleSubject):
             return witness(*means_of(self.question.explained(), subject))
         subject = subject_of(self, plan)
@@ -235,7 +243,8 @@ class Explained:
         Parameters
         ----------
         statistic : {"u", "v"}, optional
-            The unbiased statistic, the default for two samples, or the V-statistic, the default for two variables.
+            The unbiased statistic, the default for two samples without a design, or the V-statistic, the default
+            otherwise.
         plan : Plan
 
         Returns
@@ -245,8 +254,8 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data, or is not of two plain samples or variables, or there are too few rows for
-            the statistic.
+            When the result holds no data, or is not of two samples or plain variables, or there are too few rows for
+            the statistic, or you ask for the unbiased one of a design.
 
         Notes
         -----
@@ -264,7 +273,10 @@ class Explained:
         True
         """
         from .explain import SampleSubject, contributions
+        from .explain.designed import designed_of
 
+        if (designed := designed_of(self, plan)) is not None:
+            return contributions(designed.means, "v" if statistic is None else statistic)
         subject = self._subject(plan)
         usual: StatisticForm = "u" if isinstance(subject, SampleSubject) else "v"
         return contributions(subject, usual if statistic is None else statistic)
@@ -316,7 +328,7 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data, or is not of two plain samples or variables, or there are too few rows.
+            When the result holds no data, or is not of two samples or plain variables, or there are too few rows.
 
         Notes
         -----
@@ -340,13 +352,13 @@ class Explained:
         ('x1',)
         """
         from .explain import ColumnTests, attribute
-        from .explain.subject import check_columns, check_plain
+        from .explain.subject import check_columns, check_explained
         from .permutations import check_scheme
         from .request import ESTIMATORS, asked
         from .resampling import Resampling
 
         check_scheme(scheme)
-        question = check_columns(check_plain(self.question), self.kernel)
+        question = check_columns(check_explained(self.question), self.kernel)
         wanted = asked(kernel, estimator, ESTIMATORS, len(question.table_names), adaptive=False)
         how = Resampling.of(scheme, n_resamples, rng, plan)
         return attribute(question, ColumnTests(wanted.sides, adjustment, how, plan), names, groups)

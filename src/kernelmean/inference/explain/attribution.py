@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import index
 from typing import Any, final
 
@@ -24,13 +25,15 @@ from ..null import Null, holm, max_t, standardized
 from ..questions import Pairs, TwoSamples
 from ..request import KernelOf
 from ..resampling import Resampling
-from ..samples import in_fixed_order
-from .features import moments, without_each
-from .subject import PairSubject, SampleSubject, both, check_plain, kernel_for
+from ..statistics import StatisticForm
+from .features import Moments, moments, weighted_moments, without_each
+from .subject import PairSubject, SampleSubject, both, check_explained, kernel_for
 
 Groups = Mapping[str, Sequence[int]]
 """The columns of a table by the positions of their coordinates, as ``TableEncoder.groups_``."""
 Blocks = tuple[tuple[int, ...], ...]
+Measure = Callable[[Kernel], Moments]
+"""From a kernel to the moments of both samples."""
 
 
 def _names(table: Any, side: str, names: Sequence[str] | None) -> tuple[str, ...]:
@@ -125,12 +128,12 @@ class ColumnEvidence:
     name : str or (str, str)
         The column; for a dependence the column of X and that of Y.
     statistic : float
-        The unbiased MMD² of the column alone; for a pair its HSIC (V-statistic).
+        The unbiased MMD² of the column alone, with a design the V-statistic; for a pair its HSIC (V-statistic).
     effect : float
         The share of the feature variance that the sample explains, see :class:`EffectSize`; for a pair the alignment,
         see :class:`DependenceSize`. 0 to 1, except for noise.
     drop : float
-        The joint unbiased MMD² minus that without the column: positive if the column carries a difference that the
+        The joint MMD² minus that without the column: positive if the column carries a difference that the
         others do not. A description, not a test; nan for a pair.
     pvalue, adjusted : float
         The permutation p-value of the column, and the one adjusted for the family-wise error rate.
@@ -154,7 +157,7 @@ class Attribution:
     columns : tuple of ColumnEvidence
         Smallest adjusted p-value first, then by the strength of the evidence.
     statistic : float
-        The unbiased MMD², or the HSIC, of all columns together.
+        The unbiased MMD², with a design the V-statistic, or the HSIC, of all columns together.
     scheme : str
         The permutation scheme.
     n_resamples : int
@@ -215,7 +218,7 @@ class ColumnTests:
 
 def attribute(question: TwoSamples | Pairs, tests: ColumnTests, names: Any, groups: Any) -> Attribution:
     """Test every column, or every pair of columns, on its own; see :meth:`kernelmean.TestResult.attribute`."""
-    check_plain(question)
+    check_explained(question)
     if tests.adjustment not in ADJUSTMENTS:
         raise ValueError(f"adjustment is {tests.adjustment!r}; pass one of {', '.join(map(repr, ADJUSTMENTS))}")
     if isinstance(question, TwoSamples):
@@ -225,16 +228,18 @@ def attribute(question: TwoSamples | Pairs, tests: ColumnTests, names: Any, grou
 
 def _columns_of_samples(question: TwoSamples, tests: ColumnTests, names: Any, groups: Any) -> Attribution:
     columns, blocks = named_blocks(_table(question.X, question.names), "X", names, groups)
-    first, second = in_fixed_order(as_host(question.X), as_host(question.Y))
+    first, second = map(as_host, question.samples)
     pooled, kernels, joint = block_kernels(np.concatenate([first, second]), blocks, tests.estimators[0])
     subject = SampleSubject(pooled, (len(first), len(second)), joint, tests.plan)
-    subject.check_rows(2, "the unbiased statistic")
-    own, other = subject.parts
-    asked = TwoSamples(pooled[own], pooled[other])
-    null = in_parts(lambda part, how: asked.null(part, "u", how), kernels, tests.how)
-    whole = moments(subject, joint).squared
-    effects = (moments(subject, each).explained for each in kernels)
-    found = _evidence(null, tests.adjustment, columns, effects, whole - _left_out(subject, joint, blocks))
+    form: StatisticForm = "u" if question.design is None else "v"
+    if form == "u":
+        subject.check_rows(2, "the unbiased statistic")
+    null = in_parts(lambda part, how: question.over((pooled,), part, form, how), kernels, tests.how)
+    weighted = None if form == "u" else partial(weighted_moments, subject, question.counted[question.places])
+    measure = weighted or partial(moments, subject)
+    whole = measure(joint).squared
+    effects = (measure(each).explained for each in kernels)
+    found = _evidence(null, tests.adjustment, columns, effects, whole - _left_out(subject, joint, blocks, weighted))
     return Attribution(found, whole, null.scheme, null.values.shape[1] - 1, tests.adjustment)
 
 
@@ -290,13 +295,14 @@ def _evidence(
     return tuple(sorted(found, key=lambda each: (each.adjusted, -strength[each.name], -each.effect)))
 
 
-def _left_out(subject: SampleSubject, joint: Kernel, blocks: Blocks) -> Array:
-    """Return the unbiased MMD² without each column; without any column it is 0."""
+def _left_out(subject: SampleSubject, joint: Kernel, blocks: Blocks, weighted: Measure | None) -> Array:
+    """Return MMD² without each column, the unbiased one unless means are weighted; without any column it is 0."""
     dim = subject.pooled.shape[1]
     if len(blocks) == 1:
         return np.zeros(1)
-    if isinstance(joint, Gaussian) and len(blocks) == dim:
+    if weighted is None and isinstance(joint, Gaussian) and len(blocks) == dim:
         without = without_each(subject.pooled, subject.sizes, np.broadcast_to(joint.bandwidth, dim))
         return without[[block[0] for block in blocks]]
+    measure = weighted or partial(moments, subject)
     others = (tuple(k for k in range(dim) if k not in block) for block in blocks)
-    return np.array([moments(subject, on_columns(joint, columns)).squared for columns in others])
+    return np.array([measure(on_columns(joint, columns)).squared for columns in others])

@@ -28,7 +28,8 @@ class Contributions(Frozen):
         For two samples those of X and then those of Y. Positive: the observation sets the samples apart, or is evidence
         for dependence. Negative: it lies where the other sample is denser, or is evidence against dependence.
     witness : array of shape (n,)
-        The witness at the observations: ``values`` divided by their weights, 1/n on X and -1/m on Y, or 1/n on pairs.
+        The witness at the observations: ``values`` divided by their weights, 1/n on X and -1/m on Y, or 1/n on pairs;
+        with a design what they count in its statistic.
     statistic : float
         The sum of ``values``.
     statistic_name : str

@@ -67,6 +67,18 @@ def moments(subject: SampleSubject, kernel: Kernel | None = None) -> Moments:
     return Moments.from_sums(means.T @ means, traces, other.sizes)
 
 
+def weighted_moments(subject: SampleSubject, counted: Array, kernel: Kernel) -> Moments:
+    """Return the moments of two weighted means, whose ``squared`` is the V-statistic of rows that count as ``counted``.
+
+    ``counted`` has the shape (n,), positive in one sample and negative in the other.
+    """
+    weights = np.abs(counted)[:, None] * subject.labels
+    blocks = kernel.blocks(subject.pooled, subject.pooled)
+    sums = weights.T @ subject.plan.matmul(blocks, subject.n, subject.n, weights, symmetric=True)
+    first, second = (kernel.diag(subject.pooled) @ weights - np.diagonal(sums)).tolist()
+    return Moments(float(np.trace(sums) - 2 * sums[0, 1]), (first, second))
+
+
 def without_each(pooled: Array, sizes: tuple[int, int], bandwidth: Array) -> Array:
     """Return the unbiased MMD² of the Gaussian kernel on all columns but one, for each of them, shape (d,).
 

@@ -223,7 +223,13 @@ def subject_of(result: Any, plan: Plan, *, weighted: bool = False) -> Subject:
         When the result holds no data, its rows have a design, or its estimator shrinks or is fitted under every
         permutation.
     """
-    question = check_plain(result.question)
+    question = check_explained(result.question)
+    if question.design is not None:
+        raise ValueError(
+            "effect sizes and tests of equivalence need plain samples or pairs, and this test had a design; call "
+            "mmd_test or hsic_test on rows that are independent as they are (one of each cluster, and one stratum at a "
+            "time, where there are these), and ask its result"
+        )
     if not weighted:
         _check_estimators(question)
     X, Y = as_host(question.X), as_host(question.Y)
@@ -234,8 +240,8 @@ def subject_of(result: Any, plan: Plan, *, weighted: bool = False) -> Subject:
     return PairSubject((X, Y), kernels, plan, question.names)
 
 
-def check_plain(question: Any) -> TwoSamples | Pairs:
-    """Return the question of two samples or of pairs that a result with its rows is about, without a design."""
+def check_explained(question: Any) -> TwoSamples | Pairs:
+    """Return the question of two samples or of pairs that a result with its rows is about."""
     if question is None:
         raise ValueError(
             "this result holds no data: it was read from a file, or comes from a test that keeps none; call mmd_test "

@@ -26,6 +26,7 @@ from ..permuted_pairs import permutations_of
 from ..questions import TwoSamples
 from ..request import fitted, is_constant, is_plain
 from ..resampling import Resampling, check_n_resamples
+from .designed import DesignedSubject
 from .fluctuation import LEAST_DRAWS
 from .subject import PairSubject, SampleSubject, hadamard
 
@@ -94,7 +95,7 @@ def joint_witness(subject: PairSubject) -> JointWitness:
 
 
 _BATCH_BYTES = 2**26
-_ROUNDING = 1e-9
+_ROUNDING, _NOTHING = 1e-9, 1e-12
 
 
 @final
@@ -227,17 +228,23 @@ class WitnessBands(Frozen):
 
 
 def witness_bands(
-    subject: SampleSubject, points: Any = None, *, level: float = 0.95, n_resamples: int = 999, rng: RngLike = None
+    subject: SampleSubject | DesignedSubject,
+    points: Any = None,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 999,
+    rng: RngLike = None,
 ) -> WitnessBands:
     r"""Return μ_X - μ_Y at points, and simultaneous permutation bands under the hypothesis of equal distributions.
 
     Under random permutations the value at a point z has mean 0 and deviation
     :math:`s(z) = \sqrt{(n+m)^2 σ²(z) / (n m (n+m-1))}`, with σ²(z) the variance of k(z, ·) over the pooled rows. The
-    band is c·s(z), with c the level-quantile of :math:`\max_z |f_π(z)| / s(z)` over the permutations.
+    band is c·s(z), with c the level-quantile of :math:`\max_z |f_π(z)| / s(z)` over the permutations. With a design
+    s(z) is the deviation over the permutations that were drawn, which are those of the design.
 
     Parameters
     ----------
-    subject : SampleSubject
+    subject : SampleSubject or DesignedSubject
     points, level, n_resamples, rng
         As in :meth:`kernelmean.TestResult.witness`; by default the pooled rows.
 
@@ -249,19 +256,36 @@ def witness_bands(
     places = subject.pooled if points is None else as_host(points_like(points, subject.names, "points", "X and Y"))
     check_same_columns(subject.pooled, places, ("the samples", "points"))
     how = Resampling.of("auto", check_n_resamples(n_resamples, LEAST_DRAWS), rng)
-    listed = permutations_of(subject.sizes, how)
-    scale = _null_deviation(subject, places)
-    observed: list[Array] = []
-    largest = []
-    for batch in _values(subject, places, listed):
-        observed = observed or [batch[:, 0]]
-        largest.append(_relative(batch, scale[:, None]).max(axis=0))
-    values, maxima = observed[0], np.concatenate(largest)
+    if isinstance(subject, DesignedSubject):
+        values, scale, maxima = _of_design(subject, places, how)
+    else:
+        values, scale, maxima = _of_rows(subject, places, how)
     ascending = np.sort(maxima)
     below = np.searchsorted(ascending, _relative(values, scale) * (1.0 - _ROUNDING) - _ROUNDING)
     critical = ascending[int(np.ceil(level * len(maxima) - _ROUNDING)) - 1]
     adjusted = 1.0 - below / len(maxima)
     return WitnessBands(places, values, critical * scale, adjusted, level, len(maxima) - 1, subject.kernel)
+
+
+Permuted = tuple[Array, Array, Array]
+"""The observed values at points, their deviations over permutations, and the largest relative one of each."""
+
+
+def _of_rows(subject: SampleSubject, places: Array, how: Resampling) -> Permuted:
+    listed, scale = permutations_of(subject.sizes, how), _null_deviation(subject, places)
+    observed: list[Array] = []
+    largest = []
+    for batch in _values(subject, places, listed):
+        observed = observed or [batch[:, 0]]
+        largest.append(_relative(batch, scale[:, None]).max(axis=0))
+    return observed[0], scale, np.concatenate(largest)
+
+
+def _of_design(subject: DesignedSubject, places: Array, how: Resampling) -> Permuted:
+    values = subject.under_permutations(places, how)
+    scale = values.std(axis=1)
+    scale[scale < _NOTHING * np.sqrt(np.abs(subject.kernel.diag(places)).mean())] = 0.0
+    return values[:, 0], scale, _relative(values, scale[:, None]).max(axis=0)
 
 
 def _relative(values: Array, scale: Array) -> Array:

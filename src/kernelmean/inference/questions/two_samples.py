@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from ...core.array import Array, check_numpy, joined
+from ...core.array import Array, IntArray, check_numpy, joined
 from ...core.points import Names
 from ...kernels import Kernel
 from ..designs.design import AnyDesign
@@ -124,6 +124,48 @@ class TwoSamples(Labelled):
             return self.design.layout((0, 1) if in_fixed_order(*taken)[0] is taken[0] else (1, 0))
         n, m = sorted(sample.shape[0] for sample in taken)
         return Layout.of(np.repeat([0, 1], [n, m]), np.ones(n + m))
+
+    @property
+    def counted(self) -> Array:
+        """Return what every row of X, then of Y, counts in the difference of the two means, shape (n + m,).
+
+        1/n in X and -1/m in Y without strata, clusters and weights; 0 where a row takes no part.
+        """
+        n, m = len(self.X), len(self.Y)
+        if not isinstance(self.design, LabelDesign):
+            return np.repeat([1 / n, -1 / m], [n, m])
+        layout, counts = self.design.layout((0, 1)), np.zeros(n + m)
+        parts, units = layout.in_parts, layout.units
+        labels = units.labels if units.patterns is None else units.patterns.of_parts(units.labels[None])[0]
+        of_units = self.design.differences(units)(labels[:, None], 0, 1)[0][:, 0]
+        rows = np.concatenate(self.design.rows)[parts.order]
+        counts[rows] = np.repeat(of_units, parts.sizes) * parts.weights
+        return counts
+
+    @property
+    def places(self) -> IntArray:
+        """Return where the rows of :attr:`tables` stand among those of X and then of Y."""
+        n, m, taken = len(self.X), len(self.Y), self._taken
+        rows = self.design.rows if isinstance(self.design, LabelDesign) else (np.arange(n), np.arange(n, n + m))
+        return np.concatenate(rows if in_fixed_order(*taken)[0] is taken[0] else rows[::-1])
+
+    def explained(self) -> TwoSamples:
+        """Return the question; of series, and of rows that were not held, there is no permutation to explain."""
+        if isinstance(self.design, WildSamples):
+            raise ValueError(  # noqa: TRY004 (of the test, not of a value that was passed)
+                "explanations need rows that change places, and this test was of series; call mmd_test on rows that "
+                "are independent, such as one of every so many, and ask its result"
+            )
+        design, sizes = self.design, (len(self.X), len(self.Y))
+        held = design.sizes if isinstance(design, LabelDesign) else sizes
+        if isinstance(design, PairedDesign):
+            held = tuple(map(len, design.samples))
+        if held != sizes:
+            raise ValueError(
+                "this result holds some of its rows, without their strata, clusters or weights; call mmd_test on rows "
+                "in memory, and ask the result that it returns"
+            )
+        return self
 
     def labelled(self, labelings: Labelings, statistic: StatisticForm | Statistic) -> Null:
         """Return the null from units with their sums under permutations of their labels."""

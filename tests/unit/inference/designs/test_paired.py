@@ -175,7 +175,7 @@ def test_pairs_have_one_p_value_wherever_they_are(monkeypatch, tmp_path, options
         assert found.notes == whole.notes
     with pytest.raises(ValueError, match="1500 rows and Y has 1499"):
         of_pairs(X, Y[1:], **how)
-    with pytest.raises(ValueError, match="this test had a design"):
+    with pytest.raises(ValueError, match="this result holds some of its rows"):
         whole.effect_size()
     with pytest.raises(ValueError, match="row i of X and row i of Y are one unit"):
         of_pairs(frames[0], frames[1].iloc[::-1], **how)
