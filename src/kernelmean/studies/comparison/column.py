@@ -124,6 +124,7 @@ class ColumnDifference:
     def describe(self) -> tuple[str, str]:
         """Return what the column is like in each table, in a few words: its mean, or a category and its share."""
         if not self.type.by_shares:
-            return self.type.written(self.means)
+            first, second = self.type.written(self.means)
+            return first, second
         first, second = (cut(f"{percent(share, 1)} {self.category}", _LONGEST_CELL) for share in self.shown())
         return first, second

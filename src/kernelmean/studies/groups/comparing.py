@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -28,7 +29,7 @@ from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold
 from ...tables.reading import split_groups
-from ..cells import drawn
+from ..cells import drawn, names_of
 from ..comparison.request import Testing
 from ..comparison.table_test import TableTest, check_estimator, planned_runs
 from ..designs import NO_DESIGN, TableDesign
@@ -297,9 +298,23 @@ class _GroupTests:
         made = []
         for (name, own), q in zip(found.items(), values, strict=True):
             (i, j), strength = max(strengths.of((name,), self.pairs).items(), key=lambda each: each[1])
-            most = self.names[i], self.names[j]
-            made.append(GroupColumn(name, *most, strength, own.statistic, own.pvalue, q, own.n_resamples))
+            tested = self.names[i], self.names[j], strength, own.statistic, own.pvalue, q, own.n_resamples
+            made.append(GroupColumn(name, *tested, *self._described(name, (i, j))))
         return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength)))
+
+    def _described(self, name: str, pair: tuple[int, int]) -> tuple[str, tuple[float, ...], str | None]:
+        """Return the kind of a column, what it is like in every group, and the category whose shares these are."""
+        coding, frames = next(own for own in self.encoded.codings if own.name == name), self.encoded.frames
+        if not coding.type.by_shares:
+            known = [numbers[~np.isnan(numbers)] for numbers in map(coding.numbers, frames)]
+            means = tuple(float(numbers.mean()) if len(numbers) else math.nan for numbers in known)
+            return coding.type.kind, tuple(mean + coding.standard[2] for mean in means), None
+        cells = [names_of(coding, frame).astype(str) for frame in frames]
+        names = np.unique(np.concatenate(cells))
+        shares = np.array([[(own == each).mean() for each in names] for own in cells])
+        first, second = shares[list(pair)]
+        most = int(np.argmax(np.square(first - second) / np.maximum(first + second, np.finfo(float).tiny)))
+        return coding.type.kind, tuple(shares[:, most].tolist()), str(names[most])
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the strengths and the design, if any."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from math import comb, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from ...core.words import count, listed, span, strength
+from ...core.words import count, listed, percent, span, strength
 from ...inference import TestResult
 from ...inference.joint_test import JointTest
 from ...inference.null import HOLM
@@ -18,6 +18,7 @@ from ...report.description import Description, Grid
 from ...report.document import HeatMap
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoded import ENCODED
+from ...tables.columns.kinds import KINDS
 from ..adjusted import OneOfMany, facts_on_adjusted
 from ..comparison.result import UNSCALED
 from ..designs import NO_DESIGN, TableDesign
@@ -27,6 +28,8 @@ from ..study import Study
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_MOST_BESIDE = 6
+"""So many groups stand beside each other in a terminal."""
 _SPANS = "; the intervals are approximate, 95 % each, not adjusted for their number"
 
 
@@ -82,6 +85,13 @@ class GroupColumn:
         The p-value adjusted for the number of columns.
     n_resamples : int
         The permutations that the p-value comes from.
+    kind : str
+        As of :class:`kernelmean.studies.comparison.ColumnDifference`.
+    means : tuple of float
+        The mean of every group, all its rows counted alike; of categories the share of ``category``. nan where no cell
+        is known.
+    category : str or None
+        The one whose share differs most between ``first`` and ``second``, for its size.
     """
 
     name: str
@@ -92,10 +102,25 @@ class GroupColumn:
     pvalue: float
     adjusted: float
     n_resamples: int
+    kind: str = "numeric"
+    means: tuple[float, ...] = ()
+    category: str | None = None
 
     def content(self) -> dict[str, Any]:
-        """Return the values for JSON, with None where there is no statistic."""
-        return {**asdict(self), "statistic": None if isnan(self.statistic) else self.statistic}
+        """Return the values for JSON, with None where there is no statistic or no mean."""
+        means = [None if isnan(mean) else mean for mean in self.means]
+        return {**asdict(self), "statistic": None if isnan(self.statistic) else self.statistic, "means": means}
+
+    def in_words(self) -> tuple[str, ...]:
+        """Return what the column is like in every group: its mean, or the share of the category."""
+        if self.category is None:
+            return KINDS[self.kind].written(self.means)
+        return tuple("none" if isnan(share) else percent(share, 1) for share in self.means)
+
+    @property
+    def described(self) -> str:
+        """The column, and the category whose shares are shown."""
+        return self.name if self.category is None else f"{self.name}: {self.category}"
 
 
 @final
@@ -226,7 +251,7 @@ class GroupComparison(JointTest, Study):
     def describe(self) -> Description:
         """Return the verdict, the test of all groups, the pairs and the columns, those that differ most first."""
         title = f"Groups of {brief(self.by)} in {self.name} compared"
-        grids = (self.grid(), self.column_grid())
+        grids = (self.grid(), self.column_grid(), *([self.means_grid()] if len(self.groups) <= _MOST_BESIDE else []))
         return Description(title, self.verdict(), self.facts(), grids, (*self.limits(), *self.notes), self.details())
 
     def facts(self) -> list[tuple[str, str]]:
@@ -297,6 +322,13 @@ class GroupComparison(JointTest, Study):
         header = ("column", "most between", "strength", "adjusted p", "p")
         return Grid("Columns in which groups differ most", header, rows, 2, "column", strong, "differ", names=2)
 
+    def means_grid(self) -> Grid:
+        """Return the mean of every column in every group as texts, in the order of the columns."""
+        rows = [(column.described, *column.in_words()) for column in self.columns]
+        alike = "; all rows count alike" if self.design else ""
+        title = f"Means, or shares of a category{alike}"
+        return Grid(title, ("column", *map(brief, self.groups)), rows, noun="column")
+
     def heat_map(self) -> HeatMap:
         """Return the strengths of all pairs as a map; stars mark those that differ."""
         place = {name: k for k, name in enumerate(self.groups)}
@@ -333,7 +365,8 @@ class GroupComparison(JointTest, Study):
             found.append({"tested": "pair", "column": None, **cells, "low": low, "high": high})
         for column in self.columns:
             cells = column.content()
-            found.append({"tested": "column", "column": cells.pop("name"), **cells, "low": None, "high": None})
+            means = {f"mean {group}": mean for group, mean in zip(self.groups, cells.pop("means"), strict=True)}
+            found.append({"tested": "column", "column": cells.pop("name"), **cells, "low": None, "high": None, **means})
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def groups_page(result: GroupComparison, progress: Progress = SILENT) -> Documen
     >>> from kernelmean.studies.groups import compare_groups
     >>> page = groups_page(compare_groups("iris", "target", n_resamples=199))
     >>> [section.title for section in page.sections]
-    ['All pairs of groups', 'Pairs in numbers', 'Columns', 'The test', 'What to keep in mind']
+    ['All pairs of groups', 'Pairs in numbers', 'Columns', 'Means of the groups', 'The test', 'What to keep in mind']
     """
     del progress
     said = result.describe()
@@ -36,6 +36,7 @@ def groups_page(result: GroupComparison, progress: Progress = SILENT) -> Documen
         _map(result),
         _pairs(result),
         _columns(result),
+        Section("Means of the groups", tables=(result.means_grid().table(),)),
         null_section(
             result.test,
             result.design.permuted("the rows were dealt at random to all groups"),

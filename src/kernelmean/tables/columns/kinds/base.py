@@ -84,10 +84,9 @@ class ColumnKind(ABC):
         return self.sign, []
 
     @classmethod
-    def written(cls, means: tuple[float, float]) -> tuple[str, str]:
-        """Return the means of two tables in words."""
-        first, second = (cls.mean_in_words(mean) if math.isfinite(mean) else "none" for mean in means)
-        return first, second
+    def written(cls, means: tuple[float, ...]) -> tuple[str, ...]:
+        """Return the means of tables in words."""
+        return tuple(cls.mean_in_words(mean) if math.isfinite(mean) else "none" for mean in means)
 
     @classmethod
     def mean_in_words(cls, mean: float) -> str:

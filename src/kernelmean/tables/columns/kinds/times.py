@@ -70,8 +70,8 @@ class TimeKind(InSeconds):
         return int(nanoseconds(frame, name)[known].min())
 
     @classmethod
-    def written(cls, means: tuple[float, float]) -> tuple[str, str]:
-        """Return two times as days, or with minutes or seconds where only these tell them apart.
+    def written(cls, means: tuple[float, ...]) -> tuple[str, ...]:
+        """Return times as days, or with minutes or seconds where only these tell them apart.
 
         Examples
         --------
@@ -79,8 +79,7 @@ class TimeKind(InSeconds):
         (('1970-01-01', '1970-01-12'), ('1970-01-01 00:00', '1970-01-01 01:00'), ('1970-01-01', 'none'))
         """
         written = [[_time(mean, unit) if math.isfinite(mean) else "none" for mean in means] for unit in ("D", "m", "s")]
-        first, second = next((pair for pair in written if pair[0] != pair[1]), written[0])
-        return first, second
+        return tuple(next((texts for texts in written if len({*texts}) == len({*means})), written[0]))
 
     def axis(self, coding: Any, frames: Sequence[Frame]) -> tuple[str, float]:
         """Count from the first time."""

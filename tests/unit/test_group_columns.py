@@ -1,0 +1,65 @@
+"""Columns of a comparison of groups: what they are like in every group."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean.studies import GroupComparison
+
+rng = np.random.default_rng(0)
+GROUP = np.repeat(["a", "b", "c"], 40)
+TABLE = pd.DataFrame(
+    {
+        "group": GROUP,
+        "age": rng.normal(40.0, 5.0, 120) + 4.0 * (GROUP == "c"),
+        "member": rng.random(120) < 0.5,
+        "city": rng.choice(["Rome", "Oslo"], 120, p=[0.5, 0.5]),
+        "seen": pd.to_datetime("2024-01-01") + pd.to_timedelta(rng.integers(0, 9, 120), unit="D"),
+    }
+)
+TABLE.loc[GROUP == "b", "city"] = np.where(rng.random(40) < 0.95, "Rome", "Oslo")
+TABLE.loc[3, "age"] = np.nan
+
+
+def compared(table: pd.DataFrame = TABLE) -> GroupComparison:
+    return km.compare_groups(table, "group", estimator="kme", n_resamples=99, missing="category", rng=0)
+
+
+def test_groups_have_means_and_shares_of_the_category_that_differs_most() -> None:
+    found = {column.name: column for column in compared().columns}
+    by = TABLE.groupby("group")
+    np.testing.assert_allclose(found["age"].means, by["age"].mean(), rtol=1e-12)
+    np.testing.assert_allclose(found["member"].means, by["member"].mean(), rtol=1e-12)
+    seconds = by["seen"].mean().astype("datetime64[ns]").astype("int64") / 1e9
+    np.testing.assert_allclose(found["seen"].means, seconds, rtol=1e-12)
+    city = found["city"]
+    assert city.category == "Oslo"  # the rarer of two has the larger change for its size
+    np.testing.assert_allclose(city.means, (TABLE["city"] == "Oslo").groupby(GROUP).mean(), rtol=1e-12)
+
+
+def test_means_are_in_the_terminal_on_the_page_and_in_frames() -> None:
+    result = compared()
+    lines = result.summary().split("\nMeans, or shares of a category\n")[1].splitlines()
+    assert lines[0].split() == ["column", "a", "b", "c"]
+    ages = next(line.split()[1:] for line in lines if line.strip().startswith("age"))
+    assert [float(text) for text in ages] == [pytest.approx(mean, rel=1e-3) for mean in result_means(result, "age")]
+    assert any(line.strip().startswith("city: Oslo") and "%" in line for line in lines)
+    assert "Means of the groups" in result.to_html()
+    frame = result.to_frame().set_index("column")
+    assert [frame[f"mean {group}"]["age"] for group in "abc"] == list(result_means(result, "age"))
+    content = {column["name"]: column for column in result.to_dict()["columns"]}
+    assert content["age"]["means"] == list(result_means(result, "age"))
+
+
+def test_means_of_many_groups_do_not_crowd_the_terminal() -> None:
+    table = TABLE.assign(group=np.arange(120) % 8)
+    result = compared(table)
+    assert "Means, or shares" not in result.summary()
+    assert "Means of the groups" in result.to_html()
+
+
+def result_means(result: GroupComparison, name: str) -> tuple[float, ...]:
+    return next(column.means for column in result.columns if column.name == name)
