@@ -221,3 +221,44 @@ class TestKinds:
 def test_the_same_seed_makes_the_same_page(differing: Comparison) -> None:
     first, second = (comparison_page(differing, gather(differing, rng=1)) for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("design", [{"strata": "s"}, {"weights": "w"}, {"clusters": "user"}])
+def test_witnesses_follow_a_design(design: dict[str, str]) -> None:
+    """Of one stratum, equal weights and clusters of copies it is the witness of rows, with bands of so many units."""
+    rng = np.random.default_rng(0)
+    before, after = (np.repeat(rng.normal(level, size=60), 4) for level in (0.0, 1.0))
+    labels = {"s": np.zeros(240), "w": np.full(240, 2.0), "user": np.arange(240) // 4}
+    (column,) = design.values()
+    tables = [
+        pd.DataFrame({"x": values, column: labels[column] + number * (column == "user")})
+        for number, values in ((0, before), (1000, after))
+    ]
+    result = compare(*tables, **design, estimator="kme", n_resamples=99)
+    found = gather(result).witnesses["x"]
+    plain = gather(compare(*(table[["x"]] for table in tables), estimator="kme", n_resamples=99)).witnesses["x"]
+    np.testing.assert_allclose(found.points, plain.points)
+    np.testing.assert_allclose(found.values, plain.values, rtol=1e-9, atol=1e-12)
+    wider = np.median(found.halfwidth / plain.halfwidth)
+    assert (1.7 < wider < 2.4) if column == "user" else (0.8 < wider < 1.25)
+    assert "Where they differ" in result.to_html()
+
+
+def test_witnesses_of_pairs_are_those_of_their_differences() -> None:
+    rng = np.random.default_rng(0)
+    before = rng.normal(size=(80, 1))
+    after = before + 0.1 * rng.normal(size=(80, 1)) + 0.3
+    found = gather(compare(before, after, paired=True, **QUICK)).witnesses["x0"]
+    plain = gather(compare(before, after, **QUICK)).witnesses["x0"]
+    np.testing.assert_allclose(found.values, plain.values, rtol=1e-9, atol=1e-12)
+    assert np.median(found.halfwidth / plain.halfwidth) < 0.5
+    assert len(found.outside) > len(plain.outside)
+
+
+def test_columns_with_blank_cells_have_no_witness_under_a_design() -> None:
+    rng = np.random.default_rng(0)
+    tables = [pd.DataFrame({"x": rng.normal(level, size=60), "s": np.arange(60) % 2}) for level in (0.0, 2.0)]
+    tables[0].loc[3, "x"] = np.nan
+    found = gather(compare(*tables, strata="s", missing="category", **QUICK))
+    assert found.columns == ("x",)
+    assert found.witnesses == {}

@@ -16,15 +16,16 @@ import numpy as np
 from ...core.array import Array, slices
 from ...core.points import Names
 from ...embedding.embedding import Embedding, embed
+from ...estimators import KME
 from ...kernels import Kernel
-from ...plan.plan import Plan
+from ...plan.plan import DEFAULT, Plan
 from ..designs.paired import PairedDesign
 from ..permutations import SignFlips
 from ..questions import TwoSamples
 from ..resampling import Resampling
 from ..units.layout import Layout
 from ..units.permuted_labels import Arrangements, OfParts, arrangements
-from .subject import check_explained, reference_kernel
+from .subject import check_explained, kernel_for, reference_kernel
 
 _CELLS, _BATCH = 2**22, 256
 
@@ -37,6 +38,13 @@ class DesignedSubject:
     question: TwoSamples
     kernel: Kernel
     plan: Plan
+
+    @classmethod
+    def gaussian(cls, question: TwoSamples, X: Array, Y: Array) -> DesignedSubject:
+        """Take other columns of the same rows, and the Gaussian kernel with the median distance."""
+        design = PairedDesign.of((X, Y)) if isinstance(question.design, PairedDesign) else question.design
+        other = replace(question, X=X, Y=Y, names=None, design=design)
+        return cls(other, kernel_for(other.tables[0], KME(), "the pooled sample"), DEFAULT)
 
     @property
     def pooled(self) -> Array:
@@ -62,7 +70,7 @@ class DesignedSubject:
     def under_permutations(self, places: Array, how: Resampling) -> Array:
         """Return the difference of the means at places under permutations of the design, shape (p, P), observed first.
 
-        O(p n) time for the sums of units, O(p units P) for the rest.
+        O(p n) time for the sums of units, O(p units P) for the rest; of many units, bins of them are permuted.
         """
         question, pooled = self.question, self.pooled
         sign = 1.0 if question.places[0] < len(question.X) else -1.0  # pooled rows are in an order of their own
@@ -72,7 +80,7 @@ class DesignedSubject:
             first, second = (self._sums(places, rows, paired) for rows in np.split(pooled, 2))
             flips = SignFlips.choose(n, how.n_resamples, how.rng, how.scheme)
             return np.concatenate([(first - second) @ signs * (sign / n) for signs in flips.batches(_BATCH)], axis=1)
-        layout = question.layout
+        layout = question.layout.in_bins(how.rng)
         sums = self._sums(places, pooled, layout.in_parts)
         return np.concatenate([sign * sums @ counts for counts in _coefficients(question.design, layout, how)], axis=1)
 

@@ -143,6 +143,14 @@ class TwoSamples(Labelled):
         return counts
 
     @property
+    def holds_design(self) -> bool:
+        """Whether the design is of the rows here, and not of others, of which these are some."""
+        sizes = (len(self.X), len(self.Y))
+        if isinstance(self.design, PairedDesign):
+            return tuple(map(len, self.design.samples)) == sizes
+        return not isinstance(self.design, LabelDesign) or self.design.sizes == sizes
+
+    @property
     def places(self) -> IntArray:
         """Return where the rows of :attr:`tables` stand among those of X and then of Y."""
         n, m, taken = len(self.X), len(self.Y), self._taken
@@ -156,11 +164,7 @@ class TwoSamples(Labelled):
                 "explanations need rows that change places, and this test was of series; call mmd_test on rows that "
                 "are independent, such as one of every so many, and ask its result"
             )
-        design, sizes = self.design, (len(self.X), len(self.Y))
-        held = design.sizes if isinstance(design, LabelDesign) else sizes
-        if isinstance(design, PairedDesign):
-            held = tuple(map(len, design.samples))
-        if held != sizes:
+        if not self.holds_design:
             raise ValueError(
                 "this result holds some of its rows, without their strata, clusters or weights; call mmd_test on rows "
                 "in memory, and ask the result that it returns"

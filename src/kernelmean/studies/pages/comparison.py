@@ -185,12 +185,12 @@ def _assumption(result: Comparison) -> str:
     """Return in words what the p-value needs."""
     if result.design:
         if result.row_weights is None:
-            rest = "The pictures and the rows that stand out count all rows alike."
+            rest = "Distributions and the rows that stand out count all rows alike."
         else:
             rest = "Nor is there a list of rows that stand out: it would count all rows alike."
         return (
-            f"That needs the design: {result.design.assumed()}. There is neither an effect size nor a picture of "
-            f"witnesses: their limits are valid only without a design. {rest}"
+            f"That needs the design: {result.design.assumed()}. There is no effect size: its limits are valid only "
+            f"without a design. {rest}"
         )
     return (
         "That needs independent rows: repeated measurements of the same subjects, time series and matched pairs need a "

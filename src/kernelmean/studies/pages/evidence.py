@@ -9,8 +9,11 @@ from typing import Any, cast, final
 import numpy as np
 
 from ...core.array import SILENT, Array, IntArray, Progress, RngLike, as_rng
+from ...core.table import Frame
 from ...inference.explain import EffectSize, SampleSubject, WitnessBands, contributions, effect_size, witness_bands
+from ...inference.explain.designed import DesignedSubject
 from ...inference.explain.subject import LEAST_FOR_INTERVAL
+from ...inference.questions import TwoSamples
 from ...inference.wording import titles
 from ...kernels import Kernel
 from ...report import Bars, Panel
@@ -78,10 +81,10 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
 
     Notes
     -----
-    With a design there are no effect size and no witnesses: their limits need rows that are all exchangeable. The
-    kernel is that of the joint test, or the Gaussian kernel at the median bandwidth after an adaptive test, which has
-    many. O(r² d) time with r = 2000 rows of each table at most, 1000 for the effect size, and O(n) for the
-    marginals.
+    With a design there is no effect size, whose limits need rows that are all exchangeable, and there are witnesses of
+    rows in memory, by the permutations of the design, of columns without missing cells. The kernel is that of the joint
+    test, or the Gaussian kernel at the median bandwidth after an adaptive test, which has many. O(r² d) time with
+    r = 2000 rows of each table at most, 1000 for the effect size, and O(n) for the marginals.
 
     Examples
     --------
@@ -108,11 +111,11 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
         tuple(outlines[name] for name in shown),
     )
     frames = [frame.take(own) for frame, own in zip(encoded.frames, chosen, strict=True)]
-    found = [
-        (axis.name, _witness([axis.values(frame) for frame in frames], generator))
-        for axis, panel in zip(axes, marginals, strict=True)
-        if isinstance(panel, Panel) and not result.design
-    ]
+    smooth = [axis for axis, panel in zip(axes, marginals, strict=True) if isinstance(panel, Panel)]
+    if result.design:
+        found = [(axis.name, _witness_of_design(result, axis, generator)) for axis in smooth]
+    else:
+        found = [(axis.name, _witness(axis, frames, generator)) for axis in smooth]
     witnesses = {name: bands for name, bands in found if bands is not None}
     return Evidence(
         effect, shown, marginals, tuple(outlines.values()), witnesses, rows, (len(points[0]), len(points[1]))
@@ -169,11 +172,24 @@ def _telling(
     return tuple(rows)
 
 
-def _witness(samples: Sequence[Array], rng: np.random.Generator) -> WitnessBands | None:
+def _witness(axis: Axis, frames: Sequence[Frame], rng: np.random.Generator) -> WitnessBands | None:
     """Return the witness of one column over its range, with the band of chance, without missing cells."""
-    first, second = (values[~np.isnan(values)] for values in samples)
+    first, second = (values[~np.isnan(values)] for values in map(axis.values, frames))
     if not len(first) or not len(second):
         return None
-    pooled = np.concatenate([first, second])
-    grid = line(pooled, span(pooled), _GRID)[:, None]
-    return witness_bands(SampleSubject.gaussian(first[:, None], second[:, None]), grid, rng=rng)
+    subject = SampleSubject.gaussian(first[:, None], second[:, None])
+    return witness_bands(subject, _grid(np.concatenate([first, second])), rng=rng)
+
+
+def _witness_of_design(result: Comparison, axis: Axis, rng: np.random.Generator) -> WitnessBands | None:
+    """Return the same under the permutations of a design, of all rows; None where these are not held, or not known."""
+    first, second = map(axis.values, result.encoded.frames)
+    question, pooled = result.test.question, np.concatenate([first, second])
+    if not isinstance(question, TwoSamples) or not question.holds_design or np.isnan(pooled).any():
+        return None
+    subject = DesignedSubject.gaussian(question, first[:, None], second[:, None])
+    return witness_bands(subject, _grid(pooled), rng=rng)
+
+
+def _grid(pooled: Array) -> Array:
+    return line(pooled, span(pooled), _GRID)[:, None]
