@@ -194,15 +194,17 @@ def _set_axes(ax: Axes, panel: Panel) -> None:
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     elif not panel.x_log and max(map(abs, ax.get_xlim())) >= _LONG_NUMBERS:
         ax.locator_params(axis="x", nbins=4)
+    edges = [x for steps in panel.steps for x in steps.edges]
     ends = [x for strip in panel.strips for x in strip.x[:1] + strip.x[-1:]]
     if ends:
-        ax.set_xlim(min(ends), max(ends))
+        ax.set_xlim(min(*ends, *edges), max(*ends, *edges))
     if panel.x_log:
-        places = [x for curve in panel.curves for x in curve.x] + [at for _, at in panel.marks] + ends
-        places += [x for steps in panel.steps for x in steps.edges]
-        _logarithmic(ax, "x", places)
+        measured = [x for curve in panel.curves for x in curve.x if not panel.points] + [at for _, at in panel.marks]
+        others = [x for curve in panel.curves for x in curve.x] + [x for cloud in panel.points for x in cloud.x]
+        _logarithmic(ax, "x", measured, [*others, *ends, *edges])
     if panel.y_log:
-        _logarithmic(ax, "y", [y for curve in panel.curves for y in curve.y])
+        others = [y for curve in panel.curves for y in curve.y] + [y for cloud in panel.points for y in cloud.y]
+        _logarithmic(ax, "y", [], others)
     if panel.y_range is not None:
         ax.set_ylim(*panel.y_range)
     if panel.x_falls:
@@ -389,14 +391,15 @@ def _mark_style(which: int) -> dict[str, Any]:
     return {"color": _ink(), "linewidth": 1.1, "linestyle": _MARK_DASHES[which % len(_MARK_DASHES)], "zorder": 1.5}
 
 
-def _logarithmic(ax: Axes, axis: str, values: Sequence[float]) -> None:
-    """Make an axis logarithmic, with any zero before the smallest value."""
-    finite = [value for value in values if math.isfinite(value)]
+def _logarithmic(ax: Axes, axis: str, measured: Sequence[float], others: Sequence[float]) -> None:
+    """Make an axis logarithmic, with any zero before the smallest value; a few measured values are its ticks."""
+    finite = [value for value in (*measured, *others) if math.isfinite(value)]
     positive = sorted({value for value in finite if value > 0})
     if not positive:
         return
     if len(positive) == len(set(finite)):
         getattr(ax, f"set_{axis}scale")("log")
+        getattr(ax, f"{axis}axis").set_major_formatter(_tick)
     else:  # from the smallest positive value on, with 0 half a decade before it
         getattr(ax, f"set_{axis}scale")("symlog", linthresh=positive[0], linscale=0.5)
         first, last = math.ceil(math.log10(2 * positive[0])), math.floor(math.log10(positive[-1]))
@@ -404,8 +407,9 @@ def _logarithmic(ax: Axes, axis: str, values: Sequence[float]) -> None:
         getattr(ax, f"set_{axis}ticks")([0.0, *decades], ["0", *(rounded(decade) for decade in decades)])
         getattr(ax, f"set_{axis}ticks")([], minor=True)
         getattr(ax, f"set_{axis}lim")(-0.2 * positive[0], 1.3 * positive[-1])
-    names = {place: _tick(place) for place in sorted(set(finite))}
-    apart = all(after > 1.3 * value for value, after in pairwise(positive))
-    if axis == "x" and apart and sum(map(len, names.values())) <= _LETTERS_OF_TICKS:
+    places = sorted({value for value in measured if math.isfinite(value)})
+    apart = all(after > 1.3 * value for value, after in pairwise(place for place in places if place > 0))
+    names = {place: _tick(place) for place in places}
+    if axis == "x" and names and apart and sum(map(len, names.values())) <= _LETTERS_OF_TICKS:
         ax.set_xticks(list(names), list(names.values()))
         ax.set_xticks([], minor=True)

@@ -115,3 +115,17 @@ def test_means_of_tied_and_few_rows() -> None:
     assert _means(np.arange(9.0), np.arange(9.0)) == ()
     (curve,) = _means(np.repeat([0.0, 1.0], 30), np.repeat([2.0, 5.0], 30))
     assert (curve.x, curve.y, curve.errors) == ((0.0, 1.0), (2.0, 5.0), (0.0, 0.0))
+
+
+def test_columns_with_a_long_tail_have_a_logarithmic_axis_and_the_page_says_so() -> None:
+    rng = np.random.default_rng(0)
+    size = rng.normal(size=200)
+    frame = pd.DataFrame({"size": size, "revenue": np.exp(2.0 * size + rng.normal(size=200))})
+    (chart,) = next(
+        one.charts
+        for one in dependence_page(dependence(frame, n_resamples=99)).sections
+        if one.charts and "look" in one.title
+    )
+    (panel,) = chart.panels
+    assert (panel.x_log, panel.y_log) == (panel.x_label == "revenue", panel.y_label == "revenue")
+    assert "Axes of columns with a long tail are logarithmic." in chart.text

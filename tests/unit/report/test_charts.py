@@ -9,7 +9,7 @@ pytest.importorskip("matplotlib", reason="charts need the extra 'plot'")
 import matplotlib as mpl
 from matplotlib.axes import Axes
 
-from kernelmean.report import Band, Chart, Curve, Events, Panel, charts, numbers, pictures
+from kernelmean.report import Band, Chart, Curve, Events, Panel, Points, Steps, Strip, charts, numbers, pictures
 
 
 def chart(*curves: Curve, **panel: object) -> Chart:
@@ -69,6 +69,24 @@ def test_logarithmic_axes_show_the_sizes_and_keep_a_zero() -> None:
     assert ax.get_xscale() == "symlog"
     assert ax.get_xlim()[0] < 0 < 1 < ax.get_xlim()[1]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "0.1", "1"]
+
+
+def test_clouds_with_long_tails_have_decades_as_ticks() -> None:
+    cloud = Points("rows", (3.0, 40.0, 500.0, 60000.0), (1.0, 2.0, 3.0, 4.0))
+    ax = axes(chart(Curve("mean", (5.0, 50.0, 700.0), (1.0, 2.0, 3.0)), points=(cloud,), x_log=True))
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "linear")
+    ax.figure.canvas.draw()
+    shown = {label.get_text() for label in ax.get_xticklabels()}
+    assert {"10", "100", "1000", "10,000"} <= shown
+    assert not {"5", "50", "700"} & shown
+
+
+def test_a_strip_over_a_part_of_a_histogram_hides_nothing_of_it() -> None:
+    steps, strip = (
+        Steps("all", (0.0, 1.0, 2.0, 3.0), (0.5, 0.3, 0.2)),
+        Strip("large", (2.5, 3.0), (0.0, 0.0), (0.5, 0.5)),
+    )
+    assert axes(chart(steps=(steps,), strips=(strip,))).get_xlim() == (0.0, 3.0)
 
 
 def test_the_table_of_a_chart_has_all_its_numbers(charts_of_all_kinds: tuple[Chart, ...]) -> None:

@@ -13,7 +13,7 @@ from ...core.words import count, strength
 from ...inference.null_page import made_by, null_section
 from ...report import Chart, Curve, Document, Panel, Points, Section
 from ...report.drawing import are_spread
-from ...report.marginals import marginal
+from ...report.marginals import has_long_tail, marginal
 from ..cells import Axis, names_of
 from ..dependence import Dependence, PairDependence
 from ..plots.dependence import heat_map
@@ -135,8 +135,10 @@ def _clouds(pairs: Sequence[PairDependence], axes: dict[str, Axis], frame: Frame
         spread = spread or any(map(are_spread, known))
         points = (Points("rows", *map(tuple, known)),)
         curves = () if target is None else _means(*both[:, ~np.isnan(both).any(axis=0)])
-        panels.append(Panel(_title(pair), x.label, y.label, curves, points=points))
+        far = [bool(values.size) and has_long_tail(values[~np.isnan(values)]) for values in both]
+        panels.append(Panel(_title(pair), x.label, y.label, curves, points=points, x_log=far[0], y_log=far[1]))
     words = " Around few whole numbers they are spread a little, so that none hides another." if spread else ""
+    words += " Axes of columns with a long tail are logarithmic." if any(p.x_log or p.y_log for p in panels) else ""
     if target is not None:
         words += f" The line is the mean of {target} {_PARTS}."
     return Chart("pairs", "Strongest pairs of numbers", tuple(panels), f"{every} rows as points.{words}")
