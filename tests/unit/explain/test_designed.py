@@ -194,3 +194,16 @@ def test_series_and_unbiased_contributions_are_refused() -> None:
         series.witness()
     with pytest.raises(ValueError, match="no unbiased statistic"):
         the_test(DESIGNS["weights"]).contributions("u")
+
+
+@pytest.mark.parametrize("kind", ["strata", "clusters", "paired"])
+def test_many_rows_are_permuted_in_bins_and_have_the_same_witness(kind: str) -> None:
+    many = np.random.default_rng(1)
+    first, second = many.normal(size=(1500, 1)), many.normal(0.3, size=(1500, 1))
+    labels = (np.arange(1500) % 3,) * 2 if kind == "strata" else (np.arange(1500), np.arange(1500, 3000))
+    design = km.Design(paired=True) if kind == "paired" else km.Design(**{kind: labels})
+    result = the_test(design, first, second, n_resamples=99)
+    bands = result.witness(first[:5], n_resamples=99, rng=0)
+    plain = KERNEL(first[:5], first).mean(axis=1) - KERNEL(first[:5], second).mean(axis=1)
+    np.testing.assert_allclose(bands.values, plain, rtol=1e-9, atol=1e-12)
+    assert (bands.halfwidth > 0.0).all()
