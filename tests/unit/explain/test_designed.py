@@ -150,6 +150,26 @@ def test_bands_at_many_points_leave_out_what_permutations_do_not_reach(name: str
     np.testing.assert_allclose(bands.values, result.contributions().witness, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e-14, 1e9])
+def test_bands_do_not_depend_on_the_unit_of_a_kernel_without_bandwidth(unit: float) -> None:
+    found, other = (
+        the_test(DESIGNS["strata"], X * one, Y * one, kernel=km.kernels.Linear()).witness(X[:5] * one, rng=0)
+        for one in (1.0, unit)
+    )
+    assert (found.halfwidth > 0.0).all()
+    assert found.adjusted.min() < 0.9
+    np.testing.assert_allclose(other.adjusted, found.adjusted, atol=1e-12)
+    np.testing.assert_allclose(other.halfwidth / unit**2, found.halfwidth, rtol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+def test_rounding_of_equal_rows_is_no_band(unit: float) -> None:
+    rows = np.full((24, 1), unit)
+    found = the_test(DESIGNS["weights"], rows, rows, kernel=km.kernels.Linear()).witness(rows[:2] * [[1.0], [0.3]])
+    np.testing.assert_array_equal(found.halfwidth, 0.0)
+    np.testing.assert_array_equal(found.adjusted, 1.0)
+
+
 @pytest.mark.parametrize("name", DESIGNS)
 def test_columns_have_the_p_values_of_their_own_tests(name: str) -> None:
     design = DESIGNS[name]

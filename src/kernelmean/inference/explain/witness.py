@@ -95,7 +95,7 @@ def joint_witness(subject: PairSubject) -> JointWitness:
 
 
 _BATCH_BYTES = 2**26
-_ROUNDING, _NOTHING = 1e-9, 1e-12
+_ROUNDING, _NOTHING = 1e-9, 1e-14
 
 
 @final
@@ -284,7 +284,8 @@ def _of_rows(subject: SampleSubject, places: Array, how: Resampling) -> Permuted
 def _of_design(subject: DesignedSubject, places: Array, how: Resampling) -> Permuted:
     values = subject.under_permutations(places, how)
     scale = values.std(axis=1)
-    scale[scale < _NOTHING * np.sqrt(np.abs(subject.kernel.diag(places)).mean())] = 0.0
+    largest = np.sqrt(np.abs(subject.kernel.diag(places)) * np.abs(subject.kernel.diag(subject.pooled)).mean())
+    scale[scale < _NOTHING * largest] = 0.0
     return values[:, 0], scale, _relative(values, scale[:, None]).max(axis=0)
 
 
