@@ -76,8 +76,9 @@ def closer_test(
     Raises
     ------
     TypeError, ValueError
-        When a sample is no finite table of numbers with the columns of X or has fewer than two rows or clusters, P and
-        Q are the same rows or the same distribution, or an option is out of range.
+        When a sample is no finite table of numbers with the columns of X or has fewer than two rows or clusters, all
+        samples share the same two clusters, P and Q are the same rows or the same distribution, or an option is out of
+        range.
 
     Notes
     -----
@@ -270,7 +271,8 @@ def _result(
     sizes = tuple(None if isinstance(side, KnownDistribution) else len(side) for side in sides)
     groups = {name: count for name, count in zip("XPQ", means.groups.tolist(), strict=True) if count}
     what = "rows" if sum(groups.values()) == len(means.units) else "clusters"
-    if spread.units <= rounding**2:
+    one_pair = len(groups) > 1 and int(means.units[-1]) == 1  # of units, which shows no variance
+    if spread.units <= rounding**2 or one_pair:
         raise ValueError(
             f"the {what} show no variance of the difference; pass more of them"
             if abs(difference) > rounding

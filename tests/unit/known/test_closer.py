@@ -17,6 +17,7 @@ KERNEL = km.kernels.Gaussian(1.0)
 RNG = np.random.default_rng(0)
 X, P, Q = RNG.normal(size=(25, 2)), RNG.normal(0.4, 1.0, size=(18, 2)), RNG.normal(1.0, 1.0, size=(31, 2))
 LABELS = RNG.integers(9, size=25), RNG.integers(3, 12, size=18), RNG.integers(6, 15, size=31)
+SHARED = np.arange(31) % 2
 MIXTURE = km.embed([[0.4, 0.4]], km.kernels.Gaussian(3.0), noise=km.noise.Normal(1.0))
 
 
@@ -253,6 +254,18 @@ REFUSED: dict[str, tuple[tuple[Any, Any, Any], dict[str, Any], type[Exception], 
     "blank beside text": ((X[:2], P, Q), {"clusters": (["a", np.nan], *LABELS[1:])}, ValueError, "no label in row 2"),
     "labels of two columns": ((X[:2], P, Q), {"clusters": ([[1], [2]], *LABELS[1:])}, ValueError, "one label per row"),
     "two clusters": ((X[:4], P[:4], Q[:4]), {"clusters": ([0, 0, 1, 1],) * 3}, ValueError, "show no variance"),
+    "two clusters of other sizes": (
+        (X, P, Q),
+        {"clusters": (SHARED[:25], SHARED[:18], SHARED)},
+        ValueError,
+        "no variance",
+    ),
+    "two clusters and a mixture": (
+        (X, P, MIXTURE),
+        {"clusters": (SHARED[:25], SHARED[:18], None)},
+        ValueError,
+        "no variance",
+    ),
     "too large": ((1e200 * X, 1e200 * P, 1e200 * Q), {}, ValueError, "rescale the columns"),
     "one cluster": ((X, P, Q), {"clusters": (np.zeros(25), *LABELS[1:])}, ValueError, "X has one row or cluster"),
     "Gram matrices": ((X, P, Q), {"kernel": "precomputed"}, ValueError, "needs rows with columns"),
