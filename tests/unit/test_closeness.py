@@ -111,6 +111,12 @@ def test_one_margin_needs_a_column_of_numbers() -> None:
         km.compare(*(table[["plan"]] for table in tables()), equivalence=1.0, **QUICK)
 
 
+@pytest.mark.parametrize("margin", [pd.Timedelta("10D"), pd.Timestamp("2024-01-01"), pd.NaT, pd.NA])
+def test_margins_that_are_cells_of_pandas_are_no_numbers(margin: Any) -> None:
+    with pytest.raises(TypeError, match=r"equivalence (holds values of type (Time|NaT)|is <NA>, a number)"):
+        km.compare(*(table[["seen"]] for table in tables()), equivalence={"seen": margin}, **QUICK)
+
+
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     with pytest.raises(SystemExit) as exit_:
         main([*arguments, "--resamples", "99", "--estimator", "kme"])

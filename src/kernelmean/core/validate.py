@@ -97,7 +97,7 @@ def _sparse(data: Any) -> tuple[str, str] | None:
         return f"a sparse tensor ({data.layout})", "{name}.to_dense()"
     if home == "sparse":
         return f"a sparse array ({type(data).__name__})", "{name}.todense()"
-    if home != "pandas":
+    if home != "pandas" or not hasattr(data, "ndim"):  # one time or one missing cell
         return None
     types = data.dtypes.items() if data.ndim == 2 else [(None, getattr(data, "dtype", None))]
     sparse = [column for column, dtype in types if type(dtype).__name__ == "SparseDtype"]
