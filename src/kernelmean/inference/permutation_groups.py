@@ -110,7 +110,7 @@ class Rotations:
                 moved = other[:, orders[some]]
                 found[part, some] = self.back(np.einsum("mbf,mcbf->mcf", spectra, self.spectra(moved)))
                 found[part, some] += (own[:, None, end:] * moved[..., end:]).sum(axis=-1, keepdims=True)
-        return found.reshape(len(left), -1)
+        return found.reshape(len(left), len(orders) * self.order)
 
 
 @cache

@@ -367,7 +367,8 @@ class GroupComparison(JointTest, Study):
             cells = column.content()
             means = {f"mean {group}": mean for group, mean in zip(self.groups, cells.pop("means"), strict=True)}
             found.append({"tested": "column", "column": cells.pop("name"), **cells, "low": None, "high": None, **means})
-        return found
+        blank: dict[str, Any] = dict.fromkeys(name for row in found for name in row)
+        return [blank | row for row in found]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain names and numbers, for JSON."""
