@@ -357,26 +357,26 @@ def of_data(study: Study) -> list[str]:
         "Heaped and rounded values, many zeros, angles, limits of detection, a few odd rows, few rows beside many; and "
         "losses that the default had before its members were last chosen. Half of the cases took part in that "
         "choice. The others, marked ◦, were written down before it, are of another making, and were run once. "
-        "`python benchmarks/power/run.py --data` runs them.",
+        "`python benchmarks/power/run.py --data` runs them. A cell is blank if a method was not run.",
         "",
     ]
     for kind in KINDS:
         cases = [case for case in (DESIGN | HELD_OUT).values() if case.kind == kind]
         offered = (KINDS[kind][0], *REBUILT, KINDS[kind][1])
-        methods = [name for name in offered if all(study.known(name, [case]) for case in cases)]
+        methods = [name for name in offered if study.known(name, cases)]
         lines += [f"| {kind} | {' | '.join(methods)} |", "|---|" + "---|" * len(methods)]
         for case in cases:
             row = [study.power(case.name, method) for method in methods]
             mark = " ◦" if case.held_out else ""
-            lines.append(f"| {case.name}{mark} | " + " | ".join(cell(value, max(row)) for value in row) + " |")
+            lines.append(f"| {case.name}{mark} | " + " | ".join(cell(value, np.nanmax(row)) for value in row) + " |")
         for held_out, title in ((False, "mean"), (True, "mean ◦")):
             whole = [
                 [study.power(case.name, method) for method in methods] for case in cases if case.held_out == held_out
             ]
-            means = np.mean(whole, axis=0)
+            means = np.mean([row for row in whole if not np.isnan(row).any()], axis=0)
             lines.append(f"| {title} | " + " | ".join(cell(value, means.max()) for value in means) + " |")
         trials = {len(study.bits(case.name, method)) for case in cases for method in methods} - {0}
-        lines += ["", f"{' to '.join(map(str, sorted(trials)))} trials.", ""]
+        lines += ["", f"{' to '.join(map(str, sorted(trials)))} trials. Means are over the cases that all have.", ""]
         lines += [f"- {case.name}: {case.text}." for case in cases]
         lines.append("")
     return lines
