@@ -151,7 +151,11 @@ CASES: dict[tuple[str, int], Law] = {
     **pair("index, 5 columns", index, (200, 500), d=5),
     **pair("index, 20 columns", index, (500,), d=20),
     **{("sine, null", n): (lambda rng, n: sine(rng, n, law=0)) for n in (250, 1000)},
-    **{(f"sine, law {law}", 250): (lambda rng, n, law=law: sine(rng, n, law=law)) for law in (1, 2, 3)},
+    **{
+        (f"sine, law {law}", n): (lambda rng, n, law=law: sine(rng, n, law=law))
+        for n in (250, 1000)
+        for law in (1, 2, 3)
+    },
     **pair("mixed", mixed, (200, 1000)),
     **pair("strata alone, exact", discrete, (200,)),
     ("200 columns, null", 2000): lambda rng, n: many(rng, n, c=0.0),
