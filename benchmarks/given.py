@@ -280,8 +280,8 @@ def report_peers(rows: dict) -> None:
     print(line("mean size-adjusted power", *(f"{power:.2f}" for power in np.mean(powers, axis=0))))
     print(
         "\nKCI, RCIT, RCoT and partial correlation are those of causal-learn 0.1.4.8 with its defaults; GCM is rebuilt "
-        "from its definition on random forests; CMIknn, with 200 shuffles, is that of tigramite 5.2.10.1, on the first 40 "
-        "tables. Standard errors are .02 of a level of .05, at most .05 of a power (.03 and .08 of 40 tables)."
+        "from its definition on random forests; CMIknn, with 200 shuffles, is that of tigramite 5.2.10.1, on the first "
+        "40 tables. Standard errors are .02 of a level of .05, at most .05 of a power (.03 and .08 of 40 tables)."
     )
 
 
