@@ -58,9 +58,8 @@ def margins_of(equivalence: Margins, codings: Sequence[Coding]) -> dict[str, flo
     plain = [name for name, coding in known.items() if coding.type.plain] if EVERY in given else []
     if EVERY in given and not plain:
         raise ValueError("equivalence is for columns of numbers, and no column that varies holds numbers; leave it out")
-    return {
-        name: given.get(name, given.get(EVERY, math.nan)) for name in {**dict.fromkeys(plain), **given} if name != EVERY
-    }
+    named = {name: margin for name, margin in given.items() if name != EVERY}
+    return dict.fromkeys(plain, given.get(EVERY, math.nan)) | named
 
 
 def closeness(columns: Sequence[ColumnDifference]) -> tuple[Grid, ...]:

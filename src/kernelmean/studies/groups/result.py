@@ -102,9 +102,9 @@ class GroupColumn:
     pvalue: float
     adjusted: float
     n_resamples: int
-    kind: str = "numeric"
-    means: tuple[float, ...] = ()
-    category: str | None = None
+    kind: str
+    means: tuple[float, ...]
+    category: str | None
 
     def content(self) -> dict[str, Any]:
         """Return the values for JSON, with None where there is no statistic or no mean."""
