@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, as_host, slices
 from ..core.frozen import FrozenAttributes, sealed
-from ..core.validate import check_fraction, check_integer, check_numbers, check_points, check_range, validated
+from ..core.validate import check_fraction, check_integer, check_numbers, check_points, validated
 from ..core.words import count, listed, refuse
 from ..density import KernelMeanMatching
 from ..embedding.embedding import Embedding, embed
@@ -26,23 +26,25 @@ from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import serial_blas
 from .candidates import Curves, GaussianFeatures, KernelFeatures, PlainColumns, Quadratic, Radial
-from .learned import DealtRows, Ridges, ridges_of
+from .learned import kinds_of
 from .outcomes import (
     OutcomeFeatures,
+    landmarks_of,
     noisy_quantiles,
     outcome_fits,
-    outcomes_of,
     rising_steps,
     simplex_projections,
 )
-from .ridge import RidgeFits
-from .stacking import ScaledColumns, Stack, StackedKind, best_stack, moved_to, parts_of, r2_of
+from .ridge import Kinds, RidgeFits, Ridges, Targets, ridges_of
+from .rows import DealtRows, FitRows, ScaledColumns, rows_of
+from .stacking import Stack, StackedKind, best_stack, moved_to, r2_of
+from .units import Units, in_cells
 
 _RANK_X, _CELLS, _FEW = 500, 2**23, 50
 _SHORT = f"below {_FEW} rows intervals are too short: those of 90 % held .84 of outcomes with 40 rows, .6 with 8"
 _ESTIMATORS = ("kme", "mkme", "mmkme")
 PARTS = (
-    *(Stack, StackedKind, RidgeFits, DealtRows, ScaledColumns),
+    *(Stack, StackedKind, RidgeFits, DealtRows, ScaledColumns, Units),
     *(PlainColumns, Quadratic, Curves, Radial, GaussianFeatures, KernelFeatures),
 )
 """What a fit holds."""
@@ -139,8 +141,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     ridges_: Ridges = field(init=False)
     scaling_: ScaledColumns = field(init=False)
     dealt_: DealtRows = field(init=False)
-    outcomes_: Array = field(init=False)
-    points_: Array = field(init=False)
+    outcomes_: Units = field(init=False)
+    units_: Units = field(init=False)
     unit_: Array = field(init=False)
     about_mean_: bool = field(init=False)
     single_: bool = field(init=False)
@@ -163,13 +165,11 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             options do not go together.
         """
         self._check_options()
-        points = as_host(validated(self, X, ensure_min_samples=2))
-        check_range(np.abs(points).max(axis=0), "X holds values up to")
-        outcomes = outcomes_of(y, len(points))
-        self.single_ = np.asarray(y).ndim == 1
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        with serial_blas:
-            self._estimate(points, outcomes, rng)
+        with serial_blas, rows_of(self, X, y, rng) as (rows, single):
+            rows.check()
+            self.single_ = single
+            self._estimate(rows, rng)
         return self
 
     def _check_options(self) -> None:
@@ -182,45 +182,72 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         if self.kernel_x is None:
             refuse("noise of x needs a kernel; pass kernel_x=", noise_x=(self.noise_x, None))
 
-    def _estimate(self, points: Array, outcomes: Array, rng: np.random.Generator) -> None:
-        self.scaling_ = ScaledColumns.of(points) if self.kernel_x is None else ScaledColumns.none(points)
-        self.dealt_ = dealt = DealtRows.of(self.scaling_(points), outcomes, rng)
-        deviations = outcomes.std(axis=0)
-        self.unit_ = sealed(np.where(deviations > 0.0, deviations, 1.0))
-        scaled = outcomes / self.unit_
-        seen = OutcomeFeatures.of(make_kernel(self.kernel_y, self.bandwidth, outcomes), outcomes, dealt).features
-        self.ridges_ = parts_of(self._ridges(dealt, np.hstack([scaled, seen])), slice(len(deviations)))
-        self.mean_stack_ = best_stack(self.ridges_, dealt, scaled, None, np.ones(len(deviations))).stack
-        left = self.mean_stack_.errors(dealt, scaled) * self.unit_
-        self.r2_mean_, self.outcomes_ = sealed(r2_of(left, outcomes)), sealed(np.array(outcomes))
+    def _estimate(self, rows: FitRows, rng: np.random.Generator) -> None:
+        of_y, outcomes = rows.of_y, rows.outcomes
+        self.scaling_ = (ScaledColumns.of if self.kernel_x is None else ScaledColumns.none)(rows.of_x)
+        self.dealt_ = dealt = rows.dealt(self.scaling_, rng)
+        self.unit_ = unit = sealed(np.sqrt(np.where(of_y.variance > 0.0, of_y.variance, 1.0)))
+        seen = landmarks_of(make_kernel(self.kernel_y, self.bandwidth, outcomes), outcomes, dealt)(outcomes)
+        kinds, mean = self._kinds(dealt, np.hstack([outcomes / unit, seen])), of_y.mean / unit
+        ridges = ridges_of(kinds, ((self.scaling_(x), y / unit) for x, y, _ in rows.blocks()), mean)
+        scaled = Targets(outcomes / unit, outcomes / unit, mean, dealt.n_rows)
+        self.mean_stack_ = best_stack(ridges, dealt, scaled, np.ones(len(unit))).stack
+        left = self.mean_stack_.errors(dealt, scaled) * unit
+        self.r2_mean_ = sealed(r2_of(left / unit, scaled))
         self.kernel_ = make_kernel(self.kernel_y, self.bandwidth, left if np.ptp(left) > 0.0 else outcomes)
-        self._choose(outcomes, left)
-
-    def _choose(self, outcomes: Array, left: Array) -> None:
-        """Choose between the outcomes and what is left of them, and among noises, by leave-one-out scores."""
-        noises = NAMED[self.estimator][0]((left**2).mean(axis=0))[1:]
-        plain = OutcomeFeatures.of(self.kernel_, outcomes, self.dealt_)
-        moves = isinstance(self.kernel_, Stationary)
-        if self.about_mean is True and not moves:
+        if self.about_mean is True and not isinstance(self.kernel_, Stationary):
             raise ValueError(f"about_mean is True, and {self.kernel_!r} is no kernel of differences; write 'loocv'")
-        choices = [] if self.about_mean is True else [plain]
-        if self.about_mean and moves:
-            choices.append(OutcomeFeatures.of(self.kernel_, left, self.dealt_))
-        best = min(outcome_fits(self.ridges_, self.dealt_, choices, noises), key=lambda fit: fit.loss)
-        self.stack_, self.noise_, self.about_mean_ = best.stack, best.noise, best.outcomes is not plain
-        self.points_ = sealed(np.array(best.outcomes.values))
-        self.loocv_ = best.loocv(self.dealt_)
-        self.r2_ = 1.0 - self.loocv_ / plain.loss_of_constant(noises)
-        short = (_SHORT,) if len(outcomes) < _FEW else ()
-        self.notes_ = (f"{plain.landmarks.summary} stand for the kernel of y", *short)
+        kept = [outcomes, left] if self.about_mean and isinstance(self.kernel_, Stationary) else [outcomes]
+        units = (
+            in_cells(ridges, kept, self._outcomes(rows, mean, len(kept) > 1))
+            if dealt.drawn
+            else [(Units.single(values), ridges) for values in kept]
+        )
+        self._choose(
+            [
+                OutcomeFeatures(values, landmarks_of(self.kernel_, values, dealt), *own)
+                for values, own in zip(kept, units, strict=True)
+            ],
+            NAMED[self.estimator][0]((left**2).mean(axis=0))[1:],
+        )
 
-    def _ridges(self, dealt: DealtRows, targets: Array) -> Ridges:
+    def _outcomes(self, rows: FitRows, mean: Array, about: bool) -> Iterator[tuple[Array, tuple[Array, ...]]]:
+        """Yield all rows scaled, with their outcomes and, if asked for, what is left of these without the row."""
+        for x, y, folds in rows.blocks():
+            block = replace(self.dealt_, rows=self.scaling_(x), folds=folds)
+            scaled = Targets(y / self.unit_, y / self.unit_, mean, block.n_rows)
+            yield block.rows, (y, self.mean_stack_.errors(block, scaled) * self.unit_) if about else (y,)
+
+    def _choose(self, choices: Sequence[OutcomeFeatures], noises: Sequence[Noise]) -> None:
+        """Choose between the outcomes and what is left of them, and among noises, by leave-one-out scores."""
+        plain, dealt = choices[0], self.dealt_
+        allowed = choices[1:] if self.about_mean is True else choices
+        best = min(outcome_fits(dealt, allowed, noises), key=lambda fit: fit.loss)
+        self.stack_, self.noise_, self.about_mean_ = best.stack, best.noise, best.outcomes is not plain
+        self.outcomes_, self.units_, self.ridges_ = plain.units, best.outcomes.units, plain.ridges
+        self.loocv_ = best.loocv(dealt)
+        self.r2_ = 1.0 - self.loocv_ / plain.loss_of_constant(noises)
+        notes = [f"{plain.landmarks.summary} stand for the kernel of y"]
+        if dealt.drawn:
+            notes.append(
+                f"{len(self.points_):,} units stand for {dealt.n_rows:,} rows: points_ are the means of rows near each "
+                f"other, and so is what predict(X, f) takes f of; scores are over {len(dealt.rows):,} rows drawn at random"
+            )
+        self.notes_ = (*notes, *((_SHORT,) if dealt.n_rows < _FEW else ()))
+
+    def _kinds(self, dealt: DealtRows, targets: Array) -> Kinds:
         if self.kernel_x is None:
-            return ridges_of(dealt, targets)
+            return kinds_of(dealt, targets)
         map_x = nystrom(self.kernel_x.resolved(dealt.rows), dealt.rows[dealt.first(_RANK_X)], _RANK_X)
         noise = Dirac() if self.noise_x is None else self.noise_x
         map_x.check_noise(noise)
-        return ((RidgeFits.of(KernelFeatures(map_x, noise), dealt.rows, targets),),)
+        return ((KernelFeatures(map_x, noise),),)
+
+    @property
+    def points_(self) -> Array:
+        """What the weights are of: outcomes or what is left of them, means of units where there are many."""
+        check_is_fitted(self)
+        return self.units_.points
 
     @property
     def kinds_(self) -> dict[str, float]:
@@ -244,7 +271,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         """
         rows = self._scaled(X)
         with serial_blas:
-            return self.stack_.smoother(rows, self.dealt_.rows)
+            return self.stack_.smoother(rows, self.dealt_, self.units_.shares)
 
     def probabilities(self, X: Any) -> Array:
         """Return non-negative weights that sum to 1, shape (m, n): those of samples and densities.
@@ -300,12 +327,15 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         if f is None:
             with serial_blas:
                 return self._shaped(self.mean_stack_.predict(rows) * self.unit_)
-        values = np.asarray(f(self._shaped(np.array(self.outcomes_))), dtype=np.float64)
-        if values.ndim not in (1, 2) or len(values) != len(self.outcomes_):
+        units = self.outcomes_
+        values = np.asarray(f(self._shaped(np.array(units.points))), dtype=np.float64)
+        if values.ndim not in (1, 2) or len(values) != len(units.points):
             raise ValueError(f"f returned the shape {values.shape}; it must return a row for each outcome")
-        targets = as_host(check_points(values, "f(y)"))
+        sources = as_host(check_points(values, "f(y)"))
+        targets = units.targets(sources[units.of_rows], sources)
         with serial_blas:
-            found = best_stack(moved_to(self.ridges_, self.dealt_, targets), self.dealt_, targets).stack.predict(rows)
+            ridges = moved_to(self.ridges_, self.dealt_, sources, units)
+            found = best_stack(ridges, self.dealt_, targets).stack.predict(rows)
         return found[:, 0] if values.ndim == 1 else found
 
     def _shaped(self, values: Array) -> Array:
@@ -320,11 +350,11 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         levels = check_numbers(levels, "levels", finite=False)
         if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
             raise ValueError(f"levels is {levels.tolist()}; pass numbers between 0 and 1, such as [0.1, 0.5, 0.9]")
-        rows, q = self._scaled(X), self.outcomes_.shape[1]
+        rows, q = self._scaled(X), self.points_.shape[1]
         found = np.empty((len(rows), len(levels), q))
-        for block in slices(len(rows), max(1, _CELLS // len(self.dealt_.rows))):
+        for block in slices(len(rows), max(1, _CELLS // len(self.points_))):
             with serial_blas:
-                weights = self.stack_.smoother(rows[block], self.dealt_.rows)
+                weights = self.stack_.smoother(rows[block], self.dealt_, self.units_.shares)
             for column in range(q):
                 found[block, :, column] = self._quantiles(weights, column, levels)
         return self._shaped(found + self._shifts(rows)[:, None])

@@ -3,53 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import final
 
 import numpy as np
 
-from ..core.array import Array, IntArray
+from ..core.array import Array
 from .candidates import Curves, GaussianFeatures, Radial, RegressionFeatures, candidates, stacked_curves
-from .ridge import RidgeFits
+from .ridge import Kinds, RidgeFits, Targets
+from .rows import FOLDS, DealtRows
 
-Ridges = tuple[tuple[RidgeFits, ...], ...]
-"""Regressions of several kinds: one, or one for every fold."""
-FOLDS = 2
 _RANK, _FIRST_RANK, _LEARNING, _ROUNDS = 120, 60, 1000, 2
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class DealtRows:
-    """Scaled rows, dealt into folds, in a random order."""
-
-    rows: Array
-    order: IntArray
-    folds: IntArray
-    """The fold of every row, shape (n,)."""
-
-    @classmethod
-    def of(cls, rows: Array, targets: Array, rng: np.random.Generator) -> DealtRows:
-        """Deal rows, in a way that does not depend on their order: by random sums of their numbers."""
-        keys = [(each * rng.normal(size=each.shape[1])).sum(axis=1) for each in (targets, rows)]
-        places, folds = np.lexsort(keys), np.empty(len(rows), dtype=np.intp)
-        folds[places] = rng.permutation(len(rows)) % FOLDS
-        return cls(rows, places[rng.permutation(len(rows))], folds)
-
-    def first(self, size: int) -> IntArray:
-        """Return the numbers of some rows drawn at random: all, if they are that few."""
-        return self.order[:size]
-
-
-def ridges_of(dealt: DealtRows, targets: Array) -> Ridges:
-    """Return the ridge regressions of all kinds; of learned features, one for every fold."""
+def kinds_of(dealt: DealtRows, targets: Array) -> Kinds:
+    """Return the features of all kinds of regression; learned ones for every fold."""
     rows = dealt.rows
     n, d = rows.shape
     if n < 4 or not d:
         return ()
-    plain = [(each,) for each in candidates(rows, rows[dealt.order[: _rank(n)]])]
-    learned = _learned(dealt, targets) if d > 1 and n >= 8 else []
-    return tuple(tuple(RidgeFits.of(each, rows, targets) for each in kind) for kind in [*plain, *learned])
+    plain = tuple((each,) for each in candidates(rows, rows[dealt.first(_rank(n))]))
+    return (*plain, *_learned(dealt, targets)) if d > 1 and n >= 8 else plain
 
 
 def _rank(n: int) -> int:
@@ -70,7 +42,8 @@ def _learned(dealt: DealtRows, targets: Array) -> Sequence[tuple[RegressionFeatu
 def _first_fit(features: RegressionFeatures, rows: Array, targets: Array) -> Array:
     """Return the coefficients of a ridge regression, each target with its best strength."""
     ridge = RidgeFits.of(features, rows, targets)
-    return ridge.coefficients(np.argmin(ridge.losses(ridge.scores_of(rows, slice(None)), targets), axis=0))
+    losses = ridge.losses(ridge.scores(rows), Targets.of(targets))
+    return ridge.coefficients(np.argmin(losses, axis=0))
 
 
 def learned_curves(rows: Array, targets: Array) -> list[Curves]:

@@ -14,8 +14,9 @@ import numpy as np
 from ..core.array import Array, IntArray, slices
 from ..core.frozen import Frozen
 from .candidates import RegressionFeatures
-from .learned import DealtRows, Ridges
-from .ridge import STRENGTHS, RidgeFits
+from .ridge import STRENGTHS, RidgeFits, Ridges, Targets
+from .rows import DealtRows
+from .units import Units
 
 _CHOOSING, _BLOCK, _STEPS, _GAIN = 500, 4096, 500, 1e-4
 
@@ -38,47 +39,18 @@ class StackedKind(Frozen):
         """Return the predictions at scaled rows, shape (n, q): the mean over folds."""
         return np.asarray(sum(ridge.predict(rows, self.chosen) for ridge in self.ridges) / len(self.ridges))
 
-    def smoother(self, rows: Array, fitted: Array) -> Array:
-        """Return how much every row of the fit counts in the predictions, shape (rows, n), of the first target."""
+    def smoother(self, rows: Array, fitted: DealtRows) -> Array:
+        """Return how much units count in predictions of the first target, less their shares, shape (rows, units)."""
         return np.asarray(sum(r.smoother(rows, fitted, self.chosen[:1]) for r in self.ridges) / len(self.ridges))
 
-    def errors(self, dealt: DealtRows, some: slice | IntArray, targets: Array, sources: Array | None) -> Array:
+    def errors(self, dealt: DealtRows, some: slice | IntArray, targets: Targets) -> Array:
         """Return the leave-one-out errors of some rows of the fit, shape (rows, q)."""
-        some = np.arange(len(targets))[some]
-        found = np.empty((len(some), targets.shape[1]))
+        some = np.arange(len(dealt.rows))[some]
+        found = np.empty((len(some), targets.values.shape[1]))
         for ridge, here in zip(self.ridges, _by_fold(self.ridges, dealt.folds[some]), strict=True):
-            rows = some[here]
-            scores = ridge.scores_of(dealt.rows, rows)
-            found[here] = ridge.errors(scores, targets[rows], self.chosen, None if sources is None else sources[rows])
+            scores = ridge.scores_of(dealt, some[here])
+            found[here] = ridge.errors(scores, targets.at(some[here]), self.chosen)
         return found
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ScaledColumns(Frozen):
-    """Columns about their means, in units of their deviations; constant ones are left out."""
-
-    center: Array
-    scale: Array
-    varying: IntArray
-    """The numbers of the columns that vary."""
-
-    @classmethod
-    def of(cls, Z: Array) -> ScaledColumns:
-        """Return the scaling of a table."""
-        varying = np.flatnonzero(np.ptp(Z, axis=0) > 1e-12 * np.abs(Z).max(axis=0))
-        columns = Z[:, varying]
-        return cls(columns.mean(axis=0), columns.std(axis=0), varying)
-
-    @classmethod
-    def none(cls, Z: Array) -> ScaledColumns:
-        """Return what leaves a table as it is."""
-        d = Z.shape[1]
-        return cls(np.zeros(d), np.ones(d), np.arange(d))
-
-    def __call__(self, Z: Array) -> Array:
-        """Return scaled rows, shape (n, columns that vary)."""
-        return np.asarray((Z[:, self.varying] - self.center) / self.scale)
 
 
 @final
@@ -110,51 +82,40 @@ class Stack(Frozen):
                     found[block] += weights * kind.predict(here)
         return found
 
-    def smoother(self, rows: Array, fitted: Array) -> Array:
-        """Return how much every row of the fit counts in predictions at scaled rows, shape (rows, n).
+    def smoother(self, rows: Array, fitted: DealtRows, shares: Array) -> Array:
+        """Return how much every unit of the fit counts in predictions at scaled rows, shape (rows, units).
 
         For targets with common strengths and weights; rows sum to 1. Beyond the rows of the fit they are those at the
         limits of the columns: weights that went on along lines would be those of no distribution.
         """
         within = np.clip(rows, *self.limits)
-        found = np.full((len(rows), len(fitted)), self.weights[-1, 0] / len(fitted))
+        found = np.tile(shares, (len(rows), 1))
         for kind, weights in zip(self.kinds, self.weights, strict=False):
             if weights[0]:
                 found += weights[0] * kind.smoother(within, fitted)
         return found
 
-    def errors(self, dealt: DealtRows, targets: Array, sources: Array | None = None) -> Array:
-        """Return the leave-one-out errors of all rows of the fit, shape (n, q)."""
-        found = np.empty(targets.shape)
-        for block in slices(len(targets), _BLOCK):
-            found[block] = self.weights[-1] * constant_errors(self.mean, block, targets, sources)
+    def errors(self, dealt: DealtRows, targets: Targets) -> Array:
+        """Return the leave-one-out errors of all dealt rows, shape (n, q)."""
+        found = np.empty(targets.values.shape)
+        for block in slices(len(found), _BLOCK):
+            found[block] = self.weights[-1] * targets.at(block).constant_errors()
             for kind, weights in zip(self.kinds, self.weights, strict=False):
                 if weights.any():
-                    found[block] += weights * kind.errors(dealt, block, targets, sources)
+                    found[block] += weights * kind.errors(dealt, block, targets)
         return found
 
 
-def parts_of(ridges: Ridges, targets: slice) -> Ridges:
-    """Return the regressions of some of the targets."""
-    return tuple(tuple(each.part(targets) for each in kind) for kind in ridges)
+def moved_to(ridges: Ridges, dealt: DealtRows, targets: Array, units: Units) -> Ridges:
+    """Return the regressions of other targets of the units on the same features."""
+    return tuple(tuple(each.of_targets(dealt, targets, units.shares) for each in kind) for kind in ridges)
 
 
-def moved_to(ridges: Ridges, dealt: DealtRows, targets: Array) -> Ridges:
-    """Return the regressions of other targets on the same features."""
-    return tuple(tuple(each.of_targets(dealt.rows, targets) for each in kind) for kind in ridges)
-
-
-def r2_of(residuals: Array, targets: Array) -> Array:
+def r2_of(residuals: Array, targets: Targets) -> Array:
     """Return one minus the leave-one-out squared errors over those of the mean, shape (q,); 0 for constant targets."""
-    total = (constant_errors(targets.mean(axis=0), slice(None), targets) ** 2).sum(axis=0)
+    total = (targets.constant_errors() ** 2).sum(axis=0)
     varies = total > 0.0
     return np.where(varies, 1.0 - (residuals**2).sum(axis=0) / np.where(varies, total, 1.0), 0.0)
-
-
-def constant_errors(mean: Array, some: slice | IntArray, targets: Array, sources: Array | None = None) -> Array:
-    """Return the leave-one-out errors of the mean of the sources at some rows, shape (rows, q)."""
-    n, left = len(targets), targets if sources is None else sources
-    return np.asarray(targets[some] - (n * mean - left[some]) / (n - 1.0))
 
 
 class ChosenStack(NamedTuple):
@@ -164,31 +125,24 @@ class ChosenStack(NamedTuple):
     loss: float
 
 
-def best_stack(
-    ridges: Ridges,
-    dealt: DealtRows,
-    targets: Array,
-    sources: Array | None = None,
-    shares: Array | None = None,
-) -> ChosenStack:
+def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array | None = None) -> ChosenStack:
     """Return the best strengths and weights by leave-one-out errors, of at most 500 rows.
 
     ``shares`` says how much every target counts, shape (q,), for targets with common strengths and weights; without
     it, each target has its own.
     """
-    some, q = dealt.first(_CHOOSING), targets.shape[1]
-    mean = (targets if sources is None else sources).mean(axis=0)
-    kinds = [_best_strengths(kind, dealt, some, targets, sources, shares) for kind in ridges]
-    errors = [kind.errors(dealt, some, targets, sources) for kind in kinds]
-    errors.append(constant_errors(mean, some, targets, sources))
+    some, q = dealt.first(_CHOOSING), len(targets.mean)
+    kinds = [_best_strengths(kind, dealt, some, targets, shares) for kind in ridges]
+    errors = [kind.errors(dealt, some, targets) for kind in kinds]
+    errors.append(targets.at(some).constant_errors())
     by_target = np.stack([each.T for each in errors], axis=1)
     grams = by_target @ np.swapaxes(by_target, 1, 2)
     if shares is not None:
         grams = np.tensordot(shares, grams, axes=1)[None]
     weights = _simplex_weights(grams)
     loss = float(np.einsum("kq,qkl,lq->", weights, grams, weights)) / len(some)
-    limits = np.stack([dealt.rows.min(axis=0), dealt.rows.max(axis=0)])
-    return ChosenStack(Stack(tuple(kinds), np.repeat(weights, q // weights.shape[1], axis=1), mean, limits), loss)
+    weights = np.repeat(weights, q // weights.shape[1], axis=1)
+    return ChosenStack(Stack(tuple(kinds), weights, targets.mean, dealt.limits), loss)
 
 
 def _by_fold(ridges: Sequence[RidgeFits], folds: IntArray) -> list[IntArray]:
@@ -197,22 +151,14 @@ def _by_fold(ridges: Sequence[RidgeFits], folds: IntArray) -> list[IntArray]:
 
 
 def _best_strengths(
-    ridges: tuple[RidgeFits, ...],
-    dealt: DealtRows,
-    some: IntArray,
-    targets: Array,
-    sources: Array | None,
-    shares: Array | None,
+    ridges: tuple[RidgeFits, ...], dealt: DealtRows, some: IntArray, targets: Targets, shares: Array | None
 ) -> StackedKind:
     """Return a kind with the strength of every target, or one for all, that has the smallest leave-one-out error."""
-    loss = np.zeros((len(STRENGTHS), targets.shape[1]))
+    loss = np.zeros((len(STRENGTHS), len(targets.mean)))
     for ridge, here in zip(ridges, _by_fold(ridges, dealt.folds[some]), strict=True):
-        rows = some[here]
-        loss += ridge.losses(
-            ridge.scores_of(dealt.rows, rows), targets[rows], None if sources is None else sources[rows]
-        )
+        loss += ridge.losses(ridge.scores_of(dealt, some[here]), targets.at(some[here]))
     if shares is not None:
-        loss = np.repeat((loss @ shares)[:, None], targets.shape[1], axis=1)
+        loss = np.repeat((loss @ shares)[:, None], loss.shape[1], axis=1)
     return StackedKind(ridges, np.argmin(loss, axis=0))
 
 

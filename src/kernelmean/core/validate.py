@@ -171,6 +171,14 @@ def on_host(X: Any) -> Any:
     return to_numpy(X)
 
 
+def name_columns(estimator: Any, names: Sequence[str], *, named: bool) -> None:
+    """Set the attributes of an estimator that scikit-learn keeps about the columns of a fit."""
+    estimator.__dict__.pop("feature_names_in_", None)
+    estimator.n_features_in_ = len(names)
+    if named:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
 def names_in(estimator: Any) -> tuple[str, ...] | None:
     """Return the names of the columns that an estimator was fitted to, None if they had none."""
     names = getattr(estimator, "feature_names_in_", None)

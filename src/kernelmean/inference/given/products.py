@@ -16,6 +16,7 @@ from typing import final
 import numpy as np
 
 from ...conditional.smoothing import Basis, StratifiedSmoother, gaussian_features, scaled, typical_distance
+from ...conditional.ridge import Targets
 from ...conditional.stacking import r2_of
 from ...core.array import Array, slices
 from ...core.frozen import Frozen
@@ -90,7 +91,7 @@ class SideResiduals(Frozen):
             residuals,
             spread,
             left_out,
-            np.maximum(r2_of(left_out, targets), 0.0),
+            np.maximum(r2_of(left_out, Targets.of(targets)), 0.0),
             ResidualColumns(lines, np.ones(lines.shape[1]), freedom),
             ResidualColumns(whitened, basis.values[::-1][:_FEATURES], smoothed.freedom),
         )
