@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -35,16 +35,16 @@ from .outcomes import (
     rising_steps,
     simplex_projections,
 )
-from .ridge import Kinds, RidgeFits, Ridges, Targets, ridges_of
+from .ridge import Kind, RidgeFits, Ridges, ridges_of
 from .rows import DealtRows, FitRows, ScaledColumns, rows_of
-from .stacking import Stack, StackedKind, best_stack, moved_to, r2_of
+from .stacking import Stack, best_stack, moved_to, r2_of
 from .units import Units, in_cells
 
 _RANK_X, _CELLS, _FEW = 500, 2**23, 50
 _SHORT = f"below {_FEW} rows intervals are too short: those of 90 % held .84 of outcomes with 40 rows, .6 with 8"
 _ESTIMATORS = ("kme", "mkme", "mmkme")
 PARTS = (
-    *(Stack, StackedKind, RidgeFits, DealtRows, ScaledColumns, Units),
+    *(Stack, RidgeFits, DealtRows, ScaledColumns, Units),
     *(PlainColumns, Quadratic, Curves, Radial, GaussianFeatures, KernelFeatures),
 )
 """What a fit holds."""
@@ -166,9 +166,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         """
         self._check_options()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        with serial_blas, rows_of(self, X, y, rng) as (rows, single):
-            rows.check()
-            self.single_ = single
+        with serial_blas, rows_of(self, X, y, rng.spawn(1)[0]) as (rows, self.single_):
             self._estimate(rows, rng)
         return self
 
@@ -183,14 +181,13 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             refuse("noise of x needs a kernel; pass kernel_x=", noise_x=(self.noise_x, None))
 
     def _estimate(self, rows: FitRows, rng: np.random.Generator) -> None:
-        of_y, outcomes = rows.of_y, rows.outcomes
-        self.scaling_ = (ScaledColumns.of if self.kernel_x is None else ScaledColumns.none)(rows.of_x)
-        self.dealt_ = dealt = rows.dealt(self.scaling_, rng)
-        self.unit_ = unit = sealed(np.sqrt(np.where(of_y.variance > 0.0, of_y.variance, 1.0)))
+        outcomes, scaled = rows.outcomes, rows.targets(rows.kept)
+        self.scaling_ = scaling = rows.scaling(plain=self.kernel_x is not None)
+        self.dealt_ = dealt = rows.dealt(scaling, rng)
+        self.unit_ = unit = sealed(rows.unit)
         seen = landmarks_of(make_kernel(self.kernel_y, self.bandwidth, outcomes), outcomes, dealt)(outcomes)
-        kinds, mean = self._kinds(dealt, np.hstack([outcomes / unit, seen])), of_y.mean / unit
-        ridges = ridges_of(kinds, ((self.scaling_(x), y / unit) for x, y, _ in rows.blocks()), mean)
-        scaled = Targets(outcomes / unit, outcomes / unit, mean, dealt.n_rows)
+        kinds = self._kinds(dealt, np.hstack([scaled.values, seen]))
+        ridges = ridges_of(kinds, ((block.rows, own.values) for block, own in rows.blocks(scaling)), scaled.mean)
         self.mean_stack_ = best_stack(ridges, dealt, scaled, np.ones(len(unit))).stack
         left = self.mean_stack_.errors(dealt, scaled) * unit
         self.r2_mean_ = sealed(r2_of(left / unit, scaled))
@@ -199,24 +196,21 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             raise ValueError(f"about_mean is True, and {self.kernel_!r} is no kernel of differences; write 'loocv'")
         kept = [outcomes, left] if self.about_mean and isinstance(self.kernel_, Stationary) else [outcomes]
         units = (
-            in_cells(ridges, kept, self._outcomes(rows, mean, len(kept) > 1))
+            in_cells(ridges, kept, self._outcomes(rows))
             if dealt.drawn
             else [(Units.single(values), ridges) for values in kept]
         )
-        self._choose(
-            [
-                OutcomeFeatures(values, landmarks_of(self.kernel_, values, dealt), *own)
-                for values, own in zip(kept, units, strict=True)
-            ],
-            NAMED[self.estimator][0]((left**2).mean(axis=0))[1:],
-        )
+        choices = [
+            OutcomeFeatures(values, landmarks_of(self.kernel_, values, dealt), *own)
+            for values, own in zip(kept, units, strict=True)
+        ]
+        self._choose(choices, NAMED[self.estimator][0]((left**2).mean(axis=0))[1:])
 
-    def _outcomes(self, rows: FitRows, mean: Array, about: bool) -> Iterator[tuple[Array, tuple[Array, ...]]]:
-        """Yield all rows scaled, with their outcomes and, if asked for, what is left of these without the row."""
-        for x, y, folds in rows.blocks():
-            block = replace(self.dealt_, rows=self.scaling_(x), folds=folds)
-            scaled = Targets(y / self.unit_, y / self.unit_, mean, block.n_rows)
-            yield block.rows, (y, self.mean_stack_.errors(block, scaled) * self.unit_) if about else (y,)
+    def _outcomes(self, rows: FitRows) -> Iterator[tuple[Array, tuple[Array, Array]]]:
+        """Yield all rows scaled, with their outcomes and what is left of these without the row."""
+        for block, scaled in rows.blocks(self.scaling_):
+            left = self.mean_stack_.errors(block, scaled)
+            yield block.rows, (scaled.values * self.unit_, left * self.unit_)
 
     def _choose(self, choices: Sequence[OutcomeFeatures], noises: Sequence[Noise]) -> None:
         """Choose between the outcomes and what is left of them, and among noises, by leave-one-out scores."""
@@ -235,13 +229,13 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             )
         self.notes_ = (*notes, *((_SHORT,) if dealt.n_rows < _FEW else ()))
 
-    def _kinds(self, dealt: DealtRows, targets: Array) -> Kinds:
+    def _kinds(self, dealt: DealtRows, targets: Array) -> list[Kind]:
         if self.kernel_x is None:
             return kinds_of(dealt, targets)
         map_x = nystrom(self.kernel_x.resolved(dealt.rows), dealt.rows[dealt.first(_RANK_X)], _RANK_X)
         noise = Dirac() if self.noise_x is None else self.noise_x
         map_x.check_noise(noise)
-        return ((KernelFeatures(map_x, noise),),)
+        return [(KernelFeatures(map_x, noise), None)]
 
     @property
     def points_(self) -> Array:
@@ -253,7 +247,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def kinds_(self) -> dict[str, float]:
         """The weight of every kind of regression."""
         check_is_fitted(self)
-        return dict(zip(self.stack_.names, self.stack_.weights[:, 0].tolist(), strict=True))
+        return self.stack_.kinds
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..core.array import Array
 from .candidates import Curves, GaussianFeatures, Radial, RegressionFeatures, candidates, stacked_curves
-from .ridge import Kinds, RidgeFits, Targets
-from .rows import FOLDS, DealtRows
+from .ridge import Kind, ridges_of
+from .rows import FOLDS, DealtRows, Targets
 
 _RANK, _FIRST_RANK, _LEARNING, _ROUNDS = 120, 60, 1000, 2
 
 
-def kinds_of(dealt: DealtRows, targets: Array) -> Kinds:
+def kinds_of(dealt: DealtRows, targets: Array) -> list[Kind]:
     """Return the features of all kinds of regression; learned ones for every fold."""
     rows = dealt.rows
     n, d = rows.shape
     if n < 4 or not d:
-        return ()
-    plain = tuple((each,) for each in candidates(rows, rows[dealt.first(_rank(n))]))
-    return (*plain, *_learned(dealt, targets)) if d > 1 and n >= 8 else plain
+        return []
+    found: list[Kind] = [(each, None) for each in candidates(rows, rows[dealt.first(_rank(n))])]
+    for fold in range(FOLDS) if d > 1 and n >= 8 else ():
+        others = dealt.order[dealt.folds[dealt.order] != fold][:_LEARNING]
+        found.append((learned_axes(rows[others], targets[others]), fold))
+        found += [(each, fold) for each in learned_curves(rows[others], targets[others])]
+    return found
 
 
 def _rank(n: int) -> int:
@@ -29,21 +31,11 @@ def _rank(n: int) -> int:
     return min(_RANK, 40 + n // 5)
 
 
-def _learned(dealt: DealtRows, targets: Array) -> Sequence[tuple[RegressionFeatures, ...]]:
-    """Return features for every fold, on axes or curves that were learned from the other folds."""
-    learned: list[list[RegressionFeatures]] = []
-    for fold in range(FOLDS):
-        others = dealt.order[dealt.folds[dealt.order] != fold][:_LEARNING]
-        rows, outcomes = dealt.rows[others], targets[others]
-        learned.append([learned_axes(rows, outcomes), *learned_curves(rows, outcomes)])
-    return list(zip(*learned, strict=True))
-
-
 def _first_fit(features: RegressionFeatures, rows: Array, targets: Array) -> Array:
     """Return the coefficients of a ridge regression, each target with its best strength."""
-    ridge = RidgeFits.of(features, rows, targets)
-    losses = ridge.losses(ridge.scores(rows), Targets.of(targets))
-    return ridge.coefficients(np.argmin(losses, axis=0))
+    every = Targets.of(targets)
+    (ridge,) = ridges_of([(features, None)], [(rows, targets)], every.mean)
+    return ridge.coefficients(np.argmin(ridge.losses(ridge.scores(rows), every), axis=0))
 
 
 def learned_curves(rows: Array, targets: Array) -> list[Curves]:

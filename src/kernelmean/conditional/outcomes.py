@@ -17,8 +17,8 @@ from ..expected import expected_blocks
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from .ridge import Ridges, Targets
-from .rows import DealtRows
+from .ridge import Ridges
+from .rows import DealtRows, Targets
 from .stacking import Stack, best_stack, moved_to
 from .units import Units
 

@@ -5,7 +5,6 @@ Stacked regression: Breiman (1996). Gradients that learned axes follow: Hristach
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -13,9 +12,8 @@ import numpy as np
 
 from ..core.array import Array, IntArray, slices
 from ..core.frozen import Frozen
-from .candidates import RegressionFeatures
-from .ridge import STRENGTHS, RidgeFits, Ridges, Targets
-from .rows import DealtRows
+from .ridge import STRENGTHS, RidgeFits, Ridges
+from .rows import DealtRows, Targets
 from .units import Units
 
 _CHOOSING, _BLOCK, _STEPS, _GAIN = 500, 4096, 500, 1e-4
@@ -23,92 +21,65 @@ _CHOOSING, _BLOCK, _STEPS, _GAIN = 500, 4096, 500, 1e-4
 
 @final
 @dataclass(frozen=True, eq=False)
-class StackedKind(Frozen):
-    """One kind of regression: a ridge, or one for every fold, whose features were learned from the other folds."""
-
-    ridges: tuple[RidgeFits, ...]
-    chosen: IntArray
-    """The number of the strength of every target, shape (q,)."""
-
-    @property
-    def features(self) -> RegressionFeatures:
-        """The features, of the first fold where they were learned."""
-        return self.ridges[0].features
-
-    def predict(self, rows: Array) -> Array:
-        """Return the predictions at scaled rows, shape (n, q): the mean over folds."""
-        return np.asarray(sum(ridge.predict(rows, self.chosen) for ridge in self.ridges) / len(self.ridges))
-
-    def smoother(self, rows: Array, fitted: DealtRows) -> Array:
-        """Return how much units count in predictions of the first target, less their shares, shape (rows, units)."""
-        return np.asarray(sum(r.smoother(rows, fitted, self.chosen[:1]) for r in self.ridges) / len(self.ridges))
-
-    def errors(self, dealt: DealtRows, some: slice | IntArray, targets: Targets) -> Array:
-        """Return the leave-one-out errors of some rows of the fit, shape (rows, q)."""
-        some = np.arange(len(dealt.rows))[some]
-        found = np.empty((len(some), targets.values.shape[1]))
-        for ridge, here in zip(self.ridges, _by_fold(self.ridges, dealt.folds[some]), strict=True):
-            scores = ridge.scores_of(dealt, some[here])
-            found[here] = ridge.errors(scores, targets.at(some[here]), self.chosen)
-        return found
-
-
-@final
-@dataclass(frozen=True, eq=False)
 class Stack(Frozen):
-    """Regressions of several kinds with their weights, the constant last."""
+    """Regressions of several kinds with their strengths and weights; of a kind that was learned, one for every fold."""
 
-    kinds: tuple[StackedKind, ...]
+    ridges: Ridges
+    chosen: IntArray
+    """The numbers of the strengths, shape (ridges, q)."""
     weights: Array
-    """Shape (kinds + 1, q); columns sum to 1."""
+    """Those of their kinds, shape (ridges + 1, q), the constant last."""
     mean: Array
     """Of the targets, shape (q,)."""
     limits: Array
     """The least and the largest of every column of the fit, shape (2, d)."""
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The kinds in words, in the order of the weights."""
-        return (*(kind.features.name for kind in self.kinds), "constant")
+    def kinds(self) -> dict[str, float]:
+        """The weight of every kind for the first target."""
+        names = (*(ridge.features.name for ridge in self.ridges), "constant")
+        return dict(zip(names, self.weights[:, 0].tolist(), strict=True))
+
+    def _used(self) -> list[tuple[RidgeFits, IntArray, Array]]:
+        """Return the regressions that count, with their strengths and weights."""
+        every = zip(self.ridges, self.chosen, self.weights, strict=False)
+        return [(ridge, chosen, weights) for ridge, chosen, weights in every if weights.any()]
 
     def predict(self, rows: Array) -> Array:
-        """Return the predictions at scaled rows, shape (n, q)."""
-        found = np.empty((len(rows), len(self.mean)))
+        """Return the predictions at scaled rows, shape (n, q); of a kind for every fold, the mean over folds."""
+        found = np.tile(self.mean, (len(rows), 1))
         for block in slices(len(rows), _BLOCK):
-            found[block] = self.weights[-1] * self.mean
-            for kind, weights in zip(self.kinds, self.weights, strict=False):
-                if weights.any():
-                    here = rows[block] if kind.features.extrapolates else np.clip(rows[block], *self.limits)
-                    found[block] += weights * kind.predict(here)
+            within = np.clip(rows[block], *self.limits)
+            for ridge, chosen, weights in self._used():
+                here = rows[block] if ridge.features.extrapolates else within
+                found[block] += ridge.share * weights * ridge.predict(here, chosen)
         return found
 
     def smoother(self, rows: Array, fitted: DealtRows, shares: Array) -> Array:
-        """Return how much every unit of the fit counts in predictions at scaled rows, shape (rows, units).
+        """Return how much units of the fit, with some shares of its rows, count in predictions at scaled rows.
 
-        For targets with common strengths and weights; rows sum to 1. Beyond the rows of the fit they are those at the
-        limits of the columns: weights that went on along lines would be those of no distribution.
+        Shape (rows, units). For targets with common strengths and weights; rows sum to 1. Beyond the rows of the fit
+        they are those at the limits of the columns: weights that went on along lines would be those of no distribution.
         """
-        within = np.clip(rows, *self.limits)
-        found = np.tile(shares, (len(rows), 1))
-        for kind, weights in zip(self.kinds, self.weights, strict=False):
-            if weights[0]:
-                found += weights[0] * kind.smoother(within, fitted)
+        within, found = np.clip(rows, *self.limits), np.tile(shares, (len(rows), 1))
+        for ridge, chosen, weights in self._used():
+            found += ridge.share * weights[0] * ridge.smoother(within, fitted, chosen)
         return found
 
     def errors(self, dealt: DealtRows, targets: Targets) -> Array:
         """Return the leave-one-out errors of all dealt rows, shape (n, q)."""
-        found = np.empty(targets.values.shape)
+        found = self.weights[-1] * targets.constant_errors()
         for block in slices(len(found), _BLOCK):
-            found[block] = self.weights[-1] * targets.at(block).constant_errors()
-            for kind, weights in zip(self.kinds, self.weights, strict=False):
-                if weights.any():
-                    found[block] += weights * kind.errors(dealt, block, targets)
+            for ridge, chosen, weights in self._used():
+                here = block.start + ridge.places(dealt.folds[block])
+                found[here] += weights * ridge.errors(ridge.scores_of(dealt, here), targets.at(here), chosen)
         return found
 
 
 def moved_to(ridges: Ridges, dealt: DealtRows, targets: Array, units: Units) -> Ridges:
     """Return the regressions of other targets of the units on the same features."""
-    return tuple(tuple(each.of_targets(dealt, targets, units.shares) for each in kind) for kind in ridges)
+    mean = units.shares @ targets
+    return tuple(each.of_targets(dealt, targets, mean) for each in ridges)
 
 
 def r2_of(residuals: Array, targets: Targets) -> Array:
@@ -132,34 +103,28 @@ def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array
     it, each target has its own.
     """
     some, q = dealt.first(_CHOOSING), len(targets.mean)
-    kinds = [_best_strengths(kind, dealt, some, targets, shares) for kind in ridges]
-    errors = [kind.errors(dealt, some, targets) for kind in kinds]
-    errors.append(targets.at(some).constant_errors())
-    by_target = np.stack([each.T for each in errors], axis=1)
+    names = list(dict.fromkeys(ridge.features.name for ridge in ridges))
+    kinds = [names.index(ridge.features.name) for ridge in ridges]
+    parts = [(ridge, ridge.places(dealt.folds[some])) for ridge in ridges]
+    scores = [ridge.scores_of(dealt, some[here]) for ridge, here in parts]
+    losses = np.zeros((len(names), len(STRENGTHS), q))
+    for kind, (ridge, here), own in zip(kinds, parts, scores, strict=True):
+        losses[kind] += ridge.losses(own, targets.at(some[here]))
+    if shares is not None:
+        losses = np.repeat((losses @ shares)[:, :, None], q, axis=2)
+    chosen = np.argmin(losses, axis=1)[kinds]
+    errors = np.empty((len(names) + 1, len(some), q))
+    errors[-1] = targets.at(some).constant_errors()
+    for kind, (ridge, here), own, numbers in zip(kinds, parts, scores, chosen, strict=True):
+        errors[kind, here] = ridge.errors(own, targets.at(some[here]), numbers)
+    by_target = errors.transpose(2, 0, 1)
     grams = by_target @ np.swapaxes(by_target, 1, 2)
     if shares is not None:
         grams = np.tensordot(shares, grams, axes=1)[None]
     weights = _simplex_weights(grams)
     loss = float(np.einsum("kq,qkl,lq->", weights, grams, weights)) / len(some)
-    weights = np.repeat(weights, q // weights.shape[1], axis=1)
-    return ChosenStack(Stack(tuple(kinds), weights, targets.mean, dealt.limits), loss)
-
-
-def _by_fold(ridges: Sequence[RidgeFits], folds: IntArray) -> list[IntArray]:
-    """Return the places of the rows that each ridge is for: all for one, those of its fold for several."""
-    return [np.flatnonzero(folds % len(ridges) == fold) for fold in range(len(ridges))]
-
-
-def _best_strengths(
-    ridges: tuple[RidgeFits, ...], dealt: DealtRows, some: IntArray, targets: Targets, shares: Array | None
-) -> StackedKind:
-    """Return a kind with the strength of every target, or one for all, that has the smallest leave-one-out error."""
-    loss = np.zeros((len(STRENGTHS), len(targets.mean)))
-    for ridge, here in zip(ridges, _by_fold(ridges, dealt.folds[some]), strict=True):
-        loss += ridge.losses(ridge.scores_of(dealt, some[here]), targets.at(some[here]))
-    if shares is not None:
-        loss = np.repeat((loss @ shares)[:, None], loss.shape[1], axis=1)
-    return StackedKind(ridges, np.argmin(loss, axis=0))
+    weights = np.repeat(weights, q // weights.shape[1], axis=1)[[*kinds, -1]]
+    return ChosenStack(Stack(ridges, chosen, weights, targets.mean, dealt.limits), loss)
 
 
 def _simplex_weights(grams: Array) -> Array:

@@ -7,8 +7,7 @@ all rows of a cell nothing is needed but the sum of their features.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -17,7 +16,8 @@ from scipy.spatial import cKDTree
 
 from ..core.array import Array, IntArray
 from ..core.frozen import Frozen
-from .ridge import RidgeFits, Ridges, Targets
+from .ridge import Ridges
+from .rows import Targets
 
 _MOST = 2000
 
@@ -87,25 +87,15 @@ def in_cells(
 
     ``kept`` has the outcomes of every kind that make the cells, ``blocks`` scaled rows with all of their outcomes.
     """
-    cells, flat = [Cells(values) for values in kept], list(chain.from_iterable(ridges))
-    ends = np.cumsum([len(each.sizes) for each in cells])
-    sums = [np.zeros((ends[-1], len(ridge.center))) for ridge in flat]
+    cells = [Cells(values) for values in kept]
+    sizes = [len(each.sizes) for each in cells]
+    sums = [np.zeros((sum(sizes), len(ridge.center))) for ridge in ridges]
     for rows, outcomes in blocks:
-        members = vstack([each.add(values) for each, values in zip(cells, outcomes, strict=True)])
-        for ridge, total in zip(flat, sums, strict=True):
-            total += members @ ridge.features(rows)
-    parts = [np.split(total, ends[:-1]) for total in sums]
+        members = vstack([each.add(values) for each, values in zip(cells, outcomes, strict=False)])
+        for number, ridge in enumerate(ridges):
+            sums[number] += members @ ridge.features(rows)
+    split = zip(*(np.split(total, np.cumsum(sizes)[:-1]) for total in sums), strict=True)
     return [
-        (each.units(), _with_sums(ridges, each.sizes, [part[number] for part in parts]))
-        for number, each in enumerate(cells)
+        (each.units(), tuple(ridge.in_units(total, each.sizes) for ridge, total in zip(ridges, totals, strict=True)))
+        for each, totals in zip(cells, split, strict=True)
     ]
-
-
-def _with_sums(ridges: Ridges, sizes: Array, sums: Sequence[Array]) -> Ridges:
-    """Return regressions with the sums of their scores over cells, from those of their features."""
-    left = iter(sums)
-
-    def with_sums(ridge: RidgeFits) -> RidgeFits:
-        return replace(ridge, units=(next(left) - sizes[:, None] * ridge.center) @ ridge.axes)
-
-    return tuple(tuple(map(with_sums, kind)) for kind in ridges)

@@ -15,8 +15,8 @@ from typing import final
 
 import numpy as np
 
+from ...conditional.rows import Targets
 from ...conditional.smoothing import Basis, StratifiedSmoother, gaussian_features, scaled, typical_distance
-from ...conditional.ridge import Targets
 from ...conditional.stacking import r2_of
 from ...core.array import Array, slices
 from ...core.frozen import Frozen
