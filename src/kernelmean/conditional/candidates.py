@@ -9,6 +9,7 @@ from typing import ClassVar, final
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtrmm
 
 from ..core.array import Array
 from ..core.frozen import Frozen
@@ -72,7 +73,7 @@ class GaussianFeatures(Frozen):
     points: Array
     """S, shape (m, d)."""
     whitening: Array
-    """L⁻ᵀ, shape (m, m)."""
+    """L⁻ᵀ, shape (m, m), upper triangular."""
 
     @classmethod
     def of(cls, width: float, points: Array, most: int | None = None) -> GaussianFeatures:
@@ -83,7 +84,8 @@ class GaussianFeatures(Frozen):
 
     def __call__(self, coordinates: Array) -> Array:
         """Return the features, shape (n, m)."""
-        return np.asarray(self.kernel(coordinates, self.points) @ self.whitening)
+        values = self.kernel(coordinates, self.points)
+        return np.asarray(dtrmm(1.0, self.whitening.T, values.T, trans_a=0, lower=1, overwrite_b=1).T)
 
 
 @final

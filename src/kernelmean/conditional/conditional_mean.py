@@ -143,7 +143,6 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     dealt_: DealtRows = field(init=False)
     outcomes_: Units = field(init=False)
     units_: Units = field(init=False)
-    unit_: Array = field(init=False)
     about_mean_: bool = field(init=False)
     single_: bool = field(init=False)
     n_features_in_: int = field(init=False)
@@ -181,36 +180,34 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             refuse("noise of x needs a kernel; pass kernel_x=", noise_x=(self.noise_x, None))
 
     def _estimate(self, rows: FitRows, rng: np.random.Generator) -> None:
-        outcomes, scaled = rows.outcomes, rows.targets(rows.kept)
+        targets = rows.targets(rows.kept)
         self.scaling_ = scaling = rows.scaling(plain=self.kernel_x is not None)
         self.dealt_ = dealt = rows.dealt(scaling, rng)
-        self.unit_ = unit = sealed(rows.unit)
+        outcomes, variance = targets.values, rows.variance[rows.split :]
+        shares = 1.0 / np.where(variance > 0.0, variance, 1.0)
         seen = landmarks_of(make_kernel(self.kernel_y, self.bandwidth, outcomes), outcomes, dealt)(outcomes)
-        kinds = self._kinds(dealt, np.hstack([scaled.values, seen]))
-        ridges = ridges_of(kinds, ((block.rows, own.values) for block, own in rows.blocks(scaling)), scaled.mean)
-        self.mean_stack_ = best_stack(ridges, dealt, scaled, np.ones(len(unit))).stack
-        left = self.mean_stack_.errors(dealt, scaled) * unit
-        self.r2_mean_ = sealed(r2_of(left / unit, scaled))
+        kinds = self._kinds(dealt, np.hstack([outcomes * np.sqrt(shares), seen]))
+        ridges = ridges_of(kinds, ((block.rows, own.values) for block, own in rows.blocks(scaling)), targets.mean)
+        self.mean_stack_ = best_stack(ridges, dealt, targets, shares).stack
+        left = self.mean_stack_.errors(dealt, targets)
+        self.r2_mean_ = sealed(r2_of(left, targets))
         self.kernel_ = make_kernel(self.kernel_y, self.bandwidth, left if np.ptp(left) > 0.0 else outcomes)
         if self.about_mean is True and not isinstance(self.kernel_, Stationary):
             raise ValueError(f"about_mean is True, and {self.kernel_!r} is no kernel of differences; write 'loocv'")
         kept = [outcomes, left] if self.about_mean and isinstance(self.kernel_, Stationary) else [outcomes]
-        units = (
-            in_cells(ridges, kept, self._outcomes(rows))
-            if dealt.drawn
-            else [(Units.single(values), ridges) for values in kept]
-        )
+        blocks = self._outcomes(rows, about=len(kept) > 1)
+        units = in_cells(ridges, kept, blocks) if dealt.drawn else [(Units.single(each), ridges) for each in kept]
         choices = [
             OutcomeFeatures(values, landmarks_of(self.kernel_, values, dealt), *own)
             for values, own in zip(kept, units, strict=True)
         ]
         self._choose(choices, NAMED[self.estimator][0]((left**2).mean(axis=0))[1:])
 
-    def _outcomes(self, rows: FitRows) -> Iterator[tuple[Array, tuple[Array, Array]]]:
-        """Yield all rows scaled, with their outcomes and what is left of these without the row."""
-        for block, scaled in rows.blocks(self.scaling_):
-            left = self.mean_stack_.errors(block, scaled)
-            yield block.rows, (scaled.values * self.unit_, left * self.unit_)
+    def _outcomes(self, rows: FitRows, *, about: bool) -> Iterator[tuple[Array, Sequence[Array]]]:
+        """Yield all rows scaled, with the outcomes and, if asked for, what is left of them without the row."""
+        for block, targets in rows.blocks(self.scaling_):
+            left = (self.mean_stack_.errors(block, targets),) if about else ()
+            yield block.rows, (targets.values, *left)
 
     def _choose(self, choices: Sequence[OutcomeFeatures], noises: Sequence[Noise]) -> None:
         """Choose between the outcomes and what is left of them, and among noises, by leave-one-out scores."""
@@ -224,8 +221,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         notes = [f"{plain.landmarks.summary} stand for the kernel of y"]
         if dealt.drawn:
             notes.append(
-                f"{len(self.points_):,} units stand for {dealt.n_rows:,} rows: points_ are the means of rows near each "
-                f"other, and so is what predict(X, f) takes f of; scores are over {len(dealt.rows):,} rows drawn at random"
+                f"{len(self.points_):,} units stand for {dealt.n_rows:,} rows: points_, and what predict(X, f) takes f "
+                f"of, are means of rows with like outcomes; scores are over {len(dealt.rows):,} rows drawn at random"
             )
         self.notes_ = (*notes, *((_SHORT,) if dealt.n_rows < _FEW else ()))
 
@@ -273,9 +270,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         For one column of outcomes they are the steps of the weights' distribution function, made to rise; for several
         columns, the nearest point of the simplex.
         """
-        return self._probabilities(self.weights(X))
-
-    def _probabilities(self, weights: Array) -> Array:
+        weights = self.weights(X)
         if self.points_.shape[1] > 1:
             return simplex_projections(weights)
         order = np.argsort(self.points_[:, 0], kind="stable")
@@ -285,15 +280,12 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
 
     def embedding(self, x: Any) -> Embedding:
         """Return the kernel mean of the outcomes given one row ``x``, shape (d,) or (1, d)."""
-        return self._embedded(self._one(x), self.weights)
+        return self._embedded(x, self.weights)
 
-    def _one(self, x: Any) -> Any:
+    def _embedded(self, x: Any, weights: Callable[[Any], Array]) -> Embedding:
         row = np.asarray(x)[None] if np.ndim(x) < 2 else x
         if len(row) != 1:
             raise ValueError(f"x has {count(len(row), 'row')}, and an embedding is that of one; pass X[[i]]")
-        return row
-
-    def _embedded(self, row: Any, weights: Callable[[Any], Array]) -> Embedding:
         points = self.points_ + self._shifts(self._scaled(row))
         return embed(points, self.kernel_, weights=weights(row)[0], noise=self.noise_)
 
@@ -302,7 +294,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         if not self.about_mean_:
             return np.zeros((len(rows), self.points_.shape[1]))
         with serial_blas:
-            return self.mean_stack_.predict(rows) * self.unit_
+            return self.mean_stack_.predict(rows)
 
     def predict(self, X: Any, f: Callable[[Array], Any] | None = None) -> Array:
         """Return the conditional means of outcomes, or of a function of them, at the rows of ``X``.
@@ -320,7 +312,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         rows = self._scaled(X)
         if f is None:
             with serial_blas:
-                return self._shaped(self.mean_stack_.predict(rows) * self.unit_)
+                return self._shaped(self.mean_stack_.predict(rows))
         units = self.outcomes_
         values = np.asarray(f(self._shaped(np.array(units.points))), dtype=np.float64)
         if values.ndim not in (1, 2) or len(values) != len(units.points):
@@ -382,4 +374,4 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def density(self, x: Any, n_components: int = 5) -> KernelMeanMatching:
         """Return the Gaussian mixture whose kernel mean matches that of the outcomes given one row ``x``."""
         matching = KernelMeanMatching(n_components, update="weights")
-        return matching.fit_embedding(self._embedded(self._one(x), self.probabilities))
+        return matching.fit_embedding(self._embedded(x, self.probabilities))

@@ -42,7 +42,7 @@ class OutcomeFeatures:
     ridges: Ridges
 
     def with_noise(self, noise: Noise) -> tuple[Targets, Array]:
-        """Return features of k(y_i, ·) as targets, and E k(z + ε, ·) of units: exact for few rows, else on landmarks."""
+        """Return features of k(y_i, ·), and of E k(z + ε, ·) for units: exact for few rows, else on landmarks."""
         n, noises = len(self.values), (Dirac(), noise)
         if n > _MOST_LANDMARKS or isinstance(noise, Dirac):
             sources = self.landmarks(self.units.points, noise)

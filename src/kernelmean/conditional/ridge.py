@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from typing import final
 
 import numpy as np
@@ -64,8 +63,8 @@ class RidgeFits(Frozen):
         return self.scores_of(dealt, some) if self.units is None else self.units[some]
 
     def in_units(self, sums: Array, sizes: Array) -> RidgeFits:
-        """Return the same with units of some sizes, from the sums of the features over them."""
-        return replace(self, units=(sums - sizes[:, None] * self.center) @ self.axes)
+        """Return the same with units of some sizes (units, 1), from the sums of the features over them."""
+        return replace(self, units=(sums - sizes * self.center) @ self.axes)
 
     def of_targets(self, dealt: DealtRows, targets: Array, mean: Array) -> RidgeFits:
         """Return the regressions of other targets of the units, shape (units, q), on the same features."""
@@ -119,26 +118,41 @@ Kind = tuple[RegressionFeatures, int | None]
 """Features, with the fold that they were not learned from."""
 
 
-def ridges_of(kinds: Iterable[Kind], blocks: Iterable[tuple[Array, Array]], mean: Array) -> Ridges:
+def ridges_of(kinds: Sequence[Kind], blocks: Iterable[tuple[Array, Array]], mean: Array) -> Ridges:
     """Return the regressions of targets with a mean on features of some kinds, from blocks of rows and targets."""
-    kinds, starts, sums, values = list(kinds), [], [], []
+    sums = [_Sums(features) for features, _ in kinds]
     for rows, targets in blocks:
-        values = [features(rows) for features, _ in kinds]
-        starts = starts or [each.mean(axis=0) for each in values]  # near the centre: the sums lose no digits
-        tables = (
-            np.hstack([np.ones((len(rows), 1)), each - start, targets - mean])
-            for each, start in zip(values, starts, strict=True)
+        for each in sums:
+            each.add(rows, targets - mean)
+    return tuple(each.fits(fold) for each, (_, fold) in zip(sums, kinds, strict=True))
+
+
+@final
+class _Sums:
+    """Sums over rows of products of 1, the features and the targets."""
+
+    def __init__(self, features: RegressionFeatures) -> None:
+        self._features, self._sums = features, np.array(0.0)
+        self._start = self._first = np.empty(0)
+
+    def add(self, rows: Array, targets: Array) -> None:
+        """Add rows, and targets about their mean."""
+        values = self._features(rows)
+        is_first = not self._sums.ndim
+        if is_first:
+            self._start = values.mean(axis=0)  # near the centre, so that the sums lose no digits
+        self._first = values if is_first else self._start
+        table = np.hstack([np.ones((len(rows), 1)), values - self._start, targets])
+        self._sums = self._sums + table.T @ table
+
+    def fits(self, fold: int | None) -> RidgeFits:
+        """Return the regressions."""
+        n, end = self._sums[0, 0], 1 + len(self._start)
+        shift = self._sums[0, 1:end] / n
+        spectrum, axes = np.linalg.eigh(self._sums[1:end, 1:end] - n * np.outer(shift, shift))
+        rank = spectrum > _NEGLIGIBLE * max(spectrum[-1], np.finfo(float).tiny)
+        axes, center = axes[:, rank], self._start + shift
+        known = (self._first - center) @ axes if len(self._first) == n else None
+        return RidgeFits(
+            self._features, fold, center, axes, spectrum[rank], axes.T @ self._sums[1:end, end:], known=known
         )
-        sums = [table.T @ table + old for table, old in zip_longest(tables, sums, fillvalue=0.0)]
-    return tuple(_fits(*each) for each in zip(kinds, starts, sums, values, strict=True))
-
-
-def _fits(kind: Kind, start: Array, sums: Array, values: Array) -> RidgeFits:
-    """Return the regressions on features from the sums of products of 1, the features and the targets."""
-    n, end = sums[0, 0], 1 + len(start)
-    shift = sums[0, 1:end] / n
-    spectrum, axes = np.linalg.eigh(sums[1:end, 1:end] - n * np.outer(shift, shift))
-    rank = spectrum > _NEGLIGIBLE * max(spectrum[-1], np.finfo(float).tiny)
-    axes, center = axes[:, rank], start + shift
-    known = (values - center) @ axes if len(values) == n else None
-    return RidgeFits(*kind, center, axes, spectrum[rank], axes.T @ sums[1:end, end:], known=known)

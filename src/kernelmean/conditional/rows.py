@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple, final
@@ -15,10 +15,10 @@ from ..core.array import Array, IntArray, as_host
 from ..core.frozen import Frozen
 from ..core.validate import check_points, check_range, check_spread, name_columns, validated
 from ..tables import limits
-from ..tables.batchwise import readable, to_be_held
-from ..tables.read import is_in_memory, read
+from ..tables.batchwise import paired, to_be_held
+from ..tables.read import is_in_memory
 from ..tables.shuffle import hashed
-from ..tables.source import in_blocks, refuse_dropped, side_by_side, split_rows
+from ..tables.source import in_blocks, side_by_side, split_rows
 
 FOLDS = 2
 _BLOCK, _KEPT = 4096, 5000
@@ -109,14 +109,13 @@ class FitRows:
     """The columns of X."""
     n: int
     mean: Array
-    deviations: Array
+    variance: Array
     limits: Array
     """The least and the largest of every column, shape (2, columns)."""
     kept: Array
-    seed: np.uint64
-    """Of the draw."""
     hashes: IntArray
     """Of the numbers of the rows that are kept."""
+    seed: np.uint64
 
     @classmethod
     def of(cls, read: Callable[[], Iterator[Array]], split: int, most: int, rng: np.random.Generator) -> FitRows:
@@ -125,8 +124,8 @@ class FitRows:
         Which these are depends on the numbers of the rows, never on batches.
         """
         head, rest = split_rows(read(), most)
-        if head is None:
-            raise ValueError("X has no rows, at least 2 are needed")
+        if head is None or len(head) < 2:
+            raise ValueError("X has fewer than 2 rows; pass at least 2")
         seed = rng.integers(0, 2**64, dtype=np.uint64)
         n, start, kept, hashes = 0, head.mean(axis=0), head[:0], np.empty(0, dtype=np.uint64)
         total, squares, limits = np.zeros_like(start), np.zeros_like(start), np.stack([start, start])
@@ -134,63 +133,47 @@ class FitRows:
             limits = np.stack([np.minimum(limits[0], block.min(axis=0)), np.maximum(limits[1], block.max(axis=0))])
             check_range(np.abs(limits[:, :split]).max(axis=0), "X holds values up to")
             check_spread(limits[:, split:], "y")
-            gaps = block - start
-            total, squares = total + gaps.sum(axis=0), squares + (gaps**2).sum(axis=0)
+            total, squares = total + (block - start).sum(axis=0), squares + ((block - start) ** 2).sum(axis=0)
             kept, hashes = np.concatenate([kept, block]), np.concatenate([hashes, _hashes(n, len(block), seed)])
             n += len(block)
             if n > most:
                 best = np.argsort(hashes, kind="stable")[:_KEPT]
                 kept, hashes = kept[best], hashes[best]
-        if n < 2:
-            raise ValueError("X has 1 row, at least 2 are needed")
-        deviations = np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0.0))
-        return cls(read, split, n, start + total / n, deviations, limits, kept, seed, hashes)
+        variance = np.maximum(squares / n - (total / n) ** 2, 0.0)
+        return cls(read, split, n, start + total / n, variance, limits, kept, hashes, seed)
 
     def scaling(self, *, plain: bool) -> ScaledColumns:
-        """Return what scales the columns of X; ``plain`` leaves them as they are."""
+        """Return what scales the columns of X that vary; ``plain`` leaves them all as they are."""
         if plain:
             return ScaledColumns(np.zeros(self.split), np.ones(self.split), np.arange(self.split))
         low, high = self.limits[:, : self.split]
         varying = np.flatnonzero(high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high)))
-        return ScaledColumns(self.mean[varying], self.deviations[varying], varying)
-
-    @property
-    def outcomes(self) -> Array:
-        """The rows of y that are kept."""
-        return self.kept[:, self.split :]
-
-    @property
-    def unit(self) -> Array:
-        """What the columns of y are divided by, shape (q,)."""
-        deviations = self.deviations[self.split :]
-        return np.where(deviations > 0.0, deviations, 1.0)
+        return ScaledColumns(self.mean[varying], np.sqrt(self.variance[varying]), varying)
 
     def targets(self, rows: Array) -> Targets:
-        """Return the outcomes of some rows in their unit as targets."""
-        values = rows[:, self.split :] / self.unit
-        return Targets(values, values, self.mean[self.split :] / self.unit, self.n)
+        """Return the outcomes of some rows as targets."""
+        values = rows[:, self.split :]
+        return Targets(values, values, self.mean[self.split :], self.n)
 
     def dealt(self, scaling: ScaledColumns, rng: np.random.Generator) -> DealtRows:
         """Return the rows of X that are kept, scaled and dealt."""
-        rows = scaling(self.kept[:, : self.split])
-        if len(rows) == self.n:
-            return DealtRows.of(rows, self.outcomes, rng)
-        return self._dealt(rows, self.hashes, scaling)
+        found = self._dealt(self.kept, self.hashes, scaling)
+        return found if found.drawn else DealtRows.of(found.rows, self.kept[:, self.split :], rng)
 
     def blocks(self, scaling: ScaledColumns) -> Iterator[tuple[DealtRows, Targets]]:
-        """Yield all rows, X scaled and y in its unit."""
+        """Yield all rows, X scaled."""
         start = 0
         for block in self.read():
-            hashes = _hashes(start, len(block), self.seed)
+            yield self._dealt(block, _hashes(start, len(block), self.seed), scaling), self.targets(block)
             start += len(block)
-            yield self._dealt(scaling(block[:, : self.split]), hashes, scaling), self.targets(block)
         if start != self.n:
             raise ValueError(f"{start:,} rows were read of {self.n:,}; rows must stay as they are meanwhile")
 
     def _dealt(self, rows: Array, hashes: IntArray, scaling: ScaledColumns) -> DealtRows:
         """Return scaled rows in folds by the hashes of their numbers."""
         folds = (hashes % np.uint64(FOLDS)).astype(np.intp)
-        return DealtRows(rows, np.arange(len(rows)), folds, self.n, scaling(self.limits[:, : self.split]))
+        x, ends = (scaling(each[:, : self.split]) for each in (rows, self.limits))
+        return DealtRows(x, np.arange(len(rows)), folds, self.n, ends)
 
 
 def _hashes(start: int, rows: int, seed: np.uint64) -> IntArray:
@@ -202,23 +185,17 @@ def _hashes(start: int, rows: int, seed: np.uint64) -> IntArray:
 def rows_of(estimator: Any, X: Any, y: Any, rng: np.random.Generator) -> Iterator[tuple[FitRows, bool]]:
     """Yield the rows of X and y for an estimator, and whether there is one outcome a row, without an axis of its own.
 
-    Files, batches and anything else that :func:`kernelmean.read` takes are read side by side; what can be read once
-    only is put into a temporary file.
+    Files, batches and anything else that :func:`kernelmean.read` takes are read side by side.
     """
     if y is None:
         raise ValueError("ConditionalMean requires y to be passed, but the target y is None")
-    most = sys.maxsize if to_be_held(X, y) else limits.ADAPTIVE_LIMIT
-    single = np.ndim(y) == 1
-    X = as_host(validated(estimator, X, ensure_min_samples=2)) if is_in_memory(X) else X
-    y = as_host(check_points(y, "y")) if is_in_memory(y) else y
-    with ExitStack() as opened:
-        sources = [refuse_dropped(read(table)) for table in (X, y)]
-        named = [own.titled(name) if own.titleless else own for own, name in zip(sources, "Xy", strict=True)]
-        first, second = (opened.enter_context(readable(own)) for own in named)
+    most, held = sys.maxsize if to_be_held(X, y) else limits.ADAPTIVE_LIMIT, is_in_memory(y)
+    single = held and np.ndim(y) == 1
+    if is_in_memory(X):
+        X = as_host(validated(estimator, X, ensure_min_samples=2))
+    with paired(X, as_host(check_points(y, "y")) if held else y, ("X", "y")) as both:
         if not is_in_memory(X):
-            name_columns(estimator, first.names, named=first.named)
-
-        def both() -> Iterator[Array]:
-            return in_blocks(side_by_side((iter(first), iter(second)), (first, second)), _BLOCK)
-
-        yield FitRows.of(both, len(first.names), most, rng), single or (second.named and len(second.names) == 1)
+            name_columns(estimator, both[0].names, named=both[0].named)
+        pairs = lambda: in_blocks(side_by_side((iter(both[0]), iter(both[1])), both), _BLOCK)  # noqa: E731
+        rows = FitRows.of(pairs, len(both[0].names), most, rng)
+        yield rows, single or (not held and len(both[1].names) == 1)

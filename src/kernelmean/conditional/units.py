@@ -1,7 +1,7 @@
 """What weights are of: rows, or of many rows cells of those whose outcomes are near each other, known by their sums.
 
-The weights of rows in a ridge regression are linear in the features of the rows, so that of the sum of the weights of
-all rows of a cell nothing is needed but the sum of their features.
+The weight of a row in a ridge regression is linear in its features. So the sum of the weights of all rows of a cell
+needs no more than the sum of their features, which is added up row by row and takes the memory of a cell.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from ..core.array import Array, IntArray
@@ -51,51 +51,47 @@ class Units(Frozen):
 
 @final
 class Cells:
-    """The cells of the first 2000 different ones of some outcomes, and what is added up of the outcomes in them."""
+    """Cells about the first 2000 different ones of some outcomes: every row is dealt to the nearest, in deviations."""
 
-    def __init__(self, values: Array) -> None:
+    def __init__(self, values: Array, ridges: Ridges) -> None:
         first = np.sort(np.unique(values, axis=0, return_index=True)[1])[:_MOST]
-        self._centers = values[first]
-        deviations = self._centers.std(axis=0)
+        self._centers, deviations = values[first], values.std(axis=0)
         self._scale = np.where(deviations > 0.0, deviations, 1.0)
         self._tree = cKDTree(self._centers / self._scale)
-        self._of_rows = self.nearest(values)
-        self.sizes, self._gaps = np.zeros(len(first)), np.zeros(self._centers.shape)
+        self._of_rows, self._ridges = self._nearest(values), ridges
+        self._sizes, self._gaps = np.zeros((len(first), 1)), np.zeros_like(self._centers)
+        self.sums = [np.zeros((len(first), len(ridge.center))) for ridge in ridges]
 
-    def nearest(self, values: Array) -> IntArray:
-        """Return the cell of every outcome: that of the nearest centre, in units of deviations."""
+    def _nearest(self, values: Array) -> IntArray:
         return np.asarray(self._tree.query(values / self._scale)[1])
 
     def add(self, values: Array) -> csr_array:
-        """Add outcomes; return which of them fall into which cell, shape (cells, n)."""
-        cells, numbers = self.nearest(values), np.arange(len(values))
-        members = csr_array((np.ones(len(values)), (cells, numbers)), (len(self.sizes), len(values)))
-        self.sizes += members.sum(axis=1)
-        self._gaps += members @ (values - self._centers[cells])
+        """Add the outcomes of some rows; return which of these are in which cell, shape (cells, rows)."""
+        cells, numbers = self._nearest(values), np.arange(len(values))
+        members = csr_array((np.ones(len(values)), (cells, numbers)), (len(self._centers), len(values)))
+        self._sizes = self._sizes + members @ np.ones((len(values), 1))
+        self._gaps = self._gaps + members @ (values - self._centers[cells])
         return members
 
-    def units(self) -> Units:
-        """Return the units."""
-        points = self._centers + self._gaps / np.maximum(self.sizes, 1.0)[:, None]
-        return Units(points, self.sizes, self._of_rows)
+    def units(self) -> tuple[Units, Ridges]:
+        """Return the cells as units, and the regressions with their sums."""
+        ridges = tuple(ridge.in_units(own, self._sizes) for ridge, own in zip(self._ridges, self.sums, strict=True))
+        points = self._centers + self._gaps / np.maximum(self._sizes, 1.0)
+        return Units(points, self._sizes[:, 0], self._of_rows), ridges
 
 
 def in_cells(
     ridges: Ridges, kept: Sequence[Array], blocks: Iterable[tuple[Array, Sequence[Array]]]
 ) -> list[tuple[Units, Ridges]]:
-    """Deal rows to cells of one kind of outcomes or more; return the units and the regressions with their sums.
+    """Deal rows to cells by outcomes of one kind or more; return the units and regressions of every kind.
 
-    ``kept`` has the outcomes of every kind that make the cells, ``blocks`` scaled rows with all of their outcomes.
+    ``kept`` has the outcomes that make the cells, ``blocks`` all scaled rows with all of their outcomes.
     """
-    cells = [Cells(values) for values in kept]
-    sizes = [len(each.sizes) for each in cells]
-    sums = [np.zeros((sum(sizes), len(ridge.center))) for ridge in ridges]
+    cells = [Cells(values, ridges) for values in kept]
     for rows, outcomes in blocks:
-        members = vstack([each.add(values) for each, values in zip(cells, outcomes, strict=False)])
+        members = [each.add(values) for each, values in zip(cells, outcomes, strict=True)]
         for number, ridge in enumerate(ridges):
-            sums[number] += members @ ridge.features(rows)
-    split = zip(*(np.split(total, np.cumsum(sizes)[:-1]) for total in sums), strict=True)
-    return [
-        (each.units(), tuple(ridge.in_units(total, each.sizes) for ridge, total in zip(ridges, totals, strict=True)))
-        for each, totals in zip(cells, split, strict=True)
-    ]
+            features = ridge.features(rows)
+            for each, own in zip(cells, members, strict=True):
+                each.sums[number] += own @ features
+    return [each.units() for each in cells]

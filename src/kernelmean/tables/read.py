@@ -14,7 +14,7 @@ import numpy as np
 from ..core.array import Array, slices
 from ..core.cells import column_name
 from ..core.table import Frame, Table, as_frame, as_table, named_frame, to_frame
-from ..core.validate import check_integer, refuse_sparse
+from ..core.validate import check_integer, holds_rows, refuse_sparse
 from ..core.words import listed, refuse
 from .datasets import BUILT_IN
 from .files import PARQUET, ending, import_arrow
@@ -133,7 +133,7 @@ def _is_dask(source: Any) -> bool:
 
 
 def _are_batches(source: Any) -> bool:
-    if hasattr(source, "__next__"):
+    if hasattr(source, "__next__") or (hasattr(type(source), "__iter__") and not holds_rows(source)):
         return True
     several = isinstance(source, list | tuple) and bool(source)
     return several and (hasattr(source[0], "num_columns") or np.ndim(source[0]) == 2)  # Arrow tables have no ndim
