@@ -53,7 +53,7 @@ def test_a_residual_is_that_of_the_best_ridge_by_cross_validation() -> None:
     """By brute force: solves with Gram matrices, for every basis and strength."""
     smoother, target = Smoother.of(Z), (Y - Y.mean())[:, None]
     found, center = [], np.eye(N) - 1.0 / N
-    for basis in smoother.bases:
+    for basis in smoother.bases[0]:
         gram = (basis.functions * basis.values) @ basis.functions.T
         for strength in STRENGTHS:
             hat = gram @ np.linalg.inv(gram + strength * np.eye(N))
@@ -79,7 +79,7 @@ def test_factors_give_the_gram_matrix() -> None:
     factor = gaussian_features(Z[:40], 1.0, 40)(Z[:40])
     distances = np.square(Z[:40, None] - Z[None, :40]).sum(axis=-1)
     np.testing.assert_allclose(factor @ factor.T, np.exp(-distances / 2.0), atol=1e-5)
-    basis = Basis.of("", factor)
+    basis = Basis.of(factor)
     np.testing.assert_allclose(basis.functions.T @ basis.functions, np.eye(len(basis.values)), atol=1e-7)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ...conditional.smoothing import Smoothed, StratifiedSmoother, gaussian_features, scaled, typical_distance
+from ...conditional.smoothing import Smoothed, Smoother, gaussian_features, scaled, typical_distance
 from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.table import Table
 from ...core.validate import check_integer
@@ -71,7 +71,7 @@ def adjusted_test(
             test = within_strata(label, columns, strata or (), n_resamples, rng)
         else:
             rows = KnownRows.of(label, columns, known, strata, ("the sample", "the columns", "Z"))
-            order, remove = rows.order, StratifiedSmoother.of(rows.z, rows.strata)
+            order, remove = rows.order, Smoother.of(rows.z, rows.strata)
             left = remove(rows.x)
             _check_overlap(rows.x - left.residuals, rows.x)
             test = residual_test(rows, rows.sides(remove), n_resamples, as_rng(rng).spawn(1)[0])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...conditional.smoothing import StratifiedSmoother
+from ...conditional.smoothing import Smoother
 from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.validate import check_integer
 from ...plan.plan import serial_blas
@@ -101,7 +101,7 @@ def ci_test(
     rows = KnownRows.of(x, y, z, labels)
     draws, generator = as_rng(rng).spawn(2)
     with serial_blas:
-        smoother = StratifiedSmoother.of(rows.z, rows.strata)
+        smoother = Smoother.of(rows.z, rows.strata)
         sides = rows.sides(smoother)
         result = residual_test(rows, sides, n_resamples, draws)
         result = replace(result, notes=(*notes, *result.notes))

@@ -16,7 +16,7 @@ from typing import final
 import numpy as np
 
 from ...conditional.rows import Targets
-from ...conditional.smoothing import Basis, StratifiedSmoother, gaussian_features, scaled, typical_distance
+from ...conditional.smoothing import Basis, Smoother, gaussian_features, scaled, typical_distance
 from ...conditional.stacking import r2_of
 from ...core.array import Array, slices
 from ...core.frozen import Frozen
@@ -61,15 +61,13 @@ class SideResiduals(Frozen):
     """Of the scaled columns, shape (n, d)."""
     spread: Array
     """Their fitted deviations, shape (n, d)."""
-    left_out: Array
-    """Leave-one-out errors of the scaled columns, shape (n, d)."""
     r2: Array
-    """The share of the variance of every column that Z predicts, by these errors, shape (d,)."""
+    """The share of the variance of every column that Z predicts, by leave-one-out errors, shape (d,)."""
     linear: ResidualColumns
     kernel: ResidualColumns
 
     @classmethod
-    def of(cls, columns: Array, smoother: StratifiedSmoother) -> SideResiduals:
+    def of(cls, columns: Array, smoother: Smoother) -> SideResiduals:
         """Return residuals of columns, and of a Gaussian kernel's features of these residuals."""
         targets = scaled(columns)
         means = smoother(targets, leave_out=True)
@@ -80,7 +78,7 @@ class SideResiduals(Frozen):
         logs = np.log(residuals**2 + _LEAST_SCALE * np.maximum((residuals**2).mean(axis=0), np.finfo(float).tiny))
         spread = np.exp(0.5 * (logs - smoother(logs).residuals))
         rows = np.clip(scaled(residuals / spread), -_CLIP, _CLIP)
-        basis = Basis.of("", gaussian_features(rows, typical_distance(rows), _RANK)(rows))
+        basis = Basis.of(gaussian_features(rows, typical_distance(rows), _RANK)(rows))
         functions = basis.functions[:, ::-1][:, :_FEATURES] * np.sqrt(len(rows))
         smoothed = smoother(functions)
         squares = (smoothed.residuals**2).mean(axis=0)
@@ -90,7 +88,6 @@ class SideResiduals(Frozen):
         return cls(
             residuals,
             spread,
-            left_out,
             np.maximum(r2_of(left_out, Targets.of(targets)), 0.0),
             ResidualColumns(lines, np.ones(lines.shape[1]), freedom),
             ResidualColumns(whitened, basis.values[::-1][:_FEATURES], smoothed.freedom),
@@ -107,7 +104,7 @@ def functions_of(Z: Array) -> Array:
     """Return eight leading functions of Z that tell where in Z dependence may change, shape (n, 8)."""
     rows = scaled(Z)
     width = typical_distance(rows) * (0.7 if rows.shape[1] == 1 else 1.0)
-    basis = Basis.of("", gaussian_features(rows, width, _RANK)(rows))
+    basis = Basis.of(gaussian_features(rows, width, _RANK)(rows))
     scores = basis.functions[:, ::-1][:, :_OF_Z] * np.sqrt(len(rows) * basis.values[::-1][:_OF_Z])
     return np.clip(scores, -_LEADING, _LEADING)
 

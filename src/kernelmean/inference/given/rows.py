@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ...conditional.smoothing import StratifiedSmoother
+from ...conditional.smoothing import Smoother
 from ...core.array import Array, IntArray
 from ...core.frozen import Frozen
 from ...core.labels import check_codes, codes
@@ -50,7 +50,7 @@ class KnownRows(Frozen):
         )
         return cls(x, y, z, order, members, (first, second, known))
 
-    def sides(self, smoother: StratifiedSmoother) -> tuple[SideResiduals, SideResiduals]:
+    def sides(self, smoother: Smoother) -> tuple[SideResiduals, SideResiduals]:
         """Return what Z leaves of X and Y."""
         x, y = (SideResiduals.of(side, smoother) for side in (self.x, self.y))
         for name, side in zip(self.called, (x, y), strict=False):
