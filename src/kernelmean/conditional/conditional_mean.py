@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, as_host, slices
+from ..core.capped_qp import on_capped_simplex
 from ..core.frozen import FrozenAttributes, sealed
 from ..core.validate import check_fraction, check_integer, check_numbers, check_points, validated
 from ..core.words import count, listed, refuse
@@ -26,18 +27,16 @@ from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import serial_blas
 from .candidates import Curves, GaussianFeatures, KernelFeatures, PlainColumns, Quadratic, Radial
-from .learned import kinds_of
 from .outcomes import (
     OutcomeFeatures,
+    best_fit,
     landmarks_of,
     noisy_quantiles,
-    outcome_fits,
     rising_steps,
-    simplex_projections,
 )
 from .ridge import Kind, RidgeFits, Ridges, ridges_of
 from .rows import DealtRows, FitRows, ScaledColumns, rows_of
-from .stacking import Stack, best_stack, moved_to, r2_of
+from .stacking import Stack, best_stack, kinds_of, moved_to, r2_of
 from .units import Units, in_cells
 
 _RANK_X, _CELLS, _FEW = 500, 2**23, 50
@@ -188,7 +187,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         seen = landmarks_of(make_kernel(self.kernel_y, self.bandwidth, outcomes), outcomes, dealt)(outcomes)
         kinds = self._kinds(dealt, np.hstack([outcomes * np.sqrt(shares), seen]))
         ridges = ridges_of(kinds, ((block.rows, own.values) for block, own in rows.blocks(scaling)), targets.mean)
-        self.mean_stack_ = best_stack(ridges, dealt, targets, shares).stack
+        self.mean_stack_ = best_stack(ridges, dealt, targets, shares)
         left = self.mean_stack_.errors(dealt, targets)
         self.r2_mean_ = sealed(r2_of(left, targets))
         self.kernel_ = make_kernel(self.kernel_y, self.bandwidth, left if np.ptp(left) > 0.0 else outcomes)
@@ -201,7 +200,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             OutcomeFeatures(values, landmarks_of(self.kernel_, values, dealt), *own)
             for values, own in zip(kept, units, strict=True)
         ]
-        self._choose(choices, NAMED[self.estimator][0]((left**2).mean(axis=0))[1:])
+        self._choose(choices, NAMED[self.estimator][0]((left**2).mean(axis=0)))
 
     def _outcomes(self, rows: FitRows, *, about: bool) -> Iterator[tuple[Array, Sequence[Array]]]:
         """Yield all rows scaled, with the outcomes and, if asked for, what is left of them without the row."""
@@ -213,11 +212,10 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         """Choose between the outcomes and what is left of them, and among noises, by leave-one-out scores."""
         plain, dealt = choices[0], self.dealt_
         allowed = choices[1:] if self.about_mean is True else choices
-        best = min(outcome_fits(dealt, allowed, noises), key=lambda fit: fit.loss)
+        best = best_fit(dealt, allowed, noises)
         self.stack_, self.noise_, self.about_mean_ = best.stack, best.noise, best.outcomes is not plain
         self.outcomes_, self.units_, self.ridges_ = plain.units, best.outcomes.units, plain.ridges
-        self.loocv_ = best.loocv(dealt)
-        self.r2_ = 1.0 - self.loocv_ / plain.loss_of_constant(noises)
+        self.loocv_, self.r2_ = best.loocv, 1.0 - best.loocv / plain.loss_of_constant(noises)
         notes = [f"{plain.landmarks.summary} stand for the kernel of y"]
         if dealt.drawn:
             notes.append(
@@ -229,7 +227,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def _kinds(self, dealt: DealtRows, targets: Array) -> list[Kind]:
         if self.kernel_x is None:
             return kinds_of(dealt, targets)
-        map_x = nystrom(self.kernel_x.resolved(dealt.rows), dealt.rows[dealt.first(_RANK_X)], _RANK_X)
+        map_x = nystrom(self.kernel_x.resolved(dealt.rows), dealt.rows[dealt.order[:_RANK_X]], _RANK_X)
         noise = Dirac() if self.noise_x is None else self.noise_x
         map_x.check_noise(noise)
         return [(KernelFeatures(map_x, noise), None)]
@@ -272,7 +270,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         """
         weights = self.weights(X)
         if self.points_.shape[1] > 1:
-            return simplex_projections(weights)
+            return np.stack([on_capped_simplex(row, 1.0) for row in weights])
         order = np.argsort(self.points_[:, 0], kind="stable")
         found = np.empty_like(weights)
         found[:, order] = rising_steps(weights[:, order])
@@ -321,7 +319,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         targets = units.targets(sources[units.of_rows], sources)
         with serial_blas:
             ridges = moved_to(self.ridges_, self.dealt_, sources, units)
-            found = best_stack(ridges, self.dealt_, targets).stack.predict(rows)
+            found = best_stack(ridges, self.dealt_, targets).predict(rows)
         return found[:, 0] if values.ndim == 1 else found
 
     def _shaped(self, values: Array) -> Array:

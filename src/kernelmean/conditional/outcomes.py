@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -28,7 +28,7 @@ _HALVINGS, _DEPENDENT = 50, 1e-13
 
 def landmarks_of(kernel: Kernel, values: Array, dealt: DealtRows) -> Landmarks:
     """Return at most 100 landmarks: all rows, if they are that few."""
-    return nystrom(kernel, values[dealt.first(_MOST_LANDMARKS)], _MOST_LANDMARKS)
+    return nystrom(kernel, values[dealt.order[:_MOST_LANDMARKS]], _MOST_LANDMARKS)
 
 
 @final
@@ -55,49 +55,39 @@ class OutcomeFeatures:
         features = solve_triangular(triangle, gram[pivots], lower=True).T
         return self.units.targets(features[:n], features[n:]), features[n:]
 
+    def outside(self, targets: Targets) -> float:
+        """Return the mean part of k(y, y) that features do not see."""
+        return float((self.landmarks.kernel.diag(self.values) - (targets.values**2).sum(axis=1)).mean())
+
     def loss(self, errors: Array, targets: Targets) -> float:
-        """Return the mean squared distance in the RKHS, with the part of k(y, y) that features do not see."""
-        outside = self.landmarks.kernel.diag(self.values) - (targets.values**2).sum(axis=1)
-        return float((errors**2).sum(axis=1).mean()) + float(outside.mean())
+        """Return the mean squared distance in the RKHS."""
+        return float((errors**2).sum(axis=1).mean()) + self.outside(targets)
 
     def loss_of_constant(self, noises: Sequence[Noise]) -> float:
-        """Return the leave-one-out score of the estimate that passes over x, without noise or with the best one."""
-        choices = (self.with_noise(noise)[0] for noise in (Dirac(), *noises))
+        """Return the leave-one-out score of the estimate that passes over x, with the best noise."""
+        choices = (self.with_noise(noise)[0] for noise in noises)
         return min(self.loss(targets.constant_errors(), targets) for targets in choices)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class OutcomeFit:
-    """The best stack for the features of outcomes under one noise."""
+class OutcomeFit(NamedTuple):
+    """The best stack for the features of some outcomes under one noise, and its leave-one-out score."""
 
     outcomes: OutcomeFeatures
     noise: Noise
-    targets: Targets
     stack: Stack
-    loss: float
-    """The leave-one-out score on the rows that strengths and weights were chosen on."""
-
-    def loocv(self, dealt: DealtRows) -> float:
-        """Return the leave-one-out score on all rows that are kept."""
-        return self.outcomes.loss(self.stack.errors(dealt, self.targets), self.targets)
+    loocv: float
 
 
-def outcome_fits(dealt: DealtRows, choices: Sequence[OutcomeFeatures], noises: Sequence[Noise]) -> Iterator[OutcomeFit]:
-    """Yield fits to each of the choices, without noise and under some."""
-    for noise, outcomes in product((Dirac(), *noises), choices):
+def best_fit(dealt: DealtRows, choices: Sequence[OutcomeFeatures], noises: Sequence[Noise]) -> OutcomeFit:
+    """Return the best fit to one of the choices under one of the noises, by the rows that weights are chosen on."""
+    fits = []
+    for noise, outcomes in product(noises, choices):
         targets, sources = outcomes.with_noise(noise)
         ridges = moved_to(outcomes.ridges, dealt, sources, outcomes.units)
-        best = best_stack(ridges, dealt, targets, np.ones(sources.shape[1]))
-        yield OutcomeFit(outcomes, noise, targets, best.stack, best.loss + outcomes.loss(np.zeros((1, 1)), targets))
-
-
-def simplex_projections(weights: Array) -> Array:
-    """Return the nearest points of the simplex, shape (m, n): weights less a threshold, none below 0."""
-    ordered = -np.sort(-weights, axis=1)
-    thresholds = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, weights.shape[1] + 1)
-    last = np.count_nonzero(ordered > thresholds, axis=1) - 1
-    return np.asarray(np.maximum(weights - thresholds[np.arange(len(weights)), last][:, None], 0.0))
+        stack = best_stack(ridges, dealt, targets, np.ones(sources.shape[1]))
+        fits.append((stack.loss + outcomes.outside(targets), outcomes, noise, stack, targets))
+    _, outcomes, noise, stack, targets = min(fits, key=lambda fit: fit[0])
+    return OutcomeFit(outcomes, noise, stack, outcomes.loss(stack.errors(dealt, targets), targets))
 
 
 def rising_steps(weights: Array) -> Array:

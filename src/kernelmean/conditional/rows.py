@@ -46,6 +46,7 @@ class DealtRows:
 
     rows: Array
     order: IntArray
+    """The numbers of the rows in a random order."""
     folds: IntArray
     """The fold of every row, shape (n,)."""
     n_rows: int
@@ -66,10 +67,6 @@ class DealtRows:
     def drawn(self) -> bool:
         """Whether these are some rows of the fit only."""
         return len(self.rows) < self.n_rows
-
-    def first(self, size: int) -> IntArray:
-        """Return the numbers of some rows drawn at random: all, if they are that few."""
-        return self.order[:size]
 
 
 class Targets(NamedTuple):

@@ -127,10 +127,10 @@ def _smoothed(bases: tuple[Basis, ...], targets: Array, leave_out: bool) -> tupl
     squares = np.einsum("nq,nq->q", centered, centered)
     plain = squares * n / (n - 1.0) ** 2
     fits = [_errors(basis, centered, squares) for basis in bases]
-    best = np.stack([errors.min(axis=0) for errors in fits])
+    best = np.argmin([plain, *(errors.min(axis=0) for errors in fits)], axis=0)
     residuals, freedom, leverage = centered.copy(), np.ones(targets.shape[1]), np.full(targets.shape, 1.0 / n)
-    for number, (basis, errors) in enumerate(zip(bases, fits, strict=True)):
-        here = np.flatnonzero((best.argmin(axis=0) == number) & (best.min(axis=0) < plain))
+    for number, (basis, errors) in enumerate(zip(bases, fits, strict=True), start=1):
+        here = np.flatnonzero(best == number)
         strengths = STRENGTHS[errors[:, here].argmin(axis=0)] / _UNDERSMOOTHING
         shares = basis.values[:, None] / (basis.values[:, None] + strengths)
         residuals[:, here] -= basis.functions @ (shares * (basis.functions.T @ centered[:, here]))

@@ -1,22 +1,70 @@
 """Regressions of several kinds, stacked by their exact leave-one-out errors: the core of conditional means.
 
-Stacked regression: Breiman (1996). Gradients that learned axes follow: Hristache, Juditsky, Polzehl & Spokoiny (2001).
+Features that are learned come from the rows of other folds, so that leaving out a row needs no new ones. Stacked regression: Breiman (1996). Gradients that learned axes follow: Hristache, Juditsky, Polzehl & Spokoiny (2001).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 
 from ..core.array import Array, IntArray, slices
 from ..core.frozen import Frozen
-from .ridge import STRENGTHS, RidgeFits, Ridges
-from .rows import DealtRows, Targets
+from .candidates import Curves, GaussianFeatures, Radial, RegressionFeatures, candidates, stacked_curves
+from .ridge import STRENGTHS, Kind, RidgeFits, Ridges, ridges_of
+from .rows import FOLDS, DealtRows, Targets
 from .units import Units
 
 _CHOOSING, _BLOCK, _STEPS, _GAIN = 500, 4096, 500, 1e-4
+_RANK, _FIRST_RANK, _LEARNING, _ROUNDS = 120, 60, 1000, 2
+
+
+def kinds_of(dealt: DealtRows, targets: Array) -> list[Kind]:
+    """Return the features of all kinds of regression; learned ones for every fold."""
+    rows = dealt.rows
+    n, d = rows.shape
+    if n < 4 or not d:
+        return []
+    found: list[Kind] = [(each, None) for each in candidates(rows, rows[dealt.order[: _rank(n)]])]
+    for fold in range(FOLDS) if d > 1 and n >= 8 else ():
+        others = dealt.order[dealt.folds[dealt.order] != fold][:_LEARNING]
+        found.append((learned_axes(rows[others], targets[others]), fold))
+        found += [(each, fold) for each in learned_curves(rows[others], targets[others])]
+    return found
+
+
+def _rank(n: int) -> int:
+    """Return how many landmarks n rows get."""
+    return min(_RANK, 40 + n // 5)
+
+
+def _first_fit(features: RegressionFeatures, rows: Array, targets: Array) -> Array:
+    """Return the coefficients of a ridge regression, each target with its best strength."""
+    every = Targets.of(targets)
+    (ridge,) = ridges_of([(features, None)], [(rows, targets)], every.mean)
+    return ridge.coefficients(np.argmin(ridge.losses(ridge.scores(rows), every), axis=0))
+
+
+def learned_curves(rows: Array, targets: Array) -> list[Curves]:
+    """Return curves that vary more along columns that the targets change with; none where there are no curves."""
+    first = stacked_curves(rows, fine=True)
+    return [each.weighted(rows, _first_fit(each, rows, targets)) for each in first]
+
+
+def learned_axes(rows: Array, targets: Array) -> Radial:
+    """Return a kernel on axes that are stretched by how much the targets change along them."""
+    d = rows.shape[1]
+    axes = np.eye(d)
+    for _ in range(_ROUNDS):
+        kind = Radial(GaussianFeatures.of(1.4 * np.sqrt(d), rows[:_FIRST_RANK] @ axes), axes, "first fit")
+        values, vectors = np.linalg.eigh(kind.moment(rows, _first_fit(kind, rows, targets)))
+        stretch = np.sqrt(np.maximum(values, 0.0))
+        if not stretch.any():
+            break
+        axes = vectors * (stretch * np.sqrt(d / (stretch**2).sum()))
+    return Radial(GaussianFeatures.of(np.sqrt(d), rows[: _rank(len(rows))] @ axes), axes, "learned axes")
 
 
 @final
@@ -33,6 +81,8 @@ class Stack(Frozen):
     """Of the targets, shape (q,)."""
     limits: Array
     """The least and the largest of every column of the fit, shape (2, d)."""
+    loss: float
+    """The mean squared leave-one-out error at the rows that it was chosen on, all targets together."""
 
     @property
     def kinds(self) -> dict[str, float]:
@@ -89,20 +139,13 @@ def r2_of(residuals: Array, targets: Targets) -> Array:
     return np.where(varies, 1.0 - (residuals**2).sum(axis=0) / np.where(varies, total, 1.0), 0.0)
 
 
-class ChosenStack(NamedTuple):
-    """A stack, and its mean squared error at the rows that it was chosen on, all targets together."""
-
-    stack: Stack
-    loss: float
-
-
-def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array | None = None) -> ChosenStack:
+def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array | None = None) -> Stack:
     """Return the best strengths and weights by leave-one-out errors, of at most 500 rows.
 
     ``shares`` says how much every target counts, shape (q,), for targets with common strengths and weights; without
     it, each target has its own.
     """
-    some, q = dealt.first(_CHOOSING), len(targets.mean)
+    some, q = dealt.order[:_CHOOSING], len(targets.mean)
     names = list(dict.fromkeys(ridge.features.name for ridge in ridges))
     kinds = [names.index(ridge.features.name) for ridge in ridges]
     parts = [(ridge, ridge.places(dealt.folds[some])) for ridge in ridges]
@@ -124,7 +167,7 @@ def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array
     weights = _simplex_weights(grams)
     loss = float(np.einsum("kq,qkl,lq->", weights, grams, weights)) / len(some)
     weights = np.repeat(weights, q // weights.shape[1], axis=1)[[*kinds, -1]]
-    return ChosenStack(Stack(ridges, chosen, weights, targets.mean, dealt.limits), loss)
+    return Stack(ridges, chosen, weights, targets.mean, dealt.limits, loss)
 
 
 def _simplex_weights(grams: Array) -> Array:

@@ -15,10 +15,11 @@ from ...plan.plan import serial_blas
 from ..adaptive.kinds import LEVEL
 from ..samples import check_lengths, check_one_order_of_all
 from .ci_result import ConditionalResult
-from .mixed import coordinates, known_parts
 from .products import SideResiduals
-from .rows import KnownRows
+from .rows import KnownRows, coordinates, known_parts, stratum_numbers
 from .testing import pvalue_of, residual_test, within_strata
+
+_USELESS = "without Z, write hsic_test(X, Y)"
 
 
 def ci_test(
@@ -92,7 +93,8 @@ def ci_test(
         raise ValueError("neither Z nor strata are given; pass what is known, or write hsic_test(X, Y)")
     (x, of_x), (y, of_y) = coordinates(X, "X"), coordinates(Y, "Y")
     check_lengths(len(x), len(y), 1)
-    z, labels, of_z = known_parts(Z, strata, len(x))
+    given = [] if strata is None else [stratum_numbers(strata, len(x))]
+    z, labels, of_z = known_parts({} if Z is None else {"Z": Z}, {"X": len(x)}, given, _USELESS)
     notes = (*of_x, *of_y, *of_z)
     if z is None:
         if size_runs:
