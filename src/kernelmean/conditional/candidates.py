@@ -135,13 +135,8 @@ class Radial(RegressionFeatures):
         coordinates, weights = rows @ self.axes, self.landmarks.whitening @ coefficients
         kernel, points = self.landmarks.kernel, self.landmarks.points
         values = kernel(coordinates, points) / kernel.bandwidth**2
-        fitted = values @ weights
-        slopes = np.stack(
-            [
-                (values @ (points[:, [j]] * weights) - coordinates[:, [j]] * fitted).ravel()
-                for j in range(coordinates.shape[1])
-            ]
-        )
+        towards = np.einsum("ns,sd,sq->dnq", values, points, weights, optimize=True)
+        slopes = (towards - coordinates.T[:, :, None] * (values @ weights)).reshape(len(self.axes.T), -1)
         return np.asarray(self.axes @ (slopes @ slopes.T) @ self.axes.T)
 
 

@@ -42,11 +42,6 @@ from .units import Units, in_cells
 _RANK_X, _CELLS, _FEW = 500, 2**23, 50
 _SHORT = f"below {_FEW} rows intervals are too short: those of 90 % held .84 of outcomes with 40 rows, .6 with 8"
 _ESTIMATORS = ("kme", "mkme", "mmkme")
-PARTS = (
-    *(Stack, RidgeFits, DealtRows, ScaledColumns, Units),
-    *(PlainColumns, Quadratic, Curves, Radial, GaussianFeatures, KernelFeatures),
-)
-"""What a fit holds."""
 
 
 @final
@@ -120,7 +115,10 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     (array([0.]), True)
     """
 
-    holds: ClassVar = PARTS
+    holds: ClassVar = (
+        *(Stack, RidgeFits, DealtRows, ScaledColumns, Units),
+        *(PlainColumns, Quadratic, Curves, Radial, GaussianFeatures, KernelFeatures),
+    )
     kernel_y: KernelLike = "gaussian"
     _: KW_ONLY
     kernel_x: Kernel | None = None
@@ -164,7 +162,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         """
         self._check_options()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        with serial_blas, rows_of(self, X, y, rng.spawn(1)[0]) as (rows, self.single_):
+        with serial_blas, rows_of(self, X, y, int(rng.spawn(1)[0].integers(2**31))) as (rows, self.single_):
             self._estimate(rows, rng)
         return self
 
@@ -179,10 +177,10 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             refuse("noise of x needs a kernel; pass kernel_x=", noise_x=(self.noise_x, None))
 
     def _estimate(self, rows: FitRows, rng: np.random.Generator) -> None:
-        targets = rows.targets(rows.kept)
+        targets = rows.targets(rows.seen.rows)
         self.scaling_ = scaling = rows.scaling(plain=self.kernel_x is not None)
         self.dealt_ = dealt = rows.dealt(scaling, rng)
-        outcomes, variance = targets.values, rows.variance[rows.split :]
+        outcomes, variance = targets.values, rows.seen.variance[rows.split :]
         shares = 1.0 / np.where(variance > 0.0, variance, 1.0)
         seen = landmarks_of(make_kernel(self.kernel_y, self.bandwidth, outcomes), outcomes, dealt)(outcomes)
         kinds = self._kinds(dealt, np.hstack([outcomes * np.sqrt(shares), seen]))
@@ -242,7 +240,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def kinds_(self) -> dict[str, float]:
         """The weight of every kind of regression."""
         check_is_fitted(self)
-        return self.stack_.kinds
+        names = (*(ridge.features.name for ridge in self.stack_.ridges), "constant")
+        return dict(zip(names, self.stack_.weights[:, 0].tolist(), strict=True))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -336,7 +335,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             raise ValueError(f"levels is {levels.tolist()}; pass numbers between 0 and 1, such as [0.1, 0.5, 0.9]")
         rows, q = self._scaled(X), self.points_.shape[1]
         found = np.empty((len(rows), len(levels), q))
-        for block in slices(len(rows), max(1, _CELLS // len(self.points_))):
+        for block in slices(len(rows), max(1, _CELLS // (len(self.points_) * len(levels)))):
             with serial_blas:
                 weights = self.stack_.smoother(rows[block], self.dealt_, self.units_.shares)
             for column in range(q):

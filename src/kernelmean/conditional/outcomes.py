@@ -12,6 +12,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
 from ..core.array import Array
+from ..core.roots import rising_roots
 from ..embedding.features import Landmarks, nystrom, pivoted_triangle
 from ..expected import expected_blocks
 from ..kernels.base import Kernel
@@ -23,7 +24,7 @@ from .stacking import Stack, best_stack, moved_to
 from .units import Units
 
 _MOST_LANDMARKS = 100
-_HALVINGS, _DEPENDENT = 50, 1e-13
+_DEPENDENT = 1e-13
 
 
 def landmarks_of(kernel: Kernel, values: Array, dealt: DealtRows) -> Landmarks:
@@ -103,17 +104,13 @@ def rising_steps(weights: Array) -> Array:
 
 
 def noisy_quantiles(values: Array, weights: Array, deviation: float, levels: Array) -> Array:
-    """Return quantiles of mixtures of normal distributions about sorted values, shape (m, levels), by halving."""
-    low = np.full((len(weights), len(levels)), values[0] - 10.0 * deviation)
-    high = np.full_like(low, values[-1] + 10.0 * deviation)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        reached = np.stack(
-            [
-                (weights * ndtr((middle[:, [j]] - values) / deviation)).sum(axis=1) >= level
-                for j, level in enumerate(levels)
-            ],
-            axis=1,
-        )
-        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
-    return np.asarray((low + high) / 2.0)
+    """Return quantiles of mixtures of normal distributions about values, shape (m, levels)."""
+    shape = len(weights), len(levels)
+    places, ends = values / deviation, (values.min() / deviation - 10.0, values.max() / deviation + 10.0)
+
+    def above(points: Array) -> Array:
+        reached = ndtr(points.reshape(*shape, 1) - places)
+        return np.asarray((np.einsum("mln,mn->ml", reached, weights) - levels).ravel())
+
+    low, high = (np.full(shape[0] * shape[1], end) for end in ends)
+    return deviation * rising_roots(above, low, high).reshape(shape)

@@ -100,12 +100,8 @@ class RidgeFits(Frozen):
         return np.asarray(errors)
 
     def coefficients(self, chosen: IntArray) -> Array:
-        """Return the coefficients of the centred features, shape (m, q)."""
+        """Return the coefficients of the centred features in predictions, shape (m, q)."""
         return np.asarray(self.axes @ (self.moments * self.shrunk(chosen)))
-
-    def predict(self, rows: Array, chosen: IntArray) -> Array:
-        """Return the predictions at scaled rows, less the mean of the targets, shape (n, q)."""
-        return np.asarray((self.features(rows) - self.center) @ self.coefficients(chosen))
 
     def smoother(self, rows: Array, fitted: DealtRows, chosen: IntArray) -> Array:
         """Return how much every unit of the fit counts in these predictions of the first target, (rows, units)."""
@@ -133,7 +129,8 @@ class _Sums:
 
     def __init__(self, features: RegressionFeatures) -> None:
         self._features, self._sums = features, np.array(0.0)
-        self._start = self._first = np.empty(0)
+        self._start: Array = np.empty(0)
+        self._first: Array = np.empty(0)
 
     def add(self, rows: Array, targets: Array) -> None:
         """Add rows, and targets about their mean."""

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -16,9 +15,9 @@ from ..core.frozen import Frozen
 from ..core.validate import check_points, check_range, check_spread, name_columns, validated
 from ..tables import limits
 from ..tables.batchwise import paired, to_be_held
+from ..tables.drawn import Overview, hashes_of
 from ..tables.read import is_in_memory
-from ..tables.shuffle import hashed
-from ..tables.source import in_blocks, side_by_side, split_rows
+from ..tables.source import in_blocks, side_by_side
 
 FOLDS = 2
 _BLOCK, _KEPT = 4096, 5000
@@ -104,82 +103,46 @@ class FitRows:
     """Starts to read them."""
     split: int
     """The columns of X."""
-    n: int
-    mean: Array
-    variance: Array
-    limits: Array
-    """The least and the largest of every column, shape (2, columns)."""
-    kept: Array
-    hashes: IntArray
-    """Of the numbers of the rows that are kept."""
-    seed: np.uint64
-
-    @classmethod
-    def of(cls, read: Callable[[], Iterator[Array]], split: int, most: int, rng: np.random.Generator) -> FitRows:
-        """Read rows for the first time: keep them up to a number, of more draw those whose numbers hash to the least.
-
-        Which these are depends on the numbers of the rows, never on batches.
-        """
-        head, rest = split_rows(read(), most)
-        if head is None or len(head) < 2:
-            raise ValueError("X has fewer than 2 rows; pass at least 2")
-        seed = rng.integers(0, 2**64, dtype=np.uint64)
-        n, start, kept, hashes = 0, head.mean(axis=0), head[:0], np.empty(0, dtype=np.uint64)
-        total, squares, limits = np.zeros_like(start), np.zeros_like(start), np.stack([start, start])
-        for block in chain([head], rest):
-            limits = np.stack([np.minimum(limits[0], block.min(axis=0)), np.maximum(limits[1], block.max(axis=0))])
-            check_range(np.abs(limits[:, :split]).max(axis=0), "X holds values up to")
-            check_spread(limits[:, split:], "y")
-            total, squares = total + (block - start).sum(axis=0), squares + ((block - start) ** 2).sum(axis=0)
-            kept, hashes = np.concatenate([kept, block]), np.concatenate([hashes, _hashes(n, len(block), seed)])
-            n += len(block)
-            if n > most:
-                best = np.argsort(hashes, kind="stable")[:_KEPT]
-                kept, hashes = kept[best], hashes[best]
-        variance = np.maximum(squares / n - (total / n) ** 2, 0.0)
-        return cls(read, split, n, start + total / n, variance, limits, kept, hashes, seed)
+    seen: Overview
+    """Of all rows, and those that are kept."""
+    seed: int
 
     def scaling(self, *, plain: bool) -> ScaledColumns:
         """Return what scales the columns of X that vary; ``plain`` leaves them all as they are."""
         if plain:
             return ScaledColumns(np.zeros(self.split), np.ones(self.split), np.arange(self.split))
-        low, high = self.limits[:, : self.split]
+        low, high = self.seen.limits[:, : self.split]
         varying = np.flatnonzero(high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high)))
-        return ScaledColumns(self.mean[varying], np.sqrt(self.variance[varying]), varying)
+        return ScaledColumns(self.seen.mean[varying], np.sqrt(self.seen.variance[varying]), varying)
 
     def targets(self, rows: Array) -> Targets:
         """Return the outcomes of some rows as targets."""
         values = rows[:, self.split :]
-        return Targets(values, values, self.mean[self.split :], self.n)
+        return Targets(values, values, self.seen.mean[self.split :], self.seen.n)
 
     def dealt(self, scaling: ScaledColumns, rng: np.random.Generator) -> DealtRows:
         """Return the rows of X that are kept, scaled and dealt."""
-        found = self._dealt(self.kept, self.hashes, scaling)
-        return found if found.drawn else DealtRows.of(found.rows, self.kept[:, self.split :], rng)
+        found = self._dealt(self.seen.rows, self.seen.hashes, scaling)
+        return found if found.drawn else DealtRows.of(found.rows, self.seen.rows[:, self.split :], rng)
 
     def blocks(self, scaling: ScaledColumns) -> Iterator[tuple[DealtRows, Targets]]:
         """Yield all rows, X scaled."""
         start = 0
         for block in self.read():
-            yield self._dealt(block, _hashes(start, len(block), self.seed), scaling), self.targets(block)
+            yield self._dealt(block, hashes_of(start, len(block), self.seed), scaling), self.targets(block)
             start += len(block)
-        if start != self.n:
-            raise ValueError(f"{start:,} rows were read of {self.n:,}; rows must stay as they are meanwhile")
+        if start != self.seen.n:
+            raise ValueError(f"{start:,} rows were read of {self.seen.n:,}; rows must stay as they are meanwhile")
 
     def _dealt(self, rows: Array, hashes: IntArray, scaling: ScaledColumns) -> DealtRows:
         """Return scaled rows in folds by the hashes of their numbers."""
         folds = (hashes % np.uint64(FOLDS)).astype(np.intp)
-        x, ends = (scaling(each[:, : self.split]) for each in (rows, self.limits))
-        return DealtRows(x, np.arange(len(rows)), folds, self.n, ends)
-
-
-def _hashes(start: int, rows: int, seed: np.uint64) -> IntArray:
-    """Return the hashes of the numbers of consecutive rows."""
-    return hashed(np.arange(start, start + rows).astype(np.uint64) ^ seed)
+        x, ends = (scaling(each[:, : self.split]) for each in (rows, self.seen.limits))
+        return DealtRows(x, np.arange(len(rows)), folds, self.seen.n, ends)
 
 
 @contextmanager
-def rows_of(estimator: Any, X: Any, y: Any, rng: np.random.Generator) -> Iterator[tuple[FitRows, bool]]:
+def rows_of(estimator: Any, X: Any, y: Any, seed: int) -> Iterator[tuple[FitRows, bool]]:
     """Yield the rows of X and y for an estimator, and whether there is one outcome a row, without an axis of its own.
 
     Files, batches and anything else that :func:`kernelmean.read` takes are read side by side.
@@ -191,8 +154,13 @@ def rows_of(estimator: Any, X: Any, y: Any, rng: np.random.Generator) -> Iterato
     if is_in_memory(X):
         X = as_host(validated(estimator, X, ensure_min_samples=2))
     with paired(X, as_host(check_points(y, "y")) if held else y, ("X", "y")) as both:
+        names = both[0].names
         if not is_in_memory(X):
-            name_columns(estimator, both[0].names, named=both[0].named)
+            name_columns(estimator, names, named=both[0].named)
         pairs = lambda: in_blocks(side_by_side((iter(both[0]), iter(both[1])), both), _BLOCK)  # noqa: E731
-        rows = FitRows.of(pairs, len(both[0].names), most, rng)
+        rows = FitRows(pairs, len(names), Overview.of(pairs(), most, _KEPT, seed), seed)
+        if rows.seen.n < 2:
+            raise ValueError("X has 1 row; pass at least 2")
+        check_range(np.abs(rows.seen.limits[:, : rows.split]).max(axis=0), "X holds values up to")
+        check_spread(rows.seen.limits[:, rows.split :], "y")
         yield rows, single or (not held and len(both[1].names) == 1)

@@ -125,7 +125,7 @@ def _smoothed(bases: tuple[Basis, ...], targets: Array, leave_out: bool) -> tupl
     n = len(targets)
     centered = targets - targets.mean(axis=0)
     squares = np.einsum("nq,nq->q", centered, centered)
-    plain = squares * n / (n - 1.0) ** 2
+    plain = squares * n / max(n - 1.0, 1.0) ** 2
     fits = [_errors(basis, centered, squares) for basis in bases]
     best = np.argmin([plain, *(errors.min(axis=0) for errors in fits)], axis=0)
     residuals, freedom, leverage = centered.copy(), np.ones(targets.shape[1]), np.full(targets.shape, 1.0 / n)

@@ -1,6 +1,7 @@
 """Regressions of several kinds, stacked by their exact leave-one-out errors: the core of conditional means.
 
-Features that are learned come from the rows of other folds, so that leaving out a row needs no new ones. Stacked regression: Breiman (1996). Gradients that learned axes follow: Hristache, Juditsky, Polzehl & Spokoiny (2001).
+Stacked regression: Breiman (1996). Features that are learned come from the rows of other folds, so that leaving out a
+row needs no new ones; gradients that learned axes follow: Hristache, Juditsky, Polzehl & Spokoiny (2001).
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import numpy as np
 
 from ..core.array import Array, IntArray, slices
 from ..core.frozen import Frozen
+from ..core.simplex_qp import lightest_mixtures
 from .candidates import Curves, GaussianFeatures, Radial, RegressionFeatures, candidates, stacked_curves
 from .ridge import STRENGTHS, Kind, RidgeFits, Ridges, ridges_of
 from .rows import FOLDS, DealtRows, Targets
 from .units import Units
 
-_CHOOSING, _BLOCK, _STEPS, _GAIN = 500, 4096, 500, 1e-4
+_CHOOSING, _BLOCK = 500, 4096
 _RANK, _FIRST_RANK, _LEARNING, _ROUNDS = 120, 60, 1000, 2
 
 
@@ -84,12 +86,6 @@ class Stack(Frozen):
     loss: float
     """The mean squared leave-one-out error at the rows that it was chosen on, all targets together."""
 
-    @property
-    def kinds(self) -> dict[str, float]:
-        """The weight of every kind for the first target."""
-        names = (*(ridge.features.name for ridge in self.ridges), "constant")
-        return dict(zip(names, self.weights[:, 0].tolist(), strict=True))
-
     def _used(self) -> list[tuple[RidgeFits, IntArray, Array]]:
         """Return the regressions that count, with their strengths and weights."""
         every = zip(self.ridges, self.chosen, self.weights, strict=False)
@@ -102,7 +98,8 @@ class Stack(Frozen):
             within = np.clip(rows[block], *self.limits)
             for ridge, chosen, weights in self._used():
                 here = rows[block] if ridge.features.extrapolates else within
-                found[block] += ridge.share * weights * ridge.predict(here, chosen)
+                centered = ridge.features(here) - ridge.center
+                found[block] += ridge.share * weights * (centered @ ridge.coefficients(chosen))
         return found
 
     def smoother(self, rows: Array, fitted: DealtRows, shares: Array) -> Array:
@@ -164,31 +161,7 @@ def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array
     grams = by_target @ np.swapaxes(by_target, 1, 2)
     if shares is not None:
         grams = np.tensordot(shares, grams, axes=1)[None]
-    weights = _simplex_weights(grams)
+    weights = lightest_mixtures(grams)
     loss = float(np.einsum("kq,qkl,lq->", weights, grams, weights)) / len(some)
     weights = np.repeat(weights, q // weights.shape[1], axis=1)[[*kinds, -1]]
     return Stack(ridges, chosen, weights, targets.mean, dealt.limits, loss)
-
-
-def _simplex_weights(grams: Array) -> Array:
-    """Return minimizers of wᵀ G w on the simplex for many G at once, shape (kinds, problems): steps between corners.
-
-    It ends when no step could gain more than 1e-4 of the error of the best kind, for any G.
-    """
-    problems = np.arange(len(grams))
-    diagonal = np.diagonal(grams, 0, 1, 2)
-    best = np.argmin(diagonal, axis=1)
-    weights, slopes = np.zeros(diagonal.shape), grams[problems, best].copy()
-    weights[problems, best] = 1.0
-    enough = _GAIN * diagonal.min(axis=1)
-    for _ in range(_STEPS):
-        into, out = np.argmin(slopes, axis=1), np.argmax(np.where(weights > 0.0, slopes, -np.inf), axis=1)
-        gain = slopes[problems, out] - slopes[problems, into]
-        if (gain <= enough).all():
-            break
-        bend = diagonal[problems, out] + diagonal[problems, into] - 2.0 * grams[problems, out, into]
-        step = np.minimum(weights[problems, out], gain / np.maximum(bend, np.finfo(float).tiny))
-        weights[problems, into] += step
-        weights[problems, out] -= step
-        slopes += step[:, None] * (grams[problems, into] - grams[problems, out])
-    return np.asarray(weights.T)

@@ -10,7 +10,7 @@ from scipy.stats import binom
 import kernelmean as km
 from kernelmean.conditional.smoothing import STRENGTHS, Basis, Smoother, gaussian_features
 from kernelmean.inference import ConditionalResult, ci_test
-from kernelmean.inference.given.products import ResidualColumns, ResidualProducts, signed_statistics
+from kernelmean.inference.given.products import ResidualColumns, signed_statistics, widening
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -45,7 +45,7 @@ def test_signs_are_widened_as_residuals_of_projections_vary() -> None:
     sums = np.einsum("id,id->d", *left)
     signed = np.einsum("id,id->d", left[0] ** 2, left[1] ** 2)
     one = ResidualColumns(np.ones((n, 1)), np.ones(1), np.array([float(r)]))
-    widened = signed.mean() * ResidualProducts.of(one, one).widening[0] ** 2
+    widened = signed.mean() * widening(one.times(one).freedom, n)[0] ** 2
     assert abs(sums.var() / widened - 1.0) < 0.1 < abs(sums.var() / signed.mean() - 1.0)
 
 
@@ -209,7 +209,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "nothing known": ({"Z": None}, "neither Z nor strata"),
     "few rows": ({"X": X[:19], "Y": Y[:19], "Z": Z[:19]}, "at least 20"),
     "other rows": ({"Y": Y[:50]}, "X has 120 rows and Y has 50"),
-    "other rows of Z": ({"Z": pd.Series(["a", "b"] * 25)}, "X has 120 rows and Z has 50"),
+    "other rows of Z": ({"Z": pd.Series(["a", "b"] * 25)}, "X has 120 rows and Z 50"),
     "blank category": ({"Z": pd.Series(["a", None] * 60)}, "Z has 60 rows with a blank cell, the first is row 2"),
     "constant category": ({"X": pd.Series(["a"] * N)}, "X is constant in 120 rows"),
     "many columns": ({"Z": RNG.normal(size=(N, 61))}, "at most 60 columns"),

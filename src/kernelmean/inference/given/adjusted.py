@@ -60,6 +60,7 @@ def adjusted_test(
     known, strata, notes = known_parts(_known((X, Y), given), dict(zip("XY", sizes, strict=True)), labels, _USELESS)
     label = Table(np.repeat([1.0, 0.0], sizes)[:, None], ("sample",), named=False)
     columns = varying_columns(pooled(samples), "X and Y together")
+    order: IntArray
     with serial_blas:
         if known is None:  # means of strata, which no column smooths any further
             members = members_of(stratum_numbers(strata, sum(sizes)))
