@@ -157,7 +157,10 @@ def rows_of(estimator: Any, X: Any, y: Any, seed: int) -> Iterator[tuple[FitRows
         names = both[0].names
         if not is_in_memory(X):
             name_columns(estimator, names, named=both[0].named)
-        pairs = lambda: in_blocks(side_by_side((iter(both[0]), iter(both[1])), both), _BLOCK)  # noqa: E731
+
+        def pairs() -> Iterator[Array]:
+            return in_blocks(side_by_side((iter(both[0]), iter(both[1])), both), _BLOCK)
+
         rows = FitRows(pairs, len(names), Overview.of(pairs(), most, _KEPT, seed), seed)
         if rows.seen.n < 2:
             raise ValueError("X has 1 row; pass at least 2")

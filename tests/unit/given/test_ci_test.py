@@ -26,7 +26,9 @@ def columns(q: int) -> ResidualColumns:
 def test_a_statistic_is_the_weighted_norm_of_its_definition() -> None:
     x, y, of_z = columns(2), columns(3), RNG.normal(size=(N, 2))
     statistics = signed_statistics(
-        [ResidualProducts.of(x, y), ResidualProducts.of(x, y, of_z)], 1, np.random.default_rng(0)
+        [x.times(y), x.times(y).times(ResidualColumns(of_z, np.ones(2), np.full(2, np.inf)))],
+        1,
+        np.random.default_rng(0),
     )
     cross = np.einsum("ia,ib->ab", x.values, y.values) / np.sqrt(N)
     by_z = np.einsum("ia,ib,ic->abc", x.values, y.values, of_z) / np.sqrt(N)

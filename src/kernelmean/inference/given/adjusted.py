@@ -31,8 +31,7 @@ from ..samples import check_one_order, matched
 from .adjusted_result import AdjustedDifference, AdjustedResult
 from .ci_result import ConditionalResult
 from .products import widening
-from .rows import KnownRows, known_parts, members_of, pooled, stratum_numbers, varying_columns
-from .testing import residual_test, within_strata
+from .rows import KnownRows, known_parts, members_of, pooled, stratum_numbers, varying_columns, within_strata
 
 _FEATURES, _FEW = 100, 20
 _USELESS = "there is nothing to adjust for; leave it out"
@@ -73,7 +72,7 @@ def adjusted_test(
             order, remove = rows.order, Smoother.of(rows.z, rows.strata)
             left = remove(rows.x)
             _check_overlap(rows.x - left.residuals, rows.x)
-            test = residual_test(rows, rows.sides(remove), n_resamples, as_rng(rng).spawn(1)[0])
+            test = rows.test(rows.sides(remove), n_resamples, as_rng(rng).spawn(1)[0])
         test = replace(test, names=("the sample", "the columns", "Z"), notes=(*notes, *test.notes))
         return _with_differences(test, sizes, columns, order, left, remove)
 

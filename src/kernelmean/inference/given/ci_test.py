@@ -15,9 +15,8 @@ from ...plan.plan import serial_blas
 from ..adaptive.kinds import LEVEL
 from ..samples import check_lengths, check_one_order_of_all
 from .ci_result import ConditionalResult
-from .products import SideResiduals
-from .rows import KnownRows, coordinates, known_parts, stratum_numbers
-from .testing import pvalue_of, residual_test, within_strata
+from .products import SideResiduals, pvalue_of
+from .rows import KnownRows, coordinates, known_parts, stratum_numbers, within_strata
 
 _USELESS = "without Z, write hsic_test(X, Y)"
 
@@ -105,7 +104,7 @@ def ci_test(
     with serial_blas:
         smoother = Smoother.of(rows.z, rows.strata)
         sides = rows.sides(smoother)
-        result = residual_test(rows, sides, n_resamples, draws)
+        result = rows.test(sides, n_resamples, draws)
         result = replace(result, notes=(*notes, *result.notes))
         hits = 0
         for one in generator.spawn(size_runs):

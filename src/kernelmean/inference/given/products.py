@@ -10,6 +10,7 @@ the degrees of freedom of both sides: exact for projections of noise with equal 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -21,10 +22,11 @@ from ...conditional.stacking import r2_of
 from ...core.array import Array, slices
 from ...core.frozen import Frozen
 from ..adaptive.many_kernels import harmonic
+from .ci_result import MemberPvalue
 
 _FEATURES, _RANK, _CLIP, _RIDGE, _LEAST_SCALE, _LEAST_LEFT = 6, 30, 4.0, 0.1, 0.05, 0.2
 _DIRECTIONS, _LEADING, _OF_Z, _OF_Z_LEADING = 10, 3, 8, 4
-_BLOCK = 4096
+_BLOCK, _ROUNDING = 4096, 1e-10
 NOTHING_LEFT = 1e-6
 """The share of the variance of a column below which Z determines it."""
 WEIGHTS = {
@@ -144,7 +146,14 @@ def signed_statistics(members: list[ResidualColumns], draws: int, rng: np.random
     return np.stack([part @ member.weights for part, member in zip(parts, members, strict=True)])
 
 
-def combined(statistics: Array) -> Array:
-    """Return one statistic of all members for the observed signs and every draw, shape (1 + draws,)."""
+def pvalue_of(
+    sides: Sequence[SideResiduals], Z: Array, n_resamples: int, rng: np.random.Generator
+) -> tuple[float, float, tuple[MemberPvalue, ...]]:
+    """Return the combined statistic with its p-value, and those of the members."""
+    statistics = signed_statistics(products(sides[0], sides[1], Z), n_resamples, rng)
     weights = np.array(list(WEIGHTS.values()))
-    return harmonic(statistics, weights / weights.sum())
+    together = harmonic(statistics, weights / weights.sum())
+    slack = _ROUNDING * (1.0 + np.abs(together).max())
+    shares = (statistics >= statistics[:, :1] * (1.0 - _ROUNDING)).mean(axis=1)
+    members = tuple(MemberPvalue(name, float(share)) for name, share in zip(WEIGHTS, shares, strict=True))
+    return float(together[0]), float((together >= together[0] - slack).mean()), members

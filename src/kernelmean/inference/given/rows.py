@@ -1,4 +1,4 @@
-"""The rows of a conditional test: mixed columns as coordinates and strata, checked, in an order of their own."""
+"""The rows of a conditional test: mixed columns as coordinates and strata, checked, in an order; and their tests."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import Any, final
 import numpy as np
 
 from ...conditional.smoothing import Smoother
-from ...core.array import Array, IntArray
+from ...core.array import Array, IntArray, RngLike
 from ...core.frozen import Frozen, sealed
 from ...core.labels import check_codes, codes
 from ...core.table import Table, as_table, named_frame
 from ...core.words import count, listed
 from ...tables.columns import Encoded, Encoding, encode
+from ..designs.design import Design
+from ..independence import hsic_test
 from ..samples import matched
-from .products import NOTHING_LEFT, SideResiduals
+from .ci_result import ConditionalResult
+from .products import NOTHING_LEFT, SideResiduals, pvalue_of
 
 _NOTHING, _FEWEST = "there is nothing to test", 20
 
@@ -63,6 +66,35 @@ class KnownRows(Frozen):
                     "both out"
                 )
         return x, y
+
+    def test(self, sides: Sequence[SideResiduals], n_resamples: int, rng: np.random.Generator) -> ConditionalResult:
+        """Return the asymptotic test of what Z leaves of both sides."""
+        statistic, pvalue, members = pvalue_of(sides, self.z, n_resamples, rng)
+        return ConditionalResult(
+            statistic,
+            pvalue,
+            "Conditional independence given Z, residual products with random signs, asymptotic",
+            False,
+            (len(self.x), self.x.shape[1], self.y.shape[1], self.z.shape[1]),
+            len(self.strata),
+            (float(sides[0].r2.mean()), float(sides[1].r2.mean())),
+            members,
+            notes=("the p-value holds where the errors of both regressions on what is given are small together",),
+        )
+
+
+def within_strata(X: Table, Y: Table, strata: Sequence[Any], n_resamples: int, rng: RngLike) -> ConditionalResult:
+    """Return the exact test: permutations within strata."""
+    labels = stratum_numbers(strata, len(X))
+    if np.bincount(labels).max() < 2:
+        raise ValueError("every stratum has one row, so no rows can change partners; pass coarser strata, or Z")
+    result = hsic_test(X, Y, design=Design(strata=labels.tolist()), n_resamples=n_resamples, rng=rng)
+    method = "Conditional independence given strata, exact permutations within strata"
+    sizes = (len(X), len(X.names), len(Y.names), 0)
+    names = "X", "Y", "the stratum"
+    return ConditionalResult(
+        result.statistic, result.pvalue, method, True, sizes, int(labels.max()) + 1, None, names=names
+    )
 
 
 def varying_columns(data: Any, name: str, instead: str = _NOTHING) -> Table:
