@@ -80,16 +80,17 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         Of the outcomes.
     about_mean_ : bool
         What was chosen.
-    points_ : array of shape (n, q)
-        What the weights are of: the outcomes, or what is left of them.
+    points_ : array of shape (n, q) or (units, q)
+        What the weights are of: the outcomes, or what is left of them; of many rows, means of units of rows.
     loocv_ : float
-        The mean squared distance in the RKHS between :math:`k(y_i, ·)` and the estimate at x_i without row i.
+        The mean squared distance in the RKHS between :math:`k(y_i, ·)` and the estimate at x_i without row i; of many
+        rows, over 5000 drawn at random. So are the next two.
     r2_ : float
         One minus ``loocv_`` over that of the estimate that passes over x: how much x says about the distribution of Y.
     r2_mean_ : array of shape (q,)
         The same of the columns of Y and their predicted means.
     notes_ : tuple of str
-        What stands for the kernels, and where rows are too few for intervals.
+        What stands for the kernels and for many rows, and where rows are too few for intervals.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -99,7 +100,13 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     and weights as they are, leaving row i out is exact. Kinds: linear, products of degree 2, a curve of every column,
     Gaussian kernels (four widths), a Gaussian kernel on learned axes, curves of learned columns, and the constant.
     Columns of X are divided by their deviations; for mixed columns write ``make_pipeline(TableEncoder(), ...)``.
-    O(n m (m + q)) time for m = 120 landmarks, at any number of rows.
+    O(n m (m + q)) time for m = 120 landmarks.
+
+    Beyond 20,000 rows, whatever holds them, rows are read three times, a few at a time. The first reading draws 5000 of
+    them, by which all is chosen as above. The second adds up features of all rows, so that predicted means are exact.
+    The third deals rows to the nearest of 2000 outcomes, or of what is left of them, and adds up features of every
+    such unit: its weight is the sum of the weights of its rows, of which it has the mean outcome. Memory does not grow
+    with the rows.
 
     Conditional mean embeddings: Song, Huang, Smola & Fukumizu (2009); Park & Muandet (2020). Weights are made
     non-negative, for quantiles and samples, by the nearest point of the simplex.
@@ -149,16 +156,17 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : array or data frame of shape (n, d)
+        X : array or data frame of shape (n, d), or what :func:`kernelmean.read` takes (files, batches, Dask tables)
             At least two rows.
-        y : array or data frame of shape (n,) or (n, q)
-            The outcomes.
+        y : the same, of shape (n,) or (n, q)
+            The outcomes: row i of X and row i of y are one observation. A single column that is read batch by batch
+            counts as (n,). What can be read only once is put into a temporary file.
 
         Raises
         ------
-        ValueError, TypeError
+        ValueError, TypeError, OSError
             When X or y is not a finite table of numbers, their rows are not as many, all outcomes are equal, or
-            options do not go together.
+            options do not go together, and as :func:`kernelmean.read`.
         """
         self._check_options()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
@@ -210,10 +218,9 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         """Choose between the outcomes and what is left of them, and among noises, by leave-one-out scores."""
         plain, dealt = choices[0], self.dealt_
         allowed = choices[1:] if self.about_mean is True else choices
-        best = best_fit(dealt, allowed, noises)
-        self.stack_, self.noise_, self.about_mean_ = best.stack, best.noise, best.outcomes is not plain
-        self.outcomes_, self.units_, self.ridges_ = plain.units, best.outcomes.units, plain.ridges
-        self.loocv_, self.r2_ = best.loocv, 1.0 - best.loocv / plain.loss_of_constant(noises)
+        best, self.noise_, self.stack_, self.loocv_ = best_fit(dealt, allowed, noises)
+        self.outcomes_, self.units_, self.ridges_ = plain.units, best.units, plain.ridges
+        self.about_mean_, self.r2_ = best is not plain, 1.0 - self.loocv_ / plain.loss_of_constant(noises)
         notes = [f"{plain.landmarks.summary} stand for the kernel of y"]
         if dealt.drawn:
             notes.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -70,17 +70,13 @@ class OutcomeFeatures:
         return min(self.loss(targets.constant_errors(), targets) for targets in choices)
 
 
-class OutcomeFit(NamedTuple):
-    """The best stack for the features of some outcomes under one noise, and its leave-one-out score."""
+def best_fit(
+    dealt: DealtRows, choices: Sequence[OutcomeFeatures], noises: Sequence[Noise]
+) -> tuple[OutcomeFeatures, Noise, Stack, float]:
+    """Return one of the choices, one of the noises, their stack and its leave-one-out score.
 
-    outcomes: OutcomeFeatures
-    noise: Noise
-    stack: Stack
-    loocv: float
-
-
-def best_fit(dealt: DealtRows, choices: Sequence[OutcomeFeatures], noises: Sequence[Noise]) -> OutcomeFit:
-    """Return the best fit to one of the choices under one of the noises, by the rows that weights are chosen on."""
+    They are the best by the rows that weights are chosen on; the score is over all rows that are kept.
+    """
     fits = []
     for noise, outcomes in product(noises, choices):
         targets, sources = outcomes.with_noise(noise)
@@ -88,7 +84,7 @@ def best_fit(dealt: DealtRows, choices: Sequence[OutcomeFeatures], noises: Seque
         stack = best_stack(ridges, dealt, targets, np.ones(sources.shape[1]))
         fits.append((stack.loss + outcomes.outside(targets), outcomes, noise, stack, targets))
     _, outcomes, noise, stack, targets = min(fits, key=lambda fit: fit[0])
-    return OutcomeFit(outcomes, noise, stack, outcomes.loss(stack.errors(dealt, targets), targets))
+    return outcomes, noise, stack, outcomes.loss(stack.errors(dealt, targets), targets)
 
 
 def rising_steps(weights: Array) -> Array:

@@ -62,10 +62,6 @@ class RidgeFits(Frozen):
         """Return the sums of the coordinates over some of the units."""
         return self.scores_of(dealt, some) if self.units is None else self.units[some]
 
-    def in_units(self, sums: Array, sizes: Array) -> RidgeFits:
-        """Return the same with units of some sizes (units, 1), from the sums of the features over them."""
-        return replace(self, units=(sums - sizes * self.center) @ self.axes)
-
     def of_targets(self, dealt: DealtRows, targets: Array, mean: Array) -> RidgeFits:
         """Return the regressions of other targets of the units, shape (units, q), on the same features."""
         moments = np.zeros((len(self.values), len(mean)))
@@ -116,40 +112,25 @@ Kind = tuple[RegressionFeatures, int | None]
 
 def ridges_of(kinds: Sequence[Kind], blocks: Iterable[tuple[Array, Array]], mean: Array) -> Ridges:
     """Return the regressions of targets with a mean on features of some kinds, from blocks of rows and targets."""
-    sums = [_Sums(features) for features, _ in kinds]
+    starts, firsts, sums = dict[int, Array](), dict[int, Array](), dict[int, Array]()
     for rows, targets in blocks:
-        for each in sums:
-            each.add(rows, targets - mean)
-    return tuple(each.fits(fold) for each, (_, fold) in zip(sums, kinds, strict=True))
+        for number, (features, _) in enumerate(kinds):
+            values = features(rows)
+            if number not in sums:  # a start near the centre, so that the sums lose no digits
+                starts[number], firsts[number], sums[number] = values.mean(axis=0), values, np.array(0.0)
+            else:
+                firsts.pop(number, None)
+            table = np.hstack([np.ones((len(rows), 1)), values - starts[number], targets - mean])
+            sums[number] = sums[number] + table.T @ table
+    return tuple(_fits(kind, starts[k], sums[k], firsts.get(k)) for k, kind in enumerate(kinds))
 
 
-@final
-class _Sums:
-    """Sums over rows of products of 1, the features and the targets."""
-
-    def __init__(self, features: RegressionFeatures) -> None:
-        self._features, self._sums = features, np.array(0.0)
-        self._start: Array = np.empty(0)
-        self._first: Array = np.empty(0)
-
-    def add(self, rows: Array, targets: Array) -> None:
-        """Add rows, and targets about their mean."""
-        values = self._features(rows)
-        is_first = not self._sums.ndim
-        if is_first:
-            self._start = values.mean(axis=0)  # near the centre, so that the sums lose no digits
-        self._first = values if is_first else self._start
-        table = np.hstack([np.ones((len(rows), 1)), values - self._start, targets])
-        self._sums = self._sums + table.T @ table
-
-    def fits(self, fold: int | None) -> RidgeFits:
-        """Return the regressions."""
-        n, end = self._sums[0, 0], 1 + len(self._start)
-        shift = self._sums[0, 1:end] / n
-        spectrum, axes = np.linalg.eigh(self._sums[1:end, 1:end] - n * np.outer(shift, shift))
-        rank = spectrum > _NEGLIGIBLE * max(spectrum[-1], np.finfo(float).tiny)
-        axes, center = axes[:, rank], self._start + shift
-        known = (self._first - center) @ axes if len(self._first) == n else None
-        return RidgeFits(
-            self._features, fold, center, axes, spectrum[rank], axes.T @ self._sums[1:end, end:], known=known
-        )
+def _fits(kind: Kind, start: Array, sums: Array, first: Array | None) -> RidgeFits:
+    """Return regressions from sums of products of 1, features from a start and targets, and features of few rows."""
+    n, end = sums[0, 0], 1 + len(start)
+    shift = sums[0, 1:end] / n
+    spectrum, axes = np.linalg.eigh(sums[1:end, 1:end] - n * np.outer(shift, shift))
+    rank = spectrum > _NEGLIGIBLE * max(spectrum[-1], np.finfo(float).tiny)
+    axes, center = axes[:, rank], start + shift
+    known = None if first is None else (first - center) @ axes
+    return RidgeFits(*kind, center, axes, spectrum[rank], axes.T @ sums[1:end, end:], known=known)

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.array import Array, IntArray, slices
 from ..core.frozen import Frozen
 from ..core.simplex_qp import lightest_mixtures
-from .candidates import Curves, GaussianFeatures, Radial, RegressionFeatures, candidates, stacked_curves
+from .candidates import GaussianFeatures, Radial, RegressionFeatures, candidates, stacked_curves
 from .ridge import STRENGTHS, Kind, RidgeFits, Ridges, ridges_of
 from .rows import FOLDS, DealtRows, Targets
 from .units import Units
@@ -32,8 +32,9 @@ def kinds_of(dealt: DealtRows, targets: Array) -> list[Kind]:
     found: list[Kind] = [(each, None) for each in candidates(rows, rows[dealt.order[: _rank(n)]])]
     for fold in range(FOLDS) if d > 1 and n >= 8 else ():
         others = dealt.order[dealt.folds[dealt.order] != fold][:_LEARNING]
-        found.append((learned_axes(rows[others], targets[others]), fold))
-        found += [(each, fold) for each in learned_curves(rows[others], targets[others])]
+        x, y = rows[others], targets[others]
+        found.append((learned_axes(x, y), fold))
+        found += [(each.weighted(x, _first_fit(each, x, y)), fold) for each in stacked_curves(x, fine=True)]
     return found
 
 
@@ -47,12 +48,6 @@ def _first_fit(features: RegressionFeatures, rows: Array, targets: Array) -> Arr
     every = Targets.of(targets)
     (ridge,) = ridges_of([(features, None)], [(rows, targets)], every.mean)
     return ridge.coefficients(np.argmin(ridge.losses(ridge.scores(rows), every), axis=0))
-
-
-def learned_curves(rows: Array, targets: Array) -> list[Curves]:
-    """Return curves that vary more along columns that the targets change with; none where there are no curves."""
-    first = stacked_curves(rows, fine=True)
-    return [each.weighted(rows, _first_fit(each, rows, targets)) for each in first]
 
 
 def learned_axes(rows: Array, targets: Array) -> Radial:

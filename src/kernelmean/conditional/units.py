@@ -7,7 +7,7 @@ needs no more than the sum of their features, which is added up row by row and t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -75,7 +75,8 @@ class Cells:
 
     def units(self) -> tuple[Units, Ridges]:
         """Return the cells as units, and the regressions with their sums."""
-        ridges = tuple(ridge.in_units(own, self._sizes) for ridge, own in zip(self._ridges, self.sums, strict=True))
+        sums = zip(self._ridges, self.sums, strict=True)
+        ridges = tuple(replace(ridge, units=(own - self._sizes * ridge.center) @ ridge.axes) for ridge, own in sums)
         points = self._centers + self._gaps / np.maximum(self._sizes, 1.0)
         return Units(points, self._sizes[:, 0], self._of_rows), ridges
 
