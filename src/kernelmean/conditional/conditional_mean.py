@@ -34,9 +34,9 @@ from .outcomes import (
     noisy_quantiles,
     rising_steps,
 )
-from .ridge import Kind, RidgeFits, Ridges, ridges_of
+from .ridge import Kind, RidgeFits, Ridges, moved_to, ridges_of
 from .rows import DealtRows, FitRows, ScaledColumns, rows_of
-from .stacking import Stack, best_stack, kinds_of, moved_to, r2_of
+from .stacking import Stack, best_stack, kinds_of, r2_of
 from .units import Units, in_cells
 
 _RANK_X, _CELLS, _FEW = 500, 2**23, 50
@@ -102,11 +102,11 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     Columns of X are divided by their deviations; for mixed columns write ``make_pipeline(TableEncoder(), ...)``.
     O(n m (m + q)) time for m = 120 landmarks.
 
-    Beyond 20,000 rows, whatever holds them, rows are read three times, a few at a time. The first reading draws 5000 of
-    them, by which all is chosen as above. The second adds up features of all rows, so that predicted means are exact.
-    The third deals rows to the nearest of 2000 outcomes, or of what is left of them, and adds up features of every
-    such unit: its weight is the sum of the weights of its rows, of which it has the mean outcome. Memory does not grow
-    with the rows.
+    Beyond 20,000 rows, whatever holds them, rows are read three times, a few at a time; ``read(X, in_memory=True)``
+    takes all as fewer. The first reading draws 5000 rows, by which all is chosen as above. The second adds up features
+    of all rows, so that predicted means are exact. The third deals rows to the nearest of 2000 outcomes, or of what is
+    left of them, and adds up the features of each of these units: its weight is the sum of those of its rows, of which
+    it has the mean outcome. Memory does not grow with the rows.
 
     Conditional mean embeddings: Song, Huang, Smola & Fukumizu (2009); Park & Muandet (2020). Weights are made
     non-negative, for quantiles and samples, by the nearest point of the simplex.
@@ -324,7 +324,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         sources = as_host(check_points(values, "f(y)"))
         targets = units.targets(sources[units.of_rows], sources)
         with serial_blas:
-            ridges = moved_to(self.ridges_, self.dealt_, sources, units)
+            ridges = moved_to(self.ridges_, self.dealt_, sources, targets.mean)
             found = best_stack(ridges, self.dealt_, targets).predict(rows)
         return found[:, 0] if values.ndim == 1 else found
 

@@ -18,9 +18,9 @@ from ..expected import expected_blocks
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from .ridge import Ridges
+from .ridge import Ridges, moved_to
 from .rows import DealtRows, Targets
-from .stacking import Stack, best_stack, moved_to
+from .stacking import Stack, best_stack
 from .units import Units
 
 _MOST_LANDMARKS = 100
@@ -80,7 +80,7 @@ def best_fit(
     fits = []
     for noise, outcomes in product(noises, choices):
         targets, sources = outcomes.with_noise(noise)
-        ridges = moved_to(outcomes.ridges, dealt, sources, outcomes.units)
+        ridges = moved_to(outcomes.ridges, dealt, sources, targets.mean)
         stack = best_stack(ridges, dealt, targets, np.ones(sources.shape[1]))
         fits.append((stack.loss + outcomes.outside(targets), outcomes, noise, stack, targets))
     _, outcomes, noise, stack, targets = min(fits, key=lambda fit: fit[0])

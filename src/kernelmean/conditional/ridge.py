@@ -62,13 +62,6 @@ class RidgeFits(Frozen):
         """Return the sums of the coordinates over some of the units."""
         return self.scores_of(dealt, some) if self.units is None else self.units[some]
 
-    def of_targets(self, dealt: DealtRows, targets: Array, mean: Array) -> RidgeFits:
-        """Return the regressions of other targets of the units, shape (units, q), on the same features."""
-        moments = np.zeros((len(self.values), len(mean)))
-        for block in slices(len(targets), _BLOCK):
-            moments += self.scores_of_units(dealt, block).T @ (targets[block] - mean)
-        return replace(self, moments=moments)
-
     def shrunk(self, chosen: IntArray) -> Array:
         """Return 1/(s + λ) for strengths by their numbers, shape (r, numbers)."""
         return np.asarray(1.0 / (self.values[:, None] + STRENGTHS[chosen] * self.values.max(initial=1e-300)))
@@ -123,6 +116,15 @@ def ridges_of(kinds: Sequence[Kind], blocks: Iterable[tuple[Array, Array]], mean
             table = np.hstack([np.ones((len(rows), 1)), values - starts[number], targets - mean])
             sums[number] = sums[number] + table.T @ table
     return tuple(_fits(kind, starts[k], sums[k], firsts.get(k)) for k, kind in enumerate(kinds))
+
+
+def moved_to(ridges: Ridges, dealt: DealtRows, targets: Array, mean: Array) -> Ridges:
+    """Return the regressions of other targets of the units, shape (units, q), with a mean, on the same features."""
+    moments = [np.zeros((len(each.values), len(mean))) for each in ridges]
+    for block in slices(len(targets), _BLOCK):
+        for number, ridge in enumerate(ridges):
+            moments[number] += ridge.scores_of_units(dealt, block).T @ (targets[block] - mean)
+    return tuple(replace(ridge, moments=own) for ridge, own in zip(ridges, moments, strict=True))
 
 
 def _fits(kind: Kind, start: Array, sums: Array, first: Array | None) -> RidgeFits:

@@ -150,20 +150,18 @@ def rows_of(estimator: Any, X: Any, y: Any, seed: int) -> Iterator[tuple[FitRows
     if y is None:
         raise ValueError("ConditionalMean requires y to be passed, but the target y is None")
     most, held = sys.maxsize if to_be_held(X, y) else limits.ADAPTIVE_LIMIT, is_in_memory(y)
-    single = held and np.ndim(y) == 1
     if is_in_memory(X):
         X = as_host(validated(estimator, X, ensure_min_samples=2))
-    with paired(X, as_host(check_points(y, "y")) if held else y, ("X", "y")) as both:
-        names = both[0].names
+    with paired(X, as_host(check_points(y, "y")) if held else y, ("X", "y")) as (first, second):
         if not is_in_memory(X):
-            name_columns(estimator, names, named=both[0].named)
+            name_columns(estimator, first.names, named=first.named)
 
         def pairs() -> Iterator[Array]:
-            return in_blocks(side_by_side((iter(both[0]), iter(both[1])), both), _BLOCK)
+            return in_blocks(side_by_side((iter(first), iter(second)), (first, second)), _BLOCK)
 
-        rows = FitRows(pairs, len(names), Overview.of(pairs(), most, _KEPT, seed), seed)
+        rows = FitRows(pairs, len(first.names), Overview.of(pairs(), most, _KEPT, seed), seed)
         if rows.seen.n < 2:
             raise ValueError("X has 1 row; pass at least 2")
         check_range(np.abs(rows.seen.limits[:, : rows.split]).max(axis=0), "X holds values up to")
         check_spread(rows.seen.limits[:, rows.split :], "y")
-        yield rows, single or (not held and len(both[1].names) == 1)
+        yield rows, np.ndim(y) == 1 if held else len(second.names) == 1

@@ -17,10 +17,8 @@ from ..core.simplex_qp import lightest_mixtures
 from .candidates import GaussianFeatures, Radial, RegressionFeatures, candidates, stacked_curves
 from .ridge import STRENGTHS, Kind, RidgeFits, Ridges, ridges_of
 from .rows import FOLDS, DealtRows, Targets
-from .units import Units
 
-_CHOOSING, _BLOCK = 500, 4096
-_RANK, _FIRST_RANK, _LEARNING, _ROUNDS = 120, 60, 1000, 2
+_CHOOSING, _BLOCK, _RANK, _FIRST_RANK, _LEARNING, _ROUNDS = 500, 4096, 120, 60, 1000, 2
 
 
 def kinds_of(dealt: DealtRows, targets: Array) -> list[Kind]:
@@ -116,12 +114,6 @@ class Stack(Frozen):
                 here = block.start + ridge.places(dealt.folds[block])
                 found[here] += weights * ridge.errors(ridge.scores_of(dealt, here), targets.at(here), chosen)
         return found
-
-
-def moved_to(ridges: Ridges, dealt: DealtRows, targets: Array, units: Units) -> Ridges:
-    """Return the regressions of other targets of the units on the same features."""
-    mean = units.shares @ targets
-    return tuple(each.of_targets(dealt, targets, mean) for each in ridges)
 
 
 def r2_of(residuals: Array, targets: Targets) -> Array:
