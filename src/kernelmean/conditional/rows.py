@@ -164,4 +164,4 @@ def rows_of(estimator: Any, X: Any, y: Any, seed: int) -> Iterator[tuple[FitRows
             raise ValueError("X has 1 row; pass at least 2")
         check_range(np.abs(rows.seen.limits[:, : rows.split]).max(axis=0), "X holds values up to")
         check_spread(rows.seen.limits[:, rows.split :], "y")
-        yield rows, np.ndim(y) == 1 if held else len(second.names) == 1
+        yield rows, np.asarray(y).ndim == 1 if held else len(second.names) == 1
