@@ -139,14 +139,15 @@ def test_weights_become_probabilities():
 
 
 def test_probabilities_of_several_outcomes_are_the_nearest_ones():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 2))
-    model = km.ConditionalMean(about_mean=False).fit(X, X + 0.1 * rng.normal(size=(30, 2)))
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(150, 2))
+    Y = np.column_stack([X[:, 0], X[:, 1] ** 2]) + 0.2 * rng.normal(size=(150, 2))
+    model = km.ConditionalMean(about_mean=False).fit(X, Y)
     weights, found = model.weights(X[:5]), model.probabilities(X[:5])
     assert (weights < 0).any()
     assert (found >= 0).all()
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    for other in rng.dirichlet(np.ones(30), size=50):
+    for other in rng.dirichlet(np.ones(150), size=50):
         assert (((other - weights) ** 2).sum(axis=1) >= ((found - weights) ** 2).sum(axis=1)).all()
 
 
