@@ -105,7 +105,8 @@ class Curves(RegressionFeatures):
     def columns(self, rows: Array) -> Array:
         """Return the features of every column, shape (n, d, m)."""
         values = self.landmarks(rows.reshape(-1, 1)).reshape(*rows.shape, -1)
-        return np.asarray(values * self.factors[:, None])
+        values *= self.factors[:, None]
+        return np.asarray(values)
 
     def weighted(self, rows: Array, coefficients: Array) -> Curves:
         """Return curves whose factors are how much linear functions of the features vary with each column."""

@@ -113,7 +113,9 @@ def ridges_of(kinds: Sequence[Kind], blocks: Iterable[tuple[Array, Array]], mean
                 starts[number], firsts[number], sums[number] = values.mean(axis=0), values, np.array(0.0)
             else:
                 firsts.pop(number, None)
-            table = np.hstack([np.ones((len(rows), 1)), values - starts[number], targets - mean])
+            table = np.ones((len(rows), 1 + values.shape[1] + len(mean)))
+            np.subtract(values, starts[number], out=table[:, 1 : -len(mean)])
+            np.subtract(targets, mean, out=table[:, -len(mean) :])
             sums[number] = sums[number] + table.T @ table
     return tuple(_fits(kind, starts[k], sums[k], firsts.get(k)) for k, kind in enumerate(kinds))
 
