@@ -23,8 +23,7 @@ from .rows import DealtRows, Targets
 from .stacking import Stack, best_stack
 from .units import Units
 
-_MOST_LANDMARKS = 100
-_DEPENDENT = 1e-13
+_MOST_LANDMARKS, _DEPENDENT = 100, 1e-13
 
 
 def landmarks_of(kernel: Kernel, values: Array, dealt: DealtRows) -> Landmarks:
@@ -48,10 +47,9 @@ class OutcomeFeatures:
         if n > _MOST_LANDMARKS or isinstance(noise, Dirac):
             sources = self.landmarks(self.units.points, noise)
             return self.units.targets(self.landmarks(self.values), sources), sources
-        blocks = [
-            [expected_blocks(self.landmarks.kernel, self.values, v, self.values, w) for w in noises] for v in noises
-        ]
-        gram = np.block([[block(slice(None), slice(None)) for block in row] for row in blocks])
+        kernel, values, all_rows = self.landmarks.kernel, self.values, slice(None)
+        pairs = [[expected_blocks(kernel, values, v, values, w) for w in noises] for v in noises]
+        gram = np.block([[pair(all_rows, all_rows) for pair in row] for row in pairs])
         triangle, pivots = pivoted_triangle(gram.copy(), _DEPENDENT)
         features = solve_triangular(triangle, gram[pivots], lower=True).T
         return self.units.targets(features[:n], features[n:]), features[n:]

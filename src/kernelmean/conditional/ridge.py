@@ -105,19 +105,18 @@ Kind = tuple[RegressionFeatures, int | None]
 
 def ridges_of(kinds: Sequence[Kind], blocks: Iterable[tuple[Array, Array]], mean: Array) -> Ridges:
     """Return the regressions of targets with a mean on features of some kinds, from blocks of rows and targets."""
-    starts, firsts, sums = dict[int, Array](), dict[int, Array](), dict[int, Array]()
+    starts, firsts, sums = dict[int, Array](), dict[int, Array | None](), dict[int, Array]()
     for rows, targets in blocks:
         for number, (features, _) in enumerate(kinds):
             values = features(rows)
+            firsts[number] = None if number in firsts else values
             if number not in sums:  # a start near the centre, so that the sums lose no digits
-                starts[number], firsts[number], sums[number] = values.mean(axis=0), values, np.array(0.0)
-            else:
-                firsts.pop(number, None)
+                starts[number], sums[number] = values.mean(axis=0), np.array(0.0)
             table = np.ones((len(rows), 1 + values.shape[1] + len(mean)))
             np.subtract(values, starts[number], out=table[:, 1 : -len(mean)])
             np.subtract(targets, mean, out=table[:, -len(mean) :])
             sums[number] = sums[number] + table.T @ table
-    return tuple(_fits(kind, starts[k], sums[k], firsts.get(k)) for k, kind in enumerate(kinds))
+    return tuple(_fits(kind, starts[k], sums[k], firsts[k]) for k, kind in enumerate(kinds))
 
 
 def moved_to(ridges: Ridges, dealt: DealtRows, targets: Array, mean: Array) -> Ridges:
