@@ -17,7 +17,7 @@ from ..core.array import Array, IntArray, as_host
 from ..core.frozen import FrozenAttributes, sealed
 from ..core.labels import check_codes, distinct
 from ..core.validate import check_positive_number, check_spread, validated
-from ..core.words import listed
+from ..core.words import count, listed
 from ..embedding.embedding import Embedding, embed
 from ..embedding.features import random_cholesky
 from ..kernels.base import Kernel
@@ -174,12 +174,14 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         kernel = make_kernel(self.kernel, self.bandwidth, drawn)
         likeness = Likeness.of(rows, random_cholesky(kernel, drawn, _LIKENESS_RANK)(rows.points))
         values: GroupValues = ExactValues(rows, kernel, plan)
+        self.notes_ = ()
         if len(rows.points) > _EXACT_ROWS:
-            values = FeatureValues(rows, random_cholesky(kernel, drawn, _RANK), plan)
+            landmarks = random_cholesky(kernel, drawn, _RANK)
+            values = FeatureValues(rows, landmarks, plan)
+            self.notes_ = (f"{landmarks.summary} stand for the kernel, of {count(len(rows.points), 'row')}",)
         sharing = best_sharing(values, likeness, self.estimator, strengths)
         self.sharing_, self.noise_, self.scale_ = sharing.strength, sharing.noise, sharing.scale
-        self.kernel_, self.notes_ = kernel, values.notes
-        self.sizes_, self.means_ = sealed(rows.sizes), values.means(sharing.noise)
+        self.kernel_, self.sizes_, self.means_ = kernel, sealed(rows.sizes), values.means(sharing.noise)
         own = rows.sums(kernel.diag(rows.points)) / rows.sizes
         self.loocv_ = sharing.score + float(own[scored_groups(rows)].mean())
         every = np.arange(len(rows.sizes))
@@ -222,12 +224,9 @@ def drawn_rows(points: Array) -> Array:
 
 
 def best_sharing(values: GroupValues, likeness: Likeness, estimator: str, strengths: Sequence[float]) -> Sharing:
-    """Return what an estimator's means have in common; where no group has a row to leave out, nothing is shared."""
+    """Return what an estimator's means have in common; a group with two rows is needed."""
     rows, (noises, scaled) = values.rows, NAMED[estimator]
-    scored = scored_groups(rows)
-    if not len(scored):
-        return Sharing(np.nan, np.inf, Dirac(), 1.0)
-    return Choice(values, likeness, scored, scaled).best(strengths, noises(rows.variances(rows.points)))
+    return Choice(values, likeness, scored_groups(rows), scaled).best(strengths, noises(rows.variances(rows.points)))
 
 
 def strengths_of(sharing: Any) -> Sequence[float]:

@@ -149,10 +149,10 @@ class Choice:
 
     def _crosses(self, strengths: Sequence[float], noises: Sequence[Noise]) -> Array:
         """Return the mean over groups of mean_i μ̂_t^(-i)(x_i), shape (strengths, noises)."""
-        rows, sums = self.values.rows, np.zeros((len(strengths), len(noises)))
+        rows, sums, at = self.values.rows, np.zeros((len(strengths), len(noises))), self.values.at(noises)
         for group, some in rows.blocks(self.groups, max(len(rows.points), self.likeness.table.shape[1])):
             distances, size = self.likeness.left_out(group, some), float(rows.sizes[group])
-            for v, (values, added) in enumerate(self.values.at(some, noises)):
+            for v, (values, added) in enumerate(at(some)):
                 values[:, group] = (size * values[:, group] - added) / (size - 1.0)
                 for b, strength in enumerate(strengths):
                     sums[b, v] += np.vdot(values, weights_of(distances, strength, np.array(group), rows.sizes)) / size

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -33,25 +33,6 @@ _LEAST = 4
 
 
 @final
-@dataclass(frozen=True)
-class Balance:
-    """How far the means of a coordinate are apart, before and after weighting.
-
-    Attributes
-    ----------
-    name : str
-        The column, or the category of one, "arm=b".
-    before, after : float
-        The mean of X minus that of the target, without and with weights, in units of the standard deviation of the
-        target; of that of both tables where the target is constant.
-    """
-
-    name: str
-    before: float
-    after: float
-
-
-@final
 @dataclass(frozen=True, eq=False)
 class MatchedWeights(Frozen, Result):
     """Weights of rows, and what they leave of the difference from a target; see :func:`kernelmean.match_weights`.
@@ -73,8 +54,9 @@ class MatchedWeights(Frozen, Result):
         The share of the ways to halve the target whose halves are at least ``statistic`` apart.
     n_resamples : int
         The number of halvings besides the one used.
-    balance : tuple of Balance
-        The means of all coordinates.
+    balance : tuple of (str, float, float)
+        For every coordinate its name, such as "age" or "arm=b", and the mean of X minus that of the target, without and
+        with weights, in units of the standard deviation of the target; of both tables where the target is constant.
     kernel : Kernel
         On the coordinates of both tables.
     cap, ridge : float
@@ -87,7 +69,10 @@ class MatchedWeights(Frozen, Result):
         The share of the variance of the kernel that they hold, 1 if all rows are landmarks.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (Balance,)
+    notes: ClassVar[tuple[str, ...]] = (
+        "the distance with weights is a description, since they were fitted to these rows; the p-value is of a half of "
+        "the target, and of weights fitted to the other half",
+    )
 
     weights: Array
     effective_sample_size: float
@@ -97,21 +82,13 @@ class MatchedWeights(Frozen, Result):
     between_halves: float
     pvalue: float
     n_resamples: int
-    balance: tuple[Balance, ...]
+    balance: tuple[tuple[str, float, float], ...]
     kernel: Kernel
     cap: float
     ridge: float
     sizes: tuple[int, int]
     features: int
     held: float
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader should know."""
-        return (
-            "the distance with weights is a description, since they were fitted to these rows; the p-value is of a "
-            "half of the target, and of weights fitted to the other half",
-        )
 
     def verdict(self) -> str:
         """Return the outcome in one sentence."""
@@ -141,13 +118,13 @@ class MatchedWeights(Frozen, Result):
                 f"{count(self.features, 'landmark')}, which hold {percent(self.held, 2)} of the kernel's variance",
             ),
         ]
-        rows = [(one.name, f"{one.before:.3f}", f"{one.after:.3f}") for one in self.balance]
+        rows = [(name, f"{before:.3f}", f"{after:.3f}") for name, before, after in self.balance]
         grid = Grid("Means less those of the target", ("column", "before", "after"), rows, noun="column")
         return Description("Weights for a target", self.verdict(), facts, (grid,), self.notes)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the means of every coordinate."""
-        return list(map(asdict, self.balance))
+        return [{"name": name, "before": before, "after": after} for name, before, after in self.balance]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain names and numbers, for JSON."""
@@ -260,7 +237,7 @@ def match_weights(
         mmd_before=problem.distance(np.full(len(rows), 1.0 / len(rows))),
         mmd_after=problem.distance(weights),
         **problem.remaining(generator),
-        balance=_balance(encoder.get_feature_names_out(), rows, goal, weights),
+        balance=tuple(_balance(encoder.get_feature_names_out(), rows, goal, weights)),
         kernel=chosen,
         cap=cap,
         ridge=ridge,
@@ -332,9 +309,9 @@ def _held(kernel: Kernel, pooled: Array, mapped: Array) -> float:
     return min(float(mapped[some].var(axis=0).sum()) / whole, 1.0) if whole > 0.0 else 1.0
 
 
-def _balance(names: Iterable[str], rows: Array, goal: Array, weights: Array) -> tuple[Balance, ...]:
-    """Return the differences of the means of all coordinates in units of the spread of the target."""
+def _balance(names: Iterable[str], rows: Array, goal: Array, weights: Array) -> Iterator[tuple[str, float, float]]:
+    """Return names of coordinates, and differences of their means in units of the spread of the target."""
     units = np.where(np.ptp(goal, axis=0) > 0.0, goal.std(axis=0), np.concatenate([rows, goal]).std(axis=0))
     units, mean = np.where(units > 0.0, units, 1.0), goal.mean(axis=0)
     gaps = ((rows.mean(axis=0) - mean) / units).tolist(), ((weights @ rows - mean) / units).tolist()
-    return tuple(Balance(str(name), *pair) for name, *pair in zip(names, *gaps, strict=True))
+    return zip(map(str, names), *gaps, strict=True)

@@ -138,7 +138,7 @@ def test_features_of_all_rows_give_the_exact_values():
         FeatureValues(rows, random_cholesky(kernel, X, len(X)), km.Plan()),
     )
     noises, every = (Dirac(), Normal(0.2)), slice(0, len(X))
-    for found, wanted in zip(some.at(every, noises), exact.at(every, noises), strict=True):
+    for found, wanted in zip(some.at(noises)(every), exact.at(noises)(every), strict=True):
         np.testing.assert_allclose(found[0], wanted[0], atol=1e-6)
         np.testing.assert_allclose(found[1], wanted[1], atol=1e-6)
     np.testing.assert_allclose(some.gram(Dirac()), exact.gram(Dirac()), atol=1e-6)
