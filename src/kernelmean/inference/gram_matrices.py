@@ -25,11 +25,6 @@ def looked_up(
     """Return the data and the request with numbers of rows and a kernel of these wherever a matrix was passed.
 
     Of samples it is one matrix of all rows, of which every sample has its own rows; of variables one for each.
-
-    Raises
-    ------
-    ValueError
-        When rows are not in memory, or a matrix does not fit.
     """
     sides = request.wanted.sides
     of_matrices = [isinstance(side, KernelMean) and side.kernel == PRECOMPUTED for side in sides]

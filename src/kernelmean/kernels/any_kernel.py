@@ -13,7 +13,6 @@ from ..core.frozen import Frozen, owned
 from ..core.validate import check_finite, check_numbers, check_points, check_same_columns
 from .bandwidth import bandwidth_from
 from .base import BandwidthOf, Kernel
-from .distances import Blocks
 
 PRECOMPUTED = "precomputed"
 """The name that stands for a Gram matrix instead of rows."""
@@ -140,11 +139,6 @@ class Precomputed(Frozen, Kernel):
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the entries of these rows and columns, shape (n, m)."""
         return like(self.gram[np.ix_(self._numbers(X), self._numbers(Y))], X)
-
-    def blocks(self, X: Array, Y: Array) -> Blocks:
-        """Read the numbers of the rows once."""
-        rows, columns = self._numbers(X), self._numbers(Y)
-        return lambda i, j: like(self.gram[np.ix_(rows[i], columns[j])], X)
 
     def diag(self, X: Array) -> Array:
         """Return K_ii, shape (n,)."""

@@ -146,18 +146,16 @@ def _default_kernel(pooled: Array) -> Kernel:
 
 def _units(sides: Sequence[Model], clusters: Any) -> list[IntArray]:
     """Return the number of the unit of every row, none of a distribution; labels mean the same in all samples."""
-    each = (None,) * len(sides) if clusters is None else clusters
+    sizes = [0 if isinstance(side, Embedding) else len(side) for side in sides]
+    each = np.split(np.arange(sum(sizes)), np.cumsum(sizes[:-1])) if clusters is None else clusters
     if isinstance(each, str) or not hasattr(each, "__len__") or len(each) != len(sides):
         raise ValueError("clusters needs three entries: the labels of X, of P and of Q, None for a distribution")
     numbers: dict[Any, int] = {}
     units: list[IntArray] = []
-    for name, side, labels in zip("XPQ", sides, each, strict=True):
-        keys: list[Any] = []
-        if not isinstance(side, Embedding):
-            single = [(name, row) for row in range(len(side))]
-            keys = single if clusters is None else check_codes(labels, len(side), f"clusters of {name}").tolist()
-            if len(set(keys)) < 2:
-                raise ValueError(f"{name} has one row or cluster; at least two are needed, for an interval many more")
+    for name, size, labels in zip("XPQ", sizes, each, strict=True):
+        keys = check_codes(labels, size, f"clusters of {name}").tolist() if size else []
+        if size and len(set(keys)) < 2:
+            raise ValueError(f"{name} has one row or cluster; at least two are needed, for an interval many more")
         units.append(np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp))
     return units
 

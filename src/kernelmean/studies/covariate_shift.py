@@ -101,22 +101,16 @@ class MatchedWeights(Frozen, Result):
     def describe(self) -> Description:
         """Return the verdict, what the weights are, and how means change."""
         n = self.sizes[0]
-        rest = (
-            f"to new target rows {self.statistic:.3g} (MMD²), between halves of the target {self.between_halves:.3g}: "
-            f"p = {self.pvalue:.3g}"
-        )
+        rest = f"MMD² {self.statistic:.3g} to new target rows, {self.between_halves:.3g} between halves of the target"
         facts = [
             ("rows", f"{n:,} weighted, {self.sizes[1]:,} of the target"),
             ("effective sample size", f"{self.effective_sample_size:,.1f}"),
             ("weights", f"{percent((self.weights == 0.0).mean())} are 0; the largest is {self.weights.max():.3g}"),
             ("cap", f"{self.cap:g}, reached by {count(int((self.weights >= (1 - 1e-9) * self.cap).sum()), 'row')}"),
-            ("what remains", rest),
+            ("what remains", f"{rest}: p = {self.pvalue:.3g}"),
             ("kernel", repr(self.kernel)),
             ("ridge", f"{self.ridge:g}"),
-            (
-                "features",
-                f"{count(self.features, 'landmark')}, which hold {percent(self.held, 2)} of the kernel's variance",
-            ),
+            ("features", f"{count(self.features, 'landmark')}, with {percent(self.held, 2)} of the kernel's variance"),
         ]
         rows = [(name, f"{before:.3f}", f"{after:.3f}") for name, before, after in self.balance]
         grid = Grid("Means less those of the target", ("column", "before", "after"), rows, noun="column")
