@@ -95,6 +95,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
     :math:`b_j / (b_j + w_j / n)`, the best linear prediction. Directions are added as long as the next one lowers an
     unbiased estimate of the squared error, without ``y``, in five-fold cross-validation over bags. If no bag has two
     rows, nothing is known of noise, and means stay as they are. O(n m (m + d) + m³) time for n rows and m landmarks.
+    See :doc:`/guides/groups`.
 
     Examples
     --------
@@ -171,13 +172,9 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
 
     def _slices(self, rows: GroupedRows) -> Array:
         """Return the columns and random projections, each over the deviation within bags, shape (d, slices)."""
-        refuse(
-            "slices are quantiles, without a kernel",
-            kernel=(self.kernel, "gaussian"),
-            estimator=(self.estimator, "kme"),
-            bandwidth=(self.bandwidth, "median"),
-            directions=(self.directions, "cv"),
-        )
+        of_means = ("kernel", "estimator", "bandwidth", "directions")
+        defaults = {name: (getattr(self, name), getattr(DistributionEncoder, name)) for name in of_means}
+        refuse("slices are quantiles, without a kernel", **defaults)
         self.scale_, self.noise_, self.directions_ = 1.0, Dirac(), None
         columns = rows.points.shape[1]
         within = rows.variances(rows.points)

@@ -55,9 +55,8 @@ NAMED: dict[str, tuple[Callable[[Array], list[Noise]], bool]] = {
 class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     r"""Estimate the kernel means of many groups, each with the help of groups that are alike.
 
-    :math:`\hat μ_t = Σ_s w_{ts} \bar μ_s`, where :math:`\bar μ_s` is the mean of group s, with the noise of the
-    estimator, and :math:`w_{ts} ∝ n_s \exp(-β z_{ts}^{3/2})` falls with the distance of groups t and s,
-    which have :math:`n_t` and :math:`n_s` rows.
+    :math:`\hat μ_t = Σ_s w_{ts} \bar μ_s`, where :math:`\bar μ_s` is the mean of the :math:`n_s` rows of group s under
+    a noise, and :math:`w_{ts} ∝ n_s \exp(-β z_{ts}^{3/2})` falls with the distance of groups t and s.
 
     Parameters
     ----------
@@ -68,7 +67,7 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     bandwidth : rule, float or array of shape (d,)
         θ, as in :class:`kernelmean.KernelMean`, of all rows.
     sharing : "loocv" or float
-        β: chosen, or a number; 0 is one mean of all rows, ``inf`` none but the own.
+        β: chosen by leaving rows out, or a number; with 0 all rows have one mean, with ``inf`` nothing is shared.
 
     Attributes
     ----------
@@ -87,8 +86,8 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     noise_, kernel_, scale_ : Noise, Kernel, float
         What all groups have in common; the scale is 1 but for "s-kmse".
     loocv_ : float
-        The mean over groups of the mean squared distance in the RKHS between a row and the estimate without it, up to
-        the length of the estimate, which is that of all rows.
+        The leave-one-out risk: the mean over groups of :math:`|\hat μ_t|^2` plus the mean over their rows of
+        :math:`k(x_i, x_i) - 2 \hat μ_t^{(-i)}(x_i)`, with the estimate from all rows but i.
     notes_ : tuple of str
         Which features stand for the kernel, beyond 5000 rows.
     n_features_in_, feature_names_in_
@@ -97,15 +96,13 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     :math:`z_{ts} = \max(|\hat m_t - \hat m_s|^2 - v_t - v_s, 0)/(v_t + v_s)` in features that are whitened by their
-    covariance within groups. β, the noise and the scale minimize the leave-one-out risk, exactly: when row i of group
-    t is left out, the mean of t, its distances and hence its weights are computed without it; the features, the
-    bandwidth, the factors n_s and the other groups stay as they are. β is chosen without noise, and the noise at this
-    β. If nothing is gained by sharing, β is infinite. Beyond 20 000 rows, groups of that many are drawn at random for
-    this.
+    covariance within groups. β minimizes the leave-one-out risk without noise, then the noise and the scale do at this
+    β. The risk is exact: without row i of group t, the mean of t, its distances and its weights are computed from the
+    other rows; the features, the bandwidth, the factors n_s and the other groups stay as they are. If sharing gains
+    nothing, β is infinite. Beyond 20 000 rows, groups of so many, drawn at random, decide. See :doc:`/guides/groups`.
 
-    O(n² d) time up to 5000 rows, O(n (m² + T)) by m = 512 landmarks beyond. Averages of like means: Marienwald,
-    Fermanian & Blanchard (2021), whose two parameters are tuned on other data; Blanchard, Fermanian & Marienwald
-    (2024).
+    O(n² d) time up to 5000 rows, O(n (m² + T)) by m = 512 landmarks beyond. Such averages: Marienwald, Fermanian &
+    Blanchard (2021), with two parameters tuned on other data; Blanchard, Fermanian & Marienwald (2024).
 
     Examples
     --------

@@ -58,7 +58,11 @@ class Likeness:
     @cached_property
     def variances(self) -> Array:
         """The variance of the mean of every group, shape (T,)."""
-        return variances_of_means(self.squares, self.rows.sizes, self.typical)
+        return self._variances(self.squares, self.rows.sizes)
+
+    def _variances(self, squares: Array, sizes: Any) -> Array:
+        """Return variances of means; a typical row counts as one more, so that a single row has one, too."""
+        return np.asarray((squares + self.typical) / sizes**2)
 
     def distances(self) -> Array:
         """Return z^(3/2), shape (T, T)."""
@@ -69,7 +73,7 @@ class Likeness:
         size = int(self.rows.sizes[group])
         apart = self.means[group] - self.table[rows]
         squares = self.squares[group] - np.square(apart).sum(axis=1) * (size / (size - 1.0))
-        variances = variances_of_means(np.maximum(squares, 0.0), np.array(size - 1.0), self.typical)
+        variances = self._variances(np.maximum(squares, 0.0), np.array(size - 1.0))
         return self._scaled(self.means[group] + apart / (size - 1.0), variances, np.array(group))
 
     def _scaled(self, means: Array, variances: Array, groups: IntArray) -> Array:
@@ -81,11 +85,6 @@ class Likeness:
         scaled *= np.sqrt(scaled)  # a power of 3/2, which suits both clusters and gradual change
         scaled[np.arange(len(means)), groups] = 0.0
         return scaled
-
-
-def variances_of_means(squares: Array, sizes: Any, typical: float) -> Array:
-    """Return variances of means; a typical row counts as one more, so that a single row has one, too."""
-    return np.asarray((squares + typical) / sizes**2)
 
 
 def weights_of(distances: Array, strength: float, groups: IntArray, sizes: IntArray) -> Array:

@@ -36,11 +36,9 @@ class KernelFunction(Kernel):
 
     Raises
     ------
-    TypeError
-        When it is no function.
-    ValueError
-        When what it returns has another shape or is not finite, or is not symmetric and positive semi-definite on
-        300 of the rows that a test, an estimator or :func:`kernelmean.embed` is given.
+    TypeError, ValueError
+        When it is no function, or what it returns has another shape, is not finite, or is not symmetric and positive
+        semi-definite on 300 of the rows that a test, an estimator or :func:`kernelmean.embed` is given.
 
     Notes
     -----

@@ -85,13 +85,12 @@ def closer_test(
 
     Notes
     -----
-    Asymptotically normal (Bounliphone et al. 2016). The variance adds up what single rows contribute to Δ, and pairs of
-    rows, each once: so it holds for n ≠ m, for few rows, and for rows that several samples share. It is that of the
-    supposed Δ, since the noise of a distance grows with the distance. Because it is estimated, Δ is compared with a t
-    distribution, with one degree of freedom less than the smallest sample has independent units. If X, P and Q all come
-    from *one* distribution, only pairs contribute: then Δ is not normal, and the test hardly ever rejects.
-
-    Independent units are rows, or clusters, and Δ is free of pairs within one. O(n m d) time, O(n + m) memory.
+    Δ is asymptotically normal (Bounliphone et al. 2016), and unbiased: pairs within a row or cluster do not count. The
+    variance adds up what single rows contribute, and pairs of rows, each once: so it holds for n ≠ m, for few rows, and
+    for rows that samples share. It is that of the supposed Δ, since the noise of a distance grows with the distance.
+    Because it is estimated, Δ is compared with a t distribution, with one degree of freedom less than the smallest
+    sample has rows or clusters. If X, P and Q all come from *one* distribution, only pairs contribute: then Δ is not
+    normal, and the test hardly ever rejects. O(n m d) time, O(n + m) memory. See :doc:`/guides/closer`.
 
     Examples
     --------

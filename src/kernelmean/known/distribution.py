@@ -20,8 +20,6 @@ from ..kernels import Gaussian, Kernel
 from ..noise import Dirac, Noise, Normal
 from ..noise.normal import as_normal
 
-Draw = Callable[[int, np.random.Generator], Any]
-
 _ANY = Gaussian(1.0)
 """The kernel of mixtures that are kept as embeddings; another one replaces it."""
 _OF_ONE = 1e-9
@@ -52,7 +50,7 @@ class KnownDistribution:
     """
 
     name: str
-    draw: Draw
+    draw: Callable[[int, np.random.Generator], Any]
     mixture: Embedding | None = None
 
     @classmethod
@@ -61,10 +59,9 @@ class KnownDistribution:
 
         Raises
         ------
-        TypeError
-            When it is none, a family of which no parameters are fixed, or a sample.
-        ValueError
-            When the weights of a mixture are negative or do not sum to one, or it is not fitted.
+        TypeError, ValueError
+            When it is none, a sample, a family whose parameters are not fixed, a model that is not fitted, or a mixture
+            whose weights are negative or do not sum to one.
         """
         if isinstance(distribution, cls):
             return distribution
@@ -154,12 +151,8 @@ class KnownDistribution:
 
 def is_distribution(value: Any) -> bool:
     """Whether a value is meant as a distribution, not as rows."""
-    return (
-        isinstance(value, KnownDistribution | Embedding)
-        or callable(value)
-        or any(hasattr(value, name) for name in ("rvs", "icdf"))
-        or (hasattr(value, "fit") and hasattr(value, "sample"))
-    )
+    known = any(hasattr(value, name) for name in ("rvs", "icdf", "fit"))
+    return known or callable(value) or isinstance(value, KnownDistribution)
 
 
 def _takes_two(function: Callable[..., Any]) -> bool:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ALL_ROWS, _LANDMARKS = 1000, 256
-_LEAST = 4
 
 
 @final
@@ -157,7 +156,7 @@ def match_weights(
     .. math:: \min_w \Big| \sum_i w_i φ(x_i) - \frac1m \sum_j φ(t_j) \Big|^2 + λ \sum_i w_i^2,
         \qquad 0 ≤ w_i ≤ c / n, \quad \sum_i w_i = 1
 
-    Pass ``n w`` as ``sample_weight``, and a model that was trained on X is trained for the target (covariate shift).
+    Pass ``n w`` as ``sample_weight``, and a model that is trained on X is trained for the target: :doc:`/guides/shift`.
 
     Parameters
     ----------
@@ -170,9 +169,8 @@ def match_weights(
     cap : float
         c, the largest weight where the mean is 1; at least 1.
     ridge : float
-        λ > 0 in units of the variance of φ. It trades the distance for the number of rows that count. The less of an
-        outcome the columns explain, the larger it should be: in simulations 0.1 suits half to nine tenths of the
-        variance, 0.01 nearly all of it.
+        λ > 0 in units of the variance of φ: the larger it is, the more rows count, at a larger distance. The less of an
+        outcome the columns explain, the larger it should be.
     encoder : TableEncoder, optional
         How columns become coordinates, such as ``TableEncoder(missing="category")``; it is fitted to both tables.
     rng : int, Generator, or None
@@ -193,16 +191,14 @@ def match_weights(
 
     Notes
     -----
-    ``mmd_after`` is described, not tested: the weights were fitted to the same rows. The p-value is that of a
-    permutation test of the two halves of the target, with the weighted rows instead of the half that they were fitted
-    to. If they are no farther from the other half than that half is, P(p ≤ α) ≤ α. It is small if weights
-    cannot make X as good as target rows, such as where X has no rows like some of the target. It says nothing about
-    the outcome: weights help only if its distribution given the columns is the same in both tables.
+    Weights help only if the distribution of an outcome given the columns is the same in both tables, which is not
+    tested. ``mmd_after`` is not tested either, since the weights were fitted to the same rows. The p-value is that of a
+    permutation test of two halves of the target, with rows that are weighted for one half instead of that half. If they
+    are no farther from the other half than it is, P(p ≤ α) ≤ α. It is small if X has no rows like some of the target.
 
-    Up to 1000 rows in both tables, all stand for the kernel, then 256 landmarks that are drawn at random; ``held`` says
-    how much of it they hold. O((n + m) r (d + r)) time for r landmarks: a few seconds for two tables of 10 000 rows.
-    The solution is exact, by Newton's method on the dual. Huang et al. (2006), eq. (8), with a sum of exactly 1 and a
-    ridge.
+    Up to 1000 rows in both tables, all stand for the kernel, then 256 landmarks that are drawn at random.
+    O((n + m) r (d + r)) time for r landmarks: a few seconds for two tables of 10 000 rows. Exact, by Newton's method on
+    the dual. Huang et al. (2006), eq. (8), with a sum of exactly 1 and a ridge.
 
     Examples
     --------
@@ -247,10 +243,10 @@ def _coordinates(encoder: TableEncoder, X: Any, target: Any) -> tuple[Array, Arr
         raise ValueError("missing='noise' does not go with weights; write missing='category', or fill the cells first")
     tables = to_frame(X, "X"), to_frame(target, "target")
     rows, goal = map(encoder.fit_tables(*tables).transform, tables)
-    if len(rows) < 2 or len(goal) < _LEAST:
+    if len(rows) < 2 or len(goal) < 4:
         raise ValueError(
-            f"{passed(len(rows), 'row')} of X and {len(goal):,} of the target, which is halved: at least 2 and "
-            f"{_LEAST} are needed"
+            f"{passed(len(rows), 'row')} of X and {len(goal):,} of the target, which is halved: at least 2 and 4 are "
+            "needed"
         )
     return rows, goal
 
