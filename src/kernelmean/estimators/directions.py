@@ -6,8 +6,7 @@ directions :math:`u_j` solve :math:`B u = b (W + ρ) u`, and along these a mean 
 
 .. math:: \frac{b_j}{b_j + w_j / n} \, u_j^\top (\bar x - \bar m) , \qquad w_j = u_j^\top W u_j .
 
-The ridge ρ, since an estimate of W is noisy, too, is a part of the largest eigenvalue of W. How many directions there
-are is decided by how near predictions are to the true means of bags that the directions were not found in.
+The ridge ρ, since an estimate of W is noisy, too, is a part of the largest eigenvalue of W.
 """
 
 from __future__ import annotations

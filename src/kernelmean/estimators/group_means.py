@@ -27,7 +27,7 @@ from ..noise.normal import Normal
 from ..plan.plan import Plan, RemotePlan, check_plan, run_by, serial_blas
 from .base import KernelLike, make_kernel
 from .group_rows import ExactValues, FeatureValues, GroupedRows, GroupValues
-from .sharing import STRENGTHS, Choice, Likeness, Sharing, scored_groups, weights_of
+from .sharing import STRENGTHS, Choice, Likeness, Sharing, weights_of
 
 _EXACT_ROWS, _DRAWN, _RANK, _LIKENESS_RANK = 5000, 5000, 512, 256
 _WIDTHS = (0.01, 0.03, 0.1, 0.3, 1.0)
@@ -180,7 +180,7 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         self.sharing_, self.noise_, self.scale_ = sharing.strength, sharing.noise, sharing.scale
         self.kernel_, self.sizes_, self.means_ = kernel, sealed(rows.sizes), values.means(sharing.noise)
         own = rows.sums(kernel.diag(rows.points)) / rows.sizes
-        self.loocv_ = sharing.score + float(own[scored_groups(rows)].mean())
+        self.loocv_ = sharing.score + float(own[rows.scored].mean())
         every = np.arange(len(rows.sizes))
         self.weights_ = sealed(weights_of(likeness.distances(), sharing.strength, every, rows.sizes))
 
@@ -223,7 +223,7 @@ def drawn_rows(points: Array) -> Array:
 def best_sharing(values: GroupValues, likeness: Likeness, estimator: str, strengths: Sequence[float]) -> Sharing:
     """Return what an estimator's means have in common; a group with two rows is needed."""
     rows, (noises, scaled) = values.rows, NAMED[estimator]
-    return Choice(values, likeness, scored_groups(rows), scaled).best(strengths, noises(rows.variances(rows.points)))
+    return Choice(values, likeness, scaled).best(strengths, noises(rows.variances(rows.points)))
 
 
 def strengths_of(sharing: Any) -> Sequence[float]:
@@ -241,9 +241,7 @@ def group_codes(groups: Any, n: int) -> tuple[Any, IntArray]:
     """Return the sorted labels, and the number of the label of every row; raise if all are equal, or all differ."""
     names, codes = distinct(check_codes(groups, n, "groups"), "groups")
     if len(names) == 1:
-        raise ValueError(
-            f"all rows are in the group {names.tolist()[0]!r}; for a single mean, write kernelmean.KernelMean"
-        )
+        raise ValueError(f"all rows are in the group {names.tolist()[0]!r}; for a single mean, write km.KernelMean")
     if len(names) == n:
         raise ValueError(f"each of the {n:,} rows is a group of its own; a group with two rows is needed")
     return sealed(names), codes

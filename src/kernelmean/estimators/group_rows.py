@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import final
@@ -23,6 +23,8 @@ from ..plan.plan import Plan
 
 _BLOCK = 2**22
 """Kernel values, or features, that exist at a time."""
+_SCORED_ROWS = 20_000
+"""Groups are drawn until they have so many rows, if all have more, to choose what all groups have in common."""
 ValuesAt = Callable[[slice], Iterator[tuple[Array, Array]]]
 """Yields, for each noise, the values of the means of all groups at some rows, μ_s(x_i), shape (rows, T), and what each
 row adds to the mean of its own group, E k(x_i, x̃_i), shape (rows,)."""
@@ -52,6 +54,15 @@ class GroupedRows:
     def spans(self) -> list[tuple[int, int]]:
         """The first row of every group, and the one after its last."""
         return list(pairwise(self.edges.tolist()))
+
+    @cached_property
+    def scored(self) -> IntArray:
+        """The groups whose rows are left out one by one: all of two rows or more, or some drawn at random."""
+        several = np.flatnonzero(self.sizes > 1)
+        if self.sizes[several].sum() <= _SCORED_ROWS:
+            return several
+        drawn = np.random.default_rng(0).permutation(several)
+        return np.sort(drawn[: 1 + np.searchsorted(np.cumsum(self.sizes[drawn]), _SCORED_ROWS)])
 
     def blocks(self, groups: Iterable[int], width: int) -> Iterator[tuple[int, slice]]:
         """Yield groups in slices of so many rows that a table of ``width`` columns fits."""
@@ -121,10 +132,7 @@ class FeatureValues:
     rows: GroupedRows
     map: FeatureMap
     plan: Plan
-
-    @cached_property
-    def _known(self) -> dict[Noise, Array]:
-        return {}
+    _known: dict[Noise, Array] = field(default_factory=dict)
 
     def means(self, noise: Noise) -> list[Embedding]:
         """Return the mean of every group by itself."""

@@ -15,8 +15,6 @@ from .group_rows import GroupedRows, GroupValues
 
 STRENGTHS = (0.0, *np.geomspace(0.05, 10.0, 16).tolist(), np.inf)
 """The candidates for β."""
-_SCORED_ROWS = 20_000
-"""Groups are drawn until they have so many rows, if all have more, to choose what all groups have in common."""
 _RIDGE = 0.2
 """Of the largest variance within groups, added to all: directions with less hardly differ in what they count."""
 
@@ -35,9 +33,8 @@ class Likeness:
         """Turn features of rows, shape (n, m), so that directions that vary much within groups count less."""
         centered = rows.centered(features)
         variances, axes = np.linalg.eigh(centered.T @ centered / max(len(features) - len(rows.sizes), 1))
-        largest = float(variances[-1])
-        if largest > 0.0:  # else all rows of every group are equal
-            axes = axes / np.sqrt(np.maximum(variances, 0.0) + _RIDGE * largest)
+        if variances[-1] > 0.0:  # else all rows of every group are equal
+            axes = axes / np.sqrt(np.maximum(variances, 0.0) + _RIDGE * variances[-1])
         return cls(rows, (features - features.mean(axis=0)) @ axes)
 
     @cached_property
@@ -106,15 +103,6 @@ class Sharing(NamedTuple):
     """The factor of all estimates."""
 
 
-def scored_groups(rows: GroupedRows) -> IntArray:
-    """Return the groups whose rows are left out one by one: all of two rows or more, or some drawn at random."""
-    several = np.flatnonzero(rows.sizes > 1)
-    if rows.sizes[several].sum() <= _SCORED_ROWS:
-        return several
-    drawn = np.random.default_rng(0).permutation(several)
-    return np.sort(drawn[: 1 + np.searchsorted(np.cumsum(rows.sizes[drawn]), _SCORED_ROWS)])
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Choice:
@@ -122,8 +110,6 @@ class Choice:
 
     values: GroupValues
     likeness: Likeness
-    groups: IntArray
-    """Whose rows are left out."""
     scaled: bool
     """Whether the best factor of all estimates is found, too."""
 
@@ -136,12 +122,13 @@ class Choice:
     def scores(self, strengths: Sequence[float], noises: Sequence[Noise]) -> list[Sharing]:
         """Return the score of every strength under every noise."""
         crosses = self._crosses(strengths, noises) if noises else np.empty((len(strengths), 0))
-        distances, sizes, found = self.likeness.distances(), self.values.rows.sizes, []
+        sizes, scored = self.values.rows.sizes, self.values.rows.scored
+        distances, found = self.likeness.distances(), []
         for v, noise in enumerate(noises):
             gram = self.values.gram(noise)
             for b, strength in enumerate(strengths):
-                weights = weights_of(distances, strength, np.arange(len(distances)), sizes)[self.groups]
-                square = float(np.vdot(weights @ gram, weights)) / len(self.groups)
+                weights = weights_of(distances, strength, np.arange(len(distances)), sizes)[scored]
+                square = float(np.vdot(weights @ gram, weights)) / len(scored)
                 scale = min(max(crosses[b, v] / square, 0.0), 1.0) if self.scaled and square > 0.0 else 1.0
                 found.append(Sharing(scale * (scale * square - 2.0 * crosses[b, v]), strength, noise, scale))
         return found
@@ -149,10 +136,10 @@ class Choice:
     def _crosses(self, strengths: Sequence[float], noises: Sequence[Noise]) -> Array:
         """Return the mean over groups of mean_i μ̂_t^(-i)(x_i), shape (strengths, noises)."""
         rows, sums, at = self.values.rows, np.zeros((len(strengths), len(noises))), self.values.at(noises)
-        for group, some in rows.blocks(self.groups, max(len(rows.points), self.likeness.table.shape[1])):
+        for group, some in rows.blocks(rows.scored, max(len(rows.points), self.likeness.table.shape[1])):
             distances, size = self.likeness.left_out(group, some), float(rows.sizes[group])
             for v, (values, added) in enumerate(at(some)):
                 values[:, group] = (size * values[:, group] - added) / (size - 1.0)
                 for b, strength in enumerate(strengths):
                     sums[b, v] += np.vdot(values, weights_of(distances, strength, np.array(group), rows.sizes)) / size
-        return np.asarray(sums / len(self.groups))
+        return np.asarray(sums / len(rows.scored))

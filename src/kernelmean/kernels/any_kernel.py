@@ -66,10 +66,7 @@ class KernelFunction(Kernel):
         copies = np.array(as_host(X)), np.array(as_host(Y))  # it may write to them, as compiled functions want to
         gram = check_numbers(self.function(*copies), f"what {self!r} returns", finite=False)
         if gram.shape != shape:
-            raise ValueError(
-                f"{self!r} returns shape {gram.shape} for {shape[0]} and {shape[1]} rows; the matrix k(x_i, y_j), "
-                f"shape {shape}, is needed"
-            )
+            raise ValueError(f"{self!r} returns shape {gram.shape}; the matrix k(x_i, y_j), shape {shape}, is needed")
         check_finite(gram, f"the matrix of {self!r}")
         return like(gram.copy(), X)  # a function may fill one array again and again
 
@@ -123,9 +120,7 @@ class Precomputed(Frozen, Kernel):
     def __post_init__(self) -> None:
         gram = check_points(self.gram, "the Gram matrix")
         if gram.shape[0] != gram.shape[1]:
-            raise ValueError(
-                f"the Gram matrix has shape {gram.shape}; one row and one column per row of data is needed"
-            )
+            raise ValueError(f"the Gram matrix has shape {gram.shape}; one row and column per row of data is needed")
         check_gram(gram, "the Gram matrix")
         object.__setattr__(self, "gram", owned((gram + gram.T) / 2, None))
 

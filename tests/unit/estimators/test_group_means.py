@@ -8,9 +8,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelmean as km
 from kernelmean.embedding.features import random_cholesky
-from kernelmean.estimators import group_means, sharing
+from kernelmean.estimators import group_means, group_rows
 from kernelmean.estimators.group_rows import ExactValues, FeatureValues, GroupedRows
-from kernelmean.estimators.sharing import Choice, Likeness, scored_groups, weights_of
+from kernelmean.estimators.sharing import Choice, Likeness, weights_of
 from kernelmean.noise import Dirac, Normal
 
 
@@ -82,7 +82,7 @@ def test_the_score_is_that_of_leaving_rows_out(noise, strength):
     kernel, rows = km.kernels.Gaussian(1.2), GroupedRows.of(X, codes)
     features = random_cholesky(kernel, X)(X)
     likeness = Likeness.of(rows, features)
-    choice = Choice(ExactValues(rows, kernel, km.Plan()), likeness, scored_groups(rows), scaled=False)
+    choice = Choice(ExactValues(rows, kernel, km.Plan()), likeness, scaled=False)
     (found,) = choice.scores([strength], [noise])
 
     def variances(tables):
@@ -237,9 +237,9 @@ def test_scikit_learn_checks(estimator, check):
 
 def test_of_many_rows_some_groups_are_drawn_to_choose_what_all_share(monkeypatch):
     X, labels, centres = clusters(groups=60, n=5)
-    monkeypatch.setattr(sharing, "_SCORED_ROWS", 100)
+    monkeypatch.setattr(group_rows, "_SCORED_ROWS", 100)
     rows = GroupedRows.of(X, np.unique(labels, return_inverse=True)[1])
-    assert len(scored_groups(rows)) == 20
+    assert len(rows.scored) == 20
     means = km.GroupMeans().fit(X, groups=labels)
     apart = km.GroupMeans(kernel=means.kernel_, estimator="kme", sharing=np.inf).fit(X, groups=labels)
     assert loss(means, centres) < 0.5 * loss(apart, centres)
