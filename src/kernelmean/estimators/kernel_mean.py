@@ -52,7 +52,8 @@ class KernelMean(MeanEstimator):
     ----------
     kernel : {"gaussian", "precomputed"}, Kernel, class such as ``kernels.Laplacian``, or function
         A kernel value keeps its own bandwidth; "gaussian" or a class takes it from ``bandwidth``. A function k(X, Y)
-        and "precomputed", with a Gram matrix as X, go without noise: see :doc:`/guides/kernels`.
+        goes with a ``noise.Sampled`` only, and "precomputed", with a Gram matrix as X, with none
+        (:doc:`/guides/kernels`).
     bandwidth : {"median", "median-unsquared", "silverman", "scott", "likelihood"}, float or array of shape (d,)
         θ, in the units of X. "likelihood" makes the estimate a good density: it takes the θ whose noise has the
         largest leave-one-out likelihood on the training data (for Gaussian kernels with a searched noise).
@@ -109,7 +110,7 @@ class KernelMean(MeanEstimator):
     The bandwidth is that of the whole sample and stays fixed when points are left out. For Gaussian kernels, scores
     are exact and have analytic gradients, in O(n² d) time and, beyond 5000 points, O(block²) memory. Under other
     kernels, one variable is searched, without gradient. Spectral filters make n × n matrices, for at most 5000 points.
-    Xia et al. (2021), eqs. (mkme), (loocv); Muandet et al. (2014) for the shrinkage estimators.
+    Xia et al. (2021), eqs. (7), (24); Muandet et al. (2014) for the shrinkage estimators.
 
     Warns
     -----
