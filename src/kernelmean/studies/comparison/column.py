@@ -46,7 +46,8 @@ class ColumnDifference:
     kind : str
         "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
     shares : tuple of CategoryShares
-        For categories and truth values: how often each occurs in the two tables, weighted as the means.
+        For categories and truth values: how often each occurs in the known cells of the two tables, and blank cells in
+        their rows, weighted as the means.
     interval : (float, float)
         An approximate 95 % interval of the first mean minus the second, in the units of the column (of times, seconds):
         Student's, from the variance between rows, or between clusters or pairs, within strata. It is for this column
