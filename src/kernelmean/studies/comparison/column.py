@@ -9,6 +9,7 @@ from typing import Any, final
 from ...core.words import cut, listed, percent, signed
 from ...tables.columns import CategoryShares
 from ...tables.columns.kinds import KINDS, ColumnKind
+from ...tables.columns.summaries import most_changed
 
 _LONGEST_CELL = 24
 
@@ -111,7 +112,7 @@ class ColumnDifference:
 
     @property
     def _most(self) -> CategoryShares:
-        return max(self.shares, key=lambda own: (own.shares[0] - own.shares[1]) ** 2 / (sum(own.shares) or 1.0))
+        return most_changed(self.shares)
 
     def difference(self) -> str:
         """Return the first mean minus the second in words, with its interval; nothing for categories."""

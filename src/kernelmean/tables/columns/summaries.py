@@ -27,6 +27,12 @@ class CategoryShares:
     shares: tuple[float, ...]
 
 
+def most_changed(shares: Sequence[CategoryShares], one: int = 0, other: int = 1) -> CategoryShares:
+    """Return the shares of the category that differs most between two tables, for its size."""
+    pairs = [(each.shares[one], each.shares[other]) for each in shares]
+    return shares[int(np.argmax([(first - second) ** 2 / (first + second or 1.0) for first, second in pairs]))]
+
+
 @final
 @dataclass(frozen=True)
 class ColumnSummary:
