@@ -81,7 +81,8 @@ class GroupedRows:
 
     def centered(self, values: Array) -> Array:
         """Return values less the mean of their group, shape (n, columns)."""
-        return values - np.repeat(self.means(values), self.sizes, axis=0)
+        means = np.repeat(self.means(values), self.sizes, axis=0)
+        return np.subtract(values, means, out=means)
 
     def variances(self, values: Array) -> Array:
         """Return the variances within groups, pooled over them, shape (columns,)."""

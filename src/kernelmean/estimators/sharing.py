@@ -35,7 +35,7 @@ class Likeness:
         variances, axes = np.linalg.eigh(centered.T @ centered / max(len(features) - len(rows.sizes), 1))
         if variances[-1] > 0.0:  # else all rows of every group are equal
             axes = axes / np.sqrt(np.maximum(variances, 0.0) + _RIDGE * variances[-1])
-        return cls(rows, (features - features.mean(axis=0)) @ axes)
+        return cls(rows, np.subtract(features, features.mean(axis=0), out=centered) @ axes)
 
     @cached_property
     def means(self) -> Array:
@@ -45,7 +45,8 @@ class Likeness:
     @cached_property
     def squares(self) -> Array:
         """The sums of squared distances from the mean of the group, shape (T,)."""
-        return np.asarray(self.rows.sums(np.square(self.rows.centered(self.table)).sum(axis=1)))
+        centered = self.rows.centered(self.table)
+        return np.asarray(self.rows.sums(np.einsum("nm,nm->n", centered, centered)))
 
     @cached_property
     def typical(self) -> float:
