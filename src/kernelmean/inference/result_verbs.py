@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         Witness,
         WitnessBands,
     )
-    from .explain.subject import Subject
+    from .explain.subjects import Subject
     from .statistics import StatisticForm
 
 
@@ -212,24 +212,17 @@ class Explained:
         >>> result.witness()([[0.0], [3.0]]).round(2)
         array([ 0.69, -0.67])
         """
-        from .explain import PairSubject, SampleSubject, joint_witness, means_of, subject_of, witness, witness_bands
-        from .explain.designed import designed_of
-        from .explain.subject import check_columns, check_explained
+        from .explain import PairSubject, joint_witness, subject_of, witness, witness_bands
+        from .explain.subjects import check_columns, check_explained
 
         check_columns(check_explained(self.question), self.kernel)
-        if (designed := designed_of(self, plan)) is not None:
-            if points is None:
-                return witness(*designed.means)
-            return witness_bands(designed, points, level=level, n_resamples=n_resamples, rng=rng)
-        if points is None and isinstance(subject := subject_of(self, plan, weighted=True), SampleSubject):
-            return witness(*means_of(self.question.explained(), subject))
-        subject = subject_of(self, plan)
-        if points is None and isinstance(subject, PairSubject):
-            return joint_witness(subject)
+        subject = subject_of(self, plan, weighted=points is None)
         if isinstance(subject, PairSubject):
-            raise ValueError(  # noqa: TRY004 (of the points, which such a result has no use for)
-                "bands are for two samples; for two variables call witness()(X, Y) at pairs of points"
-            )
+            if points is None:
+                return joint_witness(subject)
+            raise ValueError("bands are for two samples; for two variables call witness()(X, Y) at pairs of points")
+        if points is None:
+            return witness(*subject.means)
         return witness_bands(subject, points, level=level, n_resamples=n_resamples, rng=rng)
 
     def contributions(self, statistic: StatisticForm | None = None, *, plan: Plan = DEFAULT) -> Contributions:
@@ -273,10 +266,7 @@ class Explained:
         True
         """
         from .explain import SampleSubject, contributions
-        from .explain.designed import designed_of
 
-        if (designed := designed_of(self, plan)) is not None:
-            return contributions(designed.means, "v" if statistic is None else statistic)
         subject = self._subject(plan)
         usual: StatisticForm = "u" if isinstance(subject, SampleSubject) else "v"
         return contributions(subject, usual if statistic is None else statistic)
@@ -352,7 +342,7 @@ class Explained:
         ('x1',)
         """
         from .explain import ColumnTests, attribute
-        from .explain.subject import check_columns, check_explained
+        from .explain.subjects import check_columns, check_explained
         from .permutations import check_scheme
         from .request import ESTIMATORS, asked
         from .resampling import Resampling

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from kernelmean.inference.explain import fluctuation
-from kernelmean.inference.explain.features import cross_covariance, difference_of_means
+from kernelmean.inference.explain.effects import cross_covariance, difference_of_means
 from kernelmean.inference.explain.fluctuation import Fluctuations, fluctuations, largest_eigenvalue
-from kernelmean.inference.explain.subject import PairSubject, SampleSubject
+from kernelmean.inference.explain.pairs import PairSubject
+from kernelmean.inference.explain.samples import SampleSubject
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 from kernelmean.plan import DEFAULT
 

@@ -13,11 +13,12 @@ from ...core.array import RngLike, as_rng
 from ...core.validate import check_fraction
 from ...kernels import Categorical, Kernel, Product, Scaled, Sum, TensorProduct
 from ...kernels.base import Stationary
-from ..questions import Pairs, TwoSamples
 from ..resampling import Resampling
-from .features import Effect, cross_covariance, difference_of_means
+from .effects import Effect, cross_covariance, difference_of_means
 from .fluctuation import Estimate, Fluctuations, fluctuations
-from .subject import PairSubject, SampleSubject, Subject
+from .pairs import PairSubject
+from .samples import DesignedSubject, SampleSubject
+from .subjects import Subject
 
 _LONG, _EQUAL = re.compile(r"\d+\.\d{4,}(?:e-?\d+)?"), re.compile(r"\(([\d.e-]+)(?:, \1)+\)")
 """Numbers of many digits, and a tuple of equal ones."""
@@ -143,21 +144,21 @@ def effect_size(
 ) -> EffectSize | DependenceSize:
     """Return the size of a difference, or of a dependence; see :meth:`kernelmean.TestResult.effect_size`."""
     check_fraction(level, "level", 0.95)
-    if isinstance(subject, SampleSubject):
-        return _difference(subject, level, n_resamples, as_rng(rng))
-    return _dependence(subject, level, n_resamples, as_rng(rng))
+    if isinstance(subject, PairSubject):
+        return _dependence(subject, level, n_resamples, as_rng(rng))
+    return _difference(subject, level, n_resamples, as_rng(rng))
 
 
-def _difference(subject: SampleSubject, level: float, n_resamples: int, rng: np.random.Generator) -> EffectSize:
+def _difference(
+    subject: SampleSubject | DesignedSubject, level: float, n_resamples: int, rng: np.random.Generator
+) -> EffectSize:
     effect = difference_of_means(subject)
     if not effect.defined:
         raise ValueError(
             "all rows of X and Y are equal, so nothing varies and no effect has a size; pass data that vary"
         )
     drawn = fluctuations(effect.mean, n_resamples, rng, level)
-    first, second = (subject.pooled[part] for part in subject.parts)
-    how = Resampling.of(n_resamples=n_resamples, rng=rng)
-    pvalue = float(TwoSamples(first, second).null([subject.kernel], "u", how).pvalues[0])
+    pvalue = subject.pvalue(Resampling.of(n_resamples=n_resamples, rng=rng))
     differ = differs(pvalue, level)
     distance = _distance(effect, drawn, level, differ)
     ratio = _relative(effect, drawn, level, differ)
@@ -184,8 +185,7 @@ def _dependence(pairs: PairSubject, level: float, n_resamples: int, rng: np.rand
     if not effect.defined:
         raise ValueError("X or Y is constant, so its alignment is 0/0; pass variables that vary")
     drawn = fluctuations(effect.mean, n_resamples, rng, level)
-    how = Resampling.of(n_resamples=n_resamples, rng=rng)
-    pvalue = float(Pairs(*pairs.tables).null([pairs.kernels], "v", how).pvalues[0])
+    pvalue = pairs.pvalue(Resampling.of(n_resamples=n_resamples, rng=rng))
     differ = differs(pvalue, level)
     distance, most = _distance(effect, drawn, level, differ), maximum_dependence(pairs)
     return DependenceSize(

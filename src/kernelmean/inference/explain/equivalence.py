@@ -14,9 +14,11 @@ from ...core.words import refuse
 from ...kernels import Kernel
 from ...report.description import Description, Shown
 from .effect import maximum_dependence, maximum_distance
-from .features import Effect, cross_covariance, difference_of_means
+from .effects import Effect, cross_covariance, difference_of_means
 from .fluctuation import fluctuations
-from .subject import PairSubject, SampleSubject, Subject
+from .pairs import PairSubject
+from .samples import DesignedSubject, SampleSubject
+from .subjects import Subject
 
 Method = Literal["simulated", "bound"]
 
@@ -117,15 +119,18 @@ def equivalence(
     """Test the hypothesis of a difference, or a dependence; see :meth:`kernelmean.TestResult.equivalence`."""
     if method not in ("simulated", "bound"):
         raise ValueError(f"method is {method!r}; pass 'simulated' or 'bound'")
-    if isinstance(subject, SampleSubject):
-        return _of_samples(subject, hypothesis, method, n_resamples, rng)
-    if method != "simulated":
-        raise ValueError("method 'bound' is for two samples; for two variables write method='simulated'")
-    return _of_pairs(subject, hypothesis, n_resamples, rng)
+    if method == "bound" and not isinstance(subject, SampleSubject):
+        raise ValueError(
+            "method 'bound' is for two samples without a design; for two variables, and with a design, write "
+            "method='simulated'"
+        )
+    if isinstance(subject, PairSubject):
+        return _of_pairs(subject, hypothesis, n_resamples, rng)
+    return _of_samples(subject, hypothesis, method, n_resamples, rng)
 
 
 def _of_samples(
-    subject: SampleSubject, hypothesis: Hypothesis, method: str, n_resamples: int, rng: RngLike
+    subject: SampleSubject | DesignedSubject, hypothesis: Hypothesis, method: str, n_resamples: int, rng: RngLike
 ) -> EquivalenceResult:
     hypothesis.check("explained", most := maximum_distance(subject.kernel, subject.pooled.shape[1]))
     effect = difference_of_means(subject)

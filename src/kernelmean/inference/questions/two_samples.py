@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -156,6 +156,11 @@ class TwoSamples(Labelled):
         n, m, taken = len(self.X), len(self.Y), self._taken
         rows = self.design.rows if isinstance(self.design, LabelDesign) else (np.arange(n), np.arange(n, n + m))
         return np.concatenate(rows if in_fixed_order(*taken)[0] is taken[0] else rows[::-1])
+
+    def of_columns(self, X: Array, Y: Array) -> TwoSamples:
+        """Return the question of other columns of the same rows."""
+        design = PairedDesign.of((X, Y)) if isinstance(self.design, PairedDesign) else self.design
+        return replace(self, X=X, Y=Y, names=None, design=design)
 
     def explained(self) -> TwoSamples:
         """Return the question; of series, and of rows that were not held, there is no permutation to explain."""

@@ -19,7 +19,8 @@ from ...estimators import KME
 from ...inference import TestResult
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.explain import EffectSize, SampleSubject, effect_size
-from ...inference.explain.features import difference_of_means, moments
+from ...inference.explain.effects import difference_of_means
+from ...inference.explain.moments import moments
 from ...inference.null import HOLM, adjusted
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import choose_kernel, representative_rows

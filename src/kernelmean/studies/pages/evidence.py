@@ -11,8 +11,8 @@ import numpy as np
 from ...core.array import SILENT, Array, IntArray, Progress, RngLike, as_rng
 from ...core.table import Frame
 from ...inference.explain import EffectSize, SampleSubject, WitnessBands, contributions, effect_size, witness_bands
-from ...inference.explain.designed import DesignedSubject
-from ...inference.explain.subject import LEAST_FOR_INTERVAL
+from ...inference.explain.contrast import LEAST_FOR_INTERVAL
+from ...inference.explain.samples import DesignedSubject
 from ...inference.questions import TwoSamples
 from ...inference.wording import titles
 from ...kernels import Kernel
