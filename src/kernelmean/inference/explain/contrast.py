@@ -5,7 +5,6 @@ That is all that an interval needs to know of a design: without one, every row i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self, final
 
@@ -23,6 +22,7 @@ LEAST_FOR_INTERVAL = 3
 LEAST_IN_CELL, LEAST_STRATA = 2.0, 10
 """The units of equal weight by which a stratum of a sample shows a variance; if one shows none, so many strata do."""
 _ROUNDED = 1e-9
+_PLURALS = {"row": "rows", "cluster": "clusters", "pair": "pairs", "stratum": "strata"}
 
 
 @final
@@ -50,7 +50,7 @@ class Contrast:
 
         Raises
         ------
-        ValueError
+        DesignError
             When units have rows in both samples without being pairs, or are too few for an interval.
         """
         n, m = len(question.X), len(question.Y)
@@ -62,18 +62,16 @@ class Contrast:
         return cls.of_rows(n, m).checked()
 
     def checked(self) -> Self:
-        """Return the contrast, or raise if its units are too few for an interval."""
+        """Return the contrast, or raise a DesignError if its units are too few for an interval."""
         worth = [self.cells.effective(g) for g in (0, 1)]
         if min(worth) >= LEAST_FOR_INTERVAL - _ROUNDED:
             return self
         if self.noun == "row" and self.cells.strata == 1 and np.ptp(self.cells.weights[self.cells.groups[0]]) == 0.0:
             n, m = (part.stop - part.start for part in self.cells.groups)
-            raise ValueError(
-                f"samples of {n} and {m} rows: an interval needs at least {LEAST_FOR_INTERVAL} in each"
-            )
-        raise ValueError(
-            f"X and Y are worth {worth[0]:.3g} and {worth[1]:.3g} {self.noun}s of equal weight, which are drawn "
-            f"independently; an interval needs at least {LEAST_FOR_INTERVAL} in each"
+            raise DesignError(f"samples of {n} and {m} rows: an interval needs at least {LEAST_FOR_INTERVAL} in each")
+        raise DesignError(
+            f"X and Y are worth {worth[0]:.3g} and {worth[1]:.3g} {_PLURALS[self.noun]} of equal weight, which are "
+            f"drawn independently; an interval needs at least {LEAST_FOR_INTERVAL} in each"
         )
 
 
@@ -86,31 +84,32 @@ def _of_labels(question: TwoSamples, design: LabelDesign) -> Contrast:
             "are called as strata, or pairs by Design(paired=True)"
         )
     rows = np.concatenate(design.rows)[layout.order]
-    counted, strata = np.abs(question.counted[rows]), layout.stratum[layout.starts]
-    masses = np.add.reduceat(counted, layout.starts)
-    _, number = np.unique(strata[masses > 0.0], return_inverse=True)
-    cells = layout.labels[masses > 0.0] * (int(number.max()) + 1) + number.ravel()
-    order = np.flatnonzero(masses > 0.0)[np.argsort(cells, kind="stable")]
-    places = np.concatenate([np.arange(a, a + size) for a, size in zip(layout.starts[order], layout.sizes[order])])
-    units = RowsOfUnits.of(counted[places], layout.sizes[order])
-    found = Cells(masses[order], np.sort(cells, kind="stable"), int(number.max()) + 1)
-    noun = "row" if units.are_rows else "cluster"
-    if found.worth.min() >= LEAST_IN_CELL - _ROUNDED:
-        return Contrast(rows[places], units, found, noun).checked()
-    return _between_strata(rows[places], counted[places], units, found, noun)
+    counted = np.abs(question.counted[rows])
+    of_units = np.add.reduceat(counted, layout.starts)
+    used = np.flatnonzero(of_units > 0.0)
+    _, stratum = np.unique(layout.stratum[layout.starts[used]], return_inverse=True)
+    order = np.lexsort((stratum, layout.labels[used]))
+    used, stratum, strata = used[order], stratum[order], int(stratum.max()) + 1
+    sizes = layout.sizes[used]
+    places = np.repeat(layout.starts[used] - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
+    units = RowsOfUnits.of(counted[places], sizes)
+    cells = Cells(of_units[used], layout.labels[used] * strata + stratum, strata)
+    found = Contrast(rows[places], units, cells, "row" if units.are_rows else "cluster")
+    varies = cells.worth.min() >= LEAST_IN_CELL - _ROUNDED
+    return (found if varies else _between_strata(found, counted[places])).checked()
 
 
-def _between_strata(rows: IntArray, counted: Array, units: RowsOfUnits, cells: Cells, noun: str) -> Contrast:
+def _between_strata(found: Contrast, counted: Array) -> Contrast:
     """Return the contrast whose units are strata, with rows of both samples."""
+    cells = found.cells
     if cells.strata < LEAST_STRATA:
         raise DesignError(
-            f"some of {cells.strata} strata have {noun}s of a sample that are worth fewer than two of equal weight, so "
-            f"nothing varies within, and fewer than {LEAST_STRATA} strata do not show how much they vary; an interval "
-            "needs coarser strata"
+            f"some of {cells.strata} strata have {_PLURALS[found.noun]} of a sample that are worth fewer than two of "
+            f"equal weight, so nothing varies within, and fewer than {LEAST_STRATA} strata do not show how much they "
+            "vary; an interval needs coarser strata"
         )
-    sizes = np.add.reduceat(units.sizes, cells.starts)
-    whole = RowsOfUnits.of(counted, sizes)
-    groups = np.repeat([0, 1], cells.strata)
-    if not np.allclose(*cells.masses, rtol=_ROUNDED):
+    if not np.allclose(cells.masses[0], cells.masses[1], rtol=_ROUNDED):
         raise DesignError("the strata of a design must count alike in both samples; correct its differences()")
-    return Contrast(rows, whole, Cells(cells.masses.ravel(), groups, 1), "stratum", is_joint=True).checked()
+    sizes = np.add.reduceat(found.units.sizes, cells.starts)
+    strata = Cells(cells.masses.ravel(), np.repeat([0, 1], cells.strata), 1)
+    return Contrast(found.rows, RowsOfUnits.of(counted, sizes), strata, "stratum", is_joint=True)

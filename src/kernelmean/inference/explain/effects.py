@@ -8,7 +8,6 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array
-from ...core.words import passed
 from .cells import Cells
 from .feature_mean import FeatureMean
 from .gram_features import Features
@@ -16,7 +15,7 @@ from .pairs import PairSubject
 from .samples import DesignedSubject, SampleSubject
 
 _NOTHING = 1e-14  # of k(x, x): what rounding leaves of a variance of 0
-_LEAST_UNITS = 3.0  # of which more are needed for an unbiased tr C²
+_LEAST_UNITS = 4.0 - 1e-9  # for an unbiased tr C²
 
 
 @final
@@ -32,7 +31,7 @@ class Effect:
 
     @property
     def standard_error(self) -> float:
-        r"""Return that of |D|²: :math:`\sqrt{4 (⟨D, CD⟩ - \mathrm{tr} C^2)_+ + 2 \mathrm{tr} C^2}`, the first with û."""
+        r"""Return that of |D|², :math:`\sqrt{4 (⟨D, CD⟩ - \mathrm{tr} C^2)_+ + 2 \mathrm{tr} C^2}`, with û for u."""
         mean, noise = self.mean, max(squared_noise(self.mean), 0.0)
         along = mean.direction_variance() * mean.total if mean.total > 0.0 else 0.0
         return float(np.sqrt(4.0 * max(along - noise, 0.0) + 2.0 * noise))
@@ -125,7 +124,7 @@ def squared_noise(mean: FeatureMean) -> float:
     lengths = mean.features.diagonal[:last] - 2 * means[own, cell] + products[cell, cell]
     diagonal = cells.scales[:last] ** 2 * lengths
     within, trace, n = np.diagonal(sums), inside.T @ diagonal, cells.worth.ravel()[:many]
-    enough, some = n > _LEAST_UNITS, np.maximum(n, _LEAST_UNITS + 1.0)
+    enough, some = n >= _LEAST_UNITS, np.maximum(n, _LEAST_UNITS)
     unbiased = within - some / (some - 2) * (inside.T @ diagonal**2) + trace**2 / ((some - 1) * (some - 2))
     unbiased = np.where(enough, unbiased * (some - 1) ** 2 / (some * (some - 3)), within * ((n - 1) / n) ** 2)
     return float(sums.sum() - within.sum() + unbiased.sum())

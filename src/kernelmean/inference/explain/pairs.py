@@ -97,7 +97,7 @@ class PairSubject:
         return first, second
 
     def products(self, sides: tuple[int, int] = (0, 1), weights: Array | None = None) -> Array:
-        """Return the sums over columns of the product of two centered matrices, weighted by those of the pairs, (n,)."""
+        """Return weighted sums over columns, by those of the pairs, of the product of two centered matrices, (n,)."""
         return self._products(self.centered, sides, self.weights if weights is None else weights)
 
     def unbiased_products(self, sides: tuple[int, int] = (0, 1)) -> Array:
@@ -183,13 +183,15 @@ class PairSubject:
         layout = self.design.layout
         strata = layout.stratum[layout.starts]
         found = Cells(np.add.reduceat(self.weights, layout.starts), strata, int(strata[-1]) + 1, spent=1)
-        sizes, cells = layout.sizes, found.unbiased()
-        if found.worth.min() < _LEAST_IN_STRATUM - _ROUNDED:
+        vary = found.worth.min() >= _LEAST_IN_STRATUM - _ROUNDED
+        if not vary:
             self._check_strata(found)
+        cells, sizes = found.unbiased(), layout.sizes
+        if not vary:
             sizes = np.add.reduceat(layout.sizes, found.starts)
             cells = Cells(cells.masses[0], np.zeros(found.strata, dtype=np.intp), 1)
         if cells.effective(0) < _LEAST - _ROUNDED:
-            raise ValueError(
+            raise DesignError(
                 f"the pairs are worth {cells.effective(0):.3g} of equal weight that are drawn independently; an "
                 f"interval needs at least {_LEAST}"
             )

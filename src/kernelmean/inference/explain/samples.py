@@ -179,10 +179,10 @@ class SampleSubject:
 @final
 @dataclass(frozen=True, eq=False)
 class DesignedSubject:
-    """Two samples with strata, clusters or weights, or in pairs, and the kernel that compares them.
+    r"""Two samples with strata, clusters or weights, or in pairs, and the kernel that compares them.
 
-    The statistic of such a test is :math:`|\\sum_i a_i φ(z_i)|^2` with what every row counts, a: positive in one sample
-    and negative in the other (:mod:`kernelmean.inference.units.samples`). The witness :math:`\\sum_i a_i k(z_i, ·)` and
+    The statistic of such a test is :math:`|\sum_i a_i φ(z_i)|^2` with what every row counts, a: positive in one sample
+    and negative in the other (:mod:`kernelmean.inference.units.samples`). The witness :math:`\sum_i a_i k(z_i, ·)` and
     what every row adds to the statistic follow from a; a permutation of the units changes it.
     """
 
@@ -191,10 +191,10 @@ class DesignedSubject:
     plan: Plan
 
     @classmethod
-    def gaussian(cls, question: TwoSamples, X: Array, Y: Array) -> DesignedSubject:
-        """Take other columns of the same rows, and the Gaussian kernel with the median distance."""
-        other = question.of_columns(X, Y)
-        return cls(other, kernel_for(other.tables[0], KME(), "the pooled sample"), DEFAULT)
+    def of(cls, question: TwoSamples, kernel: Kernel | None = None, plan: Plan = DEFAULT) -> DesignedSubject:
+        """Take a kernel, by default the Gaussian one with the median distance."""
+        found = kernel_for(question.tables[0], KME(), "the pooled sample") if kernel is None else kernel
+        return cls(question, found, plan)
 
     @property
     def pooled(self) -> Array:

@@ -17,6 +17,7 @@ from ...core.frozen import Frozen
 from ...core.points import points_like
 from ...core.validate import check_fraction, check_points, check_same_columns
 from ...embedding.embedding import Embedding
+from ...kernels import Kernel
 from ..resampling import Resampling, check_n_resamples
 from .centered import hadamard
 from .fluctuation import LEAST_DRAWS

@@ -14,6 +14,7 @@ from ...kernels import Kernel
 from ..designs.design import AnyDesign
 from ..designs.labelled import LabelDesign
 from ..designs.paired import PairedDesign
+from ..designs.samples import SampleDesign
 from ..designs.wild_bootstrap import WildSamples
 from ..estimated.mmd import EstimatedMMD
 from ..null import Null
@@ -161,6 +162,18 @@ class TwoSamples(Labelled):
         """Return the question of other columns of the same rows."""
         design = PairedDesign.of((X, Y)) if isinstance(self.design, PairedDesign) else self.design
         return replace(self, X=X, Y=Y, names=None, design=design)
+
+    def drawn(self, most: int, rng: np.random.Generator) -> TwoSamples:
+        """Return the question of at most so many rows of each sample, drawn at random: whole clusters, or pairs."""
+        if max(len(self.X), len(self.Y)) <= most:
+            return self
+        if isinstance(self.design, SampleDesign):
+            design, (first, second) = self.design.drawn(most, rng)
+            return replace(self, X=self.X[first], Y=self.Y[second], design=design)
+        if not isinstance(self.design, PairedDesign):
+            raise TypeError(f"rows are drawn of a Design, not of {type(self.design).__name__}")
+        rows = np.sort(rng.choice(len(self.X), most, replace=False))
+        return self.of_columns(self.X[rows], self.Y[rows])
 
     def explained(self) -> TwoSamples:
         """Return the question; of series, and of rows that were not held, there is no permutation to explain."""
