@@ -139,13 +139,13 @@ def everything(rng: np.random.Generator, n: int, m: int, shift: float) -> Two:
 
 Drawn = Callable[[np.random.Generator, int, int, Any], Two]
 OF_SAMPLES: list[tuple[str, Drawn, str, list[tuple[int, int]]]] = [
-    ("3 strata", strata, "rows", [(60, 40), (150, 150)]),
-    ("strata of 2 and 3 rows", small_strata, "rows", [(24, 36), (80, 120)]),
-    ("strata of 1 and a few rows", lone_rows, "rows", [(15, 30), (60, 120)]),
-    ("clusters", clusters, "clusters", [(6, 6), (10, 40), (30, 30)]),
-    ("weights of a wider sample", weights, "rows", [(30, 30), (120, 120)]),
+    ("3 strata", strata, "rows", [(60, 40)]),
+    ("strata of 2 and 3 rows", small_strata, "rows", [(24, 36)]),
+    ("strata of 1 and a few rows", lone_rows, "rows", [(30, 60)]),
+    ("clusters", clusters, "clusters", [(6, 6), (15, 30)]),
+    ("weights of a wider sample", weights, "rows", [(40, 40)]),
     ("weights 1 or 10", uneven_weights, "rows", [(60, 60)]),
-    ("pairs", pairs, "pairs", [(10, 10), (25, 25), (100, 100)]),
+    ("pairs", pairs, "pairs", [(12, 12), (50, 50)]),
     ("strata, clusters and weights", everything, "clusters", [(40, 40)]),
 ]
 
@@ -158,9 +158,9 @@ def cells_of_samples() -> Iterator[Cell]:
             for shift in (0.0, 0.5, 1.5):
                 told = f"normal(0), normal({shift:g})"
                 yield Cell(design, told, units, lambda rng, d=drawn, a=(n, m, shift): d(rng, *a))
-    for n in (20, 60, 200):
+    for n in (20, 100):
         for up, down in ((0.2, 0.2 * 0.7 / 0.3), (0.3, 0.1), (0.1, 0.0)):
-            told = f"coin(.3), {up:.2g} of its tails turned and {down:.2g} of its heads"
+            told = f"coin(.3), {up:.2g} of tails and {down:.2g} of heads turned"
             yield Cell("pairs", told, f"{n} pairs", lambda rng, a=(n, up, down): coins(rng, *a))
 
 
@@ -216,10 +216,10 @@ def weighted_pairs(rng: np.random.Generator, n: int, correlation: float) -> Pair
 
 
 OF_VARIABLES: list[tuple[str, Callable[[np.random.Generator, int, float], Pairs], str, list[int]]] = [
-    ("3 strata", pairs_in_strata, "pairs", [40, 150]),
-    ("strata of 2 pairs", pairs_in_small_strata, "pairs", [40, 120]),
-    ("clusters", pairs_in_clusters, "clusters", [15, 60]),
-    ("weights of a wider sample", weighted_pairs, "pairs", [40, 150]),
+    ("3 strata", pairs_in_strata, "pairs", [60]),
+    ("strata of 2 pairs", pairs_in_small_strata, "pairs", [60]),
+    ("clusters", pairs_in_clusters, "clusters", [25]),
+    ("weights of a wider sample", weighted_pairs, "pairs", [60]),
 ]
 
 

@@ -195,12 +195,23 @@ def _assumption(result: Comparison) -> str:
     )
 
 
-def _of_design(result: Comparison) -> str:
-    """Return in words of what the effect size is with a design."""
-    if not result.design:
-        return ""
-    within = "" if result.design.strata is None else ", and rows vary within strata where these have two of each table"
-    return f" With the design it is that of the means as the tests compare them{within}."
+def _on_effect(result: Comparison, evidence: Evidence) -> Iterator[str]:
+    """Yield what the effect size depends on and is of, or why there is none."""
+    if evidence.effect is None:
+        yield f"There is no effect size: {evidence.lacking}."
+        return
+    design = result.design
+    within = (
+        "" if design.strata is None else ", and of how rows vary within strata if these hold two rows of each table"
+    )
+    of_design = f" With the design it is of the means as the tests compare them{within}." if design else ""
+    yield (
+        "The effect size belongs to its kernel, so compare it between data sets only at the same kernel. Its "
+        f"interval is exact where nothing differs, and an approximation for large tables otherwise.{of_design}"
+    )
+    if max(result.sizes) > MOST_FOR_EFFECT:
+        whole = ", whole clusters at a time" if design.clusters else ", in pairs" if design.paired else ""
+        yield f"The effect size rests on at most {MOST_FOR_EFFECT:,} rows of each table, drawn at random{whole}."
 
 
 def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
@@ -218,19 +229,9 @@ def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
             f"The test of all columns keeps the level {level:g}, and so do those of single columns, but not both at "
             "once."
         )
-    if evidence.effect is not None:
-        yield (
-            "The effect size belongs to its kernel, so compare it between data sets only at the same kernel. Its "
-            "interval is exact where nothing differs, and an approximation for large tables otherwise."
-            f"{_of_design(result)}"
-        )
-    else:
-        yield f"There is no effect size: {evidence.lacking}."
+    yield from _on_effect(result, evidence)
     rows = tuple(len(frame) for frame in result.encoded.frames)
     resting = "Rows" if result.design else "Witnesses, rows"
-    if evidence.effect is not None and max(result.sizes) > MOST_FOR_EFFECT:
-        whole = " in whole clusters" if result.design.clusters else " in pairs" if result.design.paired else ""
-        yield f"The effect size rests on at most {MOST_FOR_EFFECT:,} rows of each table, drawn at random{whole}."
     if rows != result.sizes:
         yield (
             f"{resting} and distributions rest on {rows[0]:,} and {rows[1]:,} rows drawn at random; "

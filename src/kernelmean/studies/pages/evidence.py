@@ -143,20 +143,30 @@ def _kernel(result: Comparison) -> Any:
 
 
 def _effect(result: Comparison, few: Sequence[Array], rng: np.random.Generator) -> tuple[EffectSize | None, str]:
-    """Return the effect size of few rows, with a design of rows that are drawn with it; or None and why."""
-    subject: SampleSubject | DesignedSubject = _subject(few[0], few[1], _kernel(result))
-    if result.design:
-        question, kernel = _held(result), _kernel(result)
-        if question is None:
-            return None, "with a design it needs rows in memory, and not of a file that is read batch by batch"
-        question = question.of_columns(*result.encoded.points()).drawn(MOST_FOR_EFFECT, rng)
-        subject = DesignedSubject.of(question, kernel if isinstance(kernel, Kernel) else None)
+    """Return the effect size of some rows, or None and why there is none."""
+    subject = _measured(result, few, rng)
+    if subject is None:
+        return None, "with a design it needs rows in memory, which a saved result and files read batch by batch lack"
     if np.ptp(subject.pooled, axis=0).max() == 0.0:
         return None, "it needs rows that vary, and all that were looked at are equal"
     try:
         return cast("EffectSize", effect_size(subject, rng=rng)), ""
     except DesignError as error:
         return None, str(error)
+
+
+def _measured(
+    result: Comparison, few: Sequence[Array], rng: np.random.Generator
+) -> SampleSubject | DesignedSubject | None:
+    """Return few rows, with a design others that are drawn with it; None if these are not held."""
+    kernel = _kernel(result)
+    if not result.design:
+        return _subject(few[0], few[1], kernel)
+    question = _held(result)
+    if question is None:
+        return None
+    drawn = question.of_columns(*result.encoded.points()).drawn(MOST_FOR_EFFECT, rng)
+    return DesignedSubject.of(drawn, kernel if isinstance(kernel, Kernel) else None)
 
 
 def _held(result: Comparison) -> TwoSamples | None:
