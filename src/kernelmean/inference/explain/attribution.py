@@ -133,7 +133,8 @@ class ColumnEvidence:
         The unbiased MMD² of the column alone, with a design the V-statistic; for a pair its HSIC (V-statistic).
     effect : float
         The share of the feature variance that the sample explains, see :class:`EffectSize`; for a pair the alignment,
-        see :class:`DependenceSize`. 0 to 1, except for noise.
+        see :class:`DependenceSize`. 0 to 1, except for noise. With a design it is of V-statistics, which few rows
+        suffice for, and a little too large.
     drop : float
         The joint MMD² minus that without the column: positive if the column carries a difference that the
         others do not. A description, not a test; nan for a pair.

@@ -32,7 +32,7 @@ class EffectSize:
     Attributes
     ----------
     statistic : float
-        The unbiased MMD², of either sign.
+        The unbiased MMD², of either sign; with a design the squared distance of the weighted means less its noise.
     standard_error : float
         The standard error of ``statistic``, whether the distributions differ or not.
     pvalue : float
@@ -41,7 +41,8 @@ class EffectSize:
     distance : Estimate
         MMD = |μ_X - μ_Y|, in the units of √k; the value is 0 where ``statistic`` is negative.
     ratio : Estimate
-        MMD² / V, with V the mean of the two feature variances :math:`E|φ(x) - μ|^2`: the squared "Cohen's d" of the
+        MMD² / V, with V the mean of the two feature variances :math:`E|φ(x) - μ|^2` of rows, within strata where
+        these have two rows of each sample: the squared "Cohen's d" of the
         features, which is at least 0, as are ``low`` and ``high``. The value is ``statistic`` over V, so chance does
         not make it too large on average. It can be below 0, but is at least -2 / min(n, m); read it as 0 then.
     explained : Estimate
@@ -53,6 +54,7 @@ class EffectSize:
     level : float
     kernel : Kernel
     sizes : (int, int)
+        The rows of both samples that take part.
     n_resamples : int
         The number of draws behind the intervals.
 
@@ -96,7 +98,7 @@ class DependenceSize:
     Attributes
     ----------
     statistic : float
-        The unbiased HSIC, of either sign.
+        The unbiased HSIC, of either sign; with a design the squared length of the covariance less its noise.
     standard_error : float
         The standard error of ``statistic``.
     pvalue : float
@@ -115,6 +117,7 @@ class DependenceSize:
     level : float
     kernel : (Kernel, Kernel)
     size : int
+        The pairs that take part.
     n_resamples : int
     """
 

@@ -31,7 +31,7 @@ class EquivalenceResult(Shown):
     Attributes
     ----------
     statistic : float
-        The unbiased MMD² or HSIC, of either sign.
+        As in :class:`EffectSize` or :class:`DependenceSize`.
     pvalue : float
         Small where the difference, or the dependence, is less than ``margin``; never 0.
     margin : float

@@ -37,7 +37,8 @@ from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import ManyTests, OneTest, Run
 from ..strengths import MOST_ROWS
 from .designs import GroupDesign
-from .result import GroupColumn, GroupComparison, GroupPair
+from .parts import GroupColumn, GroupPair
+from .result import GroupComparison
 
 _DRAWS, _MOST_INTERVALS, _LEAST_ROWS = 199, 10, 10
 """The random draws behind an interval, and the pairs that have one."""
