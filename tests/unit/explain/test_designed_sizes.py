@@ -362,3 +362,32 @@ def test_many_clusters_are_summed_on_factors() -> None:
     assert mean.features.fast is not None
     dense = mean.features.exact(columns)
     np.testing.assert_allclose(mean.features.product(columns), dense, rtol=0, atol=1e-6 * np.abs(dense).max())
+
+
+@pytest.mark.parametrize("changed", [0, 4, 20])
+def test_few_changes_within_pairs_have_no_upper_limit(changed: int) -> None:
+    """Twenty pairs without any change do not show that none of a hundred changes."""
+    before = np.repeat([0.0, 1.0], [70, 30])[:, None] if changed == 20 else np.repeat([0.0, 1.0], [14, 6])[:, None]
+    after = before.copy()
+    after[:changed] = 1.0
+    kernel = km.kernels.Gaussian(1.0)
+    result = result_of(km.Design(paired=True), before, after, kernel)
+    size = result.effect_size(n_resamples=99, rng=0)
+    assert size.distance.high == size.maximum
+    ones, n = (before.mean(), after.mean()), len(before)
+    variance = sum((1 - np.exp(-0.5)) * p * (1 - p) * n / (n - 1) for p in ones)
+    share = size.maximum**2 / (4 * variance + size.maximum**2)
+    found = result.equivalence(0.9, unit="explained", rng=0)
+    assert found.pvalue == 1.0
+    assert min(size.explained.high, found.upper) >= share - 1e-12
+    assert result.equivalence(0.9, rng=0).upper == size.maximum
+    assert "too few for an upper limit" in found.method
+
+
+def test_equal_rows_with_a_design_show_no_equivalence() -> None:
+    result = result_of(
+        km.Design(clusters=(np.arange(24) // 3, np.arange(24) // 3 + 9)), np.ones((24, 1)), np.ones((24, 1))
+    )
+    for ask in (result.effect_size, lambda: result.equivalence(0.5)):
+        with pytest.raises(ValueError, match="all rows of X and Y are equal"):
+            ask()

@@ -18,6 +18,13 @@ from ...kernels.distances import Blocks
 from ...plan.plan import Plan
 
 _ROWS = 256
+_MOST, _LEAST_OTHERS = 0.75, 30
+"""Above this share of units with one value the others are rare, unless there are this many of them."""
+
+
+def others_are_rare(most: int, n: int) -> bool:
+    """Whether so many of n units have one value that too few others show how much they vary: no upper limit holds."""
+    return most > _MOST * n and n - most < _LEAST_OTHERS
 
 
 @final

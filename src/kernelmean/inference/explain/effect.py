@@ -39,7 +39,9 @@ class EffectSize:
         The p-value of the permutation test of equal distributions; intervals begin at 0 unless it is at most (1 -
         level) / 2.
     distance : Estimate
-        MMD = |μ_X - μ_Y|, in the units of √k; the value is 0 where ``statistic`` is negative.
+        MMD = |μ_X - μ_Y|, in the units of √k; the value is 0 where ``statistic`` is negative. The upper limit is
+        ``maximum`` if it cannot be estimated: in more than three quarters of the pairs both halves are equal, and fewer
+        than 30 pairs differ.
     ratio : Estimate
         MMD² / V, with V the mean of the two feature variances :math:`E|φ(x) - μ|^2` of rows, within strata where
         these have two rows of each sample: the squared "Cohen's d" of the
@@ -163,11 +165,12 @@ def _difference(
     drawn = fluctuations(effect.mean, n_resamples, rng, level)
     pvalue = subject.pvalue(Resampling.of(n_resamples=n_resamples, rng=rng))
     differ = differs(pvalue, level)
+    most = maximum_distance(subject.kernel, subject.pooled.shape[1])
     distance = _distance(effect, drawn, level, differ)
+    distance = replace(distance, high=most if effect.rare else distance.high)
     ratio = _relative(effect, drawn, level, differ)
     if effect.scale > 0.0:  # if few rows have a rare value, the difference and the scale are too small together
         ratio = replace(ratio, high=max(ratio.high, distance.high**2 / effect.scale))
-    most = maximum_distance(subject.kernel, subject.pooled.shape[1])
     return EffectSize(
         effect.mean.squared,
         effect.standard_error,
@@ -195,7 +198,7 @@ def _dependence(pairs: PairSubject, level: float, n_resamples: int, rng: np.rand
         effect.mean.squared,
         effect.standard_error,
         pvalue,
-        replace(distance, high=most if pairs.rare else min(distance.high, most)),
+        replace(distance, high=most if effect.rare else min(distance.high, most)),
         _alignment(effect, drawn, level, differ),
         most,
         level,

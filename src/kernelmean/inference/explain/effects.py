@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array
-from .cells import Cells
+from .cells import Cells, others_are_rare
 from .feature_mean import FeatureMean
 from .gram_features import Features
 from .pairs import PairSubject
@@ -28,6 +28,8 @@ class Effect:
     """Mean feature variance within the samples, or √(HSIC(X, X) HSIC(Y, Y)); 0 when it is only rounding."""
     defined: bool
     """Whether the ratio to the scale is more than 0/0."""
+    rare: bool
+    """Whether too few rows of a variable, or too few changes within pairs, differ from the rest for an upper limit."""
 
     @property
     def standard_error(self) -> float:
@@ -50,9 +52,12 @@ def difference_of_means(subject: SampleSubject | DesignedSubject) -> Effect:
     scale = variance if variance > nothing else 0.0
     if scale > 0.0:
         mean = replace(mean, scale_influence=(lengths[:, None] / 2 - _beside(mean)) / scale)
+    rare = False
     if contrast.is_joint:
         mean = _of_pairs(mean)
-    return Effect(mean, scale, scale > 0.0 or mean.squared > nothing)
+        unchanged = int(np.count_nonzero(mean.features.diagonal <= _NOTHING * np.abs(lengths).max()))
+        rare = others_are_rare(unchanged, mean.features.n)
+    return Effect(mean, scale, scale > 0.0 or mean.squared > nothing, rare)
 
 
 def _mean(features: Features, cells: Cells, signs: tuple[float, ...], lenders: tuple[int, ...]) -> FeatureMean:
@@ -93,7 +98,7 @@ def cross_covariance(pairs: PairSubject) -> Effect:
     if pairs.design is None:
         mean = replace(mean, unbiased=float(pairs.unbiased_products().mean()))
     varies = all(bool((table != table[0]).any()) for table in pairs.tables)
-    return Effect(mean, scale, varies)
+    return Effect(mean, scale, varies, pairs.rare)
 
 
 def _squared_covariance(pairs: PairSubject, side: int) -> float:

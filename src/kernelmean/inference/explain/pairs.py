@@ -25,12 +25,10 @@ from ..permutations import RANDOM, Expanded, within_cells
 from ..questions import Pairs
 from ..resampling import Resampling
 from ..units.layout import DesignError
-from .cells import Cells, RowsOfUnits
+from .cells import Cells, RowsOfUnits, others_are_rare
 from .centered import CenteredGram, Strata, hadamard
 from .gram_features import Features, factor_of
 
-_MOST, _LEAST_OTHERS = 0.75, 30
-"""Above this share of rows with one value the others are rare, unless there are this many of them."""
 _LEAST, _LEAST_IN_STRATUM, _LEAST_STRATA = 4, 3.0, 10
 """The fewest pairs, those by which a stratum shows a variance of products, and the strata if one shows none."""
 _ROUNDED = 1e-9
@@ -145,7 +143,7 @@ class PairSubject:
     def rare(self) -> bool:
         """Whether one value of a variable takes most rows, and too few rows have another to show how much they vary."""
         often = [np.unique(table, axis=0, return_counts=True)[1].max() for table in self.tables]
-        return any(most > _MOST * self.n and self.n - most < _LEAST_OTHERS for most in often)
+        return any(others_are_rare(int(most), self.n) for most in often)
 
     def owned(self) -> PairSubject:
         """Return the pairs in memory of their own, for what outlives the call."""
