@@ -45,7 +45,7 @@ class KernelFunction(Kernel):
 
     Notes
     -----
-    It has no closed forms, so it goes with no noise, and files cannot hold it.
+    It has no closed forms, so it goes with no noise but a ``noise.Sampled``, and files cannot hold it.
 
     Examples
     --------
