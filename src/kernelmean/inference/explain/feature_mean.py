@@ -50,7 +50,7 @@ class FeatureMean:
         return [g for g, sign in enumerate(self.signs) if sign]
 
     @cached_property
-    def of_units(self) -> Array:
+    def unit_signs(self) -> Array:
         """The sign of the group of every unit, shape (n,)."""
         return np.repeat(self.signs, [part.stop - part.start for part in self.cells.groups])
 

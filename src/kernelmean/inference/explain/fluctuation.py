@@ -113,7 +113,7 @@ def fluctuations(
 
 def _fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Fluctuations:
     check_n_resamples(n_resamples, LEAST_DRAWS)
-    cells, signs = mean.cells, mean.of_units[:, None]
+    cells, signs = mean.cells, mean.unit_signs[:, None]
     sketch = rng.standard_normal((mean.features.n, _SKETCH))
     image = mean.features.product(signs * cells.as_draws(sketch))
     image = cells.centered(signs * image) * cells.scales[:, None]
