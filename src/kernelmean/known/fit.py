@@ -118,7 +118,7 @@ def fit_test(
     return TestResult(
         **combined(null, "harmonic", found.members, counts),
         method=f"Fit of {known.name}, adaptive, "
-        + ("exact" if fitting is None else "asymptotic: parametric bootstrap"),
+        + ("exact if X played no part in it" if fitting is None else "asymptotic: parametric bootstrap"),
         sizes=(n,),
         notes=(_of_means(columns, exact, counts, fitting is None),),
     )
