@@ -19,7 +19,8 @@ from ...estimators import KME
 from ...inference import TestResult
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.explain import EffectSize, SampleSubject, effect_size
-from ...inference.explain.features import difference_of_means, moments
+from ...inference.explain.effects import difference_of_means
+from ...inference.explain.moments import moments
 from ...inference.null import HOLM, adjusted
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import choose_kernel, representative_rows
@@ -38,7 +39,8 @@ from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import ManyTests, OneTest, Run
 from ..strengths import MOST_ROWS
 from .designs import GroupDesign
-from .result import GroupColumn, GroupComparison, GroupPair
+from .parts import GroupColumn, GroupPair
+from .result import GroupComparison
 
 _DRAWS, _MOST_INTERVALS, _LEAST_ROWS = 199, 10, 10
 """The random draws behind an interval, and the pairs that have one."""
