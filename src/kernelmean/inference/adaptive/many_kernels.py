@@ -181,7 +181,7 @@ Item = TypeVar("Item")
 Evaluate = Callable[[Sequence[Item], Resampling], Null]
 """From some kernels and a resampling to their statistics."""
 
-_MOST_AT_ONCE = 64
+_MOST_AT_ONCE = 256
 _ROUNDING = 1e-10
 
 
