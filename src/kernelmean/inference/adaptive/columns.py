@@ -28,6 +28,7 @@ from ...core.array import (
     row_lengths,
     scaled_by,
 )
+from ...core.cached import cached_property
 from ...kernels.bandwidth import median_bandwidth
 from .spectrum import decomposed
 
@@ -244,12 +245,18 @@ class Bends:
 
     n: int
 
+    @cached_property
+    def _curves(self) -> Array:
+        """The curves of all whole and half ranks from 0 to n, shape (3, 2n + 1)."""
+        turned = np.array(_BENDS)[:, None] * (np.arange(2 * self.n + 1) / 2 - 0.5) % (2.0 * self.n)
+        return np.asarray(np.cos(np.minimum(turned, 2.0 * self.n - turned) * (np.pi / self.n)))
+
     def __call__(self, table: Array) -> Array:
         """Return the curves, those of one k for all columns side by side."""
-        xp, turn = namespace(table), 2.0 * self.n
-        turned = [xp.remainder(k * (table - 0.5), turn) for k in _BENDS]
-        curves = xp.stack([xp.cos(xp.minimum(own, turn - own) * (np.pi / self.n)) for own in turned], axis=1)
-        return xp.reshape(curves, (table.shape[0], -1))
+        xp, (n, dim) = namespace(table), table.shape
+        places = xp.asarray(xp.reshape(2.0 * table.T, (-1,)), dtype=xp.int64)
+        curves = xp.take(like(self._curves, table), places, axis=1)
+        return xp.reshape(curves, (len(_BENDS) * dim, n)).T
 
 
 TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {

@@ -85,8 +85,7 @@ class Views:
         kernels: dict[Member, list[Kernel]] = {}
         parts: list[ViewPart] = []
         for name, by_kernel in alike.items():
-            found = View.of(name, points, rows, chosen)
-            table = found(points)
+            view, table = View.fitted(name, points, rows, chosen)
             for kernel, own in by_kernel.items():
                 part = (
                     _direct(table, own)
@@ -96,7 +95,7 @@ class Views:
                 last = first + part.count
                 part.write(columns[first:last])
                 kernels.update(part.kernels(range(first, last)))
-                parts.append(ViewPart(found, part.projection, slice(first, last)))
+                parts.append(ViewPart(view, part.projection, slice(first, last)))
                 first = last
         return cls(columns[:first].T, kernels, parts)
 
@@ -362,11 +361,15 @@ class View:
     """The columns of the table that it uses, None for all."""
 
     @classmethod
-    def of(cls, name: str, points: ViewSource, rows: IntArray, chosen: IntArray | None = None) -> Self:
-        """Fit a view to a table, and its unit to some of the rows."""
+    def fitted(
+        cls, name: str, points: ViewSource, rows: IntArray, chosen: IntArray | None = None
+    ) -> tuple[Self, Array]:
+        """Return a view fitted to a table, its unit to some of the rows, and what it makes of the table."""
         base = points.base(name, chosen)
         change = _change(name, base)
-        return cls(name, change, Unit.of(name, change(base), rows), chosen)
+        changed = change(base)
+        unit = Unit.of(name, changed, rows)
+        return cls(name, change, unit, chosen), unit(changed)
 
     def __call__(self, points: ViewSource) -> Array:
         """Return the view of rows with the same fits, shape (n, D)."""
