@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
@@ -11,6 +12,8 @@ from scipy.sparse import csr_array
 from .array import Array, IntArray, as_float64, is_foreign, like, namespace, slices, to_numpy
 
 _PIECE = 32
+_UNITS_OF_A_RUN = 64
+"""The groups of one size that are worth a product of matrices, on average."""
 _TRANSFORMED = 32
 """Rows whose transforms are ordered by frequency at a time."""
 
@@ -39,12 +42,24 @@ class RowGroups:
     def sums(self, values: Any) -> Any:
         """Return the sums of columns (k, n) over every group, shape (k, groups)."""
         if not is_foreign(values):
-            weighted = values if self.weights is None else values * self.weights
-            return np.add.reduceat(weighted, self.starts, axis=1)
+            return self._added(values if self.weights is None else values * self.weights)
         xp = namespace(values)
         padded = xp.concat([values, xp.zeros_like(values[:, :1])], axis=1)
         pieces = xp.reshape(xp.take(padded, self._places, axis=1), (-1, *self._shape))
         return xp.sum(pieces, axis=-1) @ self._member
+
+    def _added(self, values: Array) -> Array:
+        """Return the sums over every group; groups of one size in a run are rows of matrices, which is much faster."""
+        sizes = np.diff(self.starts, append=self.n)
+        edges = np.flatnonzero(np.diff(sizes, prepend=0, append=0))
+        if _UNITS_OF_A_RUN * len(edges) > len(sizes):
+            return np.add.reduceat(values, self.starts, axis=1)
+        sums = np.empty((len(values), len(sizes)))
+        for first, last in pairwise(edges.tolist()):
+            size, start = int(sizes[first]), int(self.starts[first])
+            run = values[:, start : start + (last - first) * size].reshape(len(values), -1, size)
+            np.matmul(run, np.ones(size), out=sums[:, first:last])
+        return sums
 
     def sums_at(self, places: Any, table: Array) -> Array:
         """Return the sums of the rows of a table with the numbers ``places`` over every group, shape (groups, k)."""

@@ -10,6 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from ...core.array import Array, IntArray, as_host, like, namespace, slices, total
+from ...core.sums import RowGroups
 from ..low_rank import Factor, by_rows
 from ..low_rank_problem import factor_weights
 from ..problem import KernelSide
@@ -92,7 +93,7 @@ def _over_units(rows: Array, layout: Layout) -> Array:
     """Return sums of columns over the units, from (r, n) to (r, units)."""
     if layout.n == len(layout.sizes):
         return rows
-    return np.asarray(np.add.reduceat(rows, layout.starts, axis=1))
+    return np.asarray(RowGroups(layout.starts, rows.T).sums(rows))
 
 
 # -- on factors --------------------------------------------------------------------------------------------------------
