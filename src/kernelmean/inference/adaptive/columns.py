@@ -27,6 +27,7 @@ from ...core.array import (
     rounded,
     row_lengths,
     scaled_by,
+    slices,
 )
 from ...core.cached import cached_property
 from ...kernels.bandwidth import median_bandwidth
@@ -48,11 +49,13 @@ def row_order(points: Array) -> IntArray:
 
 def put_back(columns: Array, order: IntArray) -> None:
     """Move the entries of columns (D, n), whose rows have this order, in place to where the rows came from."""
-    ranks, moved = np.argsort(order), np.empty(len(order))
-    for column in columns:
-        column[:] = np.take(column, ranks, out=moved, mode="clip")
+    ranks = np.argsort(order)
+    for part in slices(len(columns), _MOVED):
+        columns[part] = columns[part].take(ranks, axis=1)
 
 
+_MOVED = 16
+"""Columns that are moved at a time."""
 _LEAST_SPREAD = 1e-8
 """The least spread, as a share of the farthest value of a column: below it, squares of outliers would overflow."""
 _FARTHEST = 2.0 / _LEAST_SPREAD
@@ -187,7 +190,9 @@ class Products:
     def __call__(self, table: Array) -> Array:
         """Return the products."""
         first, second = np.triu_indices(table.shape[1], 1)
-        return pairwise_products(table, first, second) - like(self.means, table)
+        products = pairwise_products(table, first, second)
+        products -= like(self.means, table)
+        return products
 
 
 @final
