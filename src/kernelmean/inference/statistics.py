@@ -178,13 +178,12 @@ class MMD(LinearStatistic):
 
     def __call__(self, sums: Sums) -> Array:
         """Return MMD², shape (m, P)."""
-        first, second, cross = self._counts
-        within_first = within_second = sums.pairs
-        between = -sums.pairs
-        if self.kind == "u":
-            within_first = within_first - sums.diagonal
-            within_second = within_second - (sums.left_trace[:, None] - sums.diagonal)
-        return np.asarray(within_first / first + within_second / second - 2 * between / cross)
+        values = self.sensitivity * sums.pairs
+        if self.kind == "u":  # within the samples, the diagonals are left out
+            first, second, _ = self._counts
+            values += (1 / second - 1 / first) * sums.diagonal
+            values -= sums.left_trace[:, None] / second
+        return values
 
 
 @final
