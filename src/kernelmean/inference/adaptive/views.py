@@ -79,8 +79,7 @@ class Views:
             kernel = None if member.view in DIRECT else member.kernel
             alike.setdefault(member.view, {}).setdefault(kernel, []).append(member)
         n, dim = points.base(AS_IT_IS, chosen).shape
-        wide = max(len(landmarks), dim, _MOST_PRODUCTS)
-        most = sum(wide if kernel else DIRECT[name](dim) for name, own in alike.items() for kernel in own)
+        most = sum(_most(name, kernel, dim, len(landmarks)) for name, own in alike.items() for kernel in own)
         columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
         parts: list[ViewPart] = []
@@ -98,6 +97,16 @@ class Views:
                 parts.append(ViewPart(view, part.projection, slice(first, last)))
                 first = last
         return cls(columns[:first].T, kernels, parts)
+
+
+def _most(name: str, kernel: Kernel | None, dim: int, landmarks: int) -> int:
+    """Return the most columns that a kernel on a view of so many columns has; by itself the view if there is none.
+
+    No more memory is asked for, since beyond 32 MiB the system takes all of it back after every test.
+    """
+    if kernel is None:
+        return DIRECT[name](dim)
+    return max(landmarks, pairs_of_columns(dim) if name == "products" else dim)
 
 
 @final
