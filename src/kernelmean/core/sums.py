@@ -10,6 +10,7 @@ import scipy.fft
 from scipy.sparse import csr_array
 
 from .array import Array, IntArray, as_float64, is_foreign, like, namespace, slices, to_numpy
+from .cached import cached_property
 
 _PIECE = 32
 _UNITS_OF_A_RUN = 64
@@ -50,16 +51,22 @@ class RowGroups:
 
     def _added(self, values: Array) -> Array:
         """Return the sums over every group; groups of one size in a run are rows of matrices, which is much faster."""
-        sizes = np.diff(self.starts, append=self.n)
-        edges = np.flatnonzero(np.diff(sizes, prepend=0, append=0))
-        if _UNITS_OF_A_RUN * len(edges) > len(sizes):
+        if len(self.starts) == self.n:
+            return values
+        if _UNITS_OF_A_RUN * len(self._runs) > len(self.starts):
             return np.add.reduceat(values, self.starts, axis=1)
-        sums = np.empty((len(values), len(sizes)))
-        for first, last in pairwise(edges.tolist()):
-            size, start = int(sizes[first]), int(self.starts[first])
-            run = values[:, start : start + (last - first) * size].reshape(len(values), -1, size)
-            np.matmul(run, np.ones(size), out=sums[:, first:last])
+        sums = np.empty((len(values), len(self.starts)))
+        for rows, groups, size in self._runs:
+            np.matmul(values[:, rows].reshape(len(values), -1, size), np.ones(size), out=sums[:, groups])
         return sums
+
+    @cached_property
+    def _runs(self) -> list[tuple[slice, slice, int]]:
+        """Neighboring groups of one size: their rows, these groups, and their size."""
+        ends = np.append(self.starts, self.n)
+        sizes = np.diff(ends)
+        edges = np.flatnonzero(np.diff(sizes, prepend=0, append=0)).tolist()
+        return [(slice(ends[a], ends[b]), slice(a, b), int(sizes[a])) for a, b in pairwise(edges)]
 
     def sums_at(self, places: Any, table: Array) -> Array:
         """Return the sums of the rows of a table with the numbers ``places`` over every group, shape (groups, k)."""

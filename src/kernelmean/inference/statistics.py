@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class Sums:
     @staticmethod
     def joined(parts: Sequence[Sums], axis: int) -> Sums:
         """Join batches of permutations (``axis`` 1, the same pairs) or groups of pairs (``axis`` 0)."""
+        if len(parts) == 1:
+            return parts[0]
         traces = [parts[0].left_trace, parts[0].right_trace]
         if axis == 0:
             traces = [np.concatenate([getattr(part, name) for part in parts]) for name in ("left_trace", "right_trace")]
@@ -86,6 +88,9 @@ class Sums:
 
 class Statistic(ABC):
     """A function of :class:`Sums`, applied to all kernels and permutations at once."""
+
+    of_uncentered: ClassVar[bool] = False
+    """Whether it needs what centering removes from K, for two samples."""
 
     @property
     @abstractmethod

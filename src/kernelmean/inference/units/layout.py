@@ -8,6 +8,8 @@ from typing import Self, final
 import numpy as np
 
 from ...core.array import Array, IntArray
+from ...core.cached import cached_property
+from ...core.sums import RowGroups
 from ...tables.shuffle import unshuffled
 from .dealing import MOST_BINS, cuts
 
@@ -132,6 +134,11 @@ class Layout:
     def starts(self) -> IntArray:
         """Return the first row of every unit."""
         return np.asarray(np.cumsum(self.sizes) - self.sizes)
+
+    @cached_property
+    def groups(self) -> RowGroups:
+        """The rows of every unit, whose columns are added up."""
+        return RowGroups(self.starts, self.weights)
 
     @property
     def still(self) -> int:
