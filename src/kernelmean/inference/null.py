@@ -109,10 +109,12 @@ def standardized(values: Array) -> Array:
     >>> standardized(np.full((1, 60), 0.1)).any()
     np.False_
     """
-    centered = values - values.mean(axis=-1, keepdims=True)
-    deviation = np.sqrt(np.square(centered).mean(axis=-1, keepdims=True))
+    found = values - values.mean(axis=-1, keepdims=True)
+    deviation = np.sqrt(np.einsum("...p,...p->...", found, found) / values.shape[-1])[..., None]
     varies = (np.ptp(values, axis=-1, keepdims=True) > 0.0) & (deviation > 0.0)
-    return np.asarray(np.divide(centered, deviation, out=np.zeros_like(centered), where=varies))
+    np.divide(found, deviation, out=found, where=varies)
+    found[~varies[..., 0]] = 0.0
+    return found
 
 
 def max_t(values: Array) -> Array:
@@ -207,7 +209,10 @@ class Null:
     @property
     def snapped(self) -> Array:
         """Return the values; those of a row that differ only by rounding are made equal."""
-        return np.stack([snapped(*row) for row in zip(self.values, self.tolerance, strict=True)])
+        found = np.empty_like(self.values)
+        for row, *own in zip(found, self.values, self.tolerance.tolist(), strict=True):
+            row[:] = snapped(*own)
+        return found
 
     @property
     def pvalues(self) -> Array:

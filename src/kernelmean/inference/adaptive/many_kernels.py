@@ -59,14 +59,14 @@ def evidence(scores: Array, first: int | None = None) -> Array:
     rises: it keeps values in order, so large p-values of data with few different values are no ties. More than 256
     values are read off polynomials between 129 points of the curve, as accurate as the curve itself (12 digits).
     """
-    skewness = np.maximum(np.mean(np.square(scores) * scores, axis=-1, keepdims=True), _LEAST_SKEWNESS)
-    shape = 4.0 / skewness**2
-    values, floor = shape + scores[..., :first] * np.sqrt(shape), _FLOOR * shape
-    places, below = np.maximum(values, floor), _SLOPE * np.minimum(values / floor - 1.0, 0.0)
-    if places.shape[1] <= 2 * _PIECES:
-        return _minus_log_tail(shape, places) + below
-    parts = slices(len(places), max(1, _AT_ONCE // places.shape[1]))
-    return np.concatenate([_interpolated(shape[part], places[part]) for part in parts]) + below
+    found = np.array(scores[:, :first])
+    for part in slices(len(scores), max(1, _AT_ONCE // scores.shape[1])):
+        skewness = np.einsum("kp,kp,kp->k", *[scores[part]] * 3)[:, None] / scores.shape[1]
+        shape = 4.0 / np.maximum(skewness, _LEAST_SKEWNESS) ** 2
+        values, floor = shape + found[part] * np.sqrt(shape), _FLOOR * shape
+        curve = _interpolated if values.shape[1] > 2 * _PIECES else _minus_log_tail
+        found[part] = curve(shape, np.maximum(values, floor)) + _SLOPE * np.minimum(values / floor - 1.0, 0.0)
+    return found
 
 
 def _minus_log_tail(shape: Array, places: Array) -> Array:
@@ -161,9 +161,10 @@ def aggregate(values: Array, weights: Array) -> Array:
 
 
 def _log_mean_exp(rows: Array, weights: Array) -> Array:
-    """Return log Σ_k w_k exp(row_k)."""
+    """Return log Σ_k w_k exp(row_k) of rows that are overwritten."""
     top = rows.max(axis=0)
-    return np.asarray(top + np.log(weights @ np.exp(rows - top)))
+    rows -= top
+    return np.asarray(top + np.log(weights @ np.exp(rows, out=rows)))
 
 
 Rule = Callable[[Array, Array], Array]
@@ -296,7 +297,8 @@ def _in_one(null: Null, rows: Array, rule: str, weights: Array, counts: Sequence
     varies = np.ptp(rows, axis=1) > 0.0
     if not varies.any():
         varies[:] = True
-    values = COMBINATIONS[rule](rows[varies], weights[varies] / weights[varies].sum())
+    chosen = rows if varies.all() else rows[varies]
+    values = COMBINATIONS[rule](chosen, weights[varies] / weights[varies].sum())
     slack = np.array([_ROUNDING * (1.0 + np.abs(values).max())])
     name = f"{rule} combination of {len(weights)} statistics, {null.statistic_name}"
     parts = {pair: _in_one(part, _per_member(part, counts), rule, weights, counts) for pair, part in null.parts.items()}
