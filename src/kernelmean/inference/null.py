@@ -236,7 +236,8 @@ def snapped(values: Array, tolerance: float) -> Array:
     """Make values equal that differ only by rounding: those connected by a chain of steps up to the tolerance."""
     order = np.argsort(values)
     ascending = values[order]
-    first = np.flatnonzero(np.concatenate([[True], np.diff(ascending) > tolerance]))
-    equal = np.empty_like(values)
-    equal[order] = np.repeat(ascending[first], np.diff(np.append(first, len(values))))
+    tied = np.flatnonzero(np.diff(ascending) <= tolerance)
+    first = np.maximum.accumulate(np.where(np.diff(tied, prepend=-2) > 1, tied, 0))  # where each chain begins
+    equal = values.copy()
+    equal[order[tied + 1]] = ascending[first]
     return equal
