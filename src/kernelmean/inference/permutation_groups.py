@@ -107,7 +107,7 @@ class Rotations:
             own, other = left[part], right if len(right) == 1 else right[part]
             spectra = np.conj(self.spectra(own))
             for some in slices(len(orders), max(1, rows // len(own))):
-                moved = other[:, orders[some]]
+                moved = other.take(orders[some], axis=1)
                 found[part, some] = self.back(np.einsum("mbf,mcbf->mcf", spectra, self.spectra(moved)))
                 found[part, some] += (own[:, None, end:] * moved[..., end:]).sum(axis=-1, keepdims=True)
         return found.reshape(len(left), len(orders) * self.order)

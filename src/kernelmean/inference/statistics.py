@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class Sums:
     @staticmethod
     def joined(parts: Sequence[Sums], axis: int) -> Sums:
         """Join batches of permutations (``axis`` 1, the same pairs) or groups of pairs (``axis`` 0)."""
+        if len(parts) == 1:
+            return parts[0]
         traces = [parts[0].left_trace, parts[0].right_trace]
         if axis == 0:
             traces = [np.concatenate([getattr(part, name) for part in parts]) for name in ("left_trace", "right_trace")]
@@ -86,6 +88,9 @@ class Sums:
 
 class Statistic(ABC):
     """A function of :class:`Sums`, applied to all kernels and permutations at once."""
+
+    of_uncentered: ClassVar[bool] = False
+    """Whether it needs what centering removes from K, for two samples."""
 
     @property
     @abstractmethod
@@ -178,13 +183,12 @@ class MMD(LinearStatistic):
 
     def __call__(self, sums: Sums) -> Array:
         """Return MMD², shape (m, P)."""
-        first, second, cross = self._counts
-        within_first = within_second = sums.pairs
-        between = -sums.pairs
-        if self.kind == "u":
-            within_first = within_first - sums.diagonal
-            within_second = within_second - (sums.left_trace[:, None] - sums.diagonal)
-        return np.asarray(within_first / first + within_second / second - 2 * between / cross)
+        values = self.sensitivity * sums.pairs
+        if self.kind == "u":  # within the samples, the diagonals are left out
+            first, second, _ = self._counts
+            values += (1 / second - 1 / first) * sums.diagonal
+            values -= sums.left_trace[:, None] / second
+        return values
 
 
 @final
