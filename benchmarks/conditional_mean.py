@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import textwrap
 import time
 import zlib
@@ -47,22 +46,22 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 GRID = {"kernelridge__alpha": 10.0 ** np.arange(-3, 2), "kernelridge__gamma": 10.0 ** np.arange(-3, 1)}
 
 
-def fan(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def fan(rng: np.random.Generator, n: int = 400) -> tuple[np.ndarray, np.ndarray]:
     """The mean depends on one column, the spread on another."""
-    X = rng.uniform(-2, 2, size=(400, 3))
-    return X, np.sin(2 * X[:, 0]) + (0.2 + 0.5 * np.abs(X[:, 1])) * rng.normal(size=400)
+    X = rng.uniform(-2, 2, size=(n, 3))
+    return X, np.sin(2 * X[:, 0]) + (0.2 + 0.5 * np.abs(X[:, 1])) * rng.normal(size=n)
 
 
-def skewed(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def skewed(rng: np.random.Generator, n: int = 400) -> tuple[np.ndarray, np.ndarray]:
     """What is left is exponential, with a spread that depends on a column."""
-    X = rng.uniform(-2, 2, size=(400, 3))
-    return X, X[:, 0] + np.exp(X[:, 1] / 2) * rng.exponential(size=400)
+    X = rng.uniform(-2, 2, size=(n, 3))
+    return X, X[:, 0] + np.exp(X[:, 1] / 2) * rng.exponential(size=n)
 
 
-def two_peaks(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def two_peaks(rng: np.random.Generator, n: int = 400) -> tuple[np.ndarray, np.ndarray]:
     """Two peaks, whose shares depend on a column."""
-    X = rng.uniform(-2, 2, size=(400, 2))
-    return X, np.where(rng.uniform(size=400) < 0.5 + 0.2 * X[:, 0], 2.0, -2.0) + 0.3 * rng.normal(size=400)
+    X = rng.uniform(-2, 2, size=(n, 2))
+    return X, np.where(rng.uniform(size=n) < 0.5 + 0.2 * X[:, 0], 2.0, -2.0) + 0.3 * rng.normal(size=n)
 
 
 SETS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
@@ -74,10 +73,8 @@ SETS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
     "regression": lambda: make_regression(400, 10, n_informative=5, noise=20.0, random_state=0),
 }
 """The six sets of the comparison with kernel ridge regression."""
-SPREADS = {
-    name: lambda draw=draw: draw(np.random.default_rng(0))
-    for name, draw in {"spread": fan, "skewed": skewed, "two peaks": two_peaks}.items()
-}
+DRAWS = {"spread": fan, "skewed": skewed, "two peaks": two_peaks}
+SPREADS = {name: lambda draw=draw: draw(np.random.default_rng(0)) for name, draw in DRAWS.items()}
 """More sets, for quantiles."""
 LAWS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray], np.ndarray], int]] = {
     "line": (lambda X: X[:, 0], lambda X: np.full(len(X), 0.5), 1),
@@ -87,7 +84,7 @@ LAWS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray],
 }
 """Mean and deviation of normal outcomes, and the number of columns, uniform in [-2, 2]."""
 CELLS = {f"{law}, n {n}": (law, n) for law in LAWS for n in (15, 25, 50)}
-ROWS, LONG = (200, 1000, 10_000, 100_000), (100_000, 1_000_000)
+ROWS, LONG, UNITS = (200, 1000, 10_000, 100_000), (100_000, 1_000_000), 30_000
 
 
 def timed(make: Callable[[], Any]) -> tuple[Any, float]:
@@ -151,6 +148,26 @@ def of_rows(n: int, number: int) -> dict[str, float]:
     return {"seconds": timed(lambda: km.ConditionalMean().fit(X, y))[1]}
 
 
+def of_units(name: str, number: int) -> dict[str, float]:
+    """Return the losses of quantiles of fits whose rows are units, and in units of rows, of the same rows."""
+    X, y = DRAWS[name](np.random.default_rng([number, 0]), UNITS)
+    new, outcomes = DRAWS[name](np.random.default_rng([number, 1]), 500)
+    rows, units = km.ConditionalMean().fit(km.read(X, in_memory=True), y), km.ConditionalMean().fit(X, y)
+    return {key: pinball(model.quantiles(new, LEVELS), outcomes) for key, model in (("rows", rows), ("units", units))}
+
+
+def of_five_outcomes(number: int) -> dict[str, float]:
+    """Return the variances of samples of five outcomes, mean over columns and rows; the true one is 1."""
+    rng = np.random.default_rng(number)
+    X = rng.normal(size=(UNITS, 2))
+    Y, new = X[:, [0]] + rng.normal(size=(UNITS, 5)), rng.normal(size=(100, 2))
+    rows, units = km.ConditionalMean().fit(km.read(X, in_memory=True), Y), km.ConditionalMean().fit(X, Y)
+    return {
+        key: float(model.sample(new, 200, random_state=0).var(axis=1).mean())
+        for key, model in (("rows", rows), ("units", units))
+    }
+
+
 class Batches:
     """Rows of five columns, or their outcomes, that are drawn again every time they are read, 10,000 at a time."""
 
@@ -166,8 +183,9 @@ class Batches:
 
 
 def memory() -> float:
-    """Return the most memory that the process has held so far, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Return the most memory that this process has held so far, in MiB; Linux says it."""
+    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) / 1024
 
 
 def alone(n: int, number: int) -> dict[str, float]:
@@ -188,6 +206,8 @@ def of_batches(n: int, number: int) -> dict[str, float]:
 CASES: dict[str, Callable[[int], dict[str, float]]] = {
     **{f"set: {name}": lambda number, name=name: of_a_set(name, number) for name in (*SETS, *SPREADS)},
     **{f"few: {name}": lambda number, cell=cell: of_few_rows(*cell, number) for name, cell in CELLS.items()},
+    **{f"units: {name}": lambda number, name=name: of_units(name, number) for name in DRAWS},
+    "units: five outcomes": of_five_outcomes,
     **{f"rows: {n}": lambda number, n=n: of_rows(n, number) for n in ROWS},
     **{f"rows in batches: {n}": lambda number, n=n: of_batches(n, number) for n in LONG},
 }
@@ -197,7 +217,9 @@ def run(runs: int, only: str) -> None:
     """Measure what is not measured yet."""
     done = {(row["case"], row["run"]) for row in read()}
     for name, measure in CASES.items():
-        for number in range(min(runs, 3) if name.startswith("rows") else runs):
+        for number in range(
+            min(runs, 3) if name.startswith("rows") else min(runs, 6) if name.startswith("units") else runs
+        ):
             if only in name and (name, number) not in done:
                 with RESULTS.open("a") as file:
                     file.write(json.dumps({"case": name, "run": number, **measure(number)}) + "\n")
@@ -242,6 +264,7 @@ def report() -> None:
     report_means()
     report_quantiles()
     report_few_rows()
+    report_units()
     print("## Many rows\n")
     table("rows", "seconds of a fit")
     for n in ROWS:
@@ -320,6 +343,25 @@ def report_few_rows() -> None:
         print(f"| {name} | {len(measured(case, 'kme'))} | {cell(case, 'kme')} | {cell(case, 'mkme')} | {ratio:.3f} |")
     print()
     say(f"Noise is nearer to the truth in {better} of {len(CELLS)} cases; its gain is small beside that of more rows.")
+
+
+def report_units() -> None:
+    """Print the losses of units of rows beside those of rows."""
+    print("\n## Units of rows, beside rows\n")
+    say(
+        f"""Beyond 20,000 rows, units of rows have weights instead. The mean pinball loss at 500 new rows after a fit
+        of {UNITS:,}, as units and with every row held, `km.read(X, in_memory=True)`; and the variance of samples of
+        five normal outcomes, which is 1."""
+    )
+    table("outcomes", "runs", "rows", "units", "units less rows")
+    for name in (*DRAWS, "five outcomes"):
+        case = f"units: {name}"
+        gap = measured(case, "units") - measured(case, "rows")
+        error = gap.std(ddof=1) / np.sqrt(len(gap))
+        print(
+            f"| {name} | {len(gap)} | {cell(case, 'rows')} | {cell(case, 'units')} | {gap.mean():+.4f} ± {error:.4f} |"
+        )
+    print()
 
 
 if __name__ == "__main__":
