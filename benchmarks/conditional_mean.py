@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import textwrap
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +87,7 @@ LAWS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray],
 }
 """Mean and deviation of normal outcomes, and the number of columns, uniform in [-2, 2]."""
 CELLS = {f"{law}, n {n}": (law, n) for law in LAWS for n in (15, 25, 50)}
-ROWS = (200, 1000, 10_000, 100_000)
+ROWS, LONG = (200, 1000, 10_000, 100_000), (100_000, 1_000_000)
 
 
 def timed(make: Callable[[], Any]) -> tuple[Any, float]:
@@ -148,10 +151,45 @@ def of_rows(n: int, number: int) -> dict[str, float]:
     return {"seconds": timed(lambda: km.ConditionalMean().fit(X, y))[1]}
 
 
+class Batches:
+    """Rows of five columns, or their outcomes, that are drawn again every time they are read, 10,000 at a time."""
+
+    def __init__(self, n: int, number: int, *, outcomes: bool) -> None:
+        self.n, self.number, self.outcomes = n, number, outcomes
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for start in range(0, self.n, 10_000):
+            rng = np.random.default_rng([self.number, start])
+            X = rng.normal(size=(min(10_000, self.n - start), 5))
+            y = np.sin(X[:, 0]) + X[:, 1] * rng.normal(size=len(X))
+            yield y[:, None] if self.outcomes else X
+
+
+def memory() -> float:
+    """Return the most memory that the process has held so far, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def alone(n: int, number: int) -> dict[str, float]:
+    """Fit rows in batches; return the seconds, and the MiB beyond those of a process that has made a small fit."""
+    of_rows(1000, 0)
+    before = memory()
+    X, y = Batches(n, number, outcomes=False), Batches(n, number, outcomes=True)
+    _, seconds = timed(lambda: km.ConditionalMean().fit(X, y))
+    return {"seconds": seconds, "MiB": memory() - before}
+
+
+def of_batches(n: int, number: int) -> dict[str, float]:
+    """Return the seconds and the memory of a fit of n rows in batches, in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(alone, n, number).result()
+
+
 CASES: dict[str, Callable[[int], dict[str, float]]] = {
     **{f"set: {name}": lambda number, name=name: of_a_set(name, number) for name in (*SETS, *SPREADS)},
     **{f"few: {name}": lambda number, cell=cell: of_few_rows(*cell, number) for name, cell in CELLS.items()},
     **{f"rows: {n}": lambda number, n=n: of_rows(n, number) for n in ROWS},
+    **{f"rows in batches: {n}": lambda number, n=n: of_batches(n, number) for n in LONG},
 }
 
 
@@ -208,6 +246,15 @@ def report() -> None:
     table("rows", "seconds of a fit")
     for n in ROWS:
         print(f"| {n:,} | {measured(f'rows: {n}', 'seconds').min():.2g} |")
+    print()
+    say(
+        """Rows of five columns in batches of 10,000, which are drawn again every time they are read; memory is the most
+        that a process of its own holds, beyond what it held after a fit of 1000 rows."""
+    )
+    table("rows in batches", "seconds of a fit", "MiB")
+    for n in LONG:
+        case = f"rows in batches: {n}"
+        print(f"| {n:,} | {measured(case, 'seconds').min():.2g} | {measured(case, 'MiB').max():.0f} |")
 
 
 def report_means() -> None:

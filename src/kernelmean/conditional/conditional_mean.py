@@ -27,13 +27,7 @@ from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import serial_blas
 from .candidates import Curves, GaussianFeatures, KernelFeatures, PlainColumns, Quadratic, Radial
-from .outcomes import (
-    OutcomeFeatures,
-    best_fit,
-    landmarks_of,
-    noisy_quantiles,
-    rising_steps,
-)
+from .outcomes import OutcomeFeatures, best_fit, landmarks_of, noisy_quantiles, rising_steps
 from .ridge import Kind, RidgeFits, Ridges, moved_to, ridges_of
 from .rows import DealtRows, FitRows, ScaledColumns, rows_of
 from .stacking import Stack, best_stack, kinds_of, r2_of

@@ -112,7 +112,8 @@ def ridges_of(kinds: Sequence[Kind], blocks: Iterable[tuple[Array, Array]], mean
             firsts[number] = None if number in firsts else values
             if number not in sums:  # a start near the centre, so that the sums lose no digits
                 starts[number], sums[number] = values.mean(axis=0), np.array(0.0)
-            table = np.ones((len(rows), 1 + values.shape[1] + len(mean)))
+            table = np.empty((len(rows), 1 + values.shape[1] + len(mean)))
+            table[:, 0] = 1.0
             np.subtract(values, starts[number], out=table[:, 1 : -len(mean)])
             np.subtract(targets, mean, out=table[:, -len(mean) :])
             sums[number] = sums[number] + table.T @ table
