@@ -64,22 +64,29 @@ class Question:
             name: lambda t, c=case: c.data(FIRST_TRIAL + t) for name, case in data.items()
         }
 
-    def found(self, x: Array, y: Array, seed: int) -> tuple[Array, list[float]]:
-        """Return the evidence of every member under the permutations, NaN of those that see nothing; sizes, columns."""
-        out = np.full((len(self.members), PERMUTATIONS), np.nan, np.float16)
-        chosen = Adaptive(members=self.members)
-        how = Resampling.of("auto", PERMUTATIONS - 1, seed)
-        null, members, counts = self.test.of([x, y], Design()).evaluated(chosen, self.kind, how)
-        rows = _per_member(null, counts)[:, :PERMUTATIONS]
-        places = iter(range(len(self.members)))
-        for member, row, varies in zip(members, evidence(standardized(rows)), np.ptp(rows, axis=1) > 0.0, strict=True):
-            place = next(k for k in places if self.members[k].group == member.group and _same(self.members[k], member))
-            if varies:
-                out[place] = row
-        size = 2 / (1 / len(x) + 1 / len(y)) if self.two else len(x)
-        pooled = np.vstack([x, y]) if self.two else x
+    def statistics(self, x: Array, y: Array, how: Resampling) -> Array:
+        """Return the statistics of every member under all permutations, NaN of those that see nothing."""
+        null, members, counts = self.test.of([x, y], Design()).evaluated(Adaptive(members=self.members), self.kind, how)
+        rows = _per_member(null, counts)
+        out, places = np.full((len(self.members), rows.shape[1]), np.nan), iter(range(len(self.members)))
+        for member, row in zip(members, rows, strict=True):
+            out[next(k for k in places if _same(self.members[k], member))] = row
+        return np.where(np.ptp(out, axis=1, keepdims=True) > 0.0, out, np.nan)
+
+    def size(self, x: Array, y: Array) -> tuple[float, float]:
+        """Return the rows that decide on weights, and how surely rows lie in far clusters."""
+        if not self.two:
+            return len(x), 0.0
+        pooled = np.vstack([x, y])
         some = np.arange(0, len(pooled), max(1, len(pooled) // 256))
-        return out, [size, ViewSource(pooled).table(some).clustered if self.two else 0.0]
+        return 2 / (1 / len(x) + 1 / len(y)), ViewSource(pooled).table(some).clustered
+
+    def found(self, x: Array, y: Array, seed: int) -> tuple[Array, tuple[float, float]]:
+        """Return the evidence of every member under the first permutations, and what decides on weights."""
+        rows = self.statistics(x, y, Resampling.of("auto", PERMUTATIONS - 1, seed))
+        rows = rows[:, :PERMUTATIONS]
+        varies = np.ptp(rows, axis=1, keepdims=True) > 0.0
+        return np.where(varies, evidence(standardized(rows)), np.nan).astype(np.float16), self.size(x, y)
 
 
 def _same(member: Any, found: Any) -> bool:
