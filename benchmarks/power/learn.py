@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,14 @@ from prior import draw_pairs, draw_two_samples
 
 from kernelmean.inference import Adaptive, Design, Resampling
 from kernelmean.inference.adaptive.candidates import ViewSource
-from kernelmean.inference.adaptive.default_members import INDEPENDENCE, PAIR_NUMBERS, SAMPLE_SIZES, TWO_SAMPLES
+from kernelmean.inference.adaptive.default_members import (
+    INDEPENDENCE,
+    PAIR_NUMBERS,
+    SAMPLE_SIZES,
+    TWO_SAMPLES,
+    independence_members,
+    two_sample_members,
+)
 from kernelmean.inference.adaptive.many_kernels import _per_member, evidence, standardized
 from kernelmean.inference.adaptive.member import PairMember
 from kernelmean.inference.questions import Pairs, TwoSamples
@@ -50,6 +58,7 @@ class Question:
         looks = [(row, (row.look,) if self.two else tuple(PairMember(*pair) for pair in row.looks)) for row in rows]
         self.members = [member for _, own in looks for member in own]
         self.names = [row.name for row, own in looks for _ in own]
+        self.kinds = np.array([row.group for row, own in looks for _ in own])
         self.weights = np.array(
             [np.array(row.weights[: len(self.sizes)]) / len(own) for row, own in looks for _ in own]
         )
@@ -80,6 +89,13 @@ class Question:
         pooled = np.vstack([x, y])
         some = np.arange(0, len(pooled), max(1, len(pooled) // 256))
         return 2 / (1 / len(x) + 1 / len(y)), ViewSource(pooled).table(some).clustered
+
+    def todays_weights(self, x: Array, y: Array) -> Array:
+        """Return the weight of every member in the default test, 0 of those that take no part."""
+        size, clustered = self.size(x, y)
+        members = two_sample_members(size, clustered) if self.two else independence_members(size)
+        weights = {replace(own, weight=1.0, group=""): own.weight for own in members}
+        return np.array([weights.get(replace(own, weight=1.0, group=""), 0.0) for own in self.members])
 
     def found(self, x: Array, y: Array, seed: int) -> tuple[Array, tuple[float, float]]:
         """Return the evidence of every member under the first permutations, and what decides on weights."""
